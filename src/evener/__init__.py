@@ -1,0 +1,1 @@
+"""Evener: splits one data-parallel computation over unequal devices."""

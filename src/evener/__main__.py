@@ -1,0 +1,7 @@
+"""`python -m evener` is `evener`."""
+
+import sys
+
+from evener.cli import main
+
+sys.exit(main())

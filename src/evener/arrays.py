@@ -1,0 +1,68 @@
+"""Array types, and the checks that turn what a person passes into what a kernel may see."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+
+IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+FloatArray: TypeAlias = npt.NDArray[np.float64]
+BoolArray: TypeAlias = npt.NDArray[np.bool_]
+NumberArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+
+
+def as_integers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> npt.NDArray[np.int64]:
+    """Return `values` as a contiguous int64 array; refuse fractions, text and wrong shapes."""
+    array = np.asarray(values)
+    if array.size == 0 and array.ndim == ndim:
+        return np.zeros(array.shape, np.int64)
+    if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
+        raise InputError(f"{name} holds numbers above 2^63 - 1")
+    if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.rint(array)).all():
+        if np.abs(array).max() >= 2.0**63:
+            raise InputError(f"{name} holds numbers above 2^63 - 1")
+        array = array.astype(np.int64)
+    if array.dtype.kind not in "iu":
+        raise InputError(f"{name} must hold whole numbers, not {array.dtype}")
+    return np.ascontiguousarray(_of_rank(array, name, ndim), dtype=np.int64)
+
+
+def as_numbers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> FloatArray:
+    """Return `values` as a contiguous float64 array; refuse text, NaN, infinity, wrong shapes."""
+    array = np.asarray(values)
+    if array.dtype.kind not in "biuf":
+        raise InputError(f"{name} must hold numbers, not {array.dtype}")
+    array = np.ascontiguousarray(_of_rank(array, name, ndim), dtype=np.float64)
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite; entry {_first(~np.isfinite(array))} is not")
+    return array
+
+
+def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArray:
+    """Return non-negative weights, as int64 where all are whole numbers given as such."""
+    array = np.asarray(values)
+    checked: NumberArray
+    whole = array.dtype.kind in "iub"
+    checked = as_integers(array, name, ndim=ndim) if whole else as_numbers(array, name, ndim=ndim)
+    if checked.size and checked.min() < 0:
+        raise InputError(f"{name} must not be negative; entry {_first(checked < 0)} is")
+    with np.errstate(over="ignore"):
+        total = checked.sum(dtype=np.float64)
+    if not total < 2.0**62:
+        raise InputError(f"{name} add up to more than 2^62")
+    return checked
+
+
+def _of_rank(array: npt.NDArray[Any], name: str, ndim: int) -> npt.NDArray[Any]:
+    if array.ndim != ndim:
+        raise InputError(f"{name} must have {ndim} dimension(s), not {array.ndim}")
+    return array
+
+
+def _first(mask: npt.NDArray[np.bool_]) -> str:
+    index = np.argwhere(mask)[0]
+    return str(index[0]) if index.size == 1 else str(tuple(int(i) for i in index))

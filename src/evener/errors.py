@@ -1,0 +1,75 @@
+"""Every exception raised on purpose.
+
+    EvenerError                 exit code   meaning
+    |-- UsageError              2           the command or call is put wrongly
+    |-- InputError              3           a file or an array is not what it should be
+    |-- InfeasibleError         4           no solution exists
+    |   `-- NotFoundError       4           none was found, although one may exist
+    `-- ToolError               5           another program failed, crashed or ran out of time
+
+A message says what is wrong; `file` and `line` say where; `hint` says what to do.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+
+class EvenerError(Exception):
+    """What all deliberate errors share: a message, a place, a hint and an exit code."""
+
+    exit_code = 1
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        file: str | Path | None = None,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.message = message
+        self.file = None if file is None else str(file)
+        self.line = line
+        self.hint = hint
+
+    @property
+    def where(self) -> str:
+        """The place as `file:line`, `file` or nothing."""
+        if self.file is None:
+            return ""
+        return self.file if self.line is None else f"{self.file}:{self.line}"
+
+    def __str__(self) -> str:
+        """One to three lines: place and message, then the hint."""
+        head = f"{self.where}: {self.message}" if self.where else self.message
+        return head if self.hint is None else f"{head}\n{self.hint}"
+
+
+class UsageError(EvenerError):
+    """The command or call is put wrongly: unknown tool, contradicting options."""
+
+    exit_code = 2
+
+
+class InputError(EvenerError):
+    """A file or an array is not what it should be."""
+
+    exit_code = 3
+
+
+class InfeasibleError(EvenerError):
+    """No solution exists: the message names what binds and by how much."""
+
+    exit_code = 4
+
+
+class NotFoundError(InfeasibleError):
+    """No solution was found, although one may exist (heavy vertices make bin packing)."""
+
+
+class ToolError(EvenerError):
+    """Another program failed, crashed, ran out of time or returned nonsense."""
+
+    exit_code = 5
