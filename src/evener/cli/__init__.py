@@ -98,13 +98,13 @@ def _help() -> str:
         [
             "usage: evener COMMAND [options]",
             "",
-            "Splits one data-parallel computation over unequal devices so that all finish together.",
+            "Splits one data-parallel computation over unequal devices: all finish together.",
             "",
             "commands:",
             *lines,
             "",
             "`evener COMMAND --help` explains one. Every command takes --json and --quiet.",
-            "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed, 130 interrupted.",
+            "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed, 130 interrupt.",
         ]
     )
 

@@ -1,0 +1,93 @@
+"""Contract and Partition: what every block must keep to, and which block each vertex is in."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_integers, as_numbers
+from evener.errors import InputError
+
+# Sums of real weights depend on their order in the last digits; whole numbers are exact.
+RELATIVE_SLACK = 1e-9
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """What each of k blocks must keep to: low <= weight <= high, bytes <= caps, not empty.
+
+    targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
+    Raises InputError unless 0 <= low <= high everywhere, and caps are above zero.
+    """
+
+    targets: FloatArray
+    low: FloatArray
+    high: FloatArray
+    caps: FloatArray = field(default_factory=lambda: np.empty(0))
+
+    def __post_init__(self) -> None:
+        put = object.__setattr__
+        for name in ("targets", "low", "high"):
+            put(self, name, as_numbers(getattr(self, name), name))
+        caps = np.asarray(self.caps, np.float64)
+        put(self, "caps", np.full(self.k, np.inf) if caps.size == 0 else caps)
+        for name in ("low", "high", "caps"):
+            if getattr(self, name).shape != (self.k,):
+                raise InputError(f"{name} has shape {getattr(self, name).shape}, not ({self.k},)")
+        if self.k == 0:
+            raise InputError("a contract needs at least one block")
+        wrong = ~((self.low >= 0) & (self.low <= self.high) & (self.caps > 0))
+        if wrong.any():
+            b = int(np.argmax(wrong))
+            raise InputError(
+                f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}, "
+                f"{self.caps[b]} bytes: no such range"
+            )
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.targets.size)
+
+    def keeps(self, weights: FloatArray, sizes: npt.NDArray[np.int64], n_bytes: FloatArray
+              ) -> npt.NDArray[np.bool_]:  # fmt: skip
+        """(k,) whether blocks of these weights [units], vertex counts and bytes [B] hold."""
+        slack = RELATIVE_SLACK * np.maximum(np.abs(self.targets), 1e-300)
+        return np.asarray(
+            (weights >= self.low - slack)
+            & (weights <= self.high + slack)
+            & (n_bytes <= self.caps * (1 + RELATIVE_SLACK))
+            & (sizes > 0)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which of k blocks each vertex is in: part (n,) int32. Raises InputError on other ids."""
+
+    part: npt.NDArray[np.int32]
+    k: int
+
+    def __post_init__(self) -> None:
+        part = as_integers(self.part, "part")
+        wrong = (part < 0) | (part >= self.k)
+        if wrong.any():
+            v = int(np.argmax(wrong))
+            raise InputError(
+                f"vertex {v} is in block {part[v]}: with {self.k} blocks, ids run from 0 to "
+                f"{self.k - 1}"
+            )
+        object.__setattr__(self, "part", part.astype(np.int32))
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return int(self.part.size)
+
+    def checked_for(self, n: int) -> Partition:
+        """Return self if it is a partition of n vertices; else raise InputError."""
+        if self.n != n:
+            raise InputError(f"the partition has {self.n:,} entries, the graph {n:,} vertices")
+        return self

@@ -1,0 +1,180 @@
+"""Target sizes that let all devices finish together, as far as their memories allow.
+
+The greedy Algorithm 1 of [LDHT]_: the devices with the most speed for their memory are filled
+first, up to their memory; what is left goes to the others in proportion to speed. By its Lemma 1
+the filled ("saturated") devices are a prefix of that order, so prefix sums find them all at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
+from evener.errors import InfeasibleError, InputError
+from evener.graphs import BYTES_PER_VERTEX
+from evener.platforms import Platform
+from evener.sizing.rounding import limits, whole_sizes
+
+GIB = 2.0**30
+
+
+@dataclass(frozen=True, eq=False)
+class Sizes:
+    """How much each of k devices gets.
+
+    targets (k,) real [units]; sizes (k,) whole numbers that sum to n where the load is whole,
+    else equal to targets; low, high (k,) the tolerated range; saturated (k,) filled to memory;
+    speeds (k,) [units/s].
+    """
+
+    targets: FloatArray
+    sizes: NumberArray
+    low: FloatArray
+    high: FloatArray
+    saturated: BoolArray
+    speeds: FloatArray
+
+    @cached_property
+    def seconds(self) -> FloatArray:
+        """(k,) time each device computes [s]."""
+        return np.asarray(self.sizes / self.speeds, np.float64)
+
+    @property
+    def makespan(self) -> float:
+        """Time until the last device is done [s]."""
+        return float(self.seconds.max())
+
+
+def target_weights(
+    load: float, speeds: npt.ArrayLike, capacities: npt.ArrayLike | None = None
+) -> tuple[FloatArray, BoolArray]:
+    """Split `load` [units] to minimise the largest target/speed under capacities [LDHT]_, Alg. 1.
+
+    speeds (k,) [units/s], capacities (k,) [units] or None. Returns targets (k,) [units], summing
+    to load, and saturated (k,). O(k log k). Raises InfeasibleError where the capacities do not
+    hold the load, InputError where a speed or capacity is not above zero.
+    """
+    speed = _positive(speeds, "speeds")
+    cap = np.full(speed.size, np.inf) if capacities is None else _capacities(capacities, speed.size)
+    room = float(cap.sum())
+    if load > room * (1 + 1e-12):
+        raise InfeasibleError(
+            f"{load - room:,.6g} units short: all devices together hold {room:,.12g} units, "
+            f"{load:,.12g} are asked"
+        )
+    order = np.argsort(-(speed / cap), kind="stable")
+    speed_in_order, cap_in_order = speed[order], cap[order]
+    speed_left = np.cumsum(speed_in_order[::-1])[::-1]
+    load_left = load - np.concatenate([[0.0], np.cumsum(cap_in_order)[:-1]])
+    fits = speed_in_order * (load_left / speed_left) <= cap_in_order
+    first = int(np.argmax(fits)) if fits.any() else speed.size
+    targets = cap_in_order.copy()
+    if first < speed.size:
+        share = max(float(load_left[first]), 0.0) / speed_left[first]
+        targets[first:] = np.minimum(speed_in_order[first:] * share, cap_in_order[first:])
+    result, saturated = np.empty_like(targets), np.zeros(speed.size, np.bool_)
+    result[order] = targets
+    saturated[order[:first]] = True
+    return result, saturated
+
+
+def target_sizes(
+    machine: Platform | npt.ArrayLike,
+    n: float,
+    *,
+    memory_units: npt.ArrayLike | None = None,
+    epsilon: float = 0.03,
+    unit: bool = True,
+    bytes_per_unit: float = BYTES_PER_VERTEX,
+) -> Sizes:
+    """Size the blocks of `n` units of load for a Platform, or for speeds (k,) [units/s].
+
+    memory_units (k,) [units] caps devices given by speeds; a Platform brings its own, in bytes
+    at `bytes_per_unit` [B/unit] or in units. With `unit` the load is n vertices of weight 1:
+    sizes are whole and low and high follow the whole-number rule of `limits`; otherwise n may be
+    real and low, high are (1 -+ epsilon) targets. Raises InfeasibleError with the shortfall.
+    """
+    if not 0 <= epsilon < 1:
+        raise InputError(f"epsilon must lie in [0, 1), not {epsilon}")
+    if not (np.isfinite(n) and n > 0):
+        raise InputError(f"the load must be finite and above zero, not {n}")
+    if unit and n != int(n):
+        raise InputError(f"a load of unit weights must be a whole number, not {n}")
+    if isinstance(machine, Platform):
+        speeds, capacities = machine.speeds, unit_capacities(machine, bytes_per_unit)
+    else:
+        speeds = _positive(machine, "speeds")
+        capacities = _capacities(memory_units, speeds.size)
+        bytes_per_unit = 0.0
+    if unit:
+        capacities = np.floor(capacities)  # a vertex is not divided
+    room = float(capacities.sum())
+    if n > room:
+        raise InfeasibleError(shortfall(n, room, bytes_per_unit), hint=_remedy(n, room))
+    targets, saturated = _with_zeros(n, speeds, capacities)
+    low, high = limits(targets, epsilon, capacities, whole=unit)
+    sizes = whole_sizes(int(n), targets, speeds, high) if unit else targets.copy()
+    return Sizes(targets, sizes, low, high, saturated, speeds)
+
+
+def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
+    """(k,) capacity of each device [units], infinity without a cap."""
+    with np.errstate(divide="ignore"):
+        by_bytes = platform.memories / bytes_per_unit if bytes_per_unit > 0 else np.inf
+    return np.asarray(np.minimum(by_bytes, platform.memory_units), np.float64)
+
+
+def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
+    """Say by how much the memories fall short of the load."""
+    short = n - room
+    amount = f"{short:,.0f} units" if short >= 1 else f"{short:,.3g} units"
+    if bytes_per_unit > 0:
+        amount = f"{short * bytes_per_unit / GIB:,.2f} GiB"
+        if short * bytes_per_unit < 0.01 * GIB:
+            amount = f"{short * bytes_per_unit:,.0f} bytes"
+    return f"{amount} short: all devices together hold {room:,.0f} units, {n:,.0f} are asked"
+
+
+def _remedy(n: float, room: float) -> str:
+    if room <= 0:
+        return "No device holds a single unit: check the memory sizes and the bytes a unit needs."
+    return (
+        f"It would fit with {n / room:.3g} times the memory, or {1 - room / n:.1%} less per unit, "
+        "or more devices."
+    )
+
+
+def _with_zeros(
+    n: float, speeds: FloatArray, capacities: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """As target_weights, for capacities that may be zero: such devices get nothing."""
+    usable = capacities > 0
+    targets, saturated = np.zeros(speeds.size), np.ones(speeds.size, np.bool_)
+    targets[usable], saturated[usable] = target_weights(n, speeds[usable], capacities[usable])
+    return targets, saturated
+
+
+def _positive(values: npt.ArrayLike, name: str) -> FloatArray:
+    array = as_numbers(values, name)
+    if array.size == 0:
+        raise InputError(f"{name} is empty; at least one device is needed")
+    if (array <= 0).any():
+        bad = int(np.argmax(array <= 0))
+        raise InputError(f"{name} must be above zero; device {bad} has {array[bad]}")
+    return array
+
+
+def _capacities(values: npt.ArrayLike | None, k: int) -> FloatArray:
+    if values is None:
+        return np.full(k, np.inf)
+    array = np.asarray(values, np.float64)
+    if array.shape != (k,):
+        raise InputError(f"memory has shape {array.shape} for {k} devices")
+    if not (array > 0).all():
+        bad = int(np.argmax(~(array > 0)))
+        raise InputError(f"memory must be above zero; device {bad} has {array[bad]}")
+    return array

@@ -1,0 +1,79 @@
+"""Whole sizes from real targets, and the range in which a block's weight is tolerated."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, NumberArray
+
+
+def limits(
+    targets: FloatArray, epsilon: float, capacities: FloatArray, *, whole: bool
+) -> tuple[FloatArray, FloatArray]:
+    """Return low and high (k,) [units] around the targets, high capped by memory.
+
+    Whole: low = min(floor(t), ceil((1 - epsilon) t)), high = max(ceil(t), floor((1 + epsilon) t)),
+    so that a whole solution always lies between them. Otherwise (1 -+ epsilon) t.
+    """
+    if not whole:
+        return (1 - epsilon) * targets, np.minimum((1 + epsilon) * targets, capacities)
+    # What is whole but for the last digits counts as whole.
+    near = np.rint(targets)
+    t = np.where(np.abs(targets - near) <= 1e-9 * np.maximum(near, 1), near, targets)
+    low = np.minimum(np.floor(t), _ceil((1 - epsilon) * t))
+    high = np.maximum(np.ceil(t), _floor((1 + epsilon) * t))
+    return low, np.minimum(high, np.floor(capacities))
+
+
+def whole_sizes(n: int, targets: FloatArray, speeds: FloatArray, high: FloatArray) -> NumberArray:
+    """Round targets (k,) to whole sizes that sum to n with the least largest size/speed.
+
+    An optimal solution has at least floor(target) everywhere (its finish time is no earlier than
+    the real one's), so only the units lost to rounding are handed out: each to the device that
+    would finish it first. At most `high`. Ties go to the lower index. O(k log k).
+    """
+    sizes = np.minimum(np.floor(targets + 1e-9 * np.maximum(targets, 1)), high)
+    left = int(n - sizes.sum())
+    if left < 0:  # targets a hair above a whole number in sum: take back where it hurts least
+        latest = np.argsort(-sizes / speeds, kind="stable")[:-left]
+        sizes[latest] -= 1
+        left = 0
+    if left > 0:
+        counts = _increments(left, sizes, speeds, high)
+        device = np.repeat(np.arange(sizes.size), counts)
+        nth = np.arange(device.size) - np.repeat(np.cumsum(counts) - counts, counts)
+        finish = (sizes[device] + nth + 1) / speeds[device]
+        chosen = device[np.argsort(finish, kind="stable")[:left]]
+        sizes += np.bincount(chosen, minlength=sizes.size)
+    return sizes.astype(np.int64)
+
+
+def _increments(
+    left: int, sizes: FloatArray, speeds: FloatArray, high: FloatArray
+) -> npt.NDArray[np.int64]:
+    """How many more units each device could finish by a time at which all of `left` are done."""
+    room = np.clip(high - sizes, 0, left)
+
+    def done_by(time: float) -> FloatArray:
+        return np.clip(np.floor(time * speeds * (1 + 1e-12)) - sizes, 0, room)
+
+    late = float(((sizes + room) / speeds)[room > 0].max())
+    early = float((sizes / speeds).min())
+    for _ in range(200):
+        middle = (early + late) / 2
+        if done_by(middle).sum() >= left:
+            late = middle
+        else:
+            early = middle
+        if done_by(late).sum() <= left + sizes.size or late <= np.nextafter(early, np.inf):
+            break
+    return done_by(late).astype(np.int64)
+
+
+def _ceil(values: FloatArray) -> FloatArray:
+    return np.asarray(np.ceil(values - 1e-9 * np.maximum(values, 1)), np.float64)
+
+
+def _floor(values: FloatArray) -> FloatArray:
+    return np.asarray(np.floor(values + 1e-9 * np.maximum(values, 1)), np.float64)
