@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
 from evener.models import Constant, SpeedModel
 
@@ -144,31 +144,34 @@ class Platform:
         """(k,) memory [units], infinity where there is no cap."""
         return _or_infinite([device.memory_units for device in self.devices])
 
-    @cached_property
-    def shared_levels(self) -> np.ndarray:
-        """(k, k) int64: the deepest level two devices share; with itself, the number of levels."""
-        depth = len(self.levels)
-        shared = np.zeros((self.k, self.k), np.int64)
-        parts = [_parts(device.at) for device in self.devices]
-        for level in range(1, depth):
-            keys: dict[tuple[str, ...], int] = {}
-            code = [keys.setdefault(tuple(p[:level]), len(keys)) if len(p) >= level else -1 - i
-                    for i, p in enumerate(parts)]  # fmt: skip
-            ids = np.array(code)
-            shared += (ids[:, None] == ids[None, :]) & (shared == level - 1)
-        np.fill_diagonal(shared, depth)
-        return shared
+    def shared_level(self, p: IntArray, q: IntArray) -> IntArray:
+        """The deepest level each pair of devices p[i], q[i] shares; with itself, the depth."""
+        shared = np.zeros(np.shape(p), np.int64)
+        for level, codes in enumerate(self._place_codes, start=1):
+            shared += (shared == level - 1) & (codes[p] == codes[q])
+        return np.where(np.equal(p, q), len(self.levels), shared)
+
+    def link_costs(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
+        """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself."""
+        if self.connections:
+            alpha, beta = self._routed
+            return alpha[p, q], beta[p, q]
+        costs = np.array([[level.link.alpha, level.link.beta] for level in self.levels] + [[0, 0]])
+        level = self.shared_level(p, q)
+        return costs[level, 0], costs[level, 1]
 
     @cached_property
-    def link_costs(self) -> tuple[FloatArray, FloatArray]:
-        """(k, k) alpha [s] and (k, k) beta [s/B] between each two devices; zero with itself."""
-        if self.connections:
-            return self._routed
-        alpha, beta = np.zeros((self.k, self.k)), np.zeros((self.k, self.k))
-        for depth, level in enumerate(self.levels):
-            chosen = self.shared_levels == depth
-            alpha[chosen], beta[chosen] = level.link.alpha, level.link.beta
-        return alpha, beta
+    def _place_codes(self) -> IntArray:
+        """(levels - 1, k): equal numbers where `at` agrees in the first 1, 2, ... parts."""
+        parts = [_parts(device.at) for device in self.devices]
+        codes = np.empty((max(len(self.levels) - 1, 0), self.k), np.int64)
+        for depth, row in enumerate(codes, start=1):
+            seen: dict[tuple[str, ...], int] = {}
+            for i, place in enumerate(parts):
+                # A device that sits higher up shares nothing this deep with anyone.
+                key = tuple(place[:depth]) if len(place) >= depth else ("", str(i))
+                row[i] = seen.setdefault(key, len(seen))
+        return codes
 
     @cached_property
     def _routed(self) -> tuple[FloatArray, FloatArray]:
