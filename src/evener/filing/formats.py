@@ -1,0 +1,86 @@
+"""What can be read, and how it is recognised: one entry a format, the most certain first."""
+
+from __future__ import annotations
+
+import importlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.filing.sources import Source
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: `module` has recognises(source) -> bool and read(source).
+
+    read returns a Graph where `what` is "graph", a Mesh where it is "mesh" and an (n, d) array
+    where it is "coords"; it raises InputError and nothing else. recognises never raises.
+    Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
+    choose the format of a file to be written; the first is the usual one.
+    """
+
+    name: str
+    what: Literal["graph", "mesh", "coords"]
+    module: str
+    suffixes: tuple[str, ...] = ()
+    writes: bool = False
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the content, with the suffix as a hint, is of this format."""
+        return bool(self._module().recognises(source))
+
+    def read(self, source: Source) -> Any:
+        """Return the Graph, the Mesh or the coordinates in `source`."""
+        return self._module().read(source)
+
+    def _module(self) -> Any:
+        return importlib.import_module(f"evener.filing.{self.module}")
+
+
+# Order matters: an entry is asked only when all before it have declined. Formats with a
+# signature come first, those told apart by the shape of their numbers last.
+FORMATS: tuple[Format, ...] = (
+    Format("npz", "graph", "npz", (".npz",), writes=True),
+    Format("matrixmarket", "graph", "matrixmarket", (".mtx", ".mm"), writes=True),
+    # -- meshes with a signature
+    # -- told by their shape
+    Format("harwell-boeing", "graph", "harwell_boeing", (".rua", ".rsa", ".psa", ".pua", ".hb")),
+    Format("scotch", "graph", "scotch", (".grf", ".src"), writes=True),
+    # -- meshes told by their shape
+    Format("metis", "graph", "metis", (".graph", ".metis", ".chaco"), writes=True),
+    Format("coordinates", "coords", "coordinates", (".xyz",)),
+    Format("triplets", "graph", "triplets", (".triplet", ".tri", ".ijv")),
+    Format("edges", "graph", "edges", (".csv", ".tsv", ".edgelist", ".edges", ".el"), writes=True),
+)
+
+
+def format_named(name: str) -> Format:
+    """Return the format called `name`; UsageError lists all where there is none."""
+    for entry in FORMATS:
+        if entry.name == name:
+            return entry
+    raise UsageError(
+        f"there is no format {name!r}", hint=f"Formats: {', '.join(f.name for f in FORMATS)}."
+    )
+
+
+def format_of(source: Source) -> Format:
+    """Return the first format that recognises `source`; InputError where none does."""
+    for entry in FORMATS:
+        if entry.recognises(source):
+            return entry
+    raise source.error(_what_it_seems(source.head), hint="--format NAME says what it is.")
+
+
+def _what_it_seems(head: bytes) -> str:
+    if head[257:262] == b"ustar":
+        return "is a tar archive: unpack it and name the file meant"
+    if head.startswith(b"PK"):
+        return "is a zip archive: unpack it and name the file meant"
+    control = sum(byte < 9 or 13 < byte < 32 for byte in head)
+    if control * 20 > len(head):
+        return "is binary, and of no format known here"
+    return "is text, but no graph, matrix or mesh of a format known here"
