@@ -1,0 +1,54 @@
+"""Judges any partition on a platform: certificate, prediction and the usual metrics."""
+
+from __future__ import annotations
+
+from evener import metrics
+from evener.graphs import Graph
+from evener.partitions import Contract, Partition
+from evener.plans import Certificate, Evaluation, Exchange, Prediction
+from evener.platforms import Platform
+
+
+def evaluate(
+    graph: Graph,
+    partition: Partition,
+    platform: Platform,
+    contract: Contract,
+    *,
+    bytes_per_value: float = metrics.BYTES_PER_VALUE,
+    constraint: int = 0,
+) -> Evaluation:
+    """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
+
+    Everything is recomputed from graph and partition alone; nothing comes from whoever made the
+    partition. Raises InputError where their lengths differ.
+    """
+    partition.checked_for(graph.n)
+    between = metrics.quotient(graph, partition)
+    weights = metrics.block_weights(graph, partition, constraint)
+    vertices = metrics.block_sizes(partition)
+    n_bytes = metrics.block_bytes(graph, partition)
+    certificate = Certificate(
+        contract=contract,
+        weights=weights,
+        vertices=vertices,
+        bytes=n_bytes,
+        boundary=between.boundary,
+        components=metrics.block_components(graph, partition),
+        neighbours=metrics.neighbours(between),
+        volumes=metrics.comm_volumes(between),
+        holds=contract.keeps(weights, vertices, n_bytes),
+    )
+    prediction = Prediction(
+        compute=metrics.compute_seconds(weights, platform),
+        communicate=metrics.communication_seconds(between, platform, bytes_per_value),
+        bound=metrics.makespan_bound(float(weights.sum()), platform),
+        hop_bytes=metrics.hop_bytes(between, platform, bytes_per_value),
+    )
+    return Evaluation(
+        certificate,
+        prediction,
+        Exchange(between.block, between.other, between.sent),
+        edge_cut=metrics.edge_cut(between),
+        imbalance=metrics.imbalance(weights, contract.targets),
+    )

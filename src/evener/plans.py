@@ -1,0 +1,159 @@
+"""Certificate, Prediction, Evaluation, Plan: what is known of a partition on a platform."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, FloatArray
+from evener.partitions import Contract, Partition
+from evener.platforms import Platform
+
+IntVector = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Certificate:
+    """What every block really is, beside what its contract asks; arrays (k,), device order.
+
+    weights [units], vertices, bytes [B]: measured. boundary: vertices with a neighbour
+    elsewhere. components: connected pieces. neighbours: other blocks touched. volumes: values
+    sent per iteration. holds: whether the contract is kept. Made by evener.evaluating, from
+    metrics that no partitioner uses.
+    """
+
+    contract: Contract
+    weights: FloatArray
+    vertices: IntVector
+    bytes: FloatArray
+    boundary: IntVector
+    components: IntVector
+    neighbours: IntVector
+    volumes: IntVector
+    holds: BoolArray
+
+    @property
+    def all_hold(self) -> bool:
+        """Whether every block keeps its contract."""
+        return bool(self.holds.all())
+
+
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Predicted seconds per iteration: compute and communicate (k,) [s], and the lower bound [s].
+
+    bound is all work at the speed of all devices together: no partition is faster.
+    hop_bytes (levels,) [B]: bytes x hops between devices by the deepest level they share.
+    """
+
+    compute: FloatArray
+    communicate: FloatArray
+    bound: float
+    hop_bytes: FloatArray
+
+    @property
+    def seconds(self) -> FloatArray:
+        """(k,) time of each device per iteration [s]."""
+        return self.compute + self.communicate
+
+    @property
+    def makespan(self) -> float:
+        """Time until the last device is done [s]."""
+        return float(self.seconds.max())
+
+    @property
+    def bottleneck(self) -> int:
+        """Index of the device that is done last."""
+        return int(self.seconds.argmax())
+
+
+@dataclass(frozen=True, eq=False)
+class Exchange:
+    """Who talks to whom: block sender[i] sends values[i] to block receiver[i] per iteration."""
+
+    sender: IntVector
+    receiver: IntVector
+    values: IntVector
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """A partition judged on a platform."""
+
+    certificate: Certificate
+    prediction: Prediction
+    exchange: Exchange
+    edge_cut: float
+    imbalance: float
+
+    @property
+    def total_volume(self) -> int:
+        """Values sent by all blocks together per iteration."""
+        return int(self.certificate.volumes.sum())
+
+    @property
+    def max_volume(self) -> int:
+        """Values sent by the block that sends most."""
+        return int(self.certificate.volumes.max())
+
+    @property
+    def boundary(self) -> int:
+        """Vertices with a neighbour in another block."""
+        return int(self.certificate.boundary.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """A certified partition of one graph over one platform, with where it came from.
+
+    part[v] of the partition is the index of v's device in the platform's order.
+    saturated (k,): devices filled to their memory. options: everything that chose the result.
+    graph: its counts. inputs: file name -> SHA-256. versions: program -> version.
+    notes: what a person should know, one sentence each.
+    """
+
+    partition: Partition
+    platform: Platform
+    evaluation: Evaluation
+    sizes: npt.NDArray[np.generic]
+    saturated: BoolArray
+    options: Mapping[str, Any]
+    graph: Mapping[str, Any]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+    @property
+    def certificate(self) -> Certificate:
+        """What every block is, beside what its contract asks."""
+        return self.evaluation.certificate
+
+    @property
+    def prediction(self) -> Prediction:
+        """Predicted seconds per iteration."""
+        return self.evaluation.prediction
+
+    def verdict(self) -> str:
+        """The plan in one sentence or two."""
+        certificate, prediction = self.certificate, self.prediction
+        k = self.platform.k
+        kept = int(certificate.holds.sum())
+        blocks = f"All {k} blocks hold their contract" if k > 1 else "The block holds its contract"
+        if kept < k:
+            blocks = f"Only {kept} of {k} blocks hold their contract"
+        return (
+            f"{blocks}; predicted {_duration(prediction.makespan)} per iteration, "
+            f"{prediction.makespan / prediction.bound:.2f}x the bound; "
+            f"{self.platform.names[prediction.bottleneck]} is the bottleneck."
+        )
+
+
+def _duration(seconds: float) -> str:
+    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= size:
+            return f"{seconds / size:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
