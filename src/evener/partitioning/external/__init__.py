@@ -1,0 +1,1 @@
+"""Other people's partitioners, each called in a child process of its own."""

@@ -1,0 +1,178 @@
+"""Calls a tool in a child process: it may hang, crash or print; we report it and go on."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import ToolError
+from evener.partitioning.external.jobs import Job
+
+SHARED_MEMORY = Path("/dev/shm")
+# The job's arrays, the tool's own copy in a file, the result, and air for everybody else.
+ROOM, SPARE_BYTES = 4, 64 * 2**20
+TAIL_BYTES = 2000
+
+_lock = threading.Lock()
+_running: dict[subprocess.Popen[bytes], Path] = {}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came back: part (n,) as the tool gave it, unchecked; CPU time of the call [s]."""
+
+    part: npt.NDArray[Any]
+    cpu_seconds: float
+    version: str
+    notes: tuple[str, ...] = ()
+
+
+def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
+    """Let `module` (dotted name; see worker.py) do the job in a process group of its own.
+
+    time_limit [s] of wall time, or None. Raises ToolError where the tool raises, crashes, or is
+    still running at the limit; the last lines it printed are the hint.
+    """
+    with _private_folder(job.nbytes) as folder:
+        job.save(folder)
+        with (folder / "output.txt").open("wb") as output:
+            process = _start(folder, module, time_limit, output.fileno())
+            ran_out = _wait(process, time_limit)
+        if ran_out:
+            raise _failure(job.tool, f"was still running after {time_limit:g} s", folder)
+        if process.returncode < 0:
+            raise _failure(job.tool, _death(-process.returncode), folder)
+        return _collect(job.tool, folder, process.returncode)
+
+
+def end_all() -> None:
+    """End every child and remove its files: for a process about to leave."""
+    with _lock:
+        running = list(_running.items())
+    for process, folder in running:
+        _end(process)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def _private_folder(nbytes: int) -> Iterator[Path]:
+    """Yield an empty folder, in memory where there is room, removed afterwards."""
+    folder = Path(tempfile.mkdtemp(prefix="evener-", dir=_place(ROOM * nbytes + SPARE_BYTES)))
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _place(nbytes: int) -> str | None:
+    with suppress(OSError):
+        if os.access(SHARED_MEMORY, os.W_OK) and shutil.disk_usage(SHARED_MEMORY).free > nbytes:
+            return str(SHARED_MEMORY)
+    return None  # tempfile's own choice, which TMPDIR sets
+
+
+def _start(
+    folder: Path, module: str, time_limit: float | None, output: int
+) -> subprocess.Popen[bytes]:
+    # -P keeps the working directory out of the child's path: a numpy.py there is not NumPy.
+    command = [sys.executable, "-P", "-m", "evener.partitioning.external.worker"]
+    command += [str(folder), module, str(time_limit or 0.0)]
+    # NumPy's linear algebra would start a thread per core that nothing here uses.
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
+    process = subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        stdout=output,
+        stderr=output,
+        env=environment,
+        start_new_session=True,
+    )
+    with _lock:
+        _running[process] = folder
+    return process
+
+
+def _wait(process: subprocess.Popen[bytes], time_limit: float | None) -> bool:
+    """Wait for the end, without polling; returns whether the time limit made it."""
+    ran_out = threading.Event()
+
+    def at_the_limit() -> None:
+        if process.returncode is None:
+            ran_out.set()
+            _end(process)
+
+    timer = threading.Timer(time_limit, at_the_limit) if time_limit else None
+    try:
+        if timer is not None:
+            timer.daemon = True
+            timer.start()
+        process.wait()
+    finally:
+        if timer is not None:
+            timer.cancel()
+        if process.returncode is None:  # interrupted while waiting
+            _end(process)
+            process.wait()
+        with _lock:
+            _running.pop(process, None)
+    return ran_out.is_set()
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
+    """Kill the child and whatever it started."""
+    with suppress(ProcessLookupError, PermissionError):
+        if hasattr(os, "killpg"):
+            os.killpg(process.pid, signal.SIGKILL)
+        else:
+            process.kill()
+
+
+def _collect(tool: str, folder: Path, code: int) -> Outcome:
+    try:
+        result = json.loads((folder / "result.json").read_text())
+    except (OSError, ValueError) as error:
+        raise _failure(tool, f"ended with code {code} and no result", folder) from error
+    if "error" in result:
+        raise _failure(tool, f"failed: {result['error']}", folder)
+    part = np.load(folder / "part.npy")
+    return Outcome(part, result["cpu_seconds"], result["version"], tuple(result["notes"]))
+
+
+def _death(number: int) -> str:
+    try:
+        name = signal.Signals(number).name
+    except ValueError:
+        name = f"signal {number}"
+    if name == "SIGKILL":
+        return f"was ended by {name}; the system may have run out of memory"
+    return f"crashed ({name})"
+
+
+def _failure(tool: str, what: str, folder: Path) -> ToolError:
+    tail = _tail(folder / "output.txt")
+    said = f"Its last words: {tail}" if tail else "It printed nothing."
+    return ToolError(f"{tool} {what}", hint=f"{said} Another tool may do: --with NAME.")
+
+
+def _tail(path: Path) -> str:
+    """Return the last three lines of what was printed, on one line."""
+    with suppress(OSError), path.open("rb") as file:
+        file.seek(max(0, path.stat().st_size - TAIL_BYTES))
+        lines = file.read().decode(errors="replace").splitlines()
+        words = [" ".join(line.split()) for line in lines if line.strip()]
+        return " | ".join(words[-3:])[-300:]
+    return ""

@@ -1,0 +1,165 @@
+"""Scotch [PR96]_, through ctypes: its shared library is part of most Linux distributions.
+
+Blocks of unequal targets are Scotch's mapping onto a weighted complete graph.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from ctypes import byref, c_double, c_int, c_int32, c_int64, c_void_p
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.partitioning.external.jobs import Call, Job
+from evener.partitioning.external.weights import (
+    LIMIT_32,
+    LIMIT_64,
+    edge_weights,
+    remarks,
+    vertex_weights,
+    whole_weights,
+)
+
+VERSIONS = ("-7.0", "", "-6.1", "-6.0")
+STRATEGIES = {"fast": 2, "default": 0, "strong": 1}  # SCOTCH_STRATSPEED, DEFAULT, QUALITY
+# The blocks' weights enter products with vertex weights, so they are kept to 24 bits in all.
+TARGETS_TOTAL = 2**24
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """Load and return libscotch, or None where there is none.
+
+    libscotch calls the error handler of libscotcherr without linking to it, so that one is
+    loaded first and its symbols are made visible.
+    """
+    if _load("scotcherr", ctypes.RTLD_GLOBAL) is None:
+        return None
+    return _load("scotch", ctypes.DEFAULT_MODE)
+
+
+def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
+    """Make Scotch ready: graph, architecture and strategy are built, mapping is left."""
+    scotch = library()
+    if scotch is None:
+        raise OSError("libscotch or libscotcherr cannot be loaded")
+    number: Any = c_int32 if scotch.SCOTCH_numSizeof() == 4 else c_int64
+    limit = LIMIT_32 if number is c_int32 else LIMIT_64
+    vwgt, adjwgt = vertex_weights(job, limit), edge_weights(job, limit)
+    arrays = _Arrays(number)
+    graph, mapping, strategy = (_new(scotch, kind) for kind in ("graph", "arch", "strat"))
+    _check(
+        scotch.SCOTCH_graphBuild(
+            graph,
+            number(0),
+            number(job.n),
+            arrays.keep(job.xadj[:-1]),
+            arrays.keep(job.xadj[1:]),
+            arrays.keep(vwgt.values) if job.vwgt is not None else None,
+            None,
+            number(job.adjncy.size),
+            arrays.keep(job.adjncy),
+            arrays.keep(adjwgt.values) if job.adjwgt is not None else None,
+        ),
+        "build the graph",
+    )
+    targets = whole_weights(job.targets, TARGETS_TOTAL, least=1).values
+    _check(
+        scotch.SCOTCH_archCmpltw(mapping, number(job.k), arrays.keep(targets)),
+        "take the targets",
+    )
+    flags = number(STRATEGIES[job.preset])
+    _check(
+        scotch.SCOTCH_stratGraphMapBuild(strategy, flags, number(job.k), c_double(job.epsilon)),
+        "build the strategy",
+    )
+    graph = _on_one_thread(scotch, graph, number(job.seed % (2**31 - 1)))
+    part = np.full(job.n, -1, np.dtype(number))
+
+    def run() -> npt.ArrayLike:
+        _check(scotch.SCOTCH_graphMap(graph, mapping, strategy, _address(part)), "map the graph")
+        arrays.release()
+        return part
+
+    return Call(run, f"scotch {_version(scotch)}", remarks(vwgt, adjwgt))
+
+
+def _on_one_thread(scotch: ctypes.CDLL, graph: c_void_p, seed: Any) -> c_void_p:
+    """Return the graph as Scotch shall see it: one thread, the same random numbers every time.
+
+    Left alone, Scotch 7 uses every core, and its result then varies; older ones have one thread.
+    """
+    if not hasattr(scotch, "SCOTCH_contextBindGraph"):
+        scotch.SCOTCH_randomSeed(seed)
+        scotch.SCOTCH_randomReset()
+        return graph
+    context, bound = _new(scotch, "context"), _new(scotch, "graph")
+    _check(scotch.SCOTCH_contextThreadSpawn(context, c_int(1), None), "use one thread")
+    scotch.SCOTCH_contextRandomSeed(context, seed)
+    _check(scotch.SCOTCH_contextBindGraph(context, graph, bound), "bind the graph")
+    return bound
+
+
+class _Arrays:
+    """Arrays that Scotch points into: kept alive until it is done with them."""
+
+    def __init__(self, number: Any) -> None:
+        self._dtype = np.dtype(number)
+        self._kept: list[npt.NDArray[Any]] = []
+
+    def keep(self, values: npt.NDArray[Any]) -> c_void_p:
+        """Return the address of a copy of `values` in Scotch's integer type."""
+        self._kept.append(np.array(values, self._dtype))
+        return _address(self._kept[-1])
+
+    def release(self) -> None:
+        """Let the copies go."""
+        self._kept.clear()
+
+
+def _address(array: npt.NDArray[Any]) -> c_void_p:
+    return c_void_p(array.ctypes.data)
+
+
+def _new(scotch: ctypes.CDLL, kind: str) -> c_void_p:
+    """Allocate and initialise one of Scotch's opaque objects."""
+    allocate = getattr(scotch, f"SCOTCH_{kind}Alloc")
+    allocate.restype = c_void_p
+    thing = c_void_p(allocate())
+    if not thing:
+        raise MemoryError(f"Scotch has no memory for a {kind}")
+    # The architecture is initialised by the call that fills it, the others by their own.
+    if kind != "arch":
+        _check(getattr(scotch, f"SCOTCH_{kind}Init")(thing), f"initialise a {kind}")
+    return thing
+
+
+def _check(code: int, what: str) -> None:
+    if code != 0:
+        raise RuntimeError(f"Scotch could not {what}")
+
+
+def _load(stem: str, mode: int) -> ctypes.CDLL | None:
+    names = [f"lib{stem}{version}.so" for version in VERSIONS]
+    names += [f"lib{stem}.dylib", f"{stem}.dll", f"lib{stem}.dll"]
+    for name in names:
+        try:
+            return ctypes.CDLL(name, mode=mode)
+        except OSError:
+            continue
+    found = ctypes.util.find_library(stem)
+    try:
+        return ctypes.CDLL(found, mode=mode) if found else None
+    except OSError:
+        return None
+
+
+def _version(scotch: ctypes.CDLL) -> str:
+    parts = [c_int() for _ in range(3)]
+    scotch.SCOTCH_version(*[byref(part) for part in parts])
+    return ".".join(str(part.value) for part in parts)

@@ -1,0 +1,60 @@
+"""The child process: load a job, call one tool, leave the result. Imports NumPy and the tool only.
+
+    python -m evener.partitioning.external.worker FOLDER MODULE TIME_LIMIT
+
+FOLDER holds a saved Job and receives part.npy and result.json. MODULE has
+`prepare(job, folder) -> Call`.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import os
+import shutil
+import signal
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from evener.partitioning.external.jobs import Job
+
+# The parent ends this process at the limit; where the parent is gone, the alarm does so later.
+GRACE = 10.0
+
+
+def main(folder: Path, module: str, time_limit: float) -> int:
+    """Run the tool; returns 0, or 1 where it raised, with the message in result.json."""
+    if hasattr(signal, "setitimer") and time_limit > 0:
+        signal.setitimer(signal.ITIMER_REAL, time_limit + GRACE)  # the default action is the end
+    parent = os.getppid()
+    try:
+        result = _partition(folder, module)
+        code = 0
+    except Exception as error:  # whatever it is, the parent reports it
+        result, code = {"error": f"{type(error).__name__}: {error}"}, 1
+    if os.getppid() != parent:
+        shutil.rmtree(folder, ignore_errors=True)
+        return 1
+    (folder / "result.json").write_text(json.dumps(result))
+    return code
+
+
+def _partition(folder: Path, module: str) -> dict[str, object]:
+    job = Job.load(folder).without_free_edges()
+    call = importlib.import_module(module).prepare(job, folder)
+    start = time.process_time()
+    part = call.run()
+    seconds = time.process_time() - start
+    np.save(folder / "part.npy", np.asarray(part))
+    return {"cpu_seconds": seconds, "version": call.version, "notes": list(call.notes)}
+
+
+if __name__ == "__main__":
+    code = main(Path(sys.argv[1]), sys.argv[2], float(sys.argv[3]))
+    if code == 0:
+        # Some tools' threads do not survive the interpreter's orderly end; nothing is left to do.
+        os._exit(0)
+    sys.exit(code)  # in order, so that what the tool's C code printed reaches the file

@@ -1,0 +1,325 @@
+"""Every partitioner by name, with what it can do; whoever cannot do what is asked refuses.
+
+`partition_with` calls one and checks what comes back; `choose_tool` is `auto`. Whatever the
+tool, lower bounds and memory are the business of `enforce`.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from importlib.util import find_spec
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_numbers
+from evener.errors import InfeasibleError, ToolError, UsageError
+from evener.graphs import Graph
+from evener.partitioning.external.children import Outcome, run_in_child
+
+PRESETS = ("fast", "default", "strong")
+OBJECTIVES = ("cut", "total_volume")
+ALL_THREADS = 4096
+
+# Above this ratio of the degrees' deviation to their mean, METIS k-way breaks its balance: it is
+# 0.3 on Delaunay graphs and geometric ones, 1.5 on Barabási-Albert graphs, 4 and more on R-MAT.
+SKEWED = 1.0
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a partitioner.
+
+    targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
+    epsilon: how far a block may be above its target, relative. time_limit [s] of wall time for
+    tools that run in a child process, or None.
+    """
+
+    targets: FloatArray
+    epsilon: float = 0.03
+    seed: int = 7
+    threads: int = 1
+    objective: str = "cut"
+    preset: str = "default"
+    time_limit: float | None = 600.0
+
+    def __post_init__(self) -> None:
+        targets = as_numbers(self.targets, "targets")
+        object.__setattr__(self, "targets", targets)
+        if targets.size == 0 or targets.min() < 0 or not targets.sum() > 0:
+            raise UsageError("targets must not be negative, and one must be above zero")
+        if not 0 <= self.epsilon < np.inf:
+            raise UsageError(f"epsilon must not be negative, and is {self.epsilon}")
+        if self.seed < 0 or self.threads < 1:
+            raise UsageError("the seed must not be negative, and threads must be one or more")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise UsageError(f"the time limit must be above zero, and is {self.time_limit} s")
+        _one_of("preset", self.preset, PRESETS)
+        _one_of("objective", self.objective, OBJECTIVES)
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.targets.size)
+
+
+@dataclass(frozen=True)
+class Result:
+    """part (n,) int32, the block of every vertex; who made it, at what CPU time [s]; remarks."""
+
+    part: npt.NDArray[np.int32]
+    tool: str
+    version: str
+    cpu_seconds: float
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A partitioner and what it can do.
+
+    family "external" or "geometric"; `targets`: blocks of unequal targets; `lower_bounds`: keeps
+    blocks from being too light; `constraints`: weights per vertex at most; `threads` at most;
+    `seeds`: whether the seed matters; `edge_weights`: whether the cut counts them (geometric
+    tools look at no edge at all, and their notes say so); `real_weights`: whether real weights
+    are used as they are (others get whole numbers, scaled by us). `missing()`: None where the
+    tool can be called, else how to get it. `run` divides the graph, unchecked.
+    """
+
+    name: str
+    family: str
+    targets: bool
+    lower_bounds: bool
+    objectives: tuple[str, ...]
+    constraints: int
+    needs_coordinates: bool
+    threads: int
+    seeds: bool
+    edge_weights: bool
+    real_weights: bool
+    missing: Callable[[], str | None]
+    run: Callable[[Graph, Request], Outcome]
+
+    def available(self) -> str | None:
+        """Return None where the tool can be called, else the reason and how to get it."""
+        how = self.missing()
+        return None if how is None else f"{self.name} is not installed: {how}"
+
+
+def partition_with(name: str, graph: Graph, request: Request) -> Result:
+    """Divide the graph with the tool `name`, or with one chosen for it by `auto`.
+
+    Raises UsageError where the tool is unknown, absent or cannot do what is asked, naming those
+    that can; InfeasibleError where more blocks than vertices are to be non-empty; ToolError where
+    the tool fails or returns nonsense. Empty blocks and broken tolerances are not its business.
+    """
+    chosen, why = choose_tool(graph, request) if name == "auto" else (name, None)
+    tool = find_tool(chosen)
+    refusal = _refusal(tool, graph, request)
+    if refusal is not None:
+        raise UsageError(refusal, hint=_who_can(graph, request))
+    used = np.flatnonzero(request.targets > 0)
+    if used.size > graph.n:
+        raise InfeasibleError(f"{used.size} blocks cannot be made of {graph.n} vertices")
+    if used.size == 1:
+        outcome = Outcome(np.zeros(graph.n, np.int32), 0.0, "", ("one block takes everything",))
+    else:
+        outcome = tool.run(graph, replace(request, targets=request.targets[used]))
+    part = used[_checked(outcome.part, graph.n, used.size, chosen)].astype(np.int32)
+    notes = outcome.notes if why is None else (f"{chosen} chosen: {why}", *outcome.notes)
+    return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes)
+
+
+def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
+    """Return the tool that `auto` takes for this graph and request, and the reason why.
+
+    METIS k-way, or its recursive bisection where a few vertices have most of the edges; without
+    METIS, the first that is installed and can do it. Raises UsageError where none can.
+    """
+    if _is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
+        return "metis-recursive", "degrees are very uneven, which breaks k-way's balance"
+    without = _refusal(TOOLS["metis"], graph, request)
+    if without is None:
+        return "metis", "the fastest that looks at edges"
+    for name in AUTO_ORDER:
+        if _refusal(TOOLS[name], graph, request) is None:
+            return name, f"the next that can, as {without}"
+    raise UsageError(f"no partitioner can do this: {without}", hint=_how_to_get())
+
+
+def find_tool(name: str) -> Tool:
+    """Return the tool of this name; raises UsageError where there is none."""
+    if name not in TOOLS:
+        known = ", ".join(TOOLS)
+        raise UsageError(f"there is no partitioner {name!r}", hint=f"There are: {known}, auto.")
+    return TOOLS[name]
+
+
+def _refusal(tool: Tool, graph: Graph, request: Request) -> str | None:
+    """Return why the tool cannot honour the request, or None."""
+    unequal = bool(np.ptp(request.targets[request.targets > 0]) > 0)
+    reasons = (
+        (tool.available() is not None, tool.available()),
+        (unequal and not tool.targets, f"{tool.name} cannot do unequal targets"),
+        (
+            request.objective not in tool.objectives,
+            f"{tool.name} cannot minimise {request.objective}; it does {_list(tool.objectives)}",
+        ),
+        (
+            graph.n_constraints > tool.constraints,
+            f"{tool.name} balances {tool.constraints} weight per vertex, not {graph.n_constraints}",
+        ),
+        (
+            tool.needs_coordinates and graph.coords is None,
+            f"{tool.name} needs coordinates, and the graph has none",
+        ),
+    )
+    return next((why for holds, why in reasons if holds), None)
+
+
+def _who_can(graph: Graph, request: Request) -> str:
+    able = [name for name, tool in TOOLS.items() if _refusal(tool, graph, request) is None]
+    return f"These can: {', '.join(able)}." if able else "No partitioner here can."
+
+
+def _how_to_get() -> str:
+    absent = [reason for tool in TOOLS.values() if (reason := tool.available()) is not None]
+    return "; ".join(absent) if absent else "All of them are installed."
+
+
+def _checked(
+    part: npt.NDArray[np.generic], n: int, k: int, tool: str
+) -> npt.NDArray[np.int64]:
+    """Refuse what is not a block number for every vertex."""
+    if part.shape != (n,) or part.dtype.kind not in "iu":
+        raise ToolError(f"{tool} returned {part.shape} {part.dtype} for {n} vertices")
+    blocks = part.astype(np.int64)
+    if n and (blocks.min() < 0 or blocks.max() >= k):
+        raise ToolError(f"{tool} returned blocks {blocks.min()} to {blocks.max()} for {k} of them")
+    return blocks
+
+
+def _is_skewed(graph: Graph) -> bool:
+    degrees = graph.degrees
+    return bool(degrees.size and degrees.std() > SKEWED * max(degrees.mean(), 1.0))
+
+
+def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"there is no {what} {value!r}", hint=f"There are: {', '.join(choices)}.")
+
+
+def _list(words: tuple[str, ...]) -> str:
+    return " and ".join(words)
+
+
+def _package(module: str, how: str) -> Callable[[], str | None]:
+    return lambda: None if find_spec(module) else how
+
+
+def _scotch_library() -> str | None:
+    from evener.partitioning.external.scotch import library
+
+    return None if library() is not None else "apt install libscotch-7.0 (or brew install scotch)"
+
+
+def _foreign(graph: Graph, request: Request, *, tool: str, module: str) -> Outcome:
+    """Run one of `evener.partitioning.external` in a child process."""
+    from evener.partitioning.external.jobs import Job
+
+    job = Job(
+        tool,
+        graph.xadj,
+        graph.adjncy,
+        graph.vwgt,
+        graph.adjwgt,
+        request.targets,
+        request.epsilon,
+        request.seed,
+        min(request.threads, TOOLS[tool].threads),
+        request.objective,
+        request.preset,
+    )
+    return run_in_child(job, f"evener.partitioning.external.{module}", request.time_limit)
+
+
+def _ours(graph: Graph, request: Request, *, function: str) -> Outcome:
+    """Run one of `evener.partitioning.geometric` in this process."""
+    from importlib.metadata import version
+
+    from evener.partitioning import geometric
+
+    weights = np.asarray(graph.weights(), np.float64)
+    targets = request.targets * (weights.sum() / request.targets.sum())
+    start = time.thread_time()
+    part = getattr(geometric, function)(graph.coords, weights, targets)
+    seconds = time.thread_time() - start
+    notes = ("made from coordinates alone: edges and their weights are not looked at",)
+    return Outcome(part, seconds, f"evener {version('evener')}", notes)
+
+
+def _external(
+    name: str,
+    module: str,
+    missing: Callable[[], str | None],
+    *,
+    objectives: tuple[str, ...] = ("cut",),
+    threads: int = 1,
+) -> Tool:
+    return Tool(
+        name,
+        family="external",
+        targets=True,
+        lower_bounds=False,
+        objectives=objectives,
+        constraints=1,
+        needs_coordinates=False,
+        threads=threads,
+        seeds=True,
+        edge_weights=True,
+        real_weights=False,
+        missing=missing,
+        run=partial(_foreign, tool=name, module=module),
+    )
+
+
+def _geometric(name: str) -> Tool:
+    return Tool(
+        name,
+        family="geometric",
+        targets=True,
+        lower_bounds=True,
+        objectives=("cut",),
+        constraints=1,
+        needs_coordinates=True,
+        threads=1,
+        seeds=False,
+        edge_weights=False,
+        real_weights=True,
+        missing=lambda: None,
+        run=partial(_ours, function=f"{name}_blocks"),
+    )
+
+
+_pymetis = _package("pymetis", "pip install pymetis")
+_kaminpar = _package("kaminpar", "pip install 'evener[kaminpar]'")
+_mtkahypar = _package("mtkahypar", "pip install 'evener[mtkahypar]'")
+
+TOOLS: dict[str, Tool] = {
+    "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES),
+    "metis-recursive": _external("metis-recursive", "metis", _pymetis),
+    "scotch": _external("scotch", "scotch", _scotch_library),
+    "kaminpar": _external("kaminpar", "kaminpar", _kaminpar, threads=ALL_THREADS),
+    "mtkahypar": _external(
+        "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES, threads=ALL_THREADS
+    ),
+    "rcb": _geometric("rcb"),
+    "rib": _geometric("rib"),
+    "hilbert": _geometric("hilbert"),
+}
+
+# After METIS: ours is exact in its sizes, Scotch has the better cut where no coordinates are.
+AUTO_ORDER = ("rcb", "scotch", "mtkahypar", "kaminpar")
