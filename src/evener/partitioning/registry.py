@@ -190,9 +190,7 @@ def _how_to_get() -> str:
     return "; ".join(absent) if absent else "All of them are installed."
 
 
-def _checked(
-    part: npt.NDArray[np.generic], n: int, k: int, tool: str
-) -> npt.NDArray[np.int64]:
+def _checked(part: npt.NDArray[np.generic], n: int, k: int, tool: str) -> npt.NDArray[np.int64]:
     """Refuse what is not a block number for every vertex."""
     if part.shape != (n,) or part.dtype.kind not in "iu":
         raise ToolError(f"{tool} returned {part.shape} {part.dtype} for {n} vertices")

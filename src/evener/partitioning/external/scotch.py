@@ -43,6 +43,16 @@ def library() -> ctypes.CDLL | None:
     return _load("scotch", ctypes.DEFAULT_MODE)
 
 
+def library_version() -> str | None:
+    """Return the version of libscotch, or None where there is none."""
+    scotch = library()
+    if scotch is None:
+        return None
+    parts = [c_int() for _ in range(3)]
+    scotch.SCOTCH_version(*[byref(part) for part in parts])
+    return ".".join(str(part.value) for part in parts)
+
+
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
     """Make Scotch ready: graph, architecture and strategy are built, mapping is left."""
     scotch = library()
@@ -86,7 +96,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
         arrays.release()
         return part
 
-    return Call(run, f"scotch {_version(scotch)}", remarks(vwgt, adjwgt))
+    return Call(run, f"scotch {library_version()}", remarks(vwgt, adjwgt))
 
 
 def _on_one_thread(scotch: ctypes.CDLL, graph: c_void_p, seed: Any) -> c_void_p:
@@ -157,9 +167,3 @@ def _load(stem: str, mode: int) -> ctypes.CDLL | None:
         return ctypes.CDLL(found, mode=mode) if found else None
     except OSError:
         return None
-
-
-def _version(scotch: ctypes.CDLL) -> str:
-    parts = [c_int() for _ in range(3)]
-    scotch.SCOTCH_version(*[byref(part) for part in parts])
-    return ".".join(str(part.value) for part in parts)
