@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,9 +16,11 @@ from evener.errors import InputError
 from evener.models import Constant, SpeedModel
 
 FREE_ALPHA, FREE_BETA = 0.0, 0.0
+# So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
+MAX_DEVICES = 2_000_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Device:
     """One processor that gets a block of its own.
 
@@ -24,7 +29,8 @@ class Device:
     kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
     one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
 
-    Raises InputError for an empty name, and numbers that are not finite and above zero.
+    Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
+    above zero, and capabilities that are not finite.
     """
 
     name: str
@@ -38,12 +44,25 @@ class Device:
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
             raise InputError(f"a device name must not be empty or padded, as {self.name!r} is")
-        for key in ("speed", "memory", "memory_units"):
-            value = getattr(self, key)
-            if value is not None and not (np.isfinite(value) and value > 0):
-                raise InputError(
-                    f"{key} of device {self.name!r} must be finite and above zero, not {value}"
-                )
+        if not (_is_number(self.speed) and self.speed > 0):
+            raise self._refused("speed", self.speed)
+        if self.memory is not None and not (_is_number(self.memory) and self.memory > 0):
+            raise self._refused("memory", self.memory)
+        units = self.memory_units
+        if units is not None and not (_is_number(units) and units > 0):
+            raise self._refused("memory_units", units)
+        if not self.kind:
+            raise InputError(f"the kind of device {self.name!r} must not be empty")
+        if self.at and not all(part.strip() for part in self.at.split("/")):
+            raise InputError(f"device {self.name!r} is at {self.at!r}, where a part is empty")
+        for key, value in self.capabilities.items():
+            if not _is_number(value):
+                raise InputError(f"{key} of device {self.name!r} must be finite, not {value}")
+
+    def _refused(self, key: str, value: object) -> InputError:
+        return InputError(
+            f"{key} of device {self.name!r} must be finite and above zero, not {value}"
+        )
 
     @property
     def model(self) -> SpeedModel:
@@ -61,7 +80,7 @@ class Link:
     def __post_init__(self) -> None:
         for key in ("alpha", "beta"):
             value = getattr(self, key)
-            if not (np.isfinite(value) and value >= 0):
+            if not (_is_number(value) and value >= 0):
                 raise InputError(f"{key} of a link must be finite and not negative, not {value}")
 
 
@@ -72,6 +91,10 @@ class Level:
     name: str
     link: Link = Link()
 
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("a level needs a name")
+
 
 @dataclass(frozen=True)
 class Connection:
@@ -80,6 +103,19 @@ class Connection:
     between: tuple[str, str]
     link: Link
 
+    def __post_init__(self) -> None:
+        a, b = self.between
+        if not (a and b) or a == b:
+            raise InputError(f"a link joins two different places, not {a!r} and {b!r}")
+
+
+class Fault(NamedTuple):
+    """What is wrong with a platform, and in which of its "device", "level" or "link" entries."""
+
+    message: str
+    kind: str
+    number: int
+
 
 @dataclass(frozen=True)
 class Platform:
@@ -87,8 +123,9 @@ class Platform:
 
     With levels, two devices use the link of the deepest level they share: all share level 0; two
     whose `at` agree in the first i parts share level i. With connections, the endpoints are
-    devices' names, or places (`at`) at which devices sit without cost; the route is the one of
-    least alpha + beta x 1 KiB. With neither, communication is free.
+    devices' names, places (`at`) at which devices sit without cost, or switches, which join two
+    or more links; the route is the one of least alpha + beta x 1 KiB. With neither,
+    communication is free.
 
     Raises InputError for no device, duplicate names, places deeper than the levels, connections
     to unknown places, pairs of devices that nothing joins, and levels given beside connections.
@@ -103,16 +140,9 @@ class Platform:
         object.__setattr__(self, "devices", tuple(self.devices))
         object.__setattr__(self, "levels", tuple(self.levels))
         object.__setattr__(self, "connections", tuple(self.connections))
-        if not self.devices:
-            raise InputError("a platform needs at least one device")
-        _refuse_duplicates([device.name for device in self.devices], "device")
-        _refuse_duplicates([level.name for level in self.levels], "level")
-        if self.levels and self.connections:
-            raise InputError("a platform has levels or connections, not both")
-        if self.levels:
-            _check_places(self.devices, len(self.levels))
-        if self.connections:
-            self._check_connections()
+        fault = find_fault(self.devices, self.levels, self.connections)
+        if fault is not None:
+            raise InputError(fault.message)
 
     @property
     def k(self) -> int:
@@ -192,31 +222,18 @@ class Platform:
         matrix = coo_array((costs, (pairs[:, 0], pairs[:, 1])), (size, size)).tocsr()
         home = np.array([places[self._end(device)] for device in self.devices])
         _, previous = dijkstra(matrix, indices=home, return_predecessors=True)
-        alpha, beta = np.zeros((self.k, self.k)), np.zeros((self.k, self.k))
-        for p in range(self.k):
-            for q in range(self.k):
-                alpha[p, q], beta[p, q] = _along(previous[p], home[p], home[q], best)
-        return alpha, beta
+        order = np.argsort(pairs[:, 0] * size + pairs[:, 1])
+        links = list(best.values())
+        alpha, beta = (
+            _sums_to_root(previous, pairs[order], np.array([getattr(x, key) for x in links])[order])
+            for key in ("alpha", "beta")
+        )
+        return alpha[:, home], beta[:, home]
 
     @cached_property
     def _places(self) -> dict[str, int]:
         names = list(dict.fromkeys(end for c in self.connections for end in c.between))
         return {name: i for i, name in enumerate(names)}
-
-    def _check_connections(self) -> None:
-        """Refuse devices that no link reaches, or that no chain of links joins to the first."""
-        group = {name: name for name in self._places}
-        for connection in self.connections:
-            a, b = (group[end] for end in connection.between)
-            group = {name: a if label == b else label for name, label in group.items()}
-        first = self.devices[0]
-        for device in self.devices:
-            if device.name not in group and device.at not in group:
-                raise InputError(f"no link reaches device {device.name!r} or its place")
-            if group[self._end(device)] != group[self._end(first)]:
-                raise InputError(
-                    f"no chain of links joins device {device.name!r} to {first.name!r}"
-                )
 
     def _end(self, device: Device) -> str:
         return device.name if device.name in self._places else device.at
@@ -239,30 +256,95 @@ def _usual_cost(link: Link) -> float:
     return link.alpha + link.beta * 1024
 
 
-def _along(
-    previous: np.ndarray, source: int, target: int, links: dict[tuple[int, int], Link]
-) -> tuple[float, float]:
-    """Sum alpha and beta over the links of the route from source to target."""
-    alpha = beta = 0.0
-    while target != source:
-        before = int(previous[target])
-        link = links[before, int(target)]
-        alpha, beta, target = alpha + link.alpha, beta + link.beta, before
-    return alpha, beta
+def _sums_to_root(previous: np.ndarray, pairs: np.ndarray, costs: FloatArray) -> FloatArray:
+    """Sum costs over each route. previous (k, size): the place before each on the way from the
+    k-th root, negative at the root; pairs (m, 2) of places, sorted, and their costs (m,). Every
+    place doubles its stride towards the root until all are there: log2(longest route) rounds.
+    """
+    k, size = previous.shape
+    own = np.broadcast_to(np.arange(size), (k, size))
+    at_root = previous < 0
+    ahead = np.where(at_root, own, previous)
+    place = np.searchsorted(pairs[:, 0] * size + pairs[:, 1], ahead * size + own)
+    total = np.where(at_root, 0.0, costs[np.minimum(place, costs.size - 1)])
+    while True:
+        further = np.take_along_axis(ahead, ahead, axis=1)
+        if (further == ahead).all():
+            return total
+        total = total + np.take_along_axis(total, ahead, axis=1)
+        ahead = further
 
 
-def _refuse_duplicates(names: list[str], what: str) -> None:
+def _is_number(value: object) -> bool:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return abs(value) <= sys.float_info.max  # false for NaN, and for whole numbers beyond it
+    return isinstance(value, np.integer | np.floating) and bool(np.isfinite(value))
+
+
+def find_fault(
+    devices: Sequence[Device], levels: Sequence[Level], connections: Sequence[Connection]
+) -> Fault | None:
+    """Return the first thing that keeps these from being a Platform, or None."""
+    if not devices:
+        return Fault("a platform needs at least one device", "device", 0)
+    if levels and connections:
+        return Fault("a platform has levels or links of its own, not both", "link", 0)
+    return (
+        _duplicate([device.name for device in devices], "device")
+        or _duplicate([level.name for level in levels], "level")
+        or (_too_deep(devices, len(levels)) if levels else None)
+        or (_disconnected(devices, connections) if connections else None)
+    )
+
+
+def _duplicate(names: list[str], kind: str) -> Fault | None:
+    if len(set(names)) == len(names):
+        return None
     seen: set[str] = set()
-    for name in names:
+    for index, name in enumerate(names):
         if name in seen:
-            raise InputError(f"two {what}s are called {name!r}")
+            return Fault(f"two {kind}s are called {name!r}", kind, index)
         seen.add(name)
+    return None
 
 
-def _check_places(devices: tuple[Device, ...], depth: int) -> None:
-    for device in devices:
-        if len(_parts(device.at)) > max(depth - 1, 0):
-            raise InputError(
+def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
+    for index, device in enumerate(devices):
+        if len(_parts(device.at)) >= depth:
+            message = (
                 f"device {device.name!r} is at {device.at!r}: {depth} level(s) allow "
-                f"{max(depth - 1, 0)} part(s), one a level below the root"
+                f"{depth - 1} part(s), one a level below the root"
             )
+            return Fault(message, "device", index)
+    return None
+
+
+def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) -> Fault | None:
+    """Find a place that nothing explains, or a device that no chain of links joins to the first."""
+    ends = [end for connection in connections for end in connection.between]
+    known = {device.name for device in devices} | {device.at for device in devices}
+    times = Counter(ends)
+    for i, end in enumerate(ends):
+        if end not in known and times[end] == 1:
+            message = f"unknown place {end!r}: no device has this name or is there"
+            return Fault(f"{message}, and no other link leads on from it", "link", i // 2)
+    leader = {end: end for end in ends}
+
+    def find(end: str) -> str:
+        while leader[end] != end:
+            leader[end] = leader[leader[end]]
+            end = leader[end]
+        return end
+
+    for connection in connections:
+        a, b = connection.between
+        leader[find(a)] = find(b)
+    homes = [device.name if device.name in leader else device.at for device in devices]
+    for index, (device, home) in enumerate(zip(devices, homes, strict=True)):
+        if home not in leader:
+            message = f"no link reaches device {device.name!r} or its place"
+            return Fault(message, "device", index)
+        if find(home) != find(homes[0]):
+            message = f"no chain of links joins device {device.name!r} to {devices[0].name!r}"
+            return Fault(message, "device", index)
+    return None

@@ -1,0 +1,59 @@
+"""The machine a command works for: a file, a number of equal devices, or a list of speeds."""
+
+from __future__ import annotations
+
+import argparse
+import math
+
+from evener.errors import UsageError
+from evener.platforms import MAX_DEVICES, Platform
+
+
+def add_machine_options(parser: argparse.ArgumentParser) -> None:
+    """Add --machine, --k and --speeds, of which exactly one is to be given."""
+    group = parser.add_argument_group("machine (exactly one of these)")
+    group.add_argument("--machine", metavar="FILE", help="a machine file; see `evener machine`")
+    group.add_argument("--k", type=int, metavar="K", help="K equal devices of speed 1")
+    group.add_argument("--speeds", metavar="S,S,...", help="devices of these speeds, as 1,1,4")
+
+
+def machine_of(args: argparse.Namespace) -> Platform:
+    """Return the machine asked for. Raises UsageError unless exactly one option gives it."""
+    given = [key for key in ("machine", "k", "speeds") if getattr(args, key) is not None]
+    if len(given) != 1:
+        said = " and ".join(f"--{key}" for key in given) if given else "nothing"
+        raise UsageError(
+            f"exactly one of --machine, --k and --speeds says what the devices are; {said} given",
+            hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
+        )
+    if args.machine is not None:
+        from evener.filing.platforms import read_platform
+
+        return read_platform(args.machine)
+    if args.k is not None:
+        return Platform.flat([1.0] * checked_count(args.k, "--k"))
+    return Platform.flat(speeds_of(args.speeds))
+
+
+def checked_count(count: int, option: str) -> int:
+    """Return a number of devices, or raise UsageError."""
+    if not 1 <= count <= MAX_DEVICES:
+        raise UsageError(f"{option} must lie between 1 and {MAX_DEVICES:,}, not {count:,}")
+    return count
+
+
+def speeds_of(text: str, option: str = "--speeds") -> list[float]:
+    """Return the speeds in a list such as "1,1,4". Raises UsageError naming the wrong entry."""
+    speeds = []
+    for i, word in enumerate(text.split(","), start=1):
+        try:
+            speed = float(word)
+        except ValueError:
+            speed = math.nan
+        if not (math.isfinite(speed) and speed > 0):
+            raise UsageError(
+                f"{option}: entry {i} is {word.strip()!r}, not a number above zero",
+                hint="Speeds are separated by commas, as in 1,1,4.",
+            )
+        speeds.append(speed)
+    return speeds

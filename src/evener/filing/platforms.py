@@ -1,0 +1,306 @@
+"""Machine files: a Platform as TOML that a person writes by hand, read and written without loss.
+
+Times and bandwidths stand in the file as alpha_us and GB_per_s, inside as alpha [s] and
+beta [s/B]. Both are converted in decimal arithmetic, so every float comes back to the bit.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from decimal import Decimal
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError
+from evener.filing import platform_tables as tables
+from evener.filing.toml_lines import TomlLines, error_line
+from evener.platforms import (
+    MAX_DEVICES,
+    Connection,
+    Device,
+    Level,
+    Link,
+    Platform,
+    find_fault,
+)
+from evener.writing import write_text
+
+GIB = 2.0**30
+MAX_BYTES = 1 << 28  # two million devices, each with a table of its own, take less
+DEFAULT_KIND = "cpu"
+
+
+def read_platform(path: str | Path) -> Platform:
+    """Read a machine file. Raises InputError with file, line and the key meant."""
+    text = _text_of(Path(path))
+    try:
+        data = tomllib.loads(text, parse_float=tables.exact)
+    except tomllib.TOMLDecodeError as error:
+        message = re.sub(r" \(at [^)]*\)$", "", str(error))
+        at = error_line(str(error), text)
+        raise InputError(f"not valid TOML: {message}", file=path, line=at) from error
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"not valid TOML: {reason}", file=path) from error
+    try:
+        return _platform(data)
+    except tables.TableError as error:
+        line = error.line_in(TomlLines(text))
+        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
+
+
+def write_platform(path: str | Path, platform: Platform) -> None:
+    """Write a machine file that read_platform reads back as an equal Platform."""
+    text = platform_to_toml(platform)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("a name holds what UTF-8 cannot write", file=path) from error
+    write_text(path, text)
+
+
+def platform_to_toml(platform: Platform) -> str:
+    """Return the text of a machine file."""
+    parts = [f"name = {_quoted(platform.name)}\n"] if platform.name else []
+    parts.extend(
+        "\n".join(["[[level]]", f"name = {_quoted(level.name)}", *_link(level.link)])
+        for level in platform.levels
+    )
+    parts.extend(_device_table(d, name, count) for d, name, count in runs_of(platform.devices))
+    for connection in platform.connections:
+        a, b = (_quoted(end) for end in connection.between)
+        parts.append("\n".join(["[[link]]", f"between = [{a}, {b}]", *_link(connection.link)]))
+    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
+
+
+def platform_to_dict(platform: Platform) -> dict[str, Any]:
+    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out."""
+    return {
+        "name": platform.name,
+        "devices": [_device_dict(device) for device in platform.devices],
+        "levels": [{"name": level.name, **_link_dict(level.link)} for level in platform.levels],
+        "links": [{"between": list(c.between), **_link_dict(c.link)} for c in platform.connections],
+    }
+
+
+def platform_from_dict(data: Mapping[str, Any]) -> Platform:
+    """Return the Platform of platform_to_dict. Raises InputError for anything else."""
+    try:
+        checked = tables.checked(data, tables.PLATFORM_DICT, "platform", 0)
+        devices = [
+            Device(**{_FIELD_OF.get(key, key): value for key, value in table.items()})
+            for table in tables.listed(checked, "devices", tables.DEVICE_DICT)
+        ]
+        levels = [
+            Level(table["name"], _link_of_dict(table))
+            for table in tables.listed(checked, "levels", tables.LEVEL_DICT)
+        ]
+        links = [
+            Connection(table["between"], _link_of_dict(table))
+            for table in tables.listed(checked, "links", tables.LINK_DICT)
+        ]
+    except tables.TableError as error:
+        raise InputError(f"platform: {error.message}", hint=error.hint) from error
+    return Platform(tuple(devices), tuple(levels), tuple(links), checked.get("name", ""))
+
+
+def runs_of(devices: Sequence[Device]) -> list[tuple[Device, str, int]]:
+    """Group neighbours that are equal but for their names name0, name1, ...
+
+    Returns (first device, name, how many) for each group; a device alone keeps its full name
+    and has count 0.
+    """
+    runs, start = [], 0
+    while start < len(devices):
+        first = devices[start]
+        base, end = first.name[:-1], start + 1
+        if first.name.endswith("0") and base and base == base.strip():
+            alike = _traits(first)
+            while (
+                end < len(devices)
+                and devices[end].name == f"{base}{end - start}"
+                and _traits(devices[end]) == alike
+            ):
+                end += 1
+        alone = end == start + 1
+        runs.append((first, first.name if alone else base, 0 if alone else end - start))
+        start = end
+    return runs
+
+
+def _text_of(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        reason = "is a folder" if path.is_dir() else error.strerror or str(error)
+        hint = "Make one with `evener machine`." if isinstance(error, FileNotFoundError) else None
+        raise InputError(f"no machine file to read: {reason}", file=path, hint=hint) from error
+    except ValueError as error:  # a zero byte in the name
+        raise InputError(f"no machine file to read: {error}", file=repr(os.fspath(path))) from error
+    if len(raw) > MAX_BYTES:
+        raise InputError(f"more than {MAX_BYTES >> 20} MiB: not a machine file", file=path)
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("not a text in UTF-8, so no machine file", file=path, line=line) from error
+    if not text.strip():
+        raise InputError("empty: no [[device]] table", file=path)
+    return text.replace("\r\n", "\n")
+
+
+def _platform(data: Mapping[str, Any]) -> Platform:
+    """Build the Platform of a parsed file. Raises TableError with the place of the mistake."""
+    tables.refuse_unknown(data, ("name", "level", "device", "link"), "", 0)
+    name = tables.text_or_empty(data.get("name", ""))
+    if name is None:
+        raise tables.TableError("name must be a text", "", 0, "name")
+    device_tables = tables.listed(data, "device", tables.DEVICE)
+    if not device_tables:
+        raise tables.TableError("no [[device]] table: a machine needs at least one", "", 0)
+    devices, table_of = _expanded(device_tables)
+    levels = [Level(t["name"], _link_of(t)) for t in tables.listed(data, "level", tables.LEVEL)]
+    links = [
+        Connection(t["between"], _link_of(t)) for t in tables.listed(data, "link", tables.LINK)
+    ]
+    try:
+        return Platform(tuple(devices), tuple(levels), tuple(links), name)
+    except InputError as error:
+        fault = find_fault(devices, levels, links)
+        if fault is None:
+            raise
+        index = table_of(fault.number) if fault.kind == "device" else fault.number
+        raise tables.TableError(fault.message, fault.kind, index) from error
+
+
+def _expanded(
+    device_tables: Sequence[Mapping[str, Any]],
+) -> tuple[list[Device], Callable[[int], int]]:
+    """Return the devices, counts expanded, and from which table the i-th of them came."""
+    total, starts = 0, []
+    for index, table in enumerate(device_tables):
+        starts.append(total)
+        total += table.get("count", 1)
+        if total > MAX_DEVICES:
+            message = f"{total:,} devices; at most {MAX_DEVICES:,} are possible"
+            raise tables.TableError(message, "device", index, "count")
+    devices: list[Device] = []
+    for index, table in enumerate(device_tables):
+        names = [table["name"]]
+        if "count" in table:
+            names = [f"{table['name']}{i}" for i in range(table["count"])]
+        traits = _device_traits(table)
+        try:
+            devices.extend(Device(name, **traits) for name in names)
+        except InputError as error:
+            raise tables.TableError(error.message, "device", index) from error
+    return devices, lambda i: max(j for j, start in enumerate(starts) if start <= i)
+
+
+def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
+    traits = {key: table[key] for key in ("speed", "kind", "memory_units", "at") if key in table}
+    if "memory_GiB" in table:
+        traits["memory"] = table["memory_GiB"] * GIB
+    # One dictionary for all devices of the table: nobody writes to it.
+    return traits | {"capabilities": table.get("capabilities", {})}
+
+
+def _link_of(table: Mapping[str, Any]) -> Link:
+    return Link(table.get("alpha_us", 0.0), table.get("GB_per_s", 0.0))
+
+
+def _traits(device: Device) -> tuple[Any, ...]:
+    return tuple(getattr(device, f.name) for f in fields(Device) if f.name != "name")
+
+
+def _device_table(device: Device, name: str, count: int) -> str:
+    lines = ["[[device]]", f"name = {_quoted(name)}"]
+    if count:
+        lines.append(f"count = {count}")
+    if device.at:
+        lines.append(f"at = {_quoted(device.at)}")
+    if device.kind != DEFAULT_KIND:
+        lines.append(f"kind = {_quoted(device.kind)}")
+    lines.append(f"speed = {_real(device.speed)}")
+    if device.memory is not None:
+        lines.append(f"memory_GiB = {_real(device.memory / GIB)}")
+    if device.memory_units is not None:
+        lines.append(f"memory_units = {_real(device.memory_units)}")
+    if device.capabilities:
+        lines.append("[device.capabilities]")
+        lines.extend(f"{_quoted_key(k)} = {_real(v)}" for k, v in device.capabilities.items())
+    return "\n".join(lines)
+
+
+def _link(link: Link) -> list[str]:
+    """The lines of a link; bandwidth without limit (beta 0) is left out."""
+    lines = [f"alpha_us = {_decimal(Decimal(repr(float(link.alpha))).scaleb(6))}"]
+    if link.beta > 0:
+        lines.append(f"GB_per_s = {_gb_per_s(float(link.beta))}")
+    return lines
+
+
+@lru_cache(maxsize=4096)
+def _gb_per_s(beta: float) -> str:
+    """The fewest digits that read back as this beta [s/B]."""
+    s_per_gb = tables.CONTEXT.multiply(Decimal(beta), 10**9)
+    for digits in range(1, 26):
+        text = _decimal(tables.CONTEXT.divide(1, s_per_gb), digits)
+        if tables.beta_of(Decimal(text)) == beta:
+            return text
+    raise AssertionError(f"beta {beta!r} has no decimal form")
+
+
+def _real(value: float) -> str:
+    return _decimal(Decimal(repr(float(value))))
+
+
+def _decimal(value: Decimal, digits: int = 40) -> str:
+    """Write as TOML's float: 0.5, 16.0, 2.0e8."""
+    if value == 0:
+        return "0.0"
+    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
+    mantissa, power = mantissa.rstrip("0").rstrip("."), int(exponent)
+    if -5 <= power < 6:
+        plain = f"{Decimal(mantissa).scaleb(power):f}"
+        return plain if "." in plain else f"{plain}.0"
+    return f"{mantissa if '.' in mantissa else mantissa + '.0'}e{power}"
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda m: f"\\u{ord(m.group()):04x}", escaped) + '"'
+
+
+def _quoted_key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quoted(key)
+
+
+_FIELD_OF = {"memory_bytes": "memory"}
+
+
+def _device_dict(device: Device) -> dict[str, Any]:
+    table: dict[str, Any] = {"name": device.name, "kind": device.kind, "speed": device.speed}
+    if device.memory is not None:
+        table["memory_bytes"] = device.memory
+    if device.memory_units is not None:
+        table["memory_units"] = device.memory_units
+    if device.at:
+        table["at"] = device.at
+    if device.capabilities:
+        table["capabilities"] = dict(device.capabilities)
+    return table
+
+
+def _link_dict(link: Link) -> dict[str, float]:
+    return {"alpha_s": link.alpha, "beta_s_per_byte": link.beta}
+
+
+def _link_of_dict(table: Mapping[str, Any]) -> Link:
+    return Link(table.get("alpha_s", 0.0), table.get("beta_s_per_byte", 0.0))

@@ -1,0 +1,75 @@
+"""The lines on which the tables and keys of a TOML text stand.
+
+tomllib keeps no positions for what is well-formed but wrong. Here the text is scanned for the
+n-th `[[kind]]` header and for a key below it, with comments and the insides of texts masked.
+"""
+
+from __future__ import annotations
+
+import re
+
+_TEXT_OR_COMMENT = re.compile(
+    r'"""(?:\\.|[^\\])*?"""'
+    r"|'''.*?'''"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*",
+    re.DOTALL,
+)
+_ERROR_LINE = re.compile(r"at line (\d+)")
+
+
+class TomlLines:
+    """Answers on which line, from 1, something stands; None where it cannot be told."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = _TEXT_OR_COMMENT.sub(_masked, text).split("\n")
+
+    def table(self, kind: str, index: int) -> int | None:
+        """Line of the index-th [[kind]] header, or of `kind = [...]`, or of [kind]."""
+        line = self._nth(rf"\s*\[\[\s*{_word(kind)}\s*\]\]", index)
+        return line or self._nth(rf"\s*\[\s*{_word(kind)}\s*\]", 0) or self.top(kind)
+
+    def key(self, kind: str, index: int, key: str) -> int | None:
+        """Line of a key of the index-th table of a kind; else the table's own line."""
+        start = self.table(kind, index)
+        if start is None:
+            return None
+        below = rf"\s*\[+\s*{_word(kind)}\s*\."  # [device.capabilities] belongs to the device
+        wanted = re.compile(rf"(?:^|[.{{,\[])\s*{_word(key)}\s*[=.\]]")
+        for number, line in enumerate(self._lines[start - 1 :], start=start):
+            if number > start and re.match(r"\s*\[", line) and not re.match(below, line):
+                break
+            if wanted.search(line):
+                return number
+        return start
+
+    def top(self, key: str) -> int | None:
+        """Line of a key or table at the top level of the text."""
+        return self._nth(rf"\s*\[*\s*{_word(key)}\s*[=.\]]", 0)
+
+    def _nth(self, pattern: str, index: int) -> int | None:
+        seen = 0
+        for number, line in enumerate(self._lines, start=1):
+            if re.match(pattern, line):
+                if seen == index:
+                    return number
+                seen += 1
+        return None
+
+
+def error_line(message: str, text: str) -> int:
+    """Line of a syntax error, from tomllib's message; "at end of document" is the last line."""
+    found = _ERROR_LINE.search(message)
+    return int(found.group(1)) if found else max(text.rstrip("\n").count("\n") + 1, 1)
+
+
+def _word(key: str) -> str:
+    return rf"[\"']?{re.escape(key)}[\"']?"
+
+
+def _masked(match: re.Match[str]) -> str:
+    text = match.group()
+    if text.startswith("#"):
+        return ""
+    return re.sub(r"[^\w\n\"' -]", "_", text)
