@@ -1,0 +1,290 @@
+"""Every tool keeps its targets on small graphs, refuses what it cannot do, and is checked."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from evener.errors import InfeasibleError, InputError, ToolError, UsageError
+from evener.graphs import Graph
+from evener.partitioning import registry
+from evener.partitioning.external.children import Outcome
+from evener.partitioning.registry import TOOLS, Request, choose_tool, find_tool, partition_with
+
+EXTERNAL = [name for name, tool in TOOLS.items() if tool.family == "external"]
+UNEQUAL = np.array([16.0, 16, 2, 2, 1, 1, 1])
+
+
+def tools(names):
+    return [
+        pytest.param(
+            name, marks=pytest.mark.skipif(bool(TOOLS[name].available()), reason="not installed")
+        )
+        for name in names
+    ]
+
+
+def grid(rows, columns, **fields):
+    ids = np.arange(rows * columns).reshape(rows, columns)
+    u = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    v = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    coords = np.argwhere(ids >= 0).astype(float)
+    return Graph.from_edges(rows * columns, u, v, coords=coords, **fields)
+
+
+def fullness(graph, part, targets):
+    """Weight over target of every block, the targets scaled to the graph's weight."""
+    weights = np.bincount(part, weights=graph.weights(), minlength=targets.size)
+    return weights / (targets * weights.sum() / targets.sum())
+
+
+def cut(graph, part):
+    source = np.repeat(np.arange(graph.n), graph.degrees)
+    return int((part[source] != part[graph.adjncy]).sum()) // 2
+
+
+@pytest.mark.parametrize("name", tools(TOOLS))
+def test_unequal_targets(name):
+    graph = grid(60, 50)
+    result = partition_with(name, graph, Request(UNEQUAL))
+    assert result.part.dtype == np.int32
+    assert result.part.shape == (graph.n,)
+    assert result.tool == name
+    assert result.cpu_seconds >= 0
+    assert fullness(graph, result.part, UNEQUAL).max() <= 1.03 + 1e-9
+    # A random division of this grid into these shares would cut two edges of three.
+    assert cut(graph, result.part) < 0.1 * graph.m
+
+
+@pytest.mark.parametrize("name", tools(TOOLS))
+def test_real_weights(name):
+    graph = grid(40, 30)
+    graph = graph.with_(vwgt=np.random.default_rng(8123).random(graph.n) * 1e-4)
+    result = partition_with(name, graph, Request(np.array([5.0, 3, 1, 1])))
+    assert fullness(graph, result.part, np.array([5.0, 3, 1, 1])).max() <= 1.03 + 1e-4
+
+
+@pytest.mark.parametrize("name", tools(TOOLS))
+@pytest.mark.parametrize("preset", ["fast", "strong"])
+def test_presets_and_repeatability(name, preset):
+    graph = grid(30, 30)
+    request = Request(np.array([4.0, 2, 1]), preset=preset, seed=90210)
+    first, second = (partition_with(name, graph, request).part for _ in range(2))
+    np.testing.assert_array_equal(first, second)
+    assert fullness(graph, first, request.targets).max() <= 1.03 + 1e-9
+
+
+@pytest.mark.parametrize("name", tools(["metis", "scotch", "mtkahypar"]))
+def test_the_seed_matters(name):
+    graph = grid(60, 60)
+    parts = [partition_with(name, graph, Request(UNEQUAL, seed=s)).part for s in (11, 12, 13)]
+    assert any((parts[0] != other).any() for other in parts[1:])
+
+
+@pytest.mark.parametrize("name", tools(["mtkahypar"]))
+def test_two_threads_repeat_themselves(name):
+    graph = grid(40, 40)
+    request = Request(UNEQUAL, threads=2)
+    first, second = (partition_with(name, graph, request) for _ in range(2))
+    np.testing.assert_array_equal(first.part, second.part)
+    assert "DETERMINISTIC" in first.notes[0]
+
+
+@pytest.mark.parametrize("name", tools(["kaminpar"]))
+def test_varying_results_are_said(name):
+    result = partition_with(name, grid(20, 20), Request(np.array([2.0, 1]), threads=2))
+    assert "may differ from run to run" in " ".join(result.notes)
+
+
+@pytest.mark.parametrize("name", tools(EXTERNAL))
+def test_edge_weights_steer_the_cut(name):
+    # A 3 x 20 strip, two blocks of three columns in ten: every rung between columns 9 and 10
+    # weighs 1, all others 1000, so that the middle is the only place worth cutting.
+    rows, columns = 3, 20
+    ids = np.arange(rows * columns).reshape(rows, columns)
+    u = np.concatenate([ids[:, :-1].ravel(), ids[:-1].ravel()])
+    v = np.concatenate([ids[:, 1:].ravel(), ids[1:].ravel()])
+    weights = np.where((v - u == 1) & (u % columns == 9), 0.001, 1.0)
+    graph = Graph.from_edges(rows * columns, u, v, weights=weights)
+    part = partition_with(name, graph, Request(np.array([1.0, 1.0]), epsilon=0.1)).part
+    source = np.repeat(np.arange(graph.n), graph.degrees)
+    cut_weight = graph.adjwgt[part[source] != part[graph.adjncy]].sum() / 2
+    assert cut_weight == pytest.approx(0.003)
+
+
+@pytest.mark.parametrize("name", tools(EXTERNAL))
+def test_free_edges(name):
+    graph = grid(12, 12)
+    graph = graph.with_(adjwgt=np.zeros(graph.adjncy.size, np.int64))
+    part = partition_with(name, graph, Request(np.array([2.0, 1.0]))).part
+    assert fullness(graph, part, np.array([2.0, 1.0])).max() <= 1.03
+
+
+@pytest.mark.parametrize("name", tools(EXTERNAL))
+@pytest.mark.parametrize("n_edges", [0, 150])
+def test_disconnected_and_isolated(name, n_edges):
+    rng = np.random.default_rng(7741)
+    u, v = rng.integers(0, 300, (2, n_edges))
+    graph = Graph.from_edges(300, u, v)
+    part = partition_with(name, graph, Request(np.array([3.0, 2, 1]))).part
+    assert fullness(graph, part, np.array([3.0, 2, 1])).max() <= 1.05
+
+
+@pytest.mark.parametrize("name", tools(TOOLS))
+def test_as_many_blocks_as_vertices(name):
+    graph = grid(4, 4)
+    part = partition_with(name, graph, Request(np.ones(16))).part
+    assert part.shape == (16,)  # METIS k-way leaves blocks empty here: `enforce` fills them
+
+
+@pytest.mark.parametrize("name", tools(TOOLS))
+def test_one_block_and_unused_blocks(name):
+    graph = grid(6, 5)
+    assert not partition_with(name, graph, Request(np.array([3.0]))).part.any()
+    lonely = partition_with(name, graph, Request(np.array([0.0, 2.0, 0.0]))).part
+    assert (lonely == 1).all()
+    some = partition_with(name, graph, Request(np.array([0.0, 2.0, 0.0, 1.0]), epsilon=0.05)).part
+    assert set(some.tolist()) == {1, 3}
+
+
+def test_total_volume():
+    graph = grid(30, 30)
+    request = Request(np.array([3.0, 2, 1]), objective="total_volume")
+    for name in ("metis", "mtkahypar"):
+        if TOOLS[name].available() is None:
+            part = partition_with(name, graph, request).part
+            assert fullness(graph, part, request.targets).max() <= 1.03
+            assert cut(graph, part) < 0.1 * graph.m
+
+
+@pytest.mark.parametrize("name", ["scotch", "kaminpar", "metis-recursive", "hilbert"])
+def test_objective_refused(name, monkeypatch):
+    monkeypatch.setitem(TOOLS, name, replace(TOOLS[name], missing=lambda: None))
+    request = Request(UNEQUAL, objective="total_volume")
+    with pytest.raises(UsageError, match=f"{name} cannot minimise total_volume") as caught:
+        partition_with(name, grid(9, 9), request)
+    assert "These can: metis" in caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["hilbert", "rcb", "rib"])
+def test_coordinates_needed(name):
+    graph = grid(9, 9).with_(coords=None)
+    with pytest.raises(UsageError, match=f"{name} needs coordinates, and the graph has none"):
+        partition_with(name, graph, Request(UNEQUAL))
+
+
+def test_targets_refused(monkeypatch):
+    kahip = replace(TOOLS["metis"], name="kahip", targets=False)
+    monkeypatch.setitem(TOOLS, "kahip", kahip)
+    with pytest.raises(UsageError, match="kahip cannot do unequal targets") as caught:
+        partition_with("kahip", grid(9, 9), Request(UNEQUAL))
+    assert "metis" in caught.value.hint
+    assert "kahip" not in caught.value.hint
+
+
+def test_constraints_refused():
+    graph = grid(6, 6).with_(vwgt=np.ones((36, 2)))
+    with pytest.raises(UsageError, match="metis balances 1 weight per vertex, not 2") as caught:
+        partition_with("metis", graph, Request(np.array([2.0, 1])))
+    assert caught.value.hint == "No partitioner here can."
+
+
+def test_absent_tool_says_how_to_get_it(monkeypatch):
+    gone = replace(TOOLS["mtkahypar"], missing=lambda: "pip install 'evener[mtkahypar]'")
+    monkeypatch.setitem(TOOLS, "mtkahypar", gone)
+    with pytest.raises(UsageError, match=r"mtkahypar is not installed: pip install 'evener\["):
+        partition_with("mtkahypar", grid(4, 4), Request(np.array([2.0, 1])))
+
+
+def test_unknown_tool():
+    with pytest.raises(UsageError, match="no partitioner 'mettis'") as caught:
+        find_tool("mettis")
+    assert "metis-recursive" in caught.value.hint
+
+
+def test_more_blocks_than_vertices():
+    with pytest.raises(InfeasibleError, match="5 blocks cannot be made of 4 vertices"):
+        partition_with("metis", grid(2, 2), Request(np.ones(5)))
+
+
+@pytest.mark.parametrize(
+    ("part", "said"),
+    [
+        (np.zeros(3, np.int64), r"returned \(3,\) int64 for 4 vertices"),
+        (np.zeros(4), r"returned \(4,\) float64"),
+        (np.array([0, 1, 2, 0]), "returned blocks 0 to 2 for 2"),
+        (np.array([0, -1, 1, 0]), "returned blocks -1 to 1 for 2"),
+    ],
+)
+def test_nonsense_is_caught(monkeypatch, part, said):
+    liar = replace(TOOLS["metis"], run=lambda graph, request: Outcome(part, 0.0, "liar 1"))
+    monkeypatch.setitem(TOOLS, "metis", liar)
+    with pytest.raises(ToolError, match=said):
+        partition_with("metis", grid(2, 2), Request(np.array([2.0, 1])))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"targets": []},
+        {"targets": [0.0, 0.0]},
+        {"targets": [1.0, -1.0]},
+        {"epsilon": -0.1},
+        {"epsilon": float("nan")},
+        {"threads": 0},
+        {"seed": -1},
+        {"time_limit": 0.0},
+        {"objective": "beauty"},
+        {"preset": "ultra"},
+    ],
+)
+def test_bad_requests(fields):
+    with pytest.raises(UsageError):
+        Request(**({"targets": [1.0, 2.0]} | fields))
+
+
+def test_targets_must_be_finite():
+    with pytest.raises(InputError, match="targets must be finite"):
+        Request(np.array([1.0, np.inf]))
+
+
+def test_auto_takes_metis_and_says_so():
+    graph = grid(10, 10)
+    assert choose_tool(graph, Request(UNEQUAL))[0] == "metis"
+    result = partition_with("auto", graph, Request(UNEQUAL))
+    assert result.tool == "metis"
+    assert result.notes[0].startswith("metis chosen: ")
+
+
+def star(n):
+    return Graph.from_edges(n, np.zeros(n - 1, np.int64), np.arange(1, n))
+
+
+def test_auto_on_power_laws():
+    assert choose_tool(star(200), Request(UNEQUAL))[0] == "metis-recursive"
+    # Recursive bisection knows no volume, so k-way it is.
+    assert choose_tool(star(200), Request(UNEQUAL, objective="total_volume"))[0] == "metis"
+
+
+def test_auto_without_metis(monkeypatch):
+    for name in ("metis", "metis-recursive"):
+        gone = replace(TOOLS[name], missing=lambda: "pip install pymetis")
+        monkeypatch.setitem(TOOLS, name, gone)
+    graph = grid(10, 10)
+    name, why = choose_tool(graph, Request(UNEQUAL))
+    assert name == "rcb"
+    assert "metis is not installed" in why
+    others = ("scotch", "mtkahypar", "kaminpar")
+    for other in others:
+        monkeypatch.setitem(TOOLS, other, replace(TOOLS[other], missing=lambda: "get it"))
+    with pytest.raises(UsageError, match="no partitioner can do this"):
+        choose_tool(graph.with_(coords=None), Request(UNEQUAL))
+
+
+def test_every_entry_is_complete():
+    for name, tool in registry.TOOLS.items():
+        assert tool.name == name
+        assert tool.family in ("external", "geometric")
+        assert set(tool.objectives) <= set(registry.OBJECTIVES)
+        assert tool.available() is None or name in tool.available()
+    assert set(registry.AUTO_ORDER) <= set(TOOLS)
