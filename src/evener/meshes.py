@@ -1,0 +1,368 @@
+"""Mesh and PolyMesh: cells over points, validated once, and the graphs they stand for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, as_integers, as_numbers
+from evener.errors import InputError
+from evener.graphs import Graph
+
+# VTK's numbers of the cells most files hold; meshes_kernels.py has the tables of all.
+VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
+TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
+
+Fields = dict[str, npt.NDArray[Any]]
+# A face that many cells share joins each to each: what goes beyond this is no mesh, and would
+# not fit in memory.
+_FEW_PAIRS = 2**22
+_PAIRS_PER_CORNER = 200
+
+
+class Faces(NamedTuple):
+    """Faces of a mesh: of face i, corners[offsets[i]:offsets[i + 1]] turn outward from its owner.
+
+    offsets (f + 1,) int64, corners int32, owner (f,) int32 the cell it belongs to.
+    """
+
+    offsets: IntArray
+    corners: IntArray
+    owner: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Cells of one topological dimension, each a list of points.
+
+    points (p, 2) or (p, 3) float64 [as in the file]; (p, 0) where coordinates are not known.
+    offsets (c + 1,) int64 and corners int32: cell i has corners[offsets[i]:offsets[i + 1]], in
+    VTK's order. kinds (c,) uint8, VTK's cell types: lines, triangles, quads, polygons, tetrahedra,
+    hexahedra, wedges, pyramids, their higher orders, and point sets (41), whose shape is unknown.
+    cell_data, point_data: by name, arrays with one row a cell or point.
+
+    Raises InputError on anything else: corners out of range, a wrong number of corners, types not
+    known or of several dimensions, coordinates that are not finite, fields of a wrong length.
+    """
+
+    points: FloatArray
+    offsets: IntArray
+    corners: IntArray
+    kinds: npt.NDArray[np.uint8]
+    cell_data: Fields = field(default_factory=dict)
+    point_data: Fields = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from evener import meshes_kernels as kernels
+
+        put = object.__setattr__  # the dataclass is frozen for everyone but its constructor
+        put(self, "points", _points(self.points, widths=(0, 2, 3)))
+        put(self, "offsets", as_integers(self.offsets, "offsets"))
+        put(self, "corners", _corners(self.corners, self.n_points))
+        kinds = as_integers(self.kinds, "kinds")
+        if kinds.size == 0:
+            raise InputError("the mesh has no cells")
+        if kinds.min() < 0 or kinds.max() > 255:
+            raise InputError(f"kinds must lie in [0, 255]; they reach {kinds.min()}, {kinds.max()}")
+        put(self, "kinds", kinds.astype(np.uint8))
+        if self.offsets.size != kinds.size + 1:
+            raise InputError(f"offsets has {self.offsets.size} entries for {kinds.size} cells")
+        where = np.zeros(2, np.int64)
+        code = kernels.check_lists(self.offsets, self.corners, self.n_points, where)
+        code = code or kernels.check_kinds(self.offsets, self.kinds, where)
+        if code != kernels.OK:
+            _refuse_cell(code, int(where[0]), int(where[1]), self)
+        dims = np.unique(kernels.DIM[self.kinds])
+        if dims.size > 1 or dims[0] == 0:
+            raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
+        put(self, "cell_data", _fields(self.cell_data, self.n_cells, "cells"))
+        put(self, "point_data", _fields(self.point_data, self.n_points, "points"))
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.kinds.size)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, those that no cell uses included."""
+        return len(self.points)
+
+    @property
+    def dim(self) -> int:
+        """Topological dimension of the cells: 1, 2 or 3."""
+        from evener import meshes_kernels as kernels
+
+        return int(kernels.DIM[self.kinds[0]])
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether it is known where the points lie."""
+        return bool(self.points.shape[1])
+
+    @property
+    def n_unused_points(self) -> int:
+        """Number of points that no cell uses; in the nodal graph they have no neighbour."""
+        return self.n_points - int(np.count_nonzero(np.bincount(self.corners)))
+
+    def centres(self) -> FloatArray:
+        """(c, d) mean of each cell's corners (of its linear shape)."""
+        from evener import meshes_kernels as kernels
+
+        out = np.empty((self.n_cells, self.points.shape[1]), np.float64)
+        kernels.centres(self.points, self.offsets, self.corners, self.kinds, out)
+        return out
+
+    def dual_graph(self) -> Graph:
+        """Return the graph of the cells; those sharing a face (in 2-D an edge) are neighbours.
+
+        All cells that share one face are neighbours of each other, however many; cells of
+        unknown shape are neighbours where they share a point. Coordinates: the cell centres.
+        """
+        keys, order, cell_of, _ = self._sorted_faces()
+        _, u, v = _runs(keys, order, cell_of, self.corners.size)
+        coords = self.centres() if self.has_coordinates else None
+        return Graph.from_edges(self.n_cells, u, v, coords=coords)
+
+    def nodal_graph(self) -> Graph:
+        """Return the graph of the points; the ends of a cell's edge are neighbours.
+
+        A point amid an edge splits it; other points of higher order are neighbours of all corners
+        of their cell. In cells of unknown shape all points are neighbours. Points that no cell
+        uses stay, without neighbours.
+        """
+        from evener import meshes_kernels as kernels
+
+        count = int(kernels.count_edges(self.offsets, self.kinds))
+        _check_pairs(count, self.corners.size, "points")
+        u, v = np.empty(count, np.int32), np.empty(count, np.int32)
+        kernels.fill_edges(self.offsets, self.corners, self.kinds, u, v)
+        coords = self.points if self.has_coordinates else None
+        return Graph.from_edges(self.n_points, u, v, coords=coords)
+
+    def boundary_faces(self) -> Faces:
+        """Return the faces (in 2-D the edges) that belong to one cell only, in order of cells."""
+        from evener import meshes_kernels as kernels
+
+        keys, order, cell_of, face_of = self._sorted_faces()
+        single = np.sort(_runs(keys, order, cell_of, self.corners.size)[0])
+        owner, faces = cell_of[single], face_of[single]
+        offsets = np.zeros(owner.size + 1, np.int64)
+        corners = np.empty(owner.size * kernels.MAX_FACE, np.int32)
+        kernels.gather_faces(self.offsets, self.corners, self.kinds, owner, faces, offsets, corners)
+        return Faces(offsets, corners[: offsets[-1]].copy(), owner)
+
+    def _sorted_faces(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Keys of all faces, the order that brings equal ones together, their cells and numbers."""
+        from evener import meshes_kernels as kernels
+
+        count, width = kernels.count_faces(self.offsets, self.kinds)
+        if count >= 2**31:
+            raise InputError(f"the cells have {count:,} faces; at most 2^31 - 1 can be handled")
+        keys = np.empty((width, count), np.int32)
+        cell_of, face_of = np.empty(count, np.int32), np.empty(count, np.int32)
+        found = kernels.fill_faces(self.offsets, self.corners, self.kinds, keys, cell_of, face_of)
+        order, other = np.arange(found, dtype=np.int32), np.empty(found, np.int32)
+        for column in keys[::-1]:
+            kernels.sort_by(column, self.n_points, order, other)
+            order, other = other, order
+        return keys, order, cell_of[:found], face_of[:found]
+
+
+@dataclass(frozen=True, eq=False)
+class PolyMesh:
+    """Cells bounded by any polygons, as OpenFOAM keeps them.
+
+    points (p, 3) float64; face_offsets (f + 1,) int64 and face_corners int32: the corners of each
+    face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
+    cells on both sides of the first i faces, which lie inside, and the cell of the others.
+    cell_data, point_data: by name, arrays with one row a cell or point. n_cells: number of cells.
+
+    Raises InputError on anything else: corners out of range, faces of fewer than 3 corners, a
+    face with one cell on both sides, cells without a face, coordinates that are not finite.
+    """
+
+    points: FloatArray
+    face_offsets: IntArray
+    face_corners: IntArray
+    owner: IntArray
+    neighbour: IntArray
+    cell_data: Fields = field(default_factory=dict)
+    point_data: Fields = field(default_factory=dict)
+    n_cells: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        from evener import meshes_kernels as kernels
+
+        put = object.__setattr__
+        put(self, "points", _points(self.points, widths=(3,)))
+        put(self, "face_offsets", as_integers(self.face_offsets, "face_offsets"))
+        put(self, "face_corners", _corners(self.face_corners, self.n_points))
+        for name in ("owner", "neighbour"):
+            cells = as_integers(getattr(self, name), name)
+            # Each cell has a face, so that numbers beyond twice the faces are no cells' numbers.
+            if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
+                raise InputError(f"{name} reaches {cells.max()}, with fewer faces than cells")
+            put(self, name, np.maximum(cells, -1).astype(np.int32))
+        n_faces = self.owner.size
+        if n_faces == 0:
+            raise InputError("the mesh has no faces")
+        if self.face_offsets.size != n_faces + 1 or self.neighbour.size > n_faces:
+            sizes = f"{self.face_offsets.size - 1} faces, {n_faces} owners"
+            raise InputError(f"counts do not agree: {sizes}, {self.neighbour.size} neighbours")
+        where = np.zeros(2, np.int64)
+        code = kernels.check_lists(self.face_offsets, self.face_corners, self.n_points, where)
+        code = code or kernels.check_owners(self.face_offsets, self.owner, self.neighbour, where)
+        if code != kernels.OK:
+            _refuse_face(code, int(where[0]), int(where[1]), self.n_points)
+        put(self, "n_cells", int(where[1]) + 1)
+        empty = np.flatnonzero(self._faces_of_cells() == 0)
+        if empty.size:
+            raise InputError(f"cell {empty[0]} has no face (cells counted from 0)")
+        put(self, "cell_data", _fields(self.cell_data, self.n_cells, "cells"))
+        put(self, "point_data", _fields(self.point_data, self.n_points, "points"))
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, those that no face uses included."""
+        return len(self.points)
+
+    @property
+    def dim(self) -> int:
+        """Topological dimension of the cells: always 3."""
+        return 3
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether it is known where the points lie: always."""
+        return True
+
+    @property
+    def n_unused_points(self) -> int:
+        """Number of points that no face uses; in the nodal graph they have no neighbour."""
+        return self.n_points - int(np.count_nonzero(np.bincount(self.face_corners)))
+
+    def centres(self) -> FloatArray:
+        """(c, 3) mean over each cell's faces of the mean of the face's corners."""
+        from evener import meshes_kernels as kernels
+
+        out = np.empty((self.n_cells, 3), np.float64)
+        kernels.poly_centres(
+            self.points,
+            self.face_offsets,
+            self.face_corners,
+            self.owner,
+            self.neighbour,
+            self._faces_of_cells(),
+            out,
+        )
+        return out
+
+    def dual_graph(self) -> Graph:
+        """Return the graph of the cells; those sharing a face are neighbours."""
+        inside = self.owner[: self.neighbour.size]
+        return Graph.from_edges(self.n_cells, inside, self.neighbour, coords=self.centres())
+
+    def nodal_graph(self) -> Graph:
+        """Return the graph of the points; the ends of a face's edge are neighbours."""
+        from evener import meshes_kernels as kernels
+
+        count = self.face_corners.size
+        u, v = np.empty(count, np.int32), np.empty(count, np.int32)
+        kernels.fill_rings(self.face_offsets, self.face_corners, u, v)
+        return Graph.from_edges(self.n_points, u, v, coords=self.points)
+
+    def boundary_faces(self) -> Faces:
+        """Return the faces that belong to one cell only."""
+        first = self.neighbour.size
+        start = self.face_offsets[first]
+        offsets = self.face_offsets[first:] - start
+        return Faces(offsets, self.face_corners[start:].copy(), self.owner[first:].copy())
+
+    def _faces_of_cells(self) -> IntArray:
+        from evener import meshes_kernels as kernels
+
+        count = np.zeros(self.n_cells, np.int64)
+        kernels.count_faces_of_cells(self.owner, self.neighbour, count)
+        return count
+
+
+def _points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray:
+    points = as_numbers(values, "points", ndim=2)
+    if points.shape[1] not in widths:
+        raise InputError(f"points must have 2 or 3 columns, not {points.shape[1]}")
+    if len(points) >= 2**31:
+        raise InputError(f"there are {len(points):,} points; at most 2^31 - 1 can be handled")
+    return points
+
+
+def _corners(values: npt.ArrayLike, n_points: int) -> IntArray:
+    """Narrow to int32; what does not fit is out of range anyway, and stays so."""
+    corners = as_integers(values, "corners")
+    bad = np.flatnonzero((corners < 0) | (corners >= n_points))
+    if bad.size:
+        raise InputError(
+            f"a cell has the corner {corners[bad[0]]}: there is no such point among {n_points}"
+            " (counted from 0)"
+        )
+    return corners.astype(np.int32)
+
+
+def _fields(fields: Fields, n: int, what: str) -> Fields:
+    checked = {}
+    for name, values in fields.items():
+        array = np.asarray(values)
+        if array.ndim == 0 or len(array) != n:
+            size = 1 if array.ndim == 0 else len(array)
+            raise InputError(f"the field {name!r} has {size} entries for {n} {what}")
+        checked[str(name)] = array
+    return checked
+
+
+def _runs(
+    keys: IntArray, order: IntArray, cell_of: IntArray, n_corners: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the faces of one cell only, and the cells on both sides of every shared face."""
+    from evener import meshes_kernels as kernels
+
+    counts = np.zeros(2, np.int64)
+    kernels.count_runs(keys, order, counts)
+    singles, pairs = counts.tolist()
+    _check_pairs(pairs, n_corners, "cells")
+    single = np.empty(singles, np.int32)
+    u, v = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    kernels.fill_runs(keys, order, cell_of, single, u, v)
+    return single, u, v
+
+
+def _check_pairs(count: int, n_corners: int, what: str) -> None:
+    if count > max(_FEW_PAIRS, _PAIRS_PER_CORNER * n_corners):
+        raise InputError(f"{count:,} pairs of {what} are neighbours: more than a mesh can have")
+
+
+def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
+    from evener import meshes_kernels as kernels
+
+    kind = int(mesh.kinds[cell])
+    reasons = {
+        kernels.BAD_OFFSETS: "offsets must ascend from 0 to the number of corners",
+        kernels.BAD_CORNER: f"cell {cell} has the corner {number}: there is no such point",
+        kernels.BAD_KIND: f"cell {cell} is of the type {kind}, which is not known",
+        kernels.BAD_SIZE: f"cell {cell} has {number} corners, which its type {kind} has not",
+    }
+    raise InputError(reasons[code] + " (cells counted from 0)")
+
+
+def _refuse_face(code: int, face: int, number: int, n_points: int) -> NoReturn:
+    from evener import meshes_kernels as kernels
+
+    reasons = {
+        kernels.BAD_OFFSETS: "face_offsets must ascend from 0 to the number of corners",
+        kernels.BAD_CORNER: f"face {face} has the corner {number}: there are {n_points} points",
+        kernels.BAD_FACE: f"face {face} has fewer than 3 corners",
+        kernels.BAD_ORDER: f"face {face} must lie between two different cells numbered from 0",
+    }
+    raise InputError(reasons[code] + " (faces counted from 0)")
