@@ -1,0 +1,60 @@
+"""CPU seconds of the geometric partitioners: 2^22 uniform points, 96 unequal blocks, under 3 s.
+
+Writes one JSON line a run to benchmarks/results/geometric.jsonl and prints it.
+"""
+
+import json
+import time
+from pathlib import Path
+
+import numpy as np
+
+from evener.curves import hilbert_order
+from evener.partitioning.geometric import GEOMETRIC
+
+N = 1 << 22
+TARGETS = np.r_[np.full(8, 16.0), np.full(88, 1.0)]  # 8 fast devices among 96
+RESULTS = Path(__file__).parent / "results" / "geometric.jsonl"
+REPEATS = 3
+
+
+def cpu_seconds(call):
+    """Median over repeats; the first call, which loads compiled code, is left out."""
+    call()
+    taken = []
+    for _ in range(REPEATS):
+        start = time.process_time()
+        call()
+        taken.append(time.process_time() - start)
+    return float(np.median(taken))
+
+
+def heaviest_error(part, weights):
+    """Largest distance of a block from its target, in heaviest vertices."""
+    got = np.bincount(part, weights=weights, minlength=TARGETS.size)
+    ideal = TARGETS * (got.sum() / TARGETS.sum())
+    return float(np.abs(got - ideal).max() / (1 if weights is None else weights.max()))
+
+
+def main():
+    rng = np.random.default_rng(20_260)
+    lines = []
+    for d in (2, 3):
+        points = rng.random((N, d))
+        seconds = cpu_seconds(lambda points=points: hilbert_order(points))
+        lines.append({"what": "hilbert_order", "n": N, "d": d, "cpu_s": round(seconds, 3)})
+        for kind, weights in (("unit", None), ("whole", rng.integers(1, 20, N))):
+            for name, method in GEOMETRIC.items():
+                part = method(points, weights, TARGETS)
+                seconds = cpu_seconds(lambda m=method, p=points, w=weights: m(p, w, TARGETS))
+                line = {"what": name, "n": N, "d": d, "k": TARGETS.size, "weights": kind}
+                error = round(heaviest_error(part, weights), 4)
+                lines.append(line | {"cpu_s": round(seconds, 3), "off_by_heaviest": error})
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text(text)
+    print(text, end="")
+
+
+if __name__ == "__main__":
+    main()
