@@ -20,6 +20,12 @@ FREE_ALPHA, FREE_BETA = 0.0, 0.0
 MAX_DEVICES = 2_000_000
 
 
+def _is_number(value: object) -> bool:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return abs(value) <= sys.float_info.max  # false for NaN, and for whole numbers beyond it
+    return isinstance(value, np.integer | np.floating) and bool(np.isfinite(value))
+
+
 @dataclass(frozen=True, slots=True)
 class Device:
     """One processor that gets a block of its own.
@@ -273,12 +279,6 @@ def _sums_to_root(previous: np.ndarray, pairs: np.ndarray, costs: FloatArray) ->
             return total
         total = total + np.take_along_axis(total, ahead, axis=1)
         ahead = further
-
-
-def _is_number(value: object) -> bool:
-    if isinstance(value, float | int) and not isinstance(value, bool):
-        return abs(value) <= sys.float_info.max  # false for NaN, and for whole numbers beyond it
-    return isinstance(value, np.integer | np.floating) and bool(np.isfinite(value))
 
 
 def find_fault(
