@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import io
+import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,6 +12,7 @@ from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.filing.sources import Source
+    from evener.graphs import Graph
 
 
 @dataclass(frozen=True)
@@ -35,6 +38,11 @@ class Format:
     def read(self, source: Source) -> Any:
         """Return the Graph, the Mesh or the coordinates in `source`."""
         return self._module().read(source)
+
+    def write(self, graph: Graph) -> tuple[bytes, list[str]]:
+        """Return the content of a file of this format and a sentence for all it cannot hold."""
+        content, left_out = self._module().write(graph)
+        return content, left_out
 
     def _module(self) -> Any:
         return importlib.import_module(f"evener.filing.{self.module}")
@@ -72,15 +80,14 @@ def format_of(source: Source) -> Format:
     for entry in FORMATS:
         if entry.recognises(source):
             return entry
-    raise source.error(_what_it_seems(source.head), hint="--format NAME says what it is.")
+    raise source.error(_what_it_seems(source), hint="--format NAME says what it is.")
 
 
-def _what_it_seems(head: bytes) -> str:
-    if head[257:262] == b"ustar":
-        return "is a tar archive: unpack it and name the file meant"
-    if head.startswith(b"PK"):
+def _what_it_seems(source: Source) -> str:
+    if source.is_text:
+        return "is text, but no graph, matrix or mesh of a format known here"
+    if source.data.startswith(b"PK"):
         return "is a zip archive: unpack it and name the file meant"
-    control = sum(byte < 9 or 13 < byte < 32 for byte in head)
-    if control * 20 > len(head):
-        return "is binary, and of no format known here"
-    return "is text, but no graph, matrix or mesh of a format known here"
+    if tarfile.is_tarfile(io.BytesIO(source.head)):
+        return "is a tar archive: unpack it and name the file meant"
+    return "is binary, and of no format known here"

@@ -54,6 +54,11 @@ class Source:
         return self.data[:_HEAD]
 
     @cached_property
+    def is_text(self) -> bool:
+        """Whether the head has no zero byte."""
+        return b"\0" not in self.head
+
+    @cached_property
     def array(self) -> npt.NDArray[np.uint8]:
         """The data as a read-only array of bytes, for kernels."""
         return np.frombuffer(self.data, np.uint8)
