@@ -1,0 +1,78 @@
+"""Brings blocks into one piece each, wherever graph and contract allow it."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.partitioning import connecting_kernels as kernels
+from evener.partitioning.flowing import flow_until_kept
+from evener.partitioning.state import IntVector, State
+
+MAX_ROUNDS = 12
+
+
+def connect(state: State) -> None:
+    """Join stray pieces to neighbouring blocks and balance again without taking blocks apart.
+
+    Keeps the contract whatever happens: the best partition that holds it is what remains. A piece
+    that is a whole component of the graph stays where it is.
+    """
+    best, fewest = state.part.copy(), len(pieces_left(state))
+    for _ in range(MAX_ROUNDS):
+        if fewest == 0:
+            break
+        _join_strays(state)
+        kept = flow_until_kept(state, connected=True)
+        left = len(pieces_left(state))
+        if kept and left < fewest:
+            best, fewest = state.part.copy(), left
+        if kept and left == 0:
+            break
+    state.part[:] = best
+    state.sum_up()
+
+
+def pieces_left(state: State) -> tuple[int, ...]:
+    """Blocks with a piece that is neither their heaviest nor a whole component of the graph."""
+    return tuple(sorted({int(b) for b in _strays(state)[1]}))
+
+
+def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
+    """Label (n,) of each vertex's piece, and block and label of every stray piece, by label."""
+    n = state.graph.n
+    label, queue = np.empty(n, np.int64), np.empty(n, np.int32)
+    xadj, adjncy, _ = state.csr
+    open_ended = np.zeros(n, np.bool_)
+    count = kernels.label_pieces(xadj, adjncy, state.part, queue, label, open_ended)
+    weight = np.bincount(label, weights=state.weights, minlength=count)
+    first = np.full(count, n, np.int64)
+    np.minimum.at(first, label, np.arange(n))
+    block = state.part[first].astype(np.int64)
+    # The heaviest piece of each block is its body; of equal ones the one that starts first.
+    order = np.lexsort((first, -weight, block))
+    is_body = np.zeros(count, np.bool_)
+    is_body[order[np.unique(block[order], return_index=True)[1]]] = True
+    stray = np.flatnonzero(~is_body & open_ended[:count])
+    return label, block[stray], stray
+
+
+def _join_strays(state: State) -> None:
+    """Hand every stray piece, small ones first, to the block it touches most, if it fits there."""
+    label, _, strays = _strays(state)
+    order = np.argsort(label, kind="stable")
+    starts = np.searchsorted(label[order], np.arange(label.max() + 2))
+    sizes = np.diff(starts)[strays]
+    touch = np.zeros(state.k)
+    for piece in strays[np.argsort(sizes, kind="stable")]:
+        members = order[starts[piece] : starts[piece + 1]]
+        giver = int(state.part[members[0]])
+        touch[:] = 0
+        kernels.touch_of_piece(*state.csr, state.part, members, touch)
+        touch[giver] = 0
+        weight, n_bytes = state.weights[members].sum(), state.n_bytes[members].sum()
+        fits = (state.weight + weight <= state.high) & (state.memory + n_bytes <= state.caps)
+        choice = touch * np.where(fits, 2.0, 1.0)
+        if choice.max() <= 0 or members.size == state.size[giver]:
+            continue
+        for v in members:
+            state.move(int(v), int(choice.argmax()))

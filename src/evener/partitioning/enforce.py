@@ -1,0 +1,93 @@
+"""Makes any partition keep its contract, moving as little as possible; or says why it cannot.
+
+Weight flows along the quotient graph from blocks that have too much to blocks that lack it, each
+over the shortest chain of neighbours; every arc of that flow is carried out by moving the boundary
+vertices of best gain. Heavy vertices make the rest bin packing: single moves, swaps, then packing
+afresh. What no partition can keep is proved impossible first.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.errors import NotFoundError
+from evener.graphs import Graph
+from evener.partitioning.connecting import connect, pieces_left
+from evener.partitioning.flowing import flow_until_kept
+from evener.partitioning.packing import pack_afresh, polish
+from evener.partitioning.proofs import prove_possible
+from evener.partitioning.state import State
+from evener.partitions import Contract, Partition
+
+
+@dataclass(frozen=True, eq=False)
+class Enforced:
+    """A partition that keeps its contract, and what that took.
+
+    moved: vertices in another block than before; moved_weight: their weight [units].
+    disconnected: blocks in several pieces although their part of the graph is connected; filled
+    only where connected blocks were asked for.
+    """
+
+    partition: Partition
+    moved: int
+    moved_weight: float
+    disconnected: tuple[int, ...] = ()
+
+
+def enforce(
+    graph: Graph,
+    partition: Partition,
+    contract: Contract,
+    *,
+    connected: bool = False,
+    constraint: int = 0,
+    names: list[str] | None = None,
+) -> Enforced:
+    """Return a partition of `graph` in which every block keeps `contract`, close to the given one.
+
+    With `connected`, blocks end in one piece wherever the contract and the graph allow it. names
+    (k,): the devices, for messages. Raises InfeasibleError with block and shortfall where a proof
+    of impossibility is known, NotFoundError where none is and no solution was found either.
+    Deterministic.
+    """
+    partition.checked_for(graph.n)
+    state = State.of(graph, partition, contract, constraint)
+    if not (state.holds() and not connected):
+        prove_possible(state, names or [f"block {b}" for b in range(contract.k)])
+        _repair(state)
+        if connected:
+            connect(state)
+    _check(state, names)
+    changed = state.part != partition.part
+    return Enforced(
+        Partition(state.part, contract.k),
+        moved=int(changed.sum()),
+        moved_weight=float(state.weights[changed].sum()),
+        disconnected=pieces_left(state) if connected else (),
+    )
+
+
+def _repair(state: State) -> None:
+    steps = 200 + 4 * state.k
+    if flow_until_kept(state) or polish(state, steps=steps):
+        return
+    pack_afresh(state, steps=steps)
+
+
+def _check(state: State, names: list[str] | None) -> None:
+    state.sum_up()
+    if state.holds():
+        return
+    violations = state.violations()
+    b = int(violations.argmax())
+    name = names[b] if names else f"block {b}"
+    heaviest = float(np.max(state.weights))
+    raise NotFoundError(
+        f"no partition found that keeps every contract: {name} ends with "
+        f"{state.weight[b]:,.6g} units where {state.contract.low[b]:,.6g} to "
+        f"{state.contract.high[b]:,.6g} are asked ({int((violations > 0).sum())} block(s) off)",
+        hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
+    )

@@ -1,0 +1,358 @@
+"""Moves weight between blocks along the quotient graph, boundary vertices of best gain first.
+
+The trick: only vertices with a neighbour in another block can move at little cost, so one scan
+lists them and everything after works on that list, extended by the neighbours of what moves.
+"""
+
+# mypy: ignore-errors
+import numpy as np
+from numba import njit
+
+from evener.partitioning.heap_kernels import drop_first, push
+
+NO_PATH = -1
+
+
+@njit(cache=True, nogil=True)
+def block_totals(part, weights, n_bytes, weight, size, memory):
+    """Sum weights, vertices and bytes of each block."""
+    weight[:] = 0.0
+    size[:] = 0
+    memory[:] = 0.0
+    for v in range(part.size):
+        b = part[v]
+        weight[b] += weights[v]
+        size[b] += 1
+        memory[b] += n_bytes[v]
+
+
+@njit(cache=True, nogil=True)
+def list_boundary(xadj, adjncy, part, listed, boundary):
+    """List the vertices with a neighbour in another block; returns how many."""
+    count = 0
+    for v in range(part.size):
+        b = part[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != b:
+                boundary[count] = v
+                listed[v] = True
+                count += 1
+                break
+    return count
+
+
+@njit(cache=True, nogil=True)
+def mark_pairs(xadj, adjncy, part, boundary, n_boundary, touches):
+    """touches[a, b] becomes true where blocks a and b share an edge."""
+    for i in range(n_boundary):
+        v = boundary[i]
+        a = part[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            b = part[adjncy[e]]
+            if a != b:
+                touches[a, b] = True
+
+
+@njit(cache=True, nogil=True)
+def pair_keys(xadj, adjncy, part, boundary, n_boundary, k, keys):
+    """As mark_pairs for many blocks: one key a * k + b for each cut edge's end; returns the count.
+
+    Call with an empty `keys` to count only.
+    """
+    count = 0
+    for i in range(n_boundary):
+        v = boundary[i]
+        a = part[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            b = part[adjncy[e]]
+            if a != b:
+                if keys.size > 0:
+                    keys[count] = np.int64(a) * k + b
+                count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def nearest(starts, other, source, wanted, may_pass, parent_arc, parent, seen, queue, stamp):
+    """Breadth-first search from `source` to the nearest block with wanted > 0, or NO_PATH.
+
+    parent_arc[b] is the arc that led to b; wanted[source] is not looked at. Blocks with
+    may_pass false end a path but are not passed through.
+    """
+    queue[0] = source
+    seen[source] = stamp
+    head, tail = 0, 1
+    while head < tail:
+        a = queue[head]
+        head += 1
+        if a != source and not may_pass[a]:
+            continue
+        for arc in range(starts[a], starts[a + 1]):
+            b = other[arc]
+            if seen[b] != stamp:
+                seen[b] = stamp
+                parent_arc[b] = arc
+                parent[b] = a
+                if wanted[b] > 0.0:
+                    return b
+                queue[tail] = b
+                tail += 1
+    return NO_PATH
+
+
+@njit(cache=True, nogil=True)
+def route(starts, other, reverse, order, excess, deficit, room, spare, may_pass, flow, stuck):
+    """Send every excess to the nearest deficit or room, every deficit asks the nearest spare.
+
+    order: blocks, most violated first. flow[arc] (p,) [units] is what arc's row block gives to
+    other[arc]. excess, deficit, room and spare (k,) are used up. stuck[b] becomes true where a
+    block finds no partner along the quotient graph.
+    """
+    k = starts.size - 1
+    parent_arc = np.empty(k, np.int64)
+    parent = np.empty(k, np.int64)
+    seen = np.full(k, -1, np.int64)
+    queue = np.empty(k, np.int64)
+    stamp = 0
+    for s in order:
+        while excess[s] > 0.0:
+            stamp += 1
+            t = nearest(starts, other, s, deficit, may_pass, parent_arc, parent, seen, queue, stamp)
+            sink = deficit
+            if t == NO_PATH:
+                stamp += 1
+                t = nearest(
+                    starts, other, s, room, may_pass, parent_arc, parent, seen, queue, stamp
+                )
+                sink = room
+            if t == NO_PATH:
+                stuck[s] = True
+                break
+            amount = min(excess[s], sink[t])
+            excess[s] -= amount
+            sink[t] -= amount
+            b = t
+            while b != s:
+                flow[parent_arc[b]] += amount
+                b = parent[b]
+    for t in order:
+        while deficit[t] > 0.0:
+            stamp += 1
+            s = nearest(starts, other, t, spare, may_pass, parent_arc, parent, seen, queue, stamp)
+            if s == NO_PATH:
+                stuck[t] = True
+                break
+            amount = min(deficit[t], spare[s])
+            deficit[t] -= amount
+            spare[s] -= amount
+            b = s
+            while b != t:
+                flow[reverse[parent_arc[b]]] += amount
+                b = parent[b]
+    for arc in range(other.size):
+        back = reverse[arc]
+        common = min(flow[arc], flow[back])
+        flow[arc] -= common
+        flow[back] -= common
+
+
+@njit(cache=True, nogil=True)
+def arc_of(starts, other, a, b):
+    """Index of arc a -> b in the quotient graph, by bisection; -1 where there is none."""
+    first, last = starts[a], starts[a + 1]
+    while first < last:
+        middle = (first + last) >> 1
+        if other[middle] < b:
+            first = middle + 1
+        else:
+            last = middle
+    return first if first < starts[a + 1] and other[first] == b else -1
+
+
+@njit(cache=True, nogil=True)
+def seeds_of_arcs(
+    xadj, adjncy, part, boundary, n_boundary, starts, other, flow, seed_starts, seeds
+):
+    """List for every arc with flow the vertices of its block that touch the other one.
+
+    Call with an empty `seeds` first: it then counts into seed_starts (p + 1,). A vertex may
+    stand twice for an arc.
+    """
+    counting = seeds.size == 0
+    fill = seed_starts[:-1].copy()
+    if counting:
+        seed_starts[:] = 0
+    for i in range(n_boundary):
+        v = boundary[i]
+        a = part[v]
+        last = -1
+        for e in range(xadj[v], xadj[v + 1]):
+            b = part[adjncy[e]]
+            if a == b or b == last:
+                continue
+            last = b
+            arc = arc_of(starts, other, a, b)
+            if arc >= 0 and flow[arc] > 0.0:
+                if counting:
+                    seed_starts[arc + 1] += 1
+                else:
+                    seeds[fill[arc]] = v
+                    fill[arc] += 1
+    if counting:
+        for arc in range(other.size):
+            seed_starts[arc + 1] += seed_starts[arc]
+
+
+@njit(cache=True, nogil=True)
+def gain_of(xadj, adjncy, adjwgt, part, v, a, b):
+    """Cut weight saved by moving v from block a to b, and whether v touches b."""
+    gain = 0.0
+    touches = False
+    weighted = adjwgt.size > 0
+    for e in range(xadj[v], xadj[v + 1]):
+        c = part[adjncy[e]]
+        w = adjwgt[e] if weighted else 1.0
+        if c == b:
+            gain += w
+            touches = True
+        elif c == a:
+            gain -= w
+    return gain, touches
+
+
+@njit(cache=True, nogil=True)
+def violation(weight, memory, low, high, cap, scale):
+    """How far a block is outside its contract, relative to its target [1]."""
+    off = max(low - weight, weight - high)
+    over = (memory - cap) / cap if cap < np.inf else 0.0
+    return max(off, 0.0) / scale + max(over, 0.0)
+
+
+@njit(cache=True, nogil=True)
+def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue):
+    """Whether block a stays in one piece when v leaves, judged within queue.size vertices."""
+    first = -1
+    wanted = 0
+    for e in range(xadj[v], xadj[v + 1]):
+        u = adjncy[e]
+        if part[u] == a:
+            wanted += 1
+            first = u
+    if wanted <= 1:
+        return True
+    seen[v] = stamp
+    seen[first] = stamp
+    queue[0] = first
+    head, tail = 0, 1
+    # Neighbours of v carry the stamp's negative until they are met.
+    for e in range(xadj[v], xadj[v + 1]):
+        u = adjncy[e]
+        if part[u] == a and u != first:
+            seen[u] = -stamp
+    found = 1
+    while head < tail:
+        x = queue[head]
+        head += 1
+        for e in range(xadj[x], xadj[x + 1]):
+            u = adjncy[e]
+            if part[u] != a or seen[u] == stamp:
+                continue
+            if seen[u] == -stamp:
+                found += 1
+                if found == wanted:
+                    return True
+            seen[u] = stamp
+            if tail == queue.size:
+                return False
+            queue[tail] = u
+            tail += 1
+    return False
+
+
+@njit(cache=True, nogil=True)
+def carry_out(
+    xadj, adjncy, adjwgt, weights, n_bytes, low, high, caps, scale, arcs, block_of_arc, other, flow,
+    seed_starts, seeds, floor, connected, part, weight, size, memory, listed, boundary, n_boundary,
+    mark, search,
+):  # fmt: skip
+    """Move vertices along each of `arcs` until its flow is used up; returns (boundary, moved).
+
+    floor (k,): no block shrinks below this in one call. mark (n,) int64 zeros on first use, with
+    mark_stamp kept in search[-1]; search (s,) int64 scratch for the connectivity test.
+    boundary and listed grow with what comes to touch another block.
+    """
+    moved = 0
+    capacity = 1024
+    keys = np.empty(capacity, np.float64)
+    ages = np.empty(capacity, np.int64)
+    items = np.empty(capacity, np.int64)
+    queue = search[:-1]
+    for arc in arcs:
+        a, b = block_of_arc[arc], other[arc]
+        left = flow[arc]
+        count = 0
+        age = 0
+        for i in range(seed_starts[arc], seed_starts[arc + 1]):
+            v = seeds[i]
+            if part[v] != a:
+                continue
+            gain, touches = gain_of(xadj, adjncy, adjwgt, part, v, a, b)
+            if count == keys.size:
+                keys = np.append(keys, np.empty_like(keys))
+                ages = np.append(ages, np.empty_like(ages))
+                items = np.append(items, np.empty_like(items))
+            count = push(keys, ages, items, count, gain, age, v)
+            age += 1
+        tolerance = 1e-9 * scale[b]
+        while count > 0 and left > tolerance and size[a] > 1:
+            key, v = keys[0], items[0]
+            count = drop_first(keys, ages, items, count)
+            if part[v] != a:
+                continue
+            gain, touches = gain_of(xadj, adjncy, adjwgt, part, v, a, b)
+            if not touches or gain != key:  # changed since: it was pushed again when it did
+                continue
+            w, m = weights[v], n_bytes[v]
+            if weight[a] - w < floor[a]:
+                continue
+            if w > left + tolerance:
+                now = violation(weight[a], memory[a], low[a], high[a], caps[a], scale[a])
+                now += violation(weight[b], memory[b], low[b], high[b], caps[b], scale[b])
+                then = violation(weight[a] - w, memory[a] - m, low[a], high[a], caps[a], scale[a])
+                then += violation(weight[b] + w, memory[b] + m, low[b], high[b], caps[b], scale[b])
+                if then >= now - 1e-12:
+                    continue
+            if connected:
+                search[search.size - 1] += 1
+                stamp = search[search.size - 1]
+                if not stays_connected(xadj, adjncy, part, v, a, mark, stamp, queue):
+                    continue
+            part[v] = b
+            weight[a] -= w
+            weight[b] += w
+            memory[a] -= m
+            memory[b] += m
+            size[a] -= 1
+            size[b] += 1
+            left -= w
+            moved += 1
+            if not listed[v]:
+                listed[v] = True
+                boundary[n_boundary] = v
+                n_boundary += 1
+            for e in range(xadj[v], xadj[v + 1]):
+                u = adjncy[e]
+                if not listed[u]:
+                    listed[u] = True
+                    boundary[n_boundary] = u
+                    n_boundary += 1
+                if part[u] == a:
+                    gain, touches = gain_of(xadj, adjncy, adjwgt, part, u, a, b)
+                    if count == keys.size:
+                        keys = np.append(keys, np.empty_like(keys))
+                        ages = np.append(ages, np.empty_like(ages))
+                        items = np.append(items, np.empty_like(items))
+                    count = push(keys, ages, items, count, gain, age, u)
+                    age += 1
+        flow[arc] = left
+    return n_boundary, moved

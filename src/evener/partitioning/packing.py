@@ -1,0 +1,72 @@
+"""Brings blocks of heavy vertices into their contracts: local search, then packing afresh."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.partitioning import packing_kernels
+from evener.partitioning.state import State
+
+# One search over all pairs (vertex of the bad block, block) in a step costs at most this many.
+PAIRS_PER_STEP = 10_000_000
+
+
+def polish(state: State, *, steps: int) -> bool:
+    """Lower the violation by single moves and swaps until none helps; return whether all hold."""
+    choice = np.zeros(2, np.int64)
+    given_up: set[int] = set()
+    for _ in range(steps):
+        violations = state.violations()
+        order = [int(b) for b in np.argsort(-violations, kind="stable") if violations[b] > 0]
+        candidates = [b for b in order if b not in given_up]
+        if not candidates:
+            break
+        bad = candidates[0]
+        if _move(state, bad, choice) or _swap(state, bad, choice):
+            given_up.clear()
+        else:
+            given_up.add(bad)
+    return state.holds()
+
+
+def pack_afresh(state: State, *, steps: int) -> bool:
+    """Place all vertices anew, heaviest first, where they are if they fit; then polish."""
+    order = np.argsort(-state.weights, kind="stable")
+    state.weight[:], state.memory[:], state.size[:] = 0, 0, 0
+    packing_kernels.pack(
+        order, state.weights, state.n_bytes, state.contract.targets, state.high, state.caps,
+        state.part, state.weight, state.size, state.memory,
+    )  # fmt: skip
+    state.sum_up()
+    return polish(state, steps=steps)
+
+
+def _move(state: State, bad: int, choice: np.ndarray) -> bool:
+    room = state.high - state.weight
+    room[bad] = -np.inf
+    saved = packing_kernels.best_move(
+        *state.csr, state.part, state.weights, state.n_bytes, state.weight, state.size,
+        state.memory, state.low, state.high, state.caps, state.scale, bad, int(room.argmax()),
+        choice,
+    )  # fmt: skip
+    if saved <= 0:
+        return False
+    state.move(int(choice[0]), int(choice[1]))
+    return True
+
+
+def _swap(state: State, bad: int, choice: np.ndarray) -> bool:
+    order = np.lexsort((state.weights, state.part))
+    starts = np.concatenate([[0], np.cumsum(state.size)])
+    stride = 1 + int(state.size[bad]) * state.k // PAIRS_PER_STEP
+    saved = packing_kernels.best_swap(
+        starts, order, state.weights, state.n_bytes, state.weight, state.memory, state.low,
+        state.high, state.caps, state.scale, bad, stride, choice,
+    )  # fmt: skip
+    if saved <= 0:
+        return False
+    v, u = int(choice[0]), int(choice[1])
+    other = int(state.part[u])
+    state.move(v, other)
+    state.move(u, bad)
+    return True

@@ -1,0 +1,88 @@
+"""Proofs that no partition of a graph can keep a contract, each naming block and shortfall."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.errors import InfeasibleError
+from evener.partitioning.state import State
+
+GIB = 2.0**30
+
+
+def prove_possible(state: State, names: list[str]) -> None:
+    """Raise InfeasibleError where a simple argument rules every partition out."""
+    _enough_vertices(state)
+    _lows_within_total(state)
+    _highs_cover_total(state)
+    _bytes_covered(state)
+    _heaviest_fits(state, names)
+    _lightest_fits_everywhere(state, names)
+
+
+def _enough_vertices(state: State) -> None:
+    if state.k > state.graph.n:
+        raise InfeasibleError(
+            f"{state.k:,} blocks for {state.graph.n:,} vertices: some block would be empty",
+            hint="Use fewer devices or a larger graph.",
+        )
+
+
+def _lows_within_total(state: State) -> None:
+    total, low = float(state.weights.sum()), float(state.low.sum())
+    if low > total * (1 + 1e-9):
+        raise InfeasibleError(
+            f"the blocks ask for at least {low:,.6g} units together, the graph has {total:,.6g}: "
+            f"{low - total:,.6g} short"
+        )
+
+
+def _highs_cover_total(state: State) -> None:
+    total, high = float(state.weights.sum()), float(state.high.sum())
+    if total > high * (1 + 1e-9):
+        raise InfeasibleError(
+            f"the blocks may hold at most {high:,.6g} units together, the graph has {total:,.6g}: "
+            f"{total - high:,.6g} too many",
+            hint="A larger epsilon, more memory or more devices would make room.",
+        )
+
+
+def _bytes_covered(state: State) -> None:
+    needed, room = float(state.n_bytes.sum()), float(state.caps.sum())
+    if needed > room:
+        raise InfeasibleError(
+            f"the graph needs {needed / GIB:,.2f} GiB, all devices together have "
+            f"{room / GIB:,.2f} GiB: {(needed - room) / GIB:,.2f} GiB short"
+        )
+
+
+def _heaviest_fits(state: State, names: list[str]) -> None:
+    for amounts, limits, unit in (
+        (state.weights, state.high, "units"),
+        (state.n_bytes, state.caps, "bytes"),
+    ):
+        v, b = int(amounts.argmax()), int(limits.argmax())
+        if amounts[v] > limits[b]:
+            raise InfeasibleError(
+                f"vertex {v} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
+                f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
+                hint="Split the vertex, or give a larger --epsilon or a larger device.",
+            )
+
+
+def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
+    lightest = float(state.weights.min())
+    b = int(state.high.argmin())
+    if lightest > state.high[b]:
+        raise InfeasibleError(
+            f"{names[b]} may hold {state.high[b]:,.6g} units, but the lightest vertex weighs "
+            f"{lightest:,.6g}: its block would be empty, {lightest - state.high[b]:,.6g} short",
+            hint="Leave that device out.",
+        )
+    spare = int(np.argmin(state.caps))
+    if state.n_bytes.min() > state.caps[spare]:
+        raise InfeasibleError(
+            f"{names[spare]} has {state.caps[spare]:,.6g} bytes, the smallest vertex needs "
+            f"{state.n_bytes.min():,.6g}: its block would be empty",
+            hint="Leave that device out.",
+        )
