@@ -1,0 +1,220 @@
+"""Every partitioner on five instance families and four machines, as ratios to METIS k-way.
+
+    python benchmarks/partitioners.py [--tools metis,scotch] [--families ...] [--seeds 3] [--small]
+    python benchmarks/partitioners.py --table          # what the result file says
+
+The machines have 96 devices, 8 or 16 of them of speed 16; the rest have speed 1 (t1), or the first
+half of the rest, rounded down, has speed 2 (t2). Targets follow the speeds, imbalance is 3 %. For
+each instance, machine and seed the tools run in turn, one after another. Each run is one JSON line:
+`cut` edges; `max_volume`, `total_volume` values sent; `worst`, `smallest` block weight over target;
+`empty` blocks; `cpu_s`, the CPU time of the partitioning call alone.
+"""
+
+import argparse
+import json
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+
+from evener import metrics
+from evener.errors import EvenerError
+from evener.graphs import Graph
+from evener.partitioning.registry import TOOLS, Request, partition_with
+from evener.partitions import Partition
+
+HERE = Path(__file__).parent
+DATA, RESULTS = HERE / "data", HERE / "results" / "partitioners.jsonl"
+K, EPSILON, FAST_SPEED, INSTANCE_SEED = 96, 0.03, 16.0, 2026
+FAMILIES = ("delaunay_18", "delaunay_20", "graded_19", "rgg3d_18", "dual_1m")
+TOPOLOGIES = ("t1_f8", "t1_f16", "t2_f8", "t2_f16")
+SMALL_VERTICES = 1 << 14
+
+# label: (tool, preset, objective, whether it is so slow that it runs with the first seed only)
+VARIANTS = {
+    "metis": ("metis", "default", "cut", False),
+    "metis-recursive": ("metis-recursive", "default", "cut", False),
+    "metis:strong": ("metis", "strong", "cut", True),
+    "metis:volume": ("metis", "default", "total_volume", False),
+    "scotch": ("scotch", "default", "cut", False),
+    "scotch:strong": ("scotch", "strong", "cut", False),
+    "kaminpar": ("kaminpar", "default", "cut", False),
+    "kaminpar:strong": ("kaminpar", "strong", "cut", True),
+    "mtkahypar": ("mtkahypar", "default", "cut", True),
+    "mtkahypar:strong": ("mtkahypar", "strong", "cut", True),
+    "mtkahypar:volume": ("mtkahypar", "default", "total_volume", True),
+    "rcb": ("rcb", "default", "cut", False),
+    "rib": ("rib", "default", "cut", False),
+    "hilbert": ("hilbert", "default", "cut", False),
+}
+VERY_SLOW = ("mtkahypar:volume",)  # 40 times METIS and more: only where asked for by name
+RATIOS = ("cut", "max_volume", "total_volume", "cpu_s")
+
+
+def main():
+    args = arguments()
+    if not args.table:
+        measure(args)
+    lines = [json.loads(line) for line in args.output.read_text().splitlines()]
+    print(table(lines))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    usual = [label for label in VARIANTS if label not in VERY_SLOW]
+    parser.add_argument("--families", type=words, default=list(FAMILIES))
+    parser.add_argument("--topologies", type=words, default=list(TOPOLOGIES))
+    parser.add_argument("--tools", type=words, default=usual, help=", ".join(VARIANTS))
+    parser.add_argument("--seeds", type=int, default=3)
+    parser.add_argument("--slow-seeds", type=int, default=1, help="for the slow tools")
+    parser.add_argument("--small", action="store_true", help="a piece of 2^14 vertices of each")
+    parser.add_argument("--table", action="store_true", help="only print what was measured")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    unknown = set(args.tools) - set(VARIANTS)
+    if unknown:
+        parser.error(f"no such tool: {', '.join(sorted(unknown))}")
+    return args
+
+
+def words(text):
+    return text.split(",")
+
+
+def measure(args):
+    args.output.parent.mkdir(exist_ok=True)
+    labels = [label for label in args.tools if installed(label)]
+    with args.output.open("w") as file:
+        for family in args.families:
+            graph = instance(family)
+            if args.small:
+                graph = piece(graph, SMALL_VERTICES)
+            for topology in args.topologies:
+                for seed in range(1, args.seeds + 1):
+                    for label in labels:
+                        if VARIANTS[label][3] and seed > args.slow_seeds:
+                            continue
+                        line = {"family": family, "topology": topology, "tool": label, "seed": seed}
+                        line |= one_run(graph, topology, label, seed)
+                        file.write(json.dumps(line) + "\n")
+                        file.flush()
+
+
+def installed(label):
+    absent = TOOLS[VARIANTS[label][0]].available()
+    if absent:
+        print(f"left out: {absent}", file=sys.stderr)
+    return absent is None
+
+
+def one_run(graph, topology, label, seed):
+    tool, preset, objective, _ = VARIANTS[label]
+    targets = graph.n * speeds(topology) / speeds(topology).sum()
+    request = Request(targets, EPSILON, seed, objective=objective, preset=preset)
+    try:
+        result = partition_with(tool, graph, request)
+    except EvenerError as error:
+        return {"failed": error.message}
+    partition = Partition(result.part, K)
+    between = metrics.quotient(graph, partition)
+    volumes = metrics.comm_volumes(between)
+    fullness = metrics.block_weights(graph, partition) / targets
+    return {
+        "cut": int(metrics.edge_cut(between)),
+        "max_volume": int(volumes.max()),
+        "total_volume": int(volumes.sum()),
+        "worst": round(float(fullness.max()), 4),
+        "smallest": round(float(fullness.min()), 4),
+        "empty": int((metrics.block_sizes(partition) == 0).sum()),
+        "cpu_s": round(result.cpu_seconds, 4),
+        "version": result.version,
+    }
+
+
+def speeds(topology):
+    """(96,) speeds of a machine such as t2_f8."""
+    kind, fast = topology.split("_f")
+    speed = np.ones(K)
+    speed[: int(fast)] = FAST_SPEED
+    if kind == "t2":
+        middle = (K - int(fast)) // 2
+        speed[int(fast) : int(fast) + middle] = 2.0
+    return speed
+
+
+def instance(family):
+    """The family's graph, from benchmarks/data where it was made before."""
+    path = DATA / f"{family}.npz"
+    if not path.exists():
+        from evener.generating.families import benchmark_family
+
+        graph = benchmark_family(family, INSTANCE_SEED)
+        DATA.mkdir(exist_ok=True)
+        np.savez(path, xadj=graph.xadj, adjncy=graph.adjncy, coords=graph.coords)
+    with np.load(path) as arrays:
+        return Graph(arrays["xadj"], arrays["adjncy"], coords=arrays["coords"])
+
+
+def piece(graph, n):
+    """The graph of the n vertices nearest to the middle of all."""
+    middle = np.median(graph.coords, axis=0)
+    kept = np.sort(np.argsort(((graph.coords - middle) ** 2).sum(axis=1), kind="stable")[:n])
+    new = np.full(graph.n, -1)
+    new[kept] = np.arange(kept.size)
+    u, v = new[np.repeat(np.arange(graph.n), graph.degrees)], new[graph.adjncy]
+    inside = (u >= 0) & (v >= 0)
+    return Graph.from_edges(kept.size, u[inside], v[inside], coords=graph.coords[kept])
+
+
+def table(lines):
+    """Geometric means over the cells of the medians over seeds, METIS k-way being 1."""
+    cells = defaultdict(lambda: defaultdict(list))
+    failures = defaultdict(int)
+    for line in lines:
+        if "failed" in line:
+            failures[line["tool"]] += 1
+        else:
+            cells[line["tool"]][line["family"], line["topology"]].append(line)
+    head = (
+        "tool",
+        "cut",
+        "max volume",
+        "total volume",
+        "CPU",
+        "smallest",
+        "worst",
+        "empty",
+        "runs",
+    )
+    rows = [head, tuple("---" for _ in head)]
+    for tool, own in cells.items():
+        shared = [cell for cell in own if cell in cells["metis"]]
+        ratios = [
+            np.exp(
+                np.mean([np.log(median(own[c], r) / median(cells["metis"][c], r)) for c in shared])
+            )
+            if shared
+            else np.nan
+            for r in RATIOS
+        ]
+        runs = [line for cell in own.values() for line in cell]
+        rows.append(
+            (
+                tool,
+                *(f"{ratio:.3f}" for ratio in ratios),
+                f"{np.median([line['smallest'] for line in runs]):.3f}",
+                f"{max(line['worst'] for line in runs):.3f}",
+                f"{sum(line['empty'] > 0 for line in runs)}",
+                f"{len(runs)}" + (f" ({failures[tool]} failed)" if failures[tool] else ""),
+            )
+        )
+    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def median(lines, key):
+    return np.median([line[key] for line in lines])
+
+
+if __name__ == "__main__":
+    main()
