@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Sequence
+from typing import Any
 
 from evener.errors import UsageError
 from evener.platforms import MAX_DEVICES, Platform
@@ -57,3 +59,21 @@ def speeds_of(text: str, option: str = "--speeds") -> list[float]:
             )
         speeds.append(speed)
     return speeds
+
+
+def equal_runs(keys: Sequence[Any]) -> list[tuple[int, int]]:
+    """Return [start, end) of each longest run of equal keys: how long lists are summarised."""
+    starts = [i for i in range(len(keys)) if i == 0 or keys[i] != keys[i - 1]]
+    return list(zip(starts, [*starts[1:], len(keys)][: len(starts)], strict=True))
+
+
+def run_name(names: Sequence[str]) -> str:
+    """Name a run of equal devices: gpu0 .. gpu3 (4 equal)."""
+    if len(names) == 1:
+        return safe(names[0])
+    return f"{safe(names[0])} .. {safe(names[-1])} ({len(names):,} equal)"
+
+
+def safe(name: str) -> str:
+    """Return a name without what would move the terminal's cursor."""
+    return name if name.isprintable() else repr(name)

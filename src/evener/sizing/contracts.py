@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import heapq
 from dataclasses import replace
 
 import numpy as np
 
+from evener.arrays import FloatArray
 from evener.errors import InfeasibleError
 from evener.graphs import Graph
 from evener.partitions import Contract
@@ -35,21 +37,56 @@ def contract_for(
     sizes = target_sizes(
         platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=graph.total_bytes / load
     )
-    low = _none_empty(sizes, graph.n) if unit else sizes.low
-    high = np.maximum(sizes.high, low)
-    return Contract(sizes.targets, low, high, platform.memories), replace(sizes, low=low, high=high)
+    if unit:
+        _refuse_too_small(graph, platform, sizes)
+        sizes = _none_empty(sizes, graph.n)
+    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories), sizes
 
 
-def _none_empty(sizes: Sizes, n: int) -> np.ndarray:
-    """Raise lows to one vertex; where they then exceed n in sum, lower the largest ones."""
-    low = np.maximum(sizes.low, 1.0)
+def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
+    """Raise InfeasibleError for a device whose memory does not hold the smallest vertex."""
+    smallest = float(graph.vertex_bytes().min())
+    small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.memory_units < 1))
+    if small.any():
+        device = platform.devices[int(np.argmax(small))]
+        memory = (
+            f"{device.memory:,.6g} bytes of the {smallest:,.6g} that the smallest needs"
+            if device.memory is not None and device.memory < smallest
+            else f"{device.memory_units:,.6g} units of the 1 that a vertex is"
+        )
+        raise InfeasibleError(
+            f"device {device.name!r} has no memory for a single vertex: {memory}",
+            hint="Leave it out of the machine, or check its memory.",
+        )
+
+
+def _none_empty(sizes: Sizes, n: int) -> Sizes:
+    """Give every block one vertex at least; the devices that finish last give them up."""
+    high = np.maximum(sizes.high, 1.0)
+    low = _lowered(np.maximum(sizes.low, 1.0), n)
+    counts = np.maximum(sizes.sizes, 1)
+    latest = [(-counts[b] / sizes.speeds[b], b) for b in np.flatnonzero(counts > low).tolist()]
+    heapq.heapify(latest)
+    for _ in range(int(counts.sum() - n)):
+        _, b = latest[0]
+        counts[b] -= 1
+        if counts[b] > low[b]:
+            heapq.heapreplace(latest, (-counts[b] / sizes.speeds[b], b))
+        else:
+            heapq.heappop(latest)
+    return replace(sizes, sizes=counts, low=low, high=high)
+
+
+def _lowered(low: FloatArray, n: int) -> FloatArray:
+    """Lower the lows furthest above one until they no longer exceed n in sum."""
+    low = low.copy()
     over = low.sum() - n
     while over > 0:
-        # Shave the lows furthest above one, evenly; each round settles at least one block.
+        # Evenly; each round settles at least one block.
         spare = low - 1
-        shave = np.minimum(np.floor(spare * min(1.0, over / spare.sum())), spare)
+        shave = np.floor(spare * min(1.0, over / spare.sum()))
         if shave.sum() == 0:
             shave[np.argsort(-spare, kind="stable")[: int(over)]] = 1
         low -= shave
         over = low.sum() - n
-    return np.asarray(low)
+    return low

@@ -20,6 +20,7 @@ from evener.platforms import Platform
 from evener.sizing.rounding import limits, whole_sizes
 
 GIB = 2.0**30
+MAX_WHOLE = 2.0**53  # units; beyond, a float does not hold every whole number
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,8 +60,10 @@ def target_weights(
     hold the load, InputError where a speed or capacity is not above zero.
     """
     speed = _positive(speeds, "speeds")
+    # Only ratios matter: brought to at most 1, their sum is finite.
+    speed = np.maximum(speed / speed.max(), 1e-300)
     cap = np.full(speed.size, np.inf) if capacities is None else _capacities(capacities, speed.size)
-    room = float(cap.sum())
+    room = _total(cap)
     if load > room * (1 + 1e-12):
         raise InfeasibleError(
             f"{load - room:,.6g} units short: all devices together hold {room:,.12g} units, "
@@ -102,17 +105,19 @@ def target_sizes(
         raise InputError(f"epsilon must lie in [0, 1), not {epsilon}")
     if not (np.isfinite(n) and n > 0):
         raise InputError(f"the load must be finite and above zero, not {n}")
-    if unit and n != int(n):
-        raise InputError(f"a load of unit weights must be a whole number, not {n}")
+    if unit and (n != int(n) or n > MAX_WHOLE):
+        raise InputError(f"a load of unit weights must be a whole number up to 2^53, not {n}")
     if isinstance(machine, Platform):
         speeds, capacities = machine.speeds, unit_capacities(machine, bytes_per_unit)
+        if np.isinf(machine.memories).all():
+            bytes_per_unit = 0.0  # memories stated in units fall short by units
     else:
         speeds = _positive(machine, "speeds")
         capacities = _capacities(memory_units, speeds.size)
         bytes_per_unit = 0.0
     if unit:
         capacities = np.floor(capacities)  # a vertex is not divided
-    room = float(capacities.sum())
+    room = _total(capacities)
     if n > room:
         raise InfeasibleError(shortfall(n, room, bytes_per_unit), hint=_remedy(n, room))
     targets, saturated = _with_zeros(n, speeds, capacities)
@@ -142,10 +147,16 @@ def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
 def _remedy(n: float, room: float) -> str:
     if room <= 0:
         return "No device holds a single unit: check the memory sizes and the bytes a unit needs."
+    more, less = np.ceil(n / room * 1000) / 1000, np.ceil((1 - room / n) * 1000) / 10
     return (
-        f"It would fit with {n / room:.3g} times the memory, or {1 - room / n:.1%} less per unit, "
-        "or more devices."
+        f"It would fit with {more:.12g} times the memory, with {less:.3g} % less memory per unit, "
+        f"or with a load of {room:,.0f} units."
     )
+
+
+def _total(capacities: FloatArray) -> float:
+    with np.errstate(over="ignore"):
+        return float(capacities.sum())
 
 
 def _with_zeros(

@@ -18,11 +18,9 @@ def limits(
     """
     if not whole:
         return (1 - epsilon) * targets, np.minimum((1 + epsilon) * targets, capacities)
-    # What is whole but for the last digits counts as whole.
-    near = np.rint(targets)
-    t = np.where(np.abs(targets - near) <= 1e-9 * np.maximum(near, 1), near, targets)
-    low = np.minimum(np.floor(t), _ceil((1 - epsilon) * t))
-    high = np.maximum(np.ceil(t), _floor((1 + epsilon) * t))
+    t = snapped(targets)
+    low = np.minimum(np.floor(t), np.ceil(snapped((1 - epsilon) * t)))
+    high = np.maximum(np.ceil(t), np.floor(snapped((1 + epsilon) * t)))
     return low, np.minimum(high, np.floor(capacities))
 
 
@@ -33,12 +31,12 @@ def whole_sizes(n: int, targets: FloatArray, speeds: FloatArray, high: FloatArra
     the real one's), so only the units lost to rounding are handed out: each to the device that
     would finish it first. At most `high`. Ties go to the lower index. O(k log k).
     """
-    sizes = np.minimum(np.floor(targets + 1e-9 * np.maximum(targets, 1)), high)
+    sizes = np.minimum(np.floor(snapped(targets)), high)
     left = int(n - sizes.sum())
     if left < 0:  # targets a hair above a whole number in sum: take back where it hurts least
-        latest = np.argsort(-sizes / speeds, kind="stable")[:-left]
-        sizes[latest] -= 1
-        left = 0
+        holders = np.flatnonzero(sizes > 0)
+        sizes[holders[np.argsort(-sizes[holders] / speeds[holders], kind="stable")[:-left]]] -= 1
+        left = int(n - sizes.sum())
     if left > 0:
         counts = _increments(left, sizes, speeds, high)
         device = np.repeat(np.arange(sizes.size), counts)
@@ -71,9 +69,11 @@ def _increments(
     return done_by(late).astype(np.int64)
 
 
-def _ceil(values: FloatArray) -> FloatArray:
-    return np.asarray(np.ceil(values - 1e-9 * np.maximum(values, 1)), np.float64)
+def snapped(values: FloatArray) -> FloatArray:
+    """Make whole what is whole but for the last digits, as a target of 7 computed as 6.9999999999.
 
-
-def _floor(values: FloatArray) -> FloatArray:
-    return np.asarray(np.floor(values + 1e-9 * np.maximum(values, 1)), np.float64)
+    At most 0.4 in all is moved, so that floors and ceilings still enclose a whole solution.
+    """
+    near = np.rint(values)
+    tolerance = np.minimum(1e-11 * np.maximum(near, 1), 0.4 / values.size)
+    return np.asarray(np.where(np.abs(values - near) <= tolerance, near, values), np.float64)

@@ -1,0 +1,131 @@
+"""`evener sizes`: how much each device gets, optimal under speed and memory."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from evener.cli.machines import add_machine_options, equal_runs, machine_of, run_name
+from evener.cli.reading import add_reading_options, read_workload
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.platforms import Platform
+    from evener.sizing import Sizes
+
+MAX_ROWS = 60
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the machine, and the load: a number of vertices, or a graph."""
+    add_machine_options(parser)
+    load = parser.add_argument_group("load (--n or --graph)")
+    load.add_argument("--n", type=int, metavar="N", help="vertices, each of weight 1")
+    load.add_argument("--edges", type=int, default=0, metavar="M", help="their edges, for memory")
+    load.add_argument("--graph", metavar="FILE", help="take vertices, edges and weights from it")
+    parser.add_argument(
+        "--epsilon", type=float, default=0.03, metavar="E", help="tolerance (0.03), both sides"
+    )
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Compute and show the sizes."""
+    if (args.n is None) == (args.graph is None):
+        raise UsageError("the load is either --n N or --graph FILE")
+    if not 0 <= args.epsilon < 1:
+        raise UsageError(f"--epsilon must lie in [0, 1), not {args.epsilon}")
+    platform = machine_of(args)
+    sizes = _sizes_of_graph(args, platform, out) if args.graph else _sizes_of_count(args, platform)
+    _show(platform, sizes, out)
+    out.result(
+        {
+            "devices": platform.names,
+            "sizes": sizes.sizes,
+            "low": sizes.low,
+            "high": sizes.high,
+            "saturated": sizes.saturated,
+            "seconds": sizes.seconds,
+            "targets": sizes.targets,
+            "makespan": sizes.makespan,
+        }
+    )
+    return 0
+
+
+def _sizes_of_count(args: argparse.Namespace, platform: Platform) -> Sizes:
+    from evener.graphs import BYTES_PER_EDGE, BYTES_PER_VERTEX
+    from evener.sizing import target_sizes
+
+    if args.n < 1:
+        raise UsageError(f"--n must be above zero, not {args.n}")
+    if args.edges < 0:
+        raise UsageError(f"--edges must not be negative, is {args.edges}")
+    per_vertex = BYTES_PER_VERTEX if args.bytes_per_vertex is None else args.bytes_per_vertex
+    per_edge = BYTES_PER_EDGE if args.bytes_per_edge is None else args.bytes_per_edge
+    for option, value in (("--bytes-per-vertex", per_vertex), ("--bytes-per-edge", per_edge)):
+        if not 0 <= value < float("inf"):
+            raise UsageError(f"{option} must be a number, zero or above, not {value}")
+    # An edge is stored at both of its ends.
+    bytes_per_unit = per_vertex + per_edge * (2 * args.edges / args.n)
+    return target_sizes(platform, args.n, epsilon=args.epsilon, bytes_per_unit=bytes_per_unit)
+
+
+def _sizes_of_graph(args: argparse.Namespace, platform: Platform, out: Output) -> Sizes:
+    from evener.sizing import contract_for
+
+    if args.edges:
+        raise UsageError("--edges goes with --n; a graph knows its edges")
+    graph = read_workload(args.graph, args, out).graph
+    return contract_for(graph, platform, args.epsilon)[1]
+
+
+def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
+    """Print a row per device, or per group of neighbours with the same numbers."""
+    if out.is_json or out.is_quiet:
+        return
+    columns = (platform.speeds, sizes.low, sizes.sizes, sizes.targets, sizes.high, sizes.saturated,
+               sizes.seconds)  # fmt: skip
+    numbers = list(zip(*(column.tolist() for column in columns), strict=True))
+    # Units left over by rounding make neighbours differ by one: only few rows can tell them apart.
+    runs = equal_runs(numbers)
+    if len(runs) > MAX_ROWS:
+        runs = equal_runs([(speed, round(t, 6), full) for speed, _, _, t, _, full, _ in numbers])
+    names = platform.names
+    rows = [_row(run_name(names[a:b]), numbers[a:b]) for a, b in runs[:MAX_ROWS]]
+    if len(runs) > MAX_ROWS:
+        rows.append([f"... and {len(runs) - MAX_ROWS:,} more groups", *[""] * 7])
+    header = ["device", "speed", "low", "size", "target", "high", "saturated", "seconds"]
+    out.table(header, rows)
+    total = sizes.sizes.sum().item()
+    full = int(sizes.saturated.sum())
+    filled = f", {full:,} filled to memory" if full else ""
+    out.say(
+        f"{_number(total)} units on {platform.k:,} devices{filled}: "
+        f"all done after {sizes.makespan:.6g} s"
+    )
+
+
+def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
+    """One device, or several: their range where they differ."""
+    speed, low, size, target, high, full, seconds = zip(*rows, strict=True)
+    return [
+        name,
+        _range(speed),
+        _range(low),
+        _range(size),
+        _number(round(target[0], 2)),
+        _range(high),
+        "yes" if full[0] else "",
+        f"{max(seconds):.6g}",
+    ]
+
+
+def _range(values: tuple[float, ...]) -> str:
+    least, most = min(values), max(values)
+    return _number(least) if least == most else f"{_number(least)}-{_number(most)}"
+
+
+def _number(value: float) -> str:
+    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
