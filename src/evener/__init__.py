@@ -1,1 +1,106 @@
-"""Evener: splits one data-parallel computation over unequal devices."""
+"""Evener: splits one data-parallel computation over unequal devices so that all finish together.
+
+    import evener as ev
+
+    graph = ev.read("mesh.su2").graph
+    platform = ev.read_platform("machine.toml")
+    plan = ev.plan(graph, platform)
+    print(plan.verdict())
+
+Names are imported when they are first used (PEP 562).
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+_HOME = {
+    "Certificate": "evener.plans",
+    "Connection": "evener.platforms",
+    "Contract": "evener.partitions",
+    "Device": "evener.platforms",
+    "Enforced": "evener.partitioning.enforce",
+    "Evaluation": "evener.plans",
+    "EvenerError": "evener.errors",
+    "Exchange": "evener.plans",
+    "Graph": "evener.graphs",
+    "InfeasibleError": "evener.errors",
+    "InputError": "evener.errors",
+    "Level": "evener.platforms",
+    "Link": "evener.platforms",
+    "Mesh": "evener.meshes",
+    "NotFoundError": "evener.errors",
+    "Partition": "evener.partitions",
+    "Plan": "evener.plans",
+    "PlanOptions": "evener.planning_options",
+    "Platform": "evener.platforms",
+    "Prediction": "evener.plans",
+    "Reading": "evener.filing",
+    "Sizes": "evener.sizing",
+    "ToolError": "evener.errors",
+    "UsageError": "evener.errors",
+    "compare": "evener.comparing",
+    "contract_for": "evener.sizing",
+    "enforce": "evener.partitioning.enforce",
+    "evaluate": "evener.evaluating",
+    "hilbert_blocks": "evener.partitioning.geometric",
+    "partition_with": "evener.partitioning.registry",
+    "plan": "evener.planning",
+    "rcb_blocks": "evener.partitioning.geometric",
+    "read": "evener.filing",
+    "read_graph": "evener.filing",
+    "read_part": "evener.filing.partitions",
+    "read_plan": "evener.filing.plans",
+    "read_platform": "evener.filing.platforms",
+    "rib_blocks": "evener.partitioning.geometric",
+    "target_sizes": "evener.sizing",
+    "target_weights": "evener.sizing",
+    "write_graph": "evener.filing",
+    "write_part": "evener.filing.partitions",
+    "write_plan": "evener.filing.plans",
+    "write_platform": "evener.filing.platforms",
+    "write_report": "evener.reporting.html",
+}
+
+__all__ = sorted(_HOME)
+
+if TYPE_CHECKING:
+    from evener.comparing import compare
+    from evener.errors import (
+        EvenerError,
+        InfeasibleError,
+        InputError,
+        NotFoundError,
+        ToolError,
+        UsageError,
+    )
+    from evener.evaluating import evaluate
+    from evener.filing import Reading, read, read_graph, write_graph
+    from evener.filing.partitions import read_part, write_part
+    from evener.filing.plans import read_plan, write_plan
+    from evener.filing.platforms import read_platform, write_platform
+    from evener.graphs import Graph
+    from evener.meshes import Mesh
+    from evener.partitioning.enforce import Enforced, enforce
+    from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks
+    from evener.partitioning.registry import partition_with
+    from evener.partitions import Contract, Partition
+    from evener.planning import plan
+    from evener.planning_options import PlanOptions
+    from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
+    from evener.platforms import Connection, Device, Level, Link, Platform
+    from evener.reporting.html import write_report
+    from evener.sizing import Sizes, contract_for, target_sizes, target_weights
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'evener' has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return __all__

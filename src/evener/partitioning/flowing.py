@@ -151,8 +151,8 @@ def _receivers_first(arcs: _Arcs, flow: FloatArray) -> IntVector:
     used = np.flatnonzero(flow > 0)
     gives = np.bincount(arcs.block[used], minlength=arcs.starts.size - 1)
     into: dict[int, list[int]] = {}
-    for arc in used:
-        into.setdefault(int(arcs.other[arc]), []).append(int(arc))
+    for used_arc in used.tolist():
+        into.setdefault(int(arcs.other[used_arc]), []).append(used_arc)
     ready = [b for b in sorted(into) if gives[b] == 0]
     ordered: list[int] = []
     while ready:

@@ -1,0 +1,102 @@
+"""`evener compare`: several partitioners side by side."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.judging import evaluation_to_dict
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.planning import add_plan_options, options_of
+from evener.cli.reading import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.comparing import Comparison
+    from evener.platforms import Platform
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument(
+        "--with", dest="tools", metavar="TOOL,TOOL,...", help="default: all that are installed"
+    )
+    parser.add_argument("--report", metavar="X.html", help="write a page as well")
+    add_machine_options(parser)
+    add_plan_options(parser)
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Run every tool on the same targets and contract; exit 0 also where one of them fails."""
+    from evener.comparing import available_tools, compare
+    from evener.partitioning.registry import find_tool
+
+    platform = machine_of(args)
+    named = [name.strip() for name in args.tools.split(",")] if args.tools else []
+    for name in named:
+        find_tool(name)
+    graph = read_workload(args.graph, args, out).graph
+    tools = named or available_tools(graph)
+    options = options_of(args, "auto")
+    with out.progress("Comparing") as progress:
+        results = compare(graph, platform, tools, options, progress=progress)
+    rows = [_row(result) for result in results]
+    _print(rows, out)
+    if args.report:
+        from evener.reporting.html import write_comparison
+
+        write_comparison(args.report, rows, graph, platform)
+        out.say(f"Written: {args.report}")
+    out.result({"tools": [_json(result, row, platform) for result, row in
+                          zip(results, rows, strict=True)]})  # fmt: skip
+    return 0
+
+
+def _row(result: Comparison) -> dict[str, Any]:
+    """One tool's figures; None where it did not get that far."""
+    row: dict[str, Any] = {"tool": result.tool, "note": result.note, "moved": result.moved,
+                           "cpu_seconds": result.cpu_seconds,
+                           "enforce_seconds": result.enforce_seconds}  # fmt: skip
+    judged = result.kept or result.raw
+    raw = result.raw
+    ratios = None if raw is None else raw.certificate.weights / raw.certificate.contract.targets
+    return row | {
+        "edge_cut": judged.edge_cut if judged else None,
+        "max_volume": judged.max_volume if judged else None,
+        "total_volume": judged.total_volume if judged else None,
+        "imbalance": judged.imbalance if judged else None,
+        "seconds": judged.prediction.makespan if judged else None,
+        "holds": judged.certificate.all_hold if judged else None,
+        "smallest": None if ratios is None else float(ratios.min()),
+        "largest": None if ratios is None else float(ratios.max()),
+        "held_before": None if raw is None else raw.certificate.all_hold,
+    }
+
+
+def _print(rows: list[dict[str, Any]], out: Output) -> None:
+    from evener.reporting.numbers import duration
+
+    table = [
+        [row["tool"], f"{row['edge_cut']:,.6g}", f"{row['max_volume']:,}",
+         f"{row['total_volume']:,}", duration(row["seconds"]),
+         f"{row['smallest']:.2f} to {row['largest']:.2f}", f"{row['moved']:,}",
+         "yes" if row["holds"] else "no", f"{row['cpu_seconds']:.2f}",
+         f"{row['enforce_seconds']:.2f}"]
+        for row in rows
+        if row["edge_cut"] is not None
+    ]  # fmt: skip
+    out.table(
+        ["tool", "cut", "max vol", "total vol", "predicted", "raw block/target", "moved", "holds",
+         "CPU s", "enforce s"],
+        table,
+    )  # fmt: skip
+    for row in rows:
+        if row["note"]:
+            out.say(f"{row['tool']}: {row['note']}")
+
+
+def _json(result: Comparison, row: dict[str, Any], platform: Platform) -> dict[str, Any]:
+    judged = {} if result.kept is None else evaluation_to_dict(result.kept, platform)
+    return row | {"imbalance": None} | judged

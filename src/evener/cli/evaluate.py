@@ -1,0 +1,71 @@
+"""`evener evaluate`: judge a partition from any tool."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from evener.cli.judging import add_judging_options, evaluation_to_dict
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.reading import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans import Evaluation
+    from evener.platforms import Platform
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("part", help="a partition file: METIS, Scotch, npy, csv, json or a plan")
+    add_machine_options(parser)
+    add_judging_options(parser)
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read both, judge, print; the exit code does not depend on whether the contract holds."""
+    from evener.errors import InputError
+    from evener.evaluating import evaluate
+    from evener.filing.partitions import read_part
+    from evener.partitions import Partition
+    from evener.sizing import contract_for
+
+    platform = machine_of(args)
+    graph = read_workload(args.graph, args, out).graph
+    try:
+        partition = Partition(read_part(args.part, graph.n), platform.k)
+    except InputError as error:
+        error.file = error.file or args.part
+        raise
+    contract, _ = contract_for(graph, platform, args.epsilon)
+    judged = evaluate(graph, partition, platform, contract, bytes_per_value=args.bytes_per_value)
+    _print(judged, platform, out)
+    out.result(evaluation_to_dict(judged, platform))
+    return 0
+
+
+def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
+    from evener.reporting.numbers import duration
+
+    certificate, prediction = judged.certificate, judged.prediction
+    kept = int(certificate.holds.sum())
+    smallest = float((certificate.weights / certificate.contract.targets.clip(1e-300)).min())
+    rows = [
+        ["edge cut", f"{judged.edge_cut:,.6g}"],
+        ["total volume", f"{judged.total_volume:,}"],
+        ["largest volume", f"{judged.max_volume:,}"],
+        ["boundary vertices", f"{judged.boundary:,}"],
+        ["imbalance against targets", f"{judged.imbalance:+.2%}"],
+        ["smallest block / target", f"{smallest:.3f}"],
+        ["predicted seconds", duration(prediction.makespan)],
+        ["  over the bound", f"{prediction.makespan / prediction.bound:.3f}x"],
+        ["  bottleneck", platform.names[prediction.bottleneck]],
+        ["contracts kept", f"{kept:,} of {platform.k:,}"],
+    ]
+    out.table(["measure", "value"], rows)
+    broken = [platform.names[b] for b in range(platform.k) if not certificate.holds[b]]
+    if broken:
+        more = f" and {len(broken) - 8} more" if len(broken) > 8 else ""
+        out.say(f"Outside their contract: {', '.join(broken[:8])}{more}")

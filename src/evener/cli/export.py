@@ -1,0 +1,50 @@
+"""`evener export`: write a plan's partition in a solver's format."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from evener.cli.reading import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", help="a plan file")
+    parser.add_argument("mesh", nargs="?", help="the mesh it was made from (vtu, openfoam need it)")
+    parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
+    parser.add_argument("-o", "--output", required=True, metavar="FILE")
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Write `part[v]`, the index of v's device in the machine's order, as asked."""
+    from evener.filing.partitions import write_part
+    from evener.filing.plans import read_plan
+
+    plan = read_plan(args.plan)
+    by = plan.options.get("reading", {}).get("by", "cells")
+    args.by = by
+    reading = None if args.mesh is None else read_workload(args.mesh, args, out)
+    if reading is not None:
+        plan.partition.checked_for(reading.graph.n)
+    write_part(
+        args.output,
+        plan.partition.part,
+        args.to,
+        mesh=None if reading is None else reading.mesh,
+        graph=None if reading is None else reading.graph,
+        by=by,
+    )
+    out.say(f"Written: {args.output}")
+    out.result({"written": args.output, "format": args.to, "vertices": plan.partition.n})
+    return 0
+
+
+def _formats() -> str:
+    from evener.filing.partitions import EXPORTS
+
+    return ", ".join(EXPORTS)

@@ -1,0 +1,93 @@
+"""`evener fits`: will it fit, on which devices not, and by how much; no partition needed."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.reading import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.graphs import Graph
+    from evener.platforms import Platform
+
+GIB = 2.0**30
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("--epsilon", type=float, default=0.03, help="tolerance (default 0.03)")
+    add_machine_options(parser)
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Exit 0 where the graph fits, 4 where it does not."""
+    from evener.errors import InfeasibleError
+    from evener.sizing import contract_for
+
+    platform = machine_of(args)
+    graph = read_workload(args.graph, args, out).graph
+    devices = _wishes(graph, platform)
+    answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
+              "memory_bytes": _finite(platform.memories.sum())}  # fmt: skip
+    try:
+        _, sizes = contract_for(graph, platform, args.epsilon)
+    except InfeasibleError as error:
+        out.result({"fits": False, **answer, "reason": error.message, "devices": devices})
+        _print(devices, out)
+        raise
+    for device, target, saturated in zip(devices, sizes.targets, sizes.saturated, strict=True):
+        device |= {"target": float(target), "saturated": bool(saturated)}
+    out.result({"fits": True, **answer, "seconds": sizes.makespan, "devices": devices})
+    _print(devices, out)
+    full = int(sizes.saturated.sum())
+    out.say(
+        f"It fits: {graph.n:,} vertices, {graph.total_bytes / GIB:,.3g} GiB; "
+        f"{full} of {platform.k} devices filled to their memory."
+    )
+    return 0
+
+
+def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
+    """What each device would hold by its speed alone, and how much of that it lacks."""
+    from evener.sizing.memory_capped import unit_capacities
+
+    per_unit = graph.total_bytes / max(graph.total_weight, 1e-300)
+    share = graph.total_weight * platform.speeds / platform.speeds.sum()
+    capacity = unit_capacities(platform, per_unit)
+    short = np.maximum(share - capacity, 0)
+    return [
+        {
+            "device": platform.names[b],
+            "by_speed": float(share[b]),
+            "capacity": _finite(capacity[b]),
+            "short": float(short[b]),
+            "short_bytes": float(short[b] * per_unit),
+        }
+        for b in range(platform.k)
+    ]
+
+
+def _print(devices: list[dict[str, Any]], out: Output) -> None:
+    """Show the devices that lack most; nothing where none lacks anything."""
+    lacking = sorted((d for d in devices if d["short"] > 0), key=lambda d: -d["short"])
+    if not lacking:
+        return
+    rows = [
+        [d["device"], f"{d['by_speed']:,.0f}", f"{d['capacity']:,.0f}", f"{d['short']:,.0f}",
+         f"{d['short_bytes'] / GIB:,.3g}"]
+        for d in lacking[:8]
+    ]  # fmt: skip
+    out.table(["device", "share by speed", "room [units]", "short [units]", "short [GiB]"], rows)
+    if len(lacking) > 8:
+        out.say(f"... and {len(lacking) - 8} more")
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if np.isfinite(value) else None

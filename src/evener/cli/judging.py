@@ -1,0 +1,74 @@
+"""What commands print of a judged partition."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from evener.plans import Evaluation
+    from evener.platforms import Platform
+
+
+def add_judging_options(parser: argparse.ArgumentParser) -> None:
+    """Add --epsilon and --bytes-per-value."""
+    parser.add_argument(
+        "--epsilon", type=float, default=0.03, help="tolerance about each target (default 0.03)"
+    )
+    parser.add_argument(
+        "--bytes-per-value",
+        type=float,
+        default=8.0,
+        metavar="B",
+        help="what a boundary vertex sends to a neighbouring block (default 8)",
+    )
+
+
+def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]:
+    """Return the judgement as JSON takes it; `blocks` holds one object a device."""
+    prediction = judged.prediction
+    bottleneck = platform.names[prediction.bottleneck]
+    return {
+        "edge_cut": _whole(judged.edge_cut),
+        "max_volume": judged.max_volume,
+        "total_volume": judged.total_volume,
+        "boundary": judged.boundary,
+        "imbalance": _finite(judged.imbalance),
+        "seconds": prediction.makespan,
+        "bound": prediction.bound,
+        "bottleneck": bottleneck,
+        "hop_bytes": prediction.hop_bytes.tolist(),
+        "holds": judged.certificate.all_hold,
+        "blocks": [_block(judged, platform, b) for b in range(platform.k)],
+    }
+
+
+def _block(judged: Evaluation, platform: Platform, b: int) -> dict[str, Any]:
+    certificate, prediction = judged.certificate, judged.prediction
+    contract = certificate.contract
+    return {
+        "device": platform.names[b],
+        "weight": _whole(certificate.weights[b]),
+        "low": _whole(contract.low[b]),
+        "target": float(contract.targets[b]),
+        "high": _whole(contract.high[b]),
+        "vertices": int(certificate.vertices[b]),
+        "bytes": _whole(certificate.bytes[b]),
+        "cap": _finite(contract.caps[b]),
+        "boundary": int(certificate.boundary[b]),
+        "components": int(certificate.components[b]),
+        "neighbours": int(certificate.neighbours[b]),
+        "volume": int(certificate.volumes[b]),
+        "seconds": float(prediction.seconds[b]),
+        "compute_seconds": float(prediction.compute[b]),
+        "communicate_seconds": float(prediction.communicate[b]),
+        "holds": bool(certificate.holds[b]),
+    }
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _finite(value: float) -> float | None:
+    return float(value) if abs(value) != float("inf") else None

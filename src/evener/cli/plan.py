@@ -1,0 +1,86 @@
+"""`evener plan`: partition a mesh, matrix or graph for a machine, every block certified."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.planning import add_plan_options, options_of, reading_of
+from evener.cli.reading import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans import Plan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("-o", "--output", metavar="X.plan", help="default: the graph's name.plan")
+    parser.add_argument("--report", metavar="X.html", help="write the report as well")
+    parser.add_argument(
+        "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
+    )
+    add_machine_options(parser)
+    add_plan_options(parser)
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read, plan, write the plan and its report; print a short table and the verdict."""
+    from evener.cli.judging import evaluation_to_dict
+    from evener.filing.plans import write_plan
+    from evener.planning import plan
+
+    platform = machine_of(args)
+    options = options_of(args, args.tool)
+    output = Path(args.output or _default_name(args.graph))
+    reading = read_workload(args.graph, args, out)
+    with out.progress("Planning") as progress:
+        made = plan(
+            reading.graph,
+            platform,
+            options,
+            inputs=reading.inputs,
+            reading=reading_of(args),
+            notes=reading.notes,
+            progress=progress,
+        )
+    write_plan(output, made)
+    written = [str(output)]
+    if args.report:
+        from evener.reporting.html import write_report
+
+        with out.progress("Drawing the report") as progress:
+            progress("report", 0.1)
+            write_report(args.report, made, reading.graph, reading.mesh)
+        written.append(args.report)
+    _print(made, written, out)
+    judged = evaluation_to_dict(made.evaluation, platform)
+    out.result({"verdict": made.verdict(), "tool": _tool(made), **judged,
+                "notes": list(made.notes), "written": written})  # fmt: skip
+    return 0
+
+
+def _print(made: Plan, written: list[str], out: Output) -> None:
+    from evener.reporting.tables import plan_rows
+
+    columns, rows = plan_rows(made)
+    out.table(columns, rows)
+    out.say(made.verdict())
+    for note in made.notes[-3:]:
+        out.say(f"  {note}")
+    out.say(f"Written: {', '.join(written)}")
+
+
+def _tool(made: Plan) -> str:
+    return next(name for name in made.versions if name not in ("evener", "numpy"))
+
+
+def _default_name(graph: str) -> str:
+    name = Path(graph).name
+    for suffix in (".zst", ".gz", ".xz"):
+        name = name.removesuffix(suffix)
+    return (name.rsplit(".", 1)[0] or "graph") + ".plan"

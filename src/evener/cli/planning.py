@@ -1,0 +1,56 @@
+"""The options that choose a plan, shared by the commands that make one."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.judging import add_judging_options
+
+if TYPE_CHECKING:
+    from evener.planning_options import PlanOptions
+
+READING_KEYS = ("by", "format", "constraint", "bytes_per_vertex", "bytes_per_edge")
+
+
+def add_plan_options(parser: argparse.ArgumentParser) -> None:
+    """Add --preset, --objective, --seed, --threads, --connected, --time-limit and judging's."""
+    parser.add_argument(
+        "--preset", choices=("fast", "default", "strong"), default="default", help="effort"
+    )
+    parser.add_argument(
+        "--objective",
+        choices=("cut", "total_volume", "max_volume"),
+        default="cut",
+        help="what the partitioner lowers (default cut)",
+    )
+    parser.add_argument("--seed", type=int, default=7, help="same seed, same plan (default 7)")
+    parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
+    parser.add_argument("--connected", action="store_true", help="blocks in one piece each")
+    parser.add_argument(
+        "--time-limit", type=float, default=600.0, metavar="S", help="seconds a tool may take"
+    )
+    add_judging_options(parser)
+
+
+def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
+    """Return the options given."""
+    from evener.planning_options import PlanOptions
+
+    return PlanOptions(
+        tool=tool,
+        preset=args.preset,
+        objective=args.objective,
+        seed=args.seed,
+        epsilon=args.epsilon,
+        threads=args.threads,
+        connected=args.connected,
+        bytes_per_value=args.bytes_per_value,
+        time_limit=args.time_limit,
+    )
+
+
+def reading_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how the graph was read, as a plan keeps it: only what was asked for."""
+    chosen = {key: getattr(args, key) for key in READING_KEYS}
+    return {key: value for key, value in chosen.items() if value is not None}

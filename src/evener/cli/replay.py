@@ -1,0 +1,76 @@
+"""`evener replay`: make a plan again and say whether it is identical."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from evener.cli.reading import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans import Plan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", help="a plan file")
+    parser.add_argument("graph", help="the file it was made from")
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
+    from evener.errors import InputError, ToolError
+    from evener.filing.plans import read_plan
+    from evener.planning import plan
+    from evener.planning_options import PlanOptions
+
+    old = read_plan(args.plan)
+    for key, value in dict(old.options.get("reading", {})).items():
+        if getattr(args, key, None) in (None, "cells"):
+            setattr(args, key, value)
+    reading = read_workload(args.graph, args, out)
+    known = {field.name for field in fields(PlanOptions)}
+    options = PlanOptions(**{key: old.options[key] for key in old.options if key in known})
+    with out.progress("Planning") as progress:
+        new = plan(
+            reading.graph,
+            old.platform,
+            options,
+            inputs=reading.inputs,
+            reading=dict(old.options.get("reading", {})),
+            notes=reading.notes,
+            progress=progress,
+        )
+    differences = _differences(old, new)
+    out.result({"identical": not differences, "differences": differences})
+    if not differences:
+        out.say(f"Identical: {args.plan} is what this evener makes of {args.graph}.")
+        return 0
+    message = f"not identical: {'; '.join(differences)}"
+    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+        raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
+    raise ToolError(message, file=args.plan)
+
+
+def _differences(old: Plan, new: Plan) -> list[str]:
+    """Name what differs, most telling first."""
+    from evener.filing.plans import manifest
+
+    found = []
+    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+        found.append("the input files differ (SHA-256)")
+    if old.partition.n != new.partition.n:
+        return [*found, f"{old.partition.n:,} vertices then, {new.partition.n:,} now"]
+    moved = int((old.partition.part != new.partition.part).sum())
+    if moved:
+        found.append(f"{moved:,} of {new.partition.n:,} vertices are in another block")
+    then, now = manifest(old), manifest(new)
+    for name, version in then["versions"].items():
+        if now["versions"].get(name) != version:
+            found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
+    found += [f"{key} differs" for key in then if key not in ("versions", "inputs", "verdict")
+              and then[key] != now[key]]  # fmt: skip
+    return found

@@ -1,0 +1,86 @@
+"""Runs several partitioners side by side: same targets, same contract, CPU seconds."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from evener.errors import EvenerError
+from evener.evaluating import evaluate
+from evener.graphs import Graph
+from evener.partitioning.enforce import enforce
+from evener.partitioning.registry import TOOLS, partition_with
+from evener.partitions import Partition
+from evener.planning_options import PlanOptions
+from evener.plans import Evaluation
+from evener.platforms import Platform
+from evener.sizing import contract_for
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """One tool's result: as it came (raw) and with the contract enforced (kept), or why not.
+
+    cpu_seconds: the tool's own CPU time [s]; enforce_seconds: the repair's. moved: vertices the
+    repair moved. note: the reason where raw or kept is None.
+    """
+
+    tool: str
+    raw: Evaluation | None = None
+    kept: Evaluation | None = None
+    cpu_seconds: float = 0.0
+    enforce_seconds: float = 0.0
+    moved: int = 0
+    note: str = ""
+
+
+def available_tools(graph: Graph) -> list[str]:
+    """Return the tools that are installed and can take this graph, in the registry's order."""
+    return [
+        name
+        for name, tool in TOOLS.items()
+        if tool.available() is None and (graph.coords is not None or not tool.needs_coordinates)
+    ]
+
+
+def compare(
+    graph: Graph,
+    platform: Platform,
+    tools: Sequence[str],
+    options: PlanOptions,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+) -> list[Comparison]:
+    """Return one Comparison a tool, in the order given; a tool that fails says why in its note.
+
+    Raises InfeasibleError where the graph does not fit the platform at all.
+    """
+    contract, _ = contract_for(graph, platform, options.epsilon)
+    request = options.request(contract.targets)
+
+    def judge(partition: Partition) -> Evaluation:
+        return evaluate(
+            graph, partition, platform, contract, bytes_per_value=options.bytes_per_value
+        )
+
+    results = []
+    for i, tool in enumerate(tools):
+        if progress is not None:
+            progress(tool, i / len(tools))
+        result = Comparison(tool)
+        try:
+            raw = partition_with(tool, graph, request)
+            partition = Partition(raw.part, contract.k)
+            result = replace(result, raw=judge(partition), cpu_seconds=raw.cpu_seconds)
+            began = time.process_time()
+            kept = enforce(graph, partition, contract, connected=options.connected,
+                           names=platform.names)  # fmt: skip
+            spent = time.process_time() - began
+            result = replace(
+                result, kept=judge(kept.partition), moved=kept.moved, enforce_seconds=spent
+            )
+        except EvenerError as error:
+            result = replace(result, note=error.message)
+        results.append(result)
+    return results
