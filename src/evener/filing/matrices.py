@@ -13,10 +13,12 @@ from evener.graphs import Graph
 def check_square(source: Source, rows: int, columns: int, offset: int | None = None) -> None:
     """Refuse a rectangular matrix: its rows and columns are not the same vertices."""
     if rows != columns:
+        coordinates = "Are these coordinates? --coords FILE gives them to a graph."
+        product = "A A^T or A^T A, whichever the computation uses, would be one."
         raise source.error(
             f"is a rectangular matrix, {rows:,} x {columns:,}: only a square one is a graph",
             offset=offset,
-            hint="A A^T or A^T A, whichever the computation uses, would be one.",
+            hint=coordinates if columns in (2, 3) else product,
         )
     text.check_vertices(source, rows, offset)
 

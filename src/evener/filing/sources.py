@@ -118,7 +118,7 @@ def open_source(path: str | Path) -> Source:
     if not raw:
         raise InputError("is empty", file=path)
     data = _unpack(raw, path)
-    if not data.strip():
+    if data.isspace():
         raise InputError("holds nothing but white space", file=path)
     name = path.name
     for packing in PACKINGS:

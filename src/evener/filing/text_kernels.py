@@ -3,6 +3,9 @@
 A parser stops at the first thing that is wrong and returns a code; `where` then holds the byte
 offset, the number meant and a count, of which the driver (`text.py`) makes a line number and a
 sentence. where[3] is set where a weight was no whole number.
+
+In the innermost loops blanks are skipped and short numbers read on the spot: a call that is handed
+an array counts a reference up and down, which costs more than the number it would read.
 """
 
 # mypy: ignore-errors
@@ -11,8 +14,10 @@ import numpy as np
 from numba import njit
 
 from evener.filing.number_kernels import (
+    BAR,
     BRACE,
     COLUMNS,
+    COMMA,
     FEWER_EDGES,
     HASH,
     LOOP,
@@ -24,10 +29,10 @@ from evener.filing.number_kernels import (
     OUT_OF_RANGE,
     OVERFLOW,
     PERCENT,
-    PLUS,
-    POINT,
     RETURN,
+    SEMICOLON,
     SPACE,
+    TAB,
     TOO_FEW,
     TOO_LONG,
     TOO_MANY,
@@ -62,6 +67,11 @@ __all__ = [
 ]
 
 
+# Bytes that numbers are made of, Fortran's D and what spells nan and inf with them.
+IN_NUMBER = np.zeros(256, np.bool_)
+IN_NUMBER[np.frombuffer(b"0123456789+-.eEdDnNaAiIfF", np.uint8)] = True
+
+
 @njit(cache=True, nogil=True)
 def read_metis(
     data, pos, n, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
@@ -93,23 +103,22 @@ def read_metis(
                 vwgt[v * n_weights + i - n_sizes] = weight
             pos = after
         while True:
-            pos = skip_blanks(data, pos)
+            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+                pos += 1
             if pos >= end:
                 break
             if data[pos] == NEWLINE:
                 pos += 1
                 break
             where[0] = pos
-            # What most numbers are, short and followed by a space, is read here.
-            u = np.int64(0)
-            after = pos
-            while after < end and after - pos < 18:
+            u, after = np.int64(0), pos
+            while after < end:
                 digit = np.int64(data[after]) - 48
                 if digit < 0 or digit > 9:
                     break
                 u = u * 10 + digit
                 after += 1
-            if after == pos or (after < end and data[after] > SPACE):
+            if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
                 code, u, after = read_integer(data, pos)
                 if code != OK:
                     return code
@@ -242,58 +251,76 @@ def read_scotch(
 @njit(cache=True, nogil=True)
 def read_entries(data, pos, n_rows, n_columns, n_values, rows, columns, where):
     """The entries of a coordinate Matrix Market file, indices from 0; values are only looked at."""
+    end = data.size
     count = 0
     while True:
-        pos = skip_white(data, pos)
-        if pos < data.size and data[pos] == PERCENT:
+        while pos < end and (
+            data[pos] == NEWLINE or data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN
+        ):
+            pos += 1
+        if pos < end and data[pos] == PERCENT:
             pos = skip_line(data, pos)
             continue
         where[0], where[1] = pos, count
-        if pos >= data.size:
+        if pos >= end:
             break
         if count >= rows.size:
             return TOO_LONG
-        for side in range(2):
-            where[0] = pos
-            code, index, pos = read_integer(data, pos)
+        value, after = np.int64(0), pos
+        while after < end:
+            digit = np.int64(data[after]) - 48
+            if digit < 0 or digit > 9:
+                break
+            value = value * 10 + digit
+            after += 1
+        if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
+            code, value, after = read_integer(data, pos)
             if code != OK:
                 return code
-            if index < 1 or index > (n_rows if side == 0 else n_columns):
-                where[1] = index
-                return OUT_OF_RANGE
-            if side == 0:
-                rows[count] = index - 1
-            else:
-                columns[count] = index - 1
-            pos = skip_blanks(data, pos)
+        if value < 1 or value > n_rows:
+            where[1] = value
+            return OUT_OF_RANGE
+        rows[count] = value - 1
+        pos = after
+        while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+            pos += 1
+        where[0] = pos
+        value, after = np.int64(0), pos
+        while after < end:
+            digit = np.int64(data[after]) - 48
+            if digit < 0 or digit > 9:
+                break
+            value = value * 10 + digit
+            after += 1
+        if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
+            code, value, after = read_integer(data, pos)
+            if code != OK:
+                return code
+        if value < 1 or value > n_columns:
+            where[1] = value
+            return OUT_OF_RANGE
+        columns[count] = value - 1
+        pos = after
+        while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+            pos += 1
         for i in range(n_values):
-            if pos >= data.size or data[pos] == NEWLINE:
-                where[0], where[1] = min(pos, data.size - 1), 2 + i
+            if pos >= end or data[pos] == NEWLINE:
+                where[0], where[1] = min(pos, end - 1), 2 + i
                 return COLUMNS
-            after = skip_value(data, pos)
-            if after == pos or (after < data.size and not is_end(data[after])):
+            after = pos
+            while after < end and IN_NUMBER[data[after]]:
+                after += 1
+            if after == pos or (after < end and data[after] > SPACE):
                 where[0] = pos
                 return NOT_A_NUMBER
-            pos = skip_blanks(data, after)
-        if pos < data.size and data[pos] != NEWLINE:
+            pos = after
+            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+                pos += 1
+        if pos < end and data[pos] != NEWLINE:
             where[0], where[1] = pos, 3 + n_values
             return COLUMNS
         count += 1
     return OK if count == rows.size else TOO_FEW
-
-
-@njit(cache=True, nogil=True)
-def skip_value(data, pos):
-    """Offset past what is made of a number's characters, nan and inf included."""
-    while pos < data.size:
-        c = data[pos]
-        if not (48 <= c <= 57 or c == MINUS or c == PLUS or c == POINT):
-            small = c | 32
-            # d e: exponents; a n, f i n: nan, inf
-            if small != 97 and not 100 <= small <= 102 and small != 105 and small != 110:
-                break
-        pos += 1
-    return pos
 
 
 @njit(cache=True, nogil=True)
@@ -303,34 +330,49 @@ def read_pairs(data, pos, n_columns, matrix, u, v, w, where):
     Returns the number of lines in where[1]. w is empty where there is no weight to keep. Lines
     that are blank or begin with # or % are skipped; so is what begins with a brace.
     """
+    end = data.size
     count = 0
     while True:
-        pos = skip_white(data, pos)
-        if pos < data.size and (data[pos] == PERCENT or data[pos] == HASH):
+        while pos < end and (
+            data[pos] == NEWLINE or data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN
+        ):
+            pos += 1
+        if pos < end and (data[pos] == PERCENT or data[pos] == HASH):
             pos = skip_line(data, pos)
             continue
         where[0] = pos
-        if pos >= data.size:
+        if pos >= end:
             where[1] = count
             return OK
         found = 0
-        while pos < data.size and data[pos] != NEWLINE:
+        while pos < end and data[pos] != NEWLINE:
             where[0] = pos
             if found < 2:
-                code, index, pos = read_integer(data, pos)
-                if code != OK:
-                    return code
+                value, after = np.int64(0), pos
+                while after < end:
+                    digit = np.int64(data[after]) - 48
+                    if digit < 0 or digit > 9:
+                        break
+                    value = value * 10 + digit
+                    after += 1
+                if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
+                    code, value, after = read_integer(data, pos)
+                    if code != OK:
+                        return code
                 if found == 0:
-                    u[count] = index
+                    u[count] = value
                 else:
-                    v[count] = index
+                    v[count] = value
+                pos = after
             elif data[pos] == BRACE:
-                while pos < data.size and data[pos] != NEWLINE:
+                while pos < end and data[pos] != NEWLINE:
                     pos += 1
                 break
             elif matrix:
-                after = skip_value(data, pos)
-                if after == pos or (after < data.size and not is_end(data[after])):
+                after = pos
+                while after < end and IN_NUMBER[data[after]]:
+                    after += 1
+                if after == pos or (after < end and not is_end(data[after])):
                     return NOT_A_NUMBER
                 pos = after
             else:
@@ -340,7 +382,10 @@ def read_pairs(data, pos, n_columns, matrix, u, v, w, where):
                 if w.size > 0:
                     w[count] = weight
             found += 1
-            pos = skip_separator(data, pos)
+            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+                pos += 1
+            if pos < end and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR):
+                pos = skip_blanks(data, pos + 1)
         if found != n_columns:
             where[1] = found
             return COLUMNS

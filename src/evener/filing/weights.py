@@ -42,7 +42,7 @@ def read_weights(source: Source, n: int, column: str = "") -> NumberArray:
     if source.data.startswith(b"\x93NUMPY"):
         from evener.filing.npz import array_of
 
-        table, names = array_of(source, source.data, source.name), []
+        table, names = array_of(source, source.data, source.name), list[str]()
     else:
         table, names = _table(source)
     if table.ndim not in (1, 2) or len(table) != n:
