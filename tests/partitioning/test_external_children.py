@@ -1,6 +1,8 @@
 """Tools in child processes: they may hang, crash, raise and print; we report it and go on."""
 
 import os
+import subprocess
+import sys
 import threading
 import time
 from pathlib import Path
@@ -175,11 +177,34 @@ def test_end_all(fake):
     assert left_behind() <= before
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="the signal on a closed pipe is Linux's")
+def test_an_orphan_ends(fake, tmp_path):
+    note = tmp_path / "pid"
+    module = fake(f"open({str(note)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
+    here = str(Path(__file__).parent)
+    code = (
+        f"import sys; sys.path.insert(0, {here!r}); import test_external_children as t\n"
+        f"t.children.SHARED_MEMORY = t.Path('/nowhere')\n"
+        f"t.run_in_child(t.job(), {module!r}, 60.0)"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    parent = subprocess.Popen([sys.executable, "-c", code], env=environment)
+    deadline = time.monotonic() + 20
+    while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    parent.kill()
+    parent.wait()
+    pid = int(note.read_text())
+    deadline = time.monotonic() + 5
+    while _is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    assert not _is_running(pid)
+    left = [path for path in tmp_path.glob("evener-*/*") if path.is_file()]
+    assert sum(path.stat().st_size for path in left) < 10_000  # the arrays are gone
+
+
 def test_worker_imports_little():
     code = "import sys; import evener.partitioning.external.worker; print(*sys.modules)"
-    import subprocess
-    import sys
-
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     heavy = {"numba", "scipy", "evener.graphs", "rich", "matplotlib"} & set(out.stdout.split())
     assert not heavy

@@ -77,8 +77,8 @@ def test_presets_and_repeatability(name, preset):
 @pytest.mark.parametrize("name", tools(["metis", "scotch", "mtkahypar"]))
 def test_the_seed_matters(name):
     graph = grid(60, 60)
-    parts = [partition_with(name, graph, Request(UNEQUAL, seed=s)).part for s in (11, 12, 13)]
-    assert any((parts[0] != other).any() for other in parts[1:])
+    parts = [partition_with(name, graph, Request(UNEQUAL, seed=s)).part for s in (12, 13)]
+    assert (parts[0] != parts[1]).any()
 
 
 @pytest.mark.parametrize("name", tools(["mtkahypar"]))

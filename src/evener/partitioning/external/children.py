@@ -95,7 +95,7 @@ def _start(
     environment = os.environ | {"OPENBLAS_NUM_THREADS": "1"}
     process = subprocess.Popen(
         command,
-        stdin=subprocess.DEVNULL,
+        stdin=subprocess.PIPE,  # never written to: the child notices that it closes
         stdout=output,
         stderr=output,
         env=environment,
@@ -127,6 +127,8 @@ def _wait(process: subprocess.Popen[bytes], time_limit: float | None) -> bool:
         if process.returncode is None:  # interrupted while waiting
             _end(process)
             process.wait()
+        if process.stdin is not None:
+            process.stdin.close()
         with _lock:
             _running.pop(process, None)
     return ran_out.is_set()

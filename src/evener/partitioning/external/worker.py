@@ -22,14 +22,13 @@ import numpy as np
 from evener.partitioning.external.jobs import Job
 
 # The parent ends this process at the limit; where the parent is gone, the alarm does so later.
-GRACE = 10.0
+GRACE = 10.0  # seconds
 
 
 def main(folder: Path, module: str, time_limit: float) -> int:
     """Run the tool; returns 0, or 1 where it raised, with the message in result.json."""
-    if hasattr(signal, "setitimer") and time_limit > 0:
-        signal.setitimer(signal.ITIMER_REAL, time_limit + GRACE)  # the default action is the end
     parent = os.getppid()
+    _end_with_parent(time_limit)
     try:
         result = _partition(folder, module)
         code = 0
@@ -40,6 +39,21 @@ def main(folder: Path, module: str, time_limit: float) -> int:
         return 1
     (folder / "result.json").write_text(json.dumps(result))
     return code
+
+
+def _end_with_parent(time_limit: float) -> None:
+    """Ask the system to end this process when its parent is gone, whatever the tool is doing.
+
+    Standard input is a pipe that nobody writes to: it closes when the parent ends, however it
+    ends. The default action of both signals is to end the process, C code or not.
+    """
+    if hasattr(signal, "setitimer") and time_limit > 0:
+        signal.setitimer(signal.ITIMER_REAL, time_limit + GRACE)
+    if sys.platform == "linux":
+        import fcntl
+
+        fcntl.fcntl(0, fcntl.F_SETOWN, os.getpid())
+        fcntl.fcntl(0, fcntl.F_SETFL, fcntl.fcntl(0, fcntl.F_GETFL) | os.O_ASYNC)
 
 
 def _partition(folder: Path, module: str) -> dict[str, object]:
