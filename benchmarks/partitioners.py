@@ -27,7 +27,7 @@ from evener.partitions import Partition
 HERE = Path(__file__).parent
 DATA, RESULTS = HERE / "data", HERE / "results" / "partitioners.jsonl"
 K, EPSILON, FAST_SPEED, INSTANCE_SEED = 96, 0.03, 16.0, 2026
-FAMILIES = ("delaunay_18", "delaunay_20", "graded_19", "rgg3d_18", "dual_1m")
+FAMILIES = ("delaunay18", "delaunay20", "graded19", "rgg3d18", "dual1m")
 TOPOLOGIES = ("t1_f8", "t1_f16", "t2_f8", "t2_f16")
 SMALL_VERTICES = 1 << 14
 
@@ -86,11 +86,11 @@ def measure(args):
     args.output.parent.mkdir(exist_ok=True)
     labels = [label for label in args.tools if installed(label)]
     with args.output.open("w") as file:
-        for family in args.families:
-            graph = instance(family)
-            if args.small:
-                graph = piece(graph, SMALL_VERTICES)
-            for topology in args.topologies:
+        for topology in args.topologies:
+            for family in args.families:
+                graph = instance(family)
+                if args.small:
+                    graph = piece(graph, SMALL_VERTICES)
                 for seed in range(1, args.seeds + 1):
                     for label in labels:
                         if VARIANTS[label][3] and seed > args.slow_seeds:
