@@ -53,11 +53,20 @@ class Format:
 FORMATS: tuple[Format, ...] = (
     Format("npz", "graph", "npz", (".npz",), writes=True),
     Format("matrixmarket", "graph", "matrixmarket", (".mtx", ".mm"), writes=True),
-    # -- meshes with a signature
-    # -- told by their shape
+    Format("openfoam", "mesh", "meshes_openfoam"),
+    Format("gmsh", "mesh", "meshes_gmsh", (".msh",)),
+    Format("medit", "mesh", "meshes_medit", (".mesh",)),
+    Format("su2", "mesh", "meshes_su2", (".su2",)),
+    Format("dolfin", "mesh", "meshes_dolfin", (".xml",)),
+    Format("fesom", "mesh", "meshes_fesom"),
+    Format("obj", "mesh", "meshes_obj", (".obj",)),
+    Format("meshio", "mesh", "meshes_meshio"),
+    # Told by their shape from here on.
     Format("harwell-boeing", "graph", "harwell_boeing", (".rua", ".rsa", ".psa", ".pua", ".hb")),
     Format("scotch", "graph", "scotch", (".grf", ".src"), writes=True),
-    # -- meshes told by their shape
+    Format("fort14", "mesh", "meshes_fort14", (".14", ".grd")),
+    Format("scotch-mesh", "mesh", "meshes_scotch"),
+    Format("metis-mesh", "mesh", "meshes_metis"),
     Format("metis", "graph", "metis", (".graph", ".metis", ".chaco"), writes=True),
     Format("coordinates", "coords", "coordinates", (".xyz",)),
     Format("triplets", "graph", "triplets", (".triplet", ".tri", ".ijv")),

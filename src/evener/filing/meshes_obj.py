@@ -1,0 +1,71 @@
+"""Wavefront's .obj: lines `v x y z` and `f a b c ...`, from 1 on or, if negative, from the end."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from evener.filing.meshes_text import make_mesh, scan
+from evener.filing.sources import Source
+from evener.meshes import POLYGON, QUAD, TRIANGLE, Mesh
+
+_VERTEX = re.compile(rb"^[ \t]*v[ \t]+[-+.\d]", re.MULTILINE)
+_TEXTURE = re.compile(rb"(?<=\d)/[^ \t\r\n]*")
+_SPACE, _NEWLINE = 32, 10
+
+
+def recognises(source: Source) -> bool:
+    """A vertex among the first lines, and the suffix."""
+    return source.suffix == ".obj" and _VERTEX.search(source.head) is not None
+
+
+def read(source: Source) -> Mesh:
+    """Return the faces; textures, normals, groups, lines and colours are passed over."""
+    # Neither changes the length of the file, so that offsets stay true.
+    data = source.data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
+    if b"/" in data:
+        data = _TEXTURE.sub(lambda match: b" " * len(match[0]), data)
+    points, faces = _lines(source, data, b"v"), _lines(source, data, b"f")
+    if not len(points) or not len(faces):
+        raise source.error(f"has no {'faces' if len(points) else 'vertices'}")
+    table = points.columns(0, 3, at_most=7)
+    sizes = faces.counts
+    if (bad := np.flatnonzero(sizes < 3)).size:
+        faces.refuse(int(bad[0]), f"a face has 3 corners or more, not {sizes[bad[0]]}")
+    index = np.arange(faces.values.size)
+    corners = faces.integers(index, "the number of a vertex")
+    # What is negative counts back from the vertices that stand before the face.
+    before = np.repeat(np.searchsorted(points.place, faces.place), sizes)
+    negative = corners < 0
+    faces.values[negative] = (corners + before + 1)[negative]
+    corners = faces.corners(index, 1, len(points))
+    kinds = np.where(sizes == 3, TRIANGLE, np.where(sizes == 4, QUAD, POLYGON))
+    return make_mesh(source, table, sizes, corners, kinds)
+
+
+def _lines(source: Source, data: bytes, key: bytes) -> Any:
+    """Numbers of the lines with this key; all others are blanked."""
+    bytes_ = np.frombuffer(data, np.uint8)
+    ends = np.flatnonzero(bytes_ == _NEWLINE)
+    starts = np.concatenate([[0], ends + 1])
+    lengths = np.diff(np.concatenate([starts, [bytes_.size]]))
+    first = _first_letters(bytes_, starts, lengths)
+    after = np.minimum(first + 1, bytes_.size - 1)
+    keep = (bytes_[np.minimum(first, bytes_.size - 1)] == key[0]) & np.isin(bytes_[after], (32, 9))
+    kept = np.where(np.repeat(keep, lengths) | (bytes_ == _NEWLINE), bytes_, _SPACE)
+    kept = kept.astype(np.uint8)
+    kept[first[keep]] = _SPACE
+    return scan(source, comment=b"#", data=kept.tobytes())
+
+
+def _first_letters(bytes_: Any, starts: Any, lengths: Any) -> Any:
+    """Offset of the first byte of each line that is no space or tab; lines may be indented."""
+    first = starts.copy()
+    stop = starts + lengths - 1
+    while True:
+        blank = (first < stop) & np.isin(bytes_[np.minimum(first, bytes_.size - 1)], (32, 9))
+        if not blank.any():
+            return first
+        first[blank] += 1

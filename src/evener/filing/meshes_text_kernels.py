@@ -1,0 +1,68 @@
+"""Numbers of a mesh file, with the lines they stand on, in one pass over the bytes."""
+
+# mypy: ignore-errors
+from numba import njit
+
+from evener.filing.number_kernels import OK, read_real, skip_blanks, skip_line
+
+NEWLINE = 10
+
+
+@njit(cache=True, nogil=True)
+def scan_rows(data, pos, comment, values, first, place, where):
+    """All numbers of data[pos:]; of each line that has any, its first number and its offset.
+
+    `comment` is the byte after which the rest of a line counts for nothing, 0 where there is
+    none. where = (offset of what is no number, numbers found, rows found). first has an entry
+    more than there are lines.
+    """
+    end = data.size
+    found, rows = 0, 0
+    in_row = False
+    while True:
+        pos = skip_blanks(data, pos)
+        if pos >= end:
+            break
+        c = data[pos]
+        if c == NEWLINE:
+            in_row = False
+            pos += 1
+            continue
+        if comment != 0 and c == comment:
+            pos = skip_line(data, pos)
+            in_row = False
+            continue
+        if not in_row:
+            first[rows] = found
+            place[rows] = pos
+            rows += 1
+            in_row = True
+        code, value, after = read_real(data, pos)
+        where[0] = pos
+        if code != OK:
+            return code
+        if after == pos:
+            return 1
+        values[found] = value
+        found += 1
+        pos = after
+    first[rows] = found
+    where[1], where[2] = found, rows
+    return OK
+
+
+@njit(cache=True, nogil=True)
+def walk_lists(values, first, skipped):
+    """Where the entries of each list stand: `skipped` numbers, a length, so many entries...
+
+    first has an entry more than there are lists. Returns the list that is wrong, or -1.
+    """
+    at = 0
+    for i in range(first.size - 1):
+        at += skipped
+        if at >= values.size or not (0 <= values[at] <= values.size - at - 1):
+            return i
+        first[i] = at + 1
+        at += 1 + int(values[at])
+    first[first.size - 1] = at
+    return -1
