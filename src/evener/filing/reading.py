@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -64,15 +65,16 @@ def read(
     source = open_source(path)
     entry = format_of(source) if format is None else format_named(format)
     tell("parsing", 0.2)
-    held = _parse(entry, source)
-    mesh = held if entry.what == "mesh" else None
-    if mesh is not None:
-        tell("making the graph", 0.5)
-    graph: Graph = held if mesh is None else _graph_of(mesh, by)
-    tell("finding coordinates and weights", 0.9)
-    changes: dict[str, Any] = {}
-    _find_coordinates(source, graph, coords, changes)
-    _find_weights(source, graph, mesh, by, weights, constraint, changes)
+    with _said_of(source):
+        held = _parse(entry, source)
+        mesh = held if entry.what == "mesh" else None
+        if mesh is not None:
+            tell("making the graph", 0.5)
+        graph: Graph = held if mesh is None else _graph_of(mesh, by)
+        tell("finding coordinates and weights", 0.9)
+        changes: dict[str, Any] = {}
+        _find_coordinates(source, graph, coords, changes)
+        _find_weights(source, graph, mesh, by, weights, constraint, changes)
     if bytes_per_vertex is not None:
         changes["bytes_per_vertex"] = bytes_per_vertex
     if bytes_per_edge is not None:
@@ -99,12 +101,17 @@ def _parse(entry: Format, source: Source) -> Any:
             "holds coordinates, but no graph or mesh",
             hint="--coords FILE gives a graph its coordinates.",
         )
+    return entry.read(source)
+
+
+@contextmanager
+def _said_of(source: Source) -> Iterator[None]:
+    """Name the file in errors raised by an array's check, which knows of none."""
     try:
-        return entry.read(source)
+        yield
     except InputError as error:
         if error.file is not None:
             raise
-        # Raised by an array's check, which knows of no file.
         raise source.error(error.message, line=error.line, hint=error.hint) from error
     except MemoryError as error:
         raise source.error("needs more memory than there is") from error

@@ -37,13 +37,20 @@ def write_graph(
     pack = _packing(path)
     with atomic_write(path) as file:
         file.write(pack(content))
-    if graph.coords is not None and entry.name in _COORDINATES_BESIDE:
+    if graph.coords is not None and entry.name == "edges" and not _is_numbered(graph):
+        notes = [*notes, "Coordinates are not kept: the list does not number all vertices."]
+    elif graph.coords is not None and entry.name in _COORDINATES_BESIDE:
         beside = coordinates_path(path)
         text = coordinates_text(graph.coords, scotch=entry.name == "scotch")
         with atomic_write(beside) as file:
             file.write(_packing(beside)(text))
         notes = [*notes, f"Coordinates are in {beside.name}."]
     return tuple(notes)
+
+
+def _is_numbered(graph: Graph) -> bool:
+    """Whether an edge list names the vertices 0 to n - 1, all of them."""
+    return graph.labels is None and bool((graph.degrees > 0).all())
 
 
 def writer_for(path: Path, name: str | None) -> Format:

@@ -1,0 +1,21 @@
+"""What all tests share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+
+def _data_folder() -> Path | None:
+    beside = Path(__file__).parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("EVENER_DATA", beside))
+    return folder if folder.is_dir() else None
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """Folder of real graphs, meshes and matrices; the test is skipped where there is none."""
+    folder = _data_folder()
+    if folder is None:
+        pytest.skip("the real inputs are not here (EVENER_DATA names their folder)")
+    return folder
