@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from evener.models import Constant, SpeedModel
 FREE_ALPHA, FREE_BETA = 0.0, 0.0
 # So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
 MAX_DEVICES = 2_000_000
+ROUTE_ENTRIES = 1 << 20  # places x sources routed at once
 
 
 def _is_number(value: object) -> bool:
@@ -190,8 +191,7 @@ class Platform:
     def link_costs(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
         """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself."""
         if self.connections:
-            alpha, beta = self._routed
-            return alpha[p, q], beta[p, q]
+            return self._routed(np.asarray(p), np.asarray(q))
         costs = np.array([[level.link.alpha, level.link.beta] for level in self.levels] + [[0, 0]])
         level = self.shared_level(p, q)
         return costs[level, 0], costs[level, 1]
@@ -209,32 +209,45 @@ class Platform:
                 row[i] = seen.setdefault(key, len(seen))
         return codes
 
-    @cached_property
-    def _routed(self) -> tuple[FloatArray, FloatArray]:
-        from scipy.sparse import coo_array
+    def _routed(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
+        """link_costs over the cheapest routes, for some sources at a time: little memory."""
         from scipy.sparse.csgraph import dijkstra
 
+        network, keys, costs, home = self._network
+        alpha, beta = np.zeros(np.shape(p)), np.zeros(np.shape(p))
+        sources = np.unique(p)
+        step = max(ROUTE_ENTRIES // network.shape[0], 1)
+        for start in range(0, sources.size, step):
+            chunk = sources[start : start + step]
+            _, previous = dijkstra(network, indices=home[chunk], return_predecessors=True)
+            mine = np.flatnonzero((p >= chunk[0]) & (p <= chunk[-1]))
+            row, column = np.searchsorted(chunk, p[mine]), home[q[mine]]
+            for result, cost in ((alpha, costs[:, 0]), (beta, costs[:, 1])):
+                result[mine] = _sums_to_root(previous, keys, cost)[row, column]
+        return alpha, beta
+
+    @cached_property
+    def _network(self) -> tuple[Any, IntArray, FloatArray, IntArray]:
+        """Usual costs between places, sparse; sorted keys a x size + b of joined places, with
+        alpha and beta (m, 2); and each device's place (k,).
+        """
+        from scipy.sparse import coo_array
+
         places = self._places
-        ends = [(places[c.between[0]], places[c.between[1]], c.link) for c in self.connections]
-        best: dict[tuple[int, int], Link] = {}
-        for a, b, link in ends:
-            for pair in ((a, b), (b, a)):
-                if pair not in best or _usual_cost(link) < _usual_cost(best[pair]):
-                    best[pair] = link
-        pairs = np.array(list(best), np.int64).reshape(-1, 2)
-        # A free link costs a trifle, so that the sparse graph keeps it.
-        costs = np.array([max(_usual_cost(link), 1e-30) for link in best.values()])
         size = len(places)
-        matrix = coo_array((costs, (pairs[:, 0], pairs[:, 1])), (size, size)).tocsr()
+        best: dict[int, Link] = {}
+        for connection in self.connections:
+            a, b = (places[end] for end in connection.between)
+            for key in (a * size + b, b * size + a):
+                if key not in best or _usual_cost(connection.link) < _usual_cost(best[key]):
+                    best[key] = connection.link
+        keys = np.array(sorted(best), np.int64)
+        links = [best[key] for key in keys.tolist()]
+        # A free link costs a trifle, so that the sparse graph keeps it.
+        usual = np.array([max(_usual_cost(link), 1e-30) for link in links])
+        network = coo_array((usual, np.divmod(keys, size)), (size, size)).tocsr()
         home = np.array([places[self._end(device)] for device in self.devices])
-        _, previous = dijkstra(matrix, indices=home, return_predecessors=True)
-        order = np.argsort(pairs[:, 0] * size + pairs[:, 1])
-        links = list(best.values())
-        alpha, beta = (
-            _sums_to_root(previous, pairs[order], np.array([getattr(x, key) for x in links])[order])
-            for key in ("alpha", "beta")
-        )
-        return alpha[:, home], beta[:, home]
+        return network, keys, np.array([[link.alpha, link.beta] for link in links]), home
 
     @cached_property
     def _places(self) -> dict[str, int]:
@@ -262,16 +275,16 @@ def _usual_cost(link: Link) -> float:
     return link.alpha + link.beta * 1024
 
 
-def _sums_to_root(previous: np.ndarray, pairs: np.ndarray, costs: FloatArray) -> FloatArray:
+def _sums_to_root(previous: IntArray, keys: IntArray, costs: FloatArray) -> FloatArray:
     """Sum costs over each route. previous (k, size): the place before each on the way from the
-    k-th root, negative at the root; pairs (m, 2) of places, sorted, and their costs (m,). Every
+    k-th root, negative at the root; keys (m,) of the links, sorted, and their costs (m,). Every
     place doubles its stride towards the root until all are there: log2(longest route) rounds.
     """
     k, size = previous.shape
     own = np.broadcast_to(np.arange(size), (k, size))
     at_root = previous < 0
     ahead = np.where(at_root, own, previous)
-    place = np.searchsorted(pairs[:, 0] * size + pairs[:, 1], ahead * size + own)
+    place = np.searchsorted(keys, ahead.astype(np.int64) * size + own)
     total = np.where(at_root, 0.0, costs[np.minimum(place, costs.size - 1)])
     while True:
         further = np.take_along_axis(ahead, ahead, axis=1)
