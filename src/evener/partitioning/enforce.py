@@ -15,11 +15,17 @@ import numpy as np
 from evener.errors import NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.connecting import connect, pieces_left
-from evener.partitioning.flowing import flow_until_kept
+from evener.partitioning.flowing import flow_until_kept, smooth
 from evener.partitioning.packing import pack_afresh, polish
 from evener.partitioning.proofs import prove_possible
 from evener.partitioning.state import State
 from evener.partitions import Contract, Partition
+
+
+# Orders of packing are shaken by this; any number does, the same one always.
+PACKING_SEED = 20_613
+# A repair that moved more than this share of the vertices has left scraps and worn borders.
+MANY_MOVED = 0.02
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,9 +78,13 @@ def enforce(
 
 def _repair(state: State) -> None:
     steps = 200 + 4 * state.k
+    given = state.part.copy()
     if flow_until_kept(state) or polish(state, steps=steps):
+        if np.count_nonzero(state.part != given) > MANY_MOVED * given.size:
+            connect(state)  # scraps left behind by large flows cost more cut than anything else
+            smooth(state)
         return
-    pack_afresh(state, steps=steps)
+    pack_afresh(state, steps=steps, seed=PACKING_SEED)
 
 
 def _check(state: State, names: list[str] | None) -> None:

@@ -11,6 +11,7 @@ from numba import njit
 from evener.partitioning.heap_kernels import drop_first, push
 
 NO_PATH = -1
+EDGES_PER_VERTEX = 16
 
 
 @njit(cache=True, nogil=True)
@@ -230,7 +231,12 @@ def violation(weight, memory, low, high, cap, scale):
 
 @njit(cache=True, nogil=True)
 def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue):
-    """Whether block a stays in one piece when v leaves, judged within queue.size vertices."""
+    """Whether block a stays in one piece when v leaves, judged within a bounded search.
+
+    It visits queue.size vertices and EDGES_PER_VERTEX times as many edges at most; a block for
+    which that is not enough counts as taken apart.
+    """
+    edges_left = EDGES_PER_VERTEX * queue.size
     first = -1
     wanted = 0
     for e in range(xadj[v], xadj[v + 1]):
@@ -253,6 +259,9 @@ def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue):
     while head < tail:
         x = queue[head]
         head += 1
+        edges_left -= xadj[x + 1] - xadj[x]
+        if edges_left < 0:
+            return False
         for e in range(xadj[x], xadj[x + 1]):
             u = adjncy[e]
             if part[u] != a or seen[u] == stamp:

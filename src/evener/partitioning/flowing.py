@@ -9,10 +9,12 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.partitioning import enforce_kernels as kernels
+from evener.partitioning import smoothing_kernels
 from evener.partitioning.state import IntVector, State
 
 MAX_ROUNDS = 80
 PATIENCE = 6  # rounds without less violation before the search is left to single moves
+SMOOTH_PASSES = 12
 DENSE_BLOCKS = 4096  # up to here a k x k table of touching blocks is small beside the graph
 CONNECTIVITY_REACH = 4096  # vertices visited to prove that a block stays in one piece
 
@@ -69,6 +71,16 @@ def flow_until_kept(state: State, *, connected: bool = False) -> bool:
             return False
         state.sum_up()
     return state.holds()
+
+
+def smooth(state: State) -> None:
+    """Lower the cut of a partition that holds by greedy moves at its boundary; it still holds."""
+    front = _Front.of(state, connected=False)
+    smoothing_kernels.smooth(
+        *state.csr, state.weights, state.n_bytes, state.low, state.high, state.caps, SMOOTH_PASSES,
+        state.part, state.weight, state.size, state.memory, front.listed, front.boundary,
+        front.count,
+    )  # fmt: skip
 
 
 def _round(state: State, front: _Front, connected: bool) -> bool:

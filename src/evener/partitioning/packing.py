@@ -9,6 +9,9 @@ from evener.partitioning.state import State
 
 # One search over all pairs (vertex of the bad block, block) in a step costs at most this many.
 PAIRS_PER_STEP = 10_000_000
+# Packings tried, at most, and vertices placed in all of them together.
+MAX_ATTEMPTS = 24
+ATTEMPT_BUDGET = 200_000
 
 
 def polish(state: State, *, steps: int) -> bool:
@@ -29,16 +32,32 @@ def polish(state: State, *, steps: int) -> bool:
     return state.holds()
 
 
-def pack_afresh(state: State, *, steps: int) -> bool:
-    """Place all vertices anew, heaviest first, where they are if they fit; then polish."""
-    order = np.argsort(-state.weights, kind="stable")
-    state.weight[:], state.memory[:], state.size[:] = 0, 0, 0
-    packing_kernels.pack(
-        order, state.weights, state.n_bytes, state.contract.targets, state.high, state.caps,
-        state.part, state.weight, state.size, state.memory,
-    )  # fmt: skip
+def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
+    """Place all vertices anew, heaviest first, and polish; again from other orders while it fails.
+
+    The first time in order of weight, then with the order shaken ever more. Ends with the least
+    violation met. Fewer attempts are made on larger graphs.
+    """
+    rng = np.random.default_rng(seed)
+    given, best, least = state.part.copy(), state.part.copy(), np.inf
+    for attempt in range(1 + min(MAX_ATTEMPTS, ATTEMPT_BUDGET // max(state.graph.n, 1))):
+        shaken = state.weights * np.exp(rng.normal(0, 0.1 * attempt, state.graph.n))
+        order = np.argsort(-shaken, kind="stable")
+        state.part[:] = given
+        state.weight[:], state.memory[:], state.size[:] = 0, 0, 0
+        packing_kernels.pack(
+            order, state.weights, state.n_bytes, state.contract.targets, state.high, state.caps,
+            state.part, state.weight, state.size, state.memory,
+        )  # fmt: skip
+        state.sum_up()
+        if polish(state, steps=steps):
+            return True
+        total = float(state.violations().sum())
+        if total < least:
+            best, least = state.part.copy(), total
+    state.part[:] = best
     state.sum_up()
-    return polish(state, steps=steps)
+    return False
 
 
 def _move(state: State, bad: int, choice: np.ndarray) -> bool:
