@@ -1,6 +1,7 @@
 """Tools in child processes: they may hang, crash, raise and print; we report it and go on."""
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -55,29 +56,33 @@ def fake(tmp_path, monkeypatch):
     return write
 
 
-def left_behind():
-    place = Path("/dev/shm")
-    return {p.name for p in place.glob("evener-*")} if place.exists() else set()
+@pytest.fixture
+def place(tmp_path, monkeypatch):
+    """The folder that private folders are made in, instead of the one all processes share."""
+    folder = tmp_path / "place"
+    folder.mkdir()
+    monkeypatch.setattr(children, "SHARED_MEMORY", folder)
+    return folder
 
 
-def test_result(fake):
+def test_result(fake, place):
     module = fake("x = sum(range(10**6))\nreturn np.arange(job.n) % 2")
     outcome = run_in_child(job(), module, 30.0)
     np.testing.assert_array_equal(outcome.part, np.arange(30) % 2)
     assert outcome.version == "fake 1.0"
     assert outcome.notes == ("a remark",)
     assert 0 < outcome.cpu_seconds < 5
+    assert not list(place.iterdir())
 
 
-def test_hanging_tool_is_ended_in_time(fake):
+def test_hanging_tool_is_ended_in_time(fake, place):
     module = fake("print('thinking', flush=True)\ntime.sleep(600)")
-    before = left_behind()
     start = time.monotonic()
     with pytest.raises(ToolError, match=r"fake was still running after 0\.8 s") as caught:
         run_in_child(job(), module, 0.8)
     assert time.monotonic() - start < 3
     assert "thinking" in caught.value.hint
-    assert left_behind() <= before
+    assert not list(place.iterdir())
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="process groups are POSIX's")
@@ -90,11 +95,7 @@ def test_what_the_tool_started_is_ended_too(fake, tmp_path):
     )
     with pytest.raises(ToolError):
         run_in_child(job(), module, 1.5)
-    pid = int(note.read_text())
-    deadline = time.monotonic() + 5
-    while _is_running(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _is_running(pid)
+    assert has_ended(int(note.read_text()))
 
 
 def _is_running(pid):
@@ -152,7 +153,7 @@ def test_metis_prints_nothing(capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_end_all(fake):
+def test_end_all(fake, place):
     module = fake("time.sleep(600)")
     failure = []
 
@@ -162,7 +163,6 @@ def test_end_all(fake):
         except ToolError as error:
             failure.append(error)
 
-    before = left_behind()
     thread = threading.Thread(target=call)
     thread.start()
     deadline = time.monotonic() + 10
@@ -174,33 +174,63 @@ def test_end_all(fake):
     assert not thread.is_alive()
     assert "SIGKILL" in failure[0].message or os.name != "posix"
     assert not children._running
-    assert left_behind() <= before
+    assert not list(place.iterdir())
+
+
+def start_elsewhere(module, tmp_path, call):
+    """Run `call`, with `t` this module and `job`, `module` at hand, in another Python process."""
+    code = (
+        f"import sys; sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
+        f"import test_external_children as t; from evener.cli.running import run_beside\n"
+        f"t.children.SHARED_MEMORY = t.Path('/nowhere'); job, module = t.job(), {module!r}\n"
+        f"{call}"
+    )
+    environment = os.environ | {"TMPDIR": str(tmp_path)}
+    return subprocess.Popen([sys.executable, "-c", code], env=environment, stderr=subprocess.PIPE)
+
+
+def pid_in(note):
+    deadline = time.monotonic() + 20
+    while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return int(note.read_text())
+
+
+def has_ended(pid):
+    deadline = time.monotonic() + 5
+    while _is_running(pid) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return not _is_running(pid)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the signal on a closed pipe is Linux's")
 def test_an_orphan_ends(fake, tmp_path):
     note = tmp_path / "pid"
     module = fake(f"open({str(note)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
-    here = str(Path(__file__).parent)
-    code = (
-        f"import sys; sys.path.insert(0, {here!r}); import test_external_children as t\n"
-        f"t.children.SHARED_MEMORY = t.Path('/nowhere')\n"
-        f"t.run_in_child(t.job(), {module!r}, 60.0)"
-    )
-    environment = os.environ | {"TMPDIR": str(tmp_path)}
-    parent = subprocess.Popen([sys.executable, "-c", code], env=environment)
-    deadline = time.monotonic() + 20
-    while not (note.exists() and note.read_text()) and time.monotonic() < deadline:
-        time.sleep(0.02)
+    parent = start_elsewhere(module, tmp_path, "t.run_in_child(job, module, 60.0)")
+    pid = pid_in(note)
     parent.kill()
-    parent.wait()
-    pid = int(note.read_text())
-    deadline = time.monotonic() + 5
-    while _is_running(pid) and time.monotonic() < deadline:
-        time.sleep(0.02)
-    assert not _is_running(pid)
+    parent.communicate()
+    assert has_ended(pid)
     left = [path for path in tmp_path.glob("evener-*/*") if path.is_file()]
     assert sum(path.stat().st_size for path in left) < 10_000  # the arrays are gone
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_interrupted_command_leaves_nothing(fake, tmp_path):
+    note = tmp_path / "pid"
+    module = fake(f"open({str(note)!r}, 'w').write(str(os.getpid()))\ntime.sleep(600)")
+    call = "run_beside(lambda: t.run_in_child(job, module, 60.0))"
+    parent = start_elsewhere(module, tmp_path, call)
+    pid = pid_in(note)
+    start = time.monotonic()
+    parent.send_signal(signal.SIGINT)
+    _, said = parent.communicate()
+    assert time.monotonic() - start < 2  # half a second, on a machine that is not busy
+    assert parent.returncode == 130
+    assert said.decode().strip() == "evener: interrupted"
+    assert has_ended(pid)
+    assert not list(tmp_path.glob("evener-*"))
 
 
 def test_worker_imports_little():
