@@ -40,8 +40,9 @@ class Mesh:
 
     points (p, 2) or (p, 3) float64 [as in the file]; (p, 0) where coordinates are not known.
     offsets (c + 1,) int64 and corners int32: cell i has corners[offsets[i]:offsets[i + 1]], in
-    VTK's order (but wedges in Gmsh's, as meshio has them). kinds (c,) uint8, VTK's cell types: lines, triangles, quads, polygons, tetrahedra,
-    hexahedra, wedges, pyramids, their higher orders, and point sets (41), whose shape is unknown.
+    VTK's order (wedges in Gmsh's, as meshio has them). kinds (c,) uint8, VTK's cell types: lines,
+    triangles, quads, polygons, tetrahedra, hexahedra, wedges, pyramids, their higher orders, and
+    point sets (41), whose shape is unknown.
     cell_data, point_data: by name, arrays with one row a cell or point.
 
     Raises InputError on anything else: corners out of range, a wrong number of corners, types not
