@@ -75,5 +75,6 @@ def snapped(values: FloatArray) -> FloatArray:
     At most 0.4 in all is moved, so that floors and ceilings still enclose a whole solution.
     """
     near = np.rint(values)
-    tolerance = np.minimum(1e-11 * np.maximum(near, 1), 0.4 / values.size)
+    digits = (8 + np.sqrt(values.size)) * np.finfo(np.float64).eps  # what k roundings may add
+    tolerance = np.minimum(digits * np.maximum(near, 1), 0.4 / values.size)
     return np.asarray(np.where(np.abs(values - near) <= tolerance, near, values), np.float64)

@@ -1,0 +1,94 @@
+"""The contract of every block of a graph: none empty, memory in bytes, a whole solution inside."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evener.errors import InfeasibleError
+from evener.graphs import Graph
+from evener.platforms import Device, Platform
+from evener.sizing import contract_for
+
+
+def path(n, **more):
+    return Graph.from_edges(n, np.arange(n - 1), np.arange(1, n)).with_(**more)
+
+
+def test_sizes_and_contract_agree():
+    contract, sizes = contract_for(path(60), Platform.flat([1, 1, 4]))
+    assert sizes.sizes.tolist() == [10, 10, 40]
+    assert contract.targets.tolist() == [10.0, 10.0, 40.0]
+    assert contract.low.tolist() == [10, 10, 39]
+    assert contract.high.tolist() == [10, 10, 41]
+    assert np.isinf(contract.caps).all()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.integers(1, 25), st.integers(0, 6), st.sampled_from([0.0, 0.03, 0.4]), st.integers(0, 2**32)
+)
+def test_tiny_targets_leave_no_block_empty(k, more, epsilon, seed):
+    n = k + more
+    rng = np.random.default_rng([299792, seed])
+    platform = Platform.flat(np.exp(rng.normal(0, 3, k)))
+    contract, sizes = contract_for(path(n), platform, epsilon)
+    assert (contract.low >= 1).all()
+    assert contract.low.sum() <= n <= contract.high.sum()
+    assert sizes.sizes.sum() == n
+    assert (contract.low <= sizes.sizes).all()
+    assert (sizes.sizes <= contract.high).all()
+    # Nobody that finishes last could still give a vertex to someone who would finish before it.
+    last = int(np.argmax(sizes.seconds))
+    if sizes.sizes[last] > contract.low[last] and more:
+        others = ((sizes.sizes + 1) / sizes.speeds)[sizes.sizes < contract.high]
+        assert others.size == 0 or others.min() >= sizes.seconds[last] * (1 - 1e-9)
+
+
+def test_one_vertex_each():
+    contract, sizes = contract_for(path(4), Platform.flat([1, 1, 1, 1000]))
+    assert contract.low.tolist() == sizes.sizes.tolist() == [1, 1, 1, 1]
+
+
+def test_more_devices_than_vertices():
+    with pytest.raises(InfeasibleError, match="5 devices for 4 vertices"):
+        contract_for(path(4), Platform.flat([1] * 5))
+
+
+def test_memory_in_bytes_caps_and_is_kept():
+    # 100 vertices of 24 bytes and 198 adjacency entries of 12: 47.76 bytes a vertex.
+    platform = Platform((Device("gpu", 16.0, memory=1000.0), Device("cpu", 1.0)))
+    contract, sizes = contract_for(path(100), platform)
+    assert sizes.sizes.tolist() == [20, 80]
+    assert sizes.saturated.tolist() == [True, False]
+    assert contract.high[0] == 20
+    assert contract.caps[0] == 1000.0
+
+
+def test_too_little_memory():
+    platform = Platform((Device("gpu", 16.0, memory=1000.0), Device("cpu", 1.0, memory=2000.0)))
+    with pytest.raises(InfeasibleError, match="short: all devices together hold 61 units, 100"):
+        contract_for(path(100), platform)
+
+
+@pytest.mark.parametrize(
+    ("cap", "amount"),
+    [({"memory": 30.0}, "30 bytes of the 36"), ({"memory_units": 0.5}, "0.5 units of the 1")],
+)
+def test_a_device_without_memory_for_one_vertex_is_named(cap, amount):
+    platform = Platform((Device("tiny", 16.0, **cap), Device("cpu", 1.0)))
+    with pytest.raises(InfeasibleError, match=f"device 'tiny' has no memory.*{amount}"):
+        contract_for(path(100), platform)
+
+
+def test_weighted_vertices():
+    graph = path(4, vwgt=np.array([1.5, 2.5, 3.0, 5.0]))
+    contract, sizes = contract_for(graph, Platform.flat([1, 2]), 0.25)
+    assert contract.targets.tolist() == sizes.sizes.tolist() == [4.0, 8.0]
+    assert contract.low.tolist() == [3.0, 6.0]
+    assert contract.high.tolist() == [5.0, 10.0]
+
+
+def test_weights_of_nothing():
+    with pytest.raises(InfeasibleError, match="weigh nothing"):
+        contract_for(path(3, vwgt=np.zeros(3, np.int64)), Platform.flat([1, 2]))
