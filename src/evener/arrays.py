@@ -15,9 +15,17 @@ BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
 
 
+def as_array(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
+    """Return `values` as an array of any type; refuse nested lists of unequal lengths."""
+    try:
+        return np.asarray(values)
+    except ValueError as error:
+        raise InputError(f"{name} must be an array: its lists differ in length") from error
+
+
 def as_integers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> npt.NDArray[np.int64]:
     """Return `values` as a contiguous int64 array; refuse fractions, text and wrong shapes."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.size == 0 and array.ndim == ndim:
         return np.zeros(array.shape, np.int64)
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
@@ -33,7 +41,7 @@ def as_integers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> npt.NDArr
 
 def as_numbers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> FloatArray:
     """Return `values` as a contiguous float64 array; refuse text, NaN, infinity, wrong shapes."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     if array.dtype.kind not in "biuf":
         raise InputError(f"{name} must hold numbers, not {array.dtype}")
     array = np.ascontiguousarray(_of_rank(array, name, ndim), dtype=np.float64)
@@ -44,9 +52,11 @@ def as_numbers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> FloatArray
 
 def as_weights(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> NumberArray:
     """Return non-negative weights, as int64 where all are whole numbers given as such."""
-    array = np.asarray(values)
+    array = as_array(values, name)
     checked: NumberArray
-    whole = array.dtype.kind in "iub"
+    if array.dtype.kind == "b":
+        array = array.astype(np.int64)
+    whole = array.dtype.kind in "iu"
     checked = as_integers(array, name, ndim=ndim) if whole else as_numbers(array, name, ndim=ndim)
     if checked.size and checked.min() < 0:
         raise InputError(f"{name} must not be negative; entry {_first(checked < 0)} is")

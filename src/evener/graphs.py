@@ -12,6 +12,7 @@ from evener.arrays import (
     FloatArray,
     IntArray,
     NumberArray,
+    as_array,
     as_integers,
     as_numbers,
     as_weights,
@@ -54,7 +55,7 @@ class Graph:
     def __post_init__(self) -> None:
         put = object.__setattr__  # the dataclass is frozen for everyone but its constructor
         xadj = as_integers(self.xadj, "xadj")
-        _check_offsets(xadj, np.asarray(self.adjncy).size)
+        _check_offsets(xadj, as_array(self.adjncy, "adjncy").size)
         n = xadj.size - 1
         put(self, "xadj", xadj)
         put(self, "adjncy", _narrow(self.adjncy, n))
@@ -68,11 +69,10 @@ class Graph:
         if self.coords is not None:
             put(self, "coords", _coordinates(self.coords, n))
         if self.labels is not None:
-            _same_length(np.asarray(self.labels), n, "labels", "vertices")
+            put(self, "labels", np.atleast_1d(as_array(self.labels, "labels")))
+            _same_length(self.labels, n, "labels", "vertices")
         for name in ("bytes_per_vertex", "bytes_per_edge"):
-            value = float(getattr(self, name))
-            if not (np.isfinite(value) and value >= 0):
-                raise InputError(f"{name} must be finite and not negative, not {value}")
+            put(self, name, _cost(getattr(self, name), name))
 
     @property
     def n(self) -> int:
@@ -147,27 +147,33 @@ class Graph:
     ) -> Graph:
         """Build the graph of the pairs (u[i], v[i]), each direction or both, loops dropped.
 
-        Of equal pairs one is kept, and the weight that came first in (smaller, larger) order.
-        u, v (p,) whole numbers in [0, n); weights (p,) or None; fields as of Graph.
+        Of equal pairs, whatever their direction, the first given is kept, with its weight.
+        u, v (p,) whole numbers in [0, n); weights (p,) or None; fields as of Graph. Raises
+        InputError for vertices out of range and lengths that differ.
         """
         from evener import graphs_kernels as kernels
 
+        if n < 0:
+            raise InputError(f"the number of vertices must not be negative, and is {n}")
         dtype = _index_type(n)
         u, v = _endpoints(u, n, "u").astype(dtype), _endpoints(v, n, "v").astype(dtype)
         _same_length(v, u.size, "v", "entries of u")
+        given = None if weights is None else as_weights(weights, "weights")
+        if given is not None:
+            _same_length(given, u.size, "weights", "entries of u")
         xadj = np.zeros(n + 1, np.int64)
         kernels.count_pairs(u, v, xadj)
         adjncy = np.empty(int(xadj[-1]), dtype)
-        origin = np.empty(adjncy.size if weights is not None else 0, np.int64)
+        origin = np.empty(adjncy.size if given is not None else 0, np.int64)
         kernels.fill_pairs(u, v, xadj[:-1].copy(), adjncy, origin)
-        adjwgt = _sort_with(xadj, adjncy, origin, weights)
+        adjwgt = _sort_with(xadj, adjncy, origin, given)
         kept = np.empty(n + 1, np.int64)
         dropped = kernels.drop_duplicates(xadj, adjncy, adjwgt, kept)
         size = adjncy.size - dropped
         return cls(
             kept,
             adjncy[:size].copy() if dropped else adjncy,
-            adjwgt=None if weights is None else adjwgt[:size],
+            adjwgt=None if given is None else adjwgt[:size],
             **fields,  # type: ignore[arg-type]
         )
 
@@ -184,7 +190,7 @@ def _endpoints(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.int64
 
 
 def _sort_with(
-    xadj: IntArray, adjncy: IntArray, origin: IntArray, weights: npt.ArrayLike | None
+    xadj: IntArray, adjncy: IntArray, origin: IntArray, weights: NumberArray | None
 ) -> NumberArray:
     """Sort all lists; return the entries' weights in the new order (empty without weights)."""
     from evener import graphs_kernels as kernels
@@ -192,10 +198,9 @@ def _sort_with(
     if weights is None:
         kernels.sort_lists_only(xadj, adjncy)
         return np.empty(0, np.int64)
-    given = as_weights(weights, "weights")
     order = np.empty(adjncy.size, np.int64)
     kernels.sort_lists(xadj, adjncy, order)
-    return given[origin[order]]
+    return weights[origin[order]]
 
 
 def _check_offsets(xadj: IntArray, entries: int) -> None:
@@ -203,8 +208,10 @@ def _check_offsets(xadj: IntArray, entries: int) -> None:
         raise InputError("xadj is empty; a graph with n vertices has n + 1 offsets")
     if xadj[0] != 0 or xadj[-1] != entries:
         raise InputError(f"xadj must run from 0 to {entries}, not {xadj[0]} to {xadj[-1]}")
-    if (np.diff(xadj) < 0).any():
-        raise InputError(f"xadj decreases at vertex {int(np.argmax(np.diff(xadj) < 0))}")
+    # Compared, not subtracted: the difference of far-off numbers wraps around to a positive one.
+    decreases = xadj[1:] < xadj[:-1]
+    if decreases.any():
+        raise InputError(f"xadj decreases at vertex {int(np.argmax(decreases))}")
 
 
 def _narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
@@ -221,7 +228,7 @@ def _narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
 
 
 def _vertex_weights(values: npt.ArrayLike, n: int) -> NumberArray:
-    array = np.asarray(values)
+    array = as_array(values, "vwgt")
     weights = as_weights(array, "vwgt", ndim=2 if array.ndim == 2 else 1)
     _same_length(weights, n, "vwgt", "vertices")
     if weights.ndim == 2 and weights.shape[1] == 0:
@@ -235,6 +242,16 @@ def _coordinates(values: npt.ArrayLike, n: int) -> FloatArray:
     if coords.shape[1] not in (2, 3):
         raise InputError(f"coords must have 2 or 3 columns, not {coords.shape[1]}")
     return coords
+
+
+def _cost(value: object, name: str) -> float:
+    if not (
+        isinstance(value, int | float | np.integer | np.floating)
+        and np.isfinite(value)
+        and value >= 0
+    ):
+        raise InputError(f"{name} must be a number, finite and not negative, not {value!r}")
+    return float(value)
 
 
 def _same_length(array: npt.NDArray[np.generic], length: int, name: str, what: str) -> None:
