@@ -21,7 +21,6 @@ from evener.partitioning.proofs import prove_possible
 from evener.partitioning.state import State
 from evener.partitions import Contract, Partition
 
-
 # Orders of packing are shaken by this; any number does, the same one always.
 PACKING_SEED = 20_613
 # A repair that moved more than this share of the vertices has left scraps and worn borders.
