@@ -102,7 +102,7 @@ def _numbers(
     """Return `count` numbers in fields of the given form, and the offset past their last line."""
     from evener.filing import text_kernels as kernels
 
-    if count * 2 > 2 * (len(source.data) - pos) + 2:
+    if count > len(source.data) - pos + text.SLACK:
         raise InputError(f"promises {count:,} {what}, more than the file can hold")
     numbers = np.empty(count, np.int64)
     place = text.new_place()

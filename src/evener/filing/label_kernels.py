@@ -5,7 +5,7 @@ first stood; equal hashes are told apart by comparing the bytes themselves.
 """
 
 # mypy: ignore-errors
-# ruff: noqa: PLR1714 (comparisons in a row compile better than a search in a tuple)
+
 import numpy as np
 from numba import njit
 

@@ -85,7 +85,7 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
     from evener.filing import text_kernels as kernels
 
     # An entry without a value takes four bytes: two digits, a space, the line's end.
-    if 4 * head.entries > len(source.data) - head.body + 1:
+    if 4 * head.entries > len(source.data) - head.body + text.SLACK:
         raise source.error(
             f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
         )
@@ -131,7 +131,7 @@ def _dense_pattern(
 def _array_values(source: Source, head: _Header, count: int) -> FloatArray:
     """Return the `count` values of an array file; of complex ones the sum of magnitudes."""
     width = _VALUES[head.field]
-    if 2 * count * width > len(source.data) - head.body + 1:
+    if 2 * count * width > len(source.data) - head.body + text.SLACK:
         raise source.error(
             f"promises {count:,} values, more than the file can hold", offset=head.offset
         )

@@ -124,7 +124,7 @@ def _header(source: Source) -> _Header:
 def _check_counts(source: Source, head: _Header) -> None:
     """Refuse, before memory is reserved, counts that the size of the file disproves."""
     text.check_vertices(source, head.n, head.offset)
-    rest = len(source.data) - head.body
+    rest = len(source.data) - head.body + text.SLACK
     rows = text.count_lines(source, head.body)
     if head.n > rows:
         raise source.error(
@@ -132,7 +132,7 @@ def _check_counts(source: Source, head: _Header) -> None:
             offset=head.offset,
         )
     per_edge = 4 if head.has_edge_weights else 2
-    if 2 * head.m * per_edge > rest + 1 or head.n * head.n_weights * 2 > rest + 1:
+    if 2 * head.m * per_edge > rest or head.n * head.n_weights * 2 > rest:
         raise source.error(
             f"the header promises {head.promise}, more than the file can hold", offset=head.offset
         )

@@ -6,7 +6,7 @@ double-double arithmetic [Dek71]_, whose error lies far below half a unit.
 """
 
 # mypy: ignore-errors
-# ruff: noqa: PLR1714 (comparisons in a row compile better than a search in a tuple)
+
 from fractions import Fraction
 
 import numpy as np
@@ -30,7 +30,7 @@ PERCENT, HASH, QUOTE, BRACE = 37, 35, 34, 123
 COMMA, SEMICOLON, BAR = 44, 59, 124
 PLUS, MINUS, POINT = 43, 45, 46
 
-_WHOLE = 2.0**53  # whole numbers above it have gaps in double precision
+_WHOLE = 2**53  # whole numbers above it have gaps in double precision
 _SMALLEST_POWER = -290
 _POWERS = [Fraction(10) ** k for k in range(_SMALLEST_POWER, 291)]
 POWER_HIGH = np.array([float(p) for p in _POWERS])

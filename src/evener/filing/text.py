@@ -16,6 +16,8 @@ from evener.graphs import Graph
 # An index is refused before memory is reserved for it: a file that speaks of more vertices than
 # this and than half its own bytes is lying, or all but empty.
 _VERTICES_WITHOUT_PROOF = 5_000_000
+# Counts may exceed what the file can hold by so little: the parser says better where it shows.
+SLACK = 2**16
 
 
 def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tuple[int, bytes]]:

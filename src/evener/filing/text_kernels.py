@@ -9,7 +9,7 @@ an array counts a reference up and down, which costs more than the number it wou
 """
 
 # mypy: ignore-errors
-# ruff: noqa: PLR0911, PLR1714 (a parser leaves where it stumbles)
+# ruff: noqa: PLR0911 (a parser leaves where it stumbles)
 import numpy as np
 from numba import njit
 
