@@ -1,0 +1,111 @@
+"""What size costs: target sizes of a million devices, all metrics of ten million edges, the memory
+of checking fifty million edges, and `fits` after reading.
+
+    python benchmarks/scale.py [--edges 50_000_000]
+
+Prints one JSON line a measurement and writes them to results/scale.jsonl. CPU seconds are medians
+of three runs, the first, which loads compiled code, left out. Memory is the peak of a process of
+its own beside the arrays that the graph keeps.
+"""
+
+import argparse
+import json
+import multiprocessing
+import resource
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+
+from evener.evaluating import evaluate
+from evener.generating.grid import grid
+from evener.generating.platforms import topo1
+from evener.graphs import Graph
+from evener.partitioning.geometric import rcb_blocks
+from evener.partitions import Partition
+from evener.sizing import contract_for, target_sizes
+
+RESULTS = Path(__file__).parent / "results" / "scale.jsonl"
+RUNS = 3
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--edges", type=int, default=50_000_000, help="of the graph checked")
+    edges = parser.parse_args().edges
+    lines = [sizes_of_a_million(), *metrics_of_ten_million(), memory_of_checking(edges)]
+    text = "".join(json.dumps(line) + "\n" for line in lines)
+    RESULTS.write_text(text)
+    print(text, end="")
+
+
+def cpu_seconds(call):
+    call()
+    taken = []
+    for _ in range(RUNS):
+        start = time.process_time()
+        call()
+        taken.append(time.process_time() - start)
+    return round(statistics.median(taken), 3)
+
+
+def sizes_of_a_million():
+    rng = np.random.default_rng(1)
+    k, n = 1_000_000, 10_000_000_000
+    speeds = rng.uniform(1, 100, k)
+    memory = rng.uniform(0.5, 20, k) * n / k
+    seconds = cpu_seconds(lambda: target_sizes(speeds, n, memory_units=memory))
+    return {"what": "target_sizes, devices as arrays", "devices": k, "cpu_s": seconds}
+
+
+def metrics_of_ten_million():
+    graph, k = grid((2237, 2237)), 96
+    platform = topo1(k, 8, 16.0)
+    contract, _ = contract_for(graph, platform)
+    part = rcb_blocks(graph.coords, np.ones(graph.n), contract.targets)
+    partition = Partition(part, k)
+    seconds = cpu_seconds(lambda: evaluate(graph, partition, platform, contract))
+    yield {"what": "all metrics", "edges": graph.m, "k": k, "cpu_s": seconds}
+    seconds = cpu_seconds(lambda: contract_for(graph, platform))
+    yield {"what": "fits, after reading", "edges": graph.m, "k": k, "cpu_s": seconds}
+
+
+def memory_of_checking(edges):
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        arrays, beside, seconds = pool.apply(_check, (edges,))
+    return {"what": "Graph, memory beside its arrays", "edges": edges, "arrays_MB": arrays,
+            "beside_MB": beside, "cpu_s": seconds}  # fmt: skip
+
+
+def _check(edges):
+    """A ring in which each vertex sees its five successors, a graph that needs no sorting."""
+    reach = 5
+    n = edges // reach
+    small = Graph(*_ring(100, reach))  # loads compiled code
+    xadj, adjncy = _ring(n, reach)
+    before = _peak_mb()
+    start = time.process_time()
+    graph = Graph(xadj, adjncy)
+    seconds = time.process_time() - start
+    assert graph.m == edges
+    assert small.m == 100 * reach
+    return round((xadj.nbytes + adjncy.nbytes) / 1e6), _peak_mb() - before, round(seconds, 3)
+
+
+def _ring(n, reach):
+    xadj = np.arange(n + 1, dtype=np.int64) * (2 * reach)
+    steps = np.r_[-reach:0, 1 : reach + 1].astype(np.int32)
+    adjncy = np.empty((n, 2 * reach), np.int32)
+    for start in range(0, n, 1 << 20):  # in pieces, so that making it is not the peak
+        rows = np.arange(start, min(start + (1 << 20), n), dtype=np.int32)
+        adjncy[rows] = np.sort((rows[:, None] + steps) % n, axis=1)
+    return xadj, adjncy.ravel()
+
+
+def _peak_mb():
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main()
