@@ -35,7 +35,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(args)
     graph = read_workload(args.graph, args, out).graph
     try:
-        partition = Partition(read_part(args.part, graph.n), platform.k)
+        part = read_part(args.part, graph.n, labels=graph.labels)
+        partition = Partition(part, platform.k)
     except InputError as error:
         error.file = error.file or args.part
         raise

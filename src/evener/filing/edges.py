@@ -134,7 +134,7 @@ def _named(source: Source, layout: Layout) -> Graph:
     if n == 0:
         raise source.error("has no vertex")
     labels = _labels(source, first[:n], last[:n])
-    source.notes.append(f"Vertices have names, {labels[0]!r} the first: labels keep them.")
+    source.notes.append(f"Vertices have names, {str(labels[0])!r} the first: labels keep them.")
     weights = text.weights_of(w[:count], place) if n_columns == 3 else None
     return _graph(source, n, u[:count], v[:count], weights, {"labels": labels})
 

@@ -1,0 +1,263 @@
+"""The documentation does what it says: every block runs, every link leads somewhere.
+
+Blocks of README.md and docs/ run in the order of their page, all of a page in one folder:
+
+    ```console     lines begun by `$ ` are commands; the lines after one are what it prints, `...`
+                   standing for whatever differs. A command ends well unless it says `# exit 4`.
+    ```python      all blocks of a page share their names. A ```text block right below a python
+                   block is what that prints.
+    <!-- file: NAME -->    the block below is the content of this file.
+    <!-- no test -->       the block below cannot run here.
+"""
+
+import argparse
+import contextlib
+import doctest
+import importlib
+import importlib.util
+import io
+import os
+import re
+import shlex
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from evener import cli
+from evener.cli import COMMANDS, main
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
+FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
+SHELL_MARKS = set("|><;&$`*")
+
+
+def name_of(path):
+    return str(path.relative_to(ROOT))
+
+
+@dataclass
+class Block:
+    language: str
+    text: str
+    line: int
+    mark: str = ""
+    follows_python: bool = False
+
+
+def blocks_of(page):
+    """The fenced blocks of a page, each with the comment right above it."""
+    found, mark, last, inside = [], "", "", None
+    for number, line in enumerate(page.read_text().splitlines(), start=1):
+        if inside is not None:
+            if line.rstrip() == "```":
+                found.append(inside)
+                last, inside = inside.language, None
+            else:
+                inside.text += line + "\n"
+        elif line.startswith("```"):
+            language = line.removeprefix("```").strip()
+            inside = Block(language, "", number, mark, last == "python")
+            mark = ""
+        elif comment := re.fullmatch(r"<!-- (no test|file: \S+) -->", line.strip()):
+            mark = comment[1]
+        elif line.strip():
+            mark = last = ""
+    assert inside is None, f"{page}: a block is not closed"
+    return found
+
+
+def run_page(page):
+    names, printed = {"__name__": "__main__"}, ""
+    for block in blocks_of(page):
+        where = f"{name_of(page)}:{block.line}"
+        if block.mark == "no test":
+            continue
+        if block.mark.startswith("file: "):
+            Path(block.mark.removeprefix("file: ")).write_text(block.text)
+        elif block.language == "console":
+            run_console(block, where)
+        elif block.language == "python":
+            with contextlib.redirect_stdout(io.StringIO()) as out:
+                exec(compile(block.text, where, "exec"), names)
+            printed = out.getvalue()
+        elif block.language == "text" and block.follows_python:
+            assert_printed(block.text, printed, where)
+        else:
+            assert block.language == "text", f"{where}: nothing is done with {block.language!r}"
+
+
+def run_console(block, where):
+    for command, expected in commands_of(block.text):
+        code, printed = run_command(command)
+        wanted = re.search(r"#\s*exit (\d+)\s*$", command)
+        at = f"{where}: {command}"
+        assert code == int(wanted[1] if wanted else 0), f"{at}: exit code {code}\n{printed}"
+        if expected.strip():
+            assert_printed(expected, printed, at)
+
+
+def commands_of(text):
+    """(command, what it prints) of a console block; a backslash continues a command."""
+    pairs = []
+    for line in text.splitlines():
+        if pairs and pairs[-1][0].endswith("\\"):
+            pairs[-1][0] = pairs[-1][0][:-1] + line.strip()
+        elif line.startswith("$ "):
+            pairs.append([line[2:], ""])
+        else:
+            pairs[-1][1] += line + "\n"
+    return pairs
+
+
+def run_command(command):
+    """Exit code and output; `evener` runs in this process, which has compiled its kernels."""
+    words = shlex.split(command, comments=True)
+    if words[0] != "evener" or SHELL_MARKS & set(command):
+        tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", command], text=True, check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              env=os.environ | {"PATH": tools})  # fmt: skip
+        return done.returncode, done.stdout
+    with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(out):
+        try:
+            code = main(words[1:])
+        except SystemExit as left:  # argparse, after --help
+            code = left.code or 0
+    return code, out.getvalue()
+
+
+def assert_printed(expected, printed, where):
+    if not doctest.OutputChecker().check_output(expected, printed, FLAGS):
+        pytest.fail(f"{where}\n--- the page says\n{expected}\n--- it prints\n{printed}")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_block_of_the_page_does_what_it_says(page, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("NO_COLOR", "1")
+    run_page(page)
+
+
+def test_a_wrong_output_or_exit_code_is_noticed():
+    with pytest.raises(pytest.fail.Exception):
+        run_console(Block("console", "$ evener --version\nevener 0.0\n", 1), "here")
+    with pytest.raises(AssertionError):
+        run_console(Block("console", "$ evener --version # exit 4\n", 1), "here")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("example", EXAMPLES, ids=name_of)
+def test_every_example_runs_and_is_short(example, tmp_path):
+    text = example.read_text()
+    assert len(text.splitlines()) < 60 or example.name == "demo.py"
+    if example.name == "demo.py":
+        return  # `make demo` runs it
+    done = subprocess.run([sys.executable, "-W", "error", str(example)], cwd=tmp_path, text=True,
+                          capture_output=True, check=False)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    # What an example prints stands at its end, as a comment.
+    shown = text.partition("# It prints:\n")[2]
+    assert shown, f"{example.name} does not say what it prints"
+    expected = "".join(line.removeprefix("#").removeprefix(" ") for line in shown.splitlines(True))
+    assert_printed(expected, done.stdout, name_of(example))
+
+
+def without_code(page):
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    return re.sub(r"`[^`\n]*`", "", text)
+
+
+def anchors_of(page):
+    """The anchors GitHub gives to headings."""
+    text = re.sub(r"^```.*?^```$", "", page.read_text(), flags=re.MULTILINE | re.DOTALL)
+    headings = re.findall(r"^#+ +(.*?) *$", text, re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", title.lower()).replace(" ", "-") for title in headings}
+
+
+@pytest.mark.parametrize("page", LINKED, ids=name_of)
+def test_every_link_leads_somewhere(page):
+    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page)):
+        if re.match(r"https?:|mailto:", link):
+            continue
+        file, _, anchor = link.partition("#")
+        target = (page.parent / file).resolve() if file else page
+        assert target.exists(), f"{name_of(page)}: {link}"
+        if anchor:
+            assert anchor in anchors_of(target), f"{name_of(page)}: {link}"
+
+
+def test_every_page_is_listed():
+    listed = without_code(ROOT / "docs" / "README.md")
+    for page in PAGES[1:]:
+        inside = page.relative_to(ROOT / "docs")
+        assert str(inside) == "README.md" or f"({inside})" in listed, inside
+
+
+def parser_of(command):
+    parser = argparse.ArgumentParser(prog=f"evener {command}")
+    importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
+    cli._add_manners(parser)
+    return parser
+
+
+def parsers():
+    """Every parser by its title in docs/cli.md; `machine` has one of each kind below it."""
+    found = {}
+    for command in COMMANDS:
+        parser = found[f"evener {command}"] = parser_of(command)
+        for action in parser._actions:
+            if isinstance(action, argparse._SubParsersAction):
+                found |= {f"evener {command} {kind}": p for kind, p in action.choices.items()}
+    return found
+
+
+def arguments_of(parser):
+    """What a person may write: options by all their names, the others by how help shows them."""
+    names = set()
+    for action in parser._actions:
+        if isinstance(action, argparse._HelpAction) or action.help == argparse.SUPPRESS:
+            continue
+        names |= set(action.option_strings) or {action.metavar or action.dest}
+    return names
+
+
+def sections_of(page):
+    """Text below every heading, by its title."""
+    parts = re.split(r"^#+ +(.*?) *$", page.read_text(), flags=re.MULTILINE)
+    return dict(zip(parts[1::2], parts[2::2], strict=True))
+
+
+def documented_in(section, sections):
+    """Arguments in the first column of the section's table and of the groups it links to."""
+    cells = re.findall(r"^\| (`[^|]*?) \|", section, re.MULTILINE)
+    names = {word for cell in cells for word in re.findall(r"`([^\s`]+)", cell)}
+    for title in re.findall(r"^Also: (.*)$", section, re.MULTILINE):
+        for group in re.findall(r"\[(.*?)\]", title):
+            names |= documented_in(sections[group], sections)
+    return names
+
+
+def test_cli_page_lists_every_command_and_option():
+    sections = sections_of(ROOT / "docs" / "cli.md")
+    found = parsers()
+    assert [title for title in sections if title.startswith("evener ")] == list(found)
+    for title, parser in found.items():
+        assert documented_in(sections[title], sections) == arguments_of(parser), title
+
+
+def test_figures_are_those_of_the_result_file():
+    path = ROOT / "benchmarks" / "partitioners.py"
+    spec = importlib.util.spec_from_file_location("partitioners", path)
+    benchmark = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(benchmark)
+    lines = [benchmark.json.loads(line) for line in benchmark.RESULTS.read_text().splitlines()]
+    assert benchmark.table(lines) in (ROOT / "docs" / "results" / "README.md").read_text(), (
+        "docs/results/README.md: put in what `python benchmarks/partitioners.py --table` prints"
+    )
