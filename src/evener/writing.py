@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -19,28 +19,28 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     """Yield a binary file that takes the place of `path` when the block ends without error.
 
     The bytes go to a temporary file in the same folder, reach the disk, and are renamed: a
-    kill at any moment leaves the old file or the new one. Raises InputError where the folder
-    does not exist or cannot be written.
+    kill at any moment leaves the old file or the new one. A symbolic link stays one, and what it
+    leads to is replaced; a device or a pipe, which cannot be replaced, is written to. Raises
+    InputError where the folder does not exist, cannot be written, or has no room.
     """
-    target = Path(path)
-    if target.is_dir():
-        raise InputError("is a folder; a file name is needed", file=target)
+    if "\0" in str(path):
+        raise InputError(f"{str(path)!r} cannot be written: its name holds a zero byte")
     try:
-        handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
+        target = Path(os.path.realpath(path))
+        special = target.exists() and not target.is_file()
+        if target.is_dir():
+            raise InputError("is a folder; a file name is needed", file=path)
+        if special:
+            with target.open("wb") as file:
+                yield file
+            return
+        with _renamed_to(target) as file:
+            yield file
+    except BrokenPipeError:
+        raise  # whoever reads has enough: no fault of the file
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(f"cannot be written: {reason}", file=target) from error
-    _unfinished.add(temporary)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        _take_usual_mode(temporary)
-        Path(temporary).replace(target)
-    finally:
-        Path(temporary).unlink(missing_ok=True)
-        _unfinished.discard(temporary)
+        raise InputError(f"cannot be written: {reason}", file=path) from error
 
 
 def write_text(path: str | Path, text: str) -> None:
@@ -55,8 +55,19 @@ def discard_unfinished() -> None:
         Path(temporary).unlink(missing_ok=True)
 
 
-def _take_usual_mode(temporary: str) -> None:
-    # mkstemp makes files private; a plan is for the whole group that the umask allows.
-    mask = os.umask(0)
-    os.umask(mask)
-    Path(temporary).chmod(0o666 & ~mask)
+@contextmanager
+def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
+    # Short, and not from the name, which may be as long as names can be.
+    temporary = target.with_name(f".evener-{secrets.token_hex(8)}")
+    _unfinished.add(str(temporary))
+    try:
+        with temporary.open("xb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(target)
+    finally:
+        # It may be gone: renamed, never made, or its folder made unreadable meanwhile.
+        with suppress(OSError):
+            temporary.unlink()
+        _unfinished.discard(str(temporary))
