@@ -39,6 +39,8 @@ class Graph:
     edge costs once at each end).
     labels (n,): the vertices' names in the file they came from, or None: 0 to n - 1.
 
+    Arrays that are already of these types are kept, not copied: leave them as they are afterwards.
+
     Raises InputError on anything else: asymmetry, loops, parallel edges, indices out of range,
     negative or non-finite weights and coordinates.
     """
@@ -265,9 +267,10 @@ def _sort_and_check(graph: Graph) -> None:
 
     where = np.zeros(2, np.int64)
     code = kernels.check_entries(graph.xadj, graph.adjncy, where)
+    if code == kernels.OK and kernels.first_unsorted(graph.xadj, graph.adjncy) >= 0:
+        _sort(graph)
+        code = kernels.check_duplicates(graph.xadj, graph.adjncy, where)
     if code == kernels.OK:
-        if kernels.first_unsorted(graph.xadj, graph.adjncy) >= 0:
-            _sort(graph)
         none = np.empty(0, np.int64)
         adjwgt = none if graph.adjwgt is None else graph.adjwgt
         pointer = np.empty(graph.n, np.int64)

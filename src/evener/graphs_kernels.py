@@ -82,8 +82,19 @@ def sort_lists_only(xadj, adjncy):
 
 
 @njit(cache=True, nogil=True)
+def check_duplicates(xadj, adjncy, where):
+    """Find the first neighbour that a sorted list holds twice; where = (vertex, neighbour)."""
+    for v in range(xadj.size - 1):
+        for e in range(xadj[v] + 1, xadj[v + 1]):
+            if adjncy[e] == adjncy[e - 1]:
+                where[0], where[1] = v, adjncy[e]
+                return DUPLICATE
+    return OK
+
+
+@njit(cache=True, nogil=True)
 def check_symmetry(xadj, adjncy, adjwgt, pointer, where):
-    """Prove that sorted lists are symmetric and without duplicates; adjwgt may be empty."""
+    """Prove that strictly ascending lists are symmetric; adjwgt may be empty."""
     n = xadj.size - 1
     weighted = adjwgt.size > 0
     for v in range(n):
@@ -91,9 +102,6 @@ def check_symmetry(xadj, adjncy, adjwgt, pointer, where):
     for v in range(n):
         for e in range(xadj[v], xadj[v + 1]):
             u = adjncy[e]
-            if e > xadj[v] and adjncy[e - 1] == u:
-                where[0], where[1] = v, u
-                return DUPLICATE
             f = pointer[u]
             if f >= xadj[u + 1] or adjncy[f] > v:
                 where[0], where[1] = v, u
