@@ -143,7 +143,9 @@ def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -
     """(levels,) bytes per iteration between devices whose deepest shared level is each [B]."""
     shared = platform.shared_level(between.block, between.other)
     weights = between.sent * bytes_per_value
-    return _float(np.bincount(shared, weights=weights, minlength=len(platform.levels)))
+    depth = len(platform.levels)
+    # Without levels all pairs share number 0, which is none.
+    return _float(np.bincount(shared, weights=weights, minlength=depth))[:depth]
 
 
 def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
