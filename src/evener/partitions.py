@@ -71,6 +71,10 @@ class Partition:
     k: int
 
     def __post_init__(self) -> None:
+        if not 1 <= self.k < 2**31:
+            raise InputError(
+                f"a partition has at least one block and at most 2^31 - 1, not {self.k}"
+            )
         part = as_integers(self.part, "part")
         wrong = (part < 0) | (part >= self.k)
         if wrong.any():
