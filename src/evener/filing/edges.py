@@ -108,7 +108,8 @@ def _relabelled(
 
 
 def _named(source: Source, layout: Layout) -> Graph:
-    from evener.filing import label_kernels, text_kernels
+    from evener.filing import label_kernels
+    from evener.filing.number_kernels import OK
 
     separator = next((mark for mark in b"\t,;" if mark in layout.first), 0)
     start = layout.start
@@ -128,7 +129,7 @@ def _named(source: Source, layout: Layout) -> Graph:
     code = label_kernels.read_named_pairs(
         source.array, start, separator, n_columns, table, first, last, u, v, w, place
     )
-    if code != text_kernels.OK:
+    if code != OK:
         text.refuse(source, code, place, columns=n_columns)
     count, n = int(place[1]), int(place[2])
     if n == 0:

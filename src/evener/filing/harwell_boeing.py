@@ -100,13 +100,14 @@ def _numbers(
     source: Source, pos: int, count: int, form: tuple[int, int], what: str
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Return `count` numbers in fields of the given form, and the offset past their last line."""
-    from evener.filing import text_kernels as kernels
+    from evener.filing import harwell_boeing_kernels as kernels
+    from evener.filing.number_kernels import OK
 
     if count > len(source.data) - pos + text.SLACK:
         raise InputError(f"promises {count:,} {what}, more than the file can hold")
     numbers = np.empty(count, np.int64)
     place = text.new_place()
     code = kernels.read_fixed(source.array, pos, *form, numbers, place)
-    if code != kernels.OK:
+    if code != OK:
         text.refuse(source, code, place, promised=f"{count:,} {what}")
     return numbers, int(place[1])

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.filing import text
 from evener.filing.matrices import check_square, graph_of_pattern
+from evener.filing.pieces import Pieces
 from evener.filing.sources import Source
 from evener.graphs import Graph
 
@@ -82,7 +83,8 @@ def _header(source: Source) -> _Header:
 
 
 def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    from evener.filing import text_kernels as kernels
+    from evener.filing import matrixmarket_kernels as kernels
+    from evener.filing.number_kernels import OK, OUT_OF_RANGE
 
     # An entry without a value takes four bytes: two digits, a space, the line's end.
     if 4 * head.entries > len(source.data) - head.body + text.SLACK:
@@ -90,17 +92,33 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
             f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
         )
     rows, columns = np.empty(head.entries, np.int64), np.empty(head.entries, np.int64)
-    place = text.new_place()
     values = _VALUES[head.field]
-    code = kernels.read_entries(
-        source.array, head.body, head.rows, head.columns, values, rows, columns, place
-    )
-    if code == kernels.OUT_OF_RANGE:
+
+    def parse(start: int, stop: int, first: int, last: int, place: npt.NDArray[np.int64]) -> int:
+        code: int = kernels.read_entries(
+            source.array,
+            start,
+            stop,
+            head.rows,
+            head.columns,
+            values,
+            rows[first:last],
+            columns[first:last],
+            place,
+        )
+        return code
+
+    pieces = Pieces(source, head.body)
+    if pieces.rows[-1] == head.entries and pieces.parse(parse) is not None:
+        return rows, columns
+    place = text.new_place()
+    code = parse(head.body, len(source.data), 0, head.entries, place)
+    if code == OUT_OF_RANGE:
         raise source.error(
             f"the index {place[1]} is out of range: the matrix is {head.rows:,} x {head.columns:,}",
             offset=int(place[0]),
         )
-    if code != kernels.OK:
+    if code != OK:
         promised = f"{head.entries:,} entries"
         text.refuse(source, code, place, columns=2 + values, promised=promised)
     return rows, columns

@@ -57,7 +57,8 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Graph:
     """Return the graph; vertex sizes are skipped and a note says so."""
-    from evener.filing import text_kernels as kernels
+    from evener.filing import metis_kernels as kernels
+    from evener.filing.number_kernels import OK
 
     head = _header(source)
     xadj = np.empty(head.n + 1, np.int64)
@@ -78,7 +79,7 @@ def read(source: Source) -> Graph:
         adjwgt,
         place,
     )
-    if code != kernels.OK:
+    if code != OK:
         _refuse(source, code, place, head)
     arrays: dict[str, Any] = {"xadj": xadj, "adjncy": adjncy}
     if head.n_weights:
@@ -139,10 +140,10 @@ def _check_counts(source: Source, head: _Header) -> None:
 
 
 def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
-    from evener.filing import text_kernels as kernels
+    from evener.filing.number_kernels import FEWER_EDGES
 
     promised = head.promise
-    if code == kernels.FEWER_EDGES:
+    if code == FEWER_EDGES:
         found = int(place[1])
         raise source.error(
             f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "

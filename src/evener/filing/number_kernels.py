@@ -30,6 +30,10 @@ PERCENT, HASH, QUOTE, BRACE = 37, 35, 34, 123
 COMMA, SEMICOLON, BAR = 44, 59, 124
 PLUS, MINUS, POINT = 43, 45, 46
 
+# Bytes that numbers are made of, Fortran's D and what spells nan and inf with them.
+IN_NUMBER = np.zeros(256, np.bool_)
+IN_NUMBER[np.frombuffer(b"0123456789+-.eEdDnNaAiIfF", np.uint8)] = True
+
 _WHOLE = 2**53  # whole numbers above it have gaps in double precision
 _SMALLEST_POWER = -290
 _POWERS = [Fraction(10) ** k for k in range(_SMALLEST_POWER, 291)]

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, NumberArray
 from evener.filing import text
+from evener.filing.pieces import Pieces
 from evener.filing.sources import Source
 
 _BREAKS = bytes.maketrans(b",;|", b"   ")
@@ -62,22 +63,41 @@ def begins_with_numbers(line: bytes) -> bool:
 
 def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
     """Parse all lines; of a matrix the further columns are looked at but not kept."""
-    from evener.filing import text_kernels as kernels
+    from evener.filing import pairs_kernels as kernels
+    from evener.filing.number_kernels import COLUMNS, OK
 
-    rows = text.count_lines(source, layout.start)
-    rows = min(rows, (len(source.data) - layout.start) // 4 + 1)
+    pieces = Pieces(source, layout.start)
+    # Two numbers, a blank and the line's end: where lines are shorter, some are blank.
+    rows = min(pieces.rows[-1], (len(source.data) - layout.start) // 4 + 1)
     weighted = layout.n_columns > 2 and not matrix
     u, v = np.empty(rows, np.int64), np.empty(rows, np.int64)
     w: FloatArray = np.empty(rows if weighted else 0)
-    place = text.new_place()
-    code = kernels.read_pairs(source.array, layout.start, layout.n_columns, matrix, u, v, w, place)
-    if code == kernels.COLUMNS:
-        raise source.error(
-            f"the line has {place[1]} fields; the lines before have {layout.n_columns}",
-            offset=int(place[0]),
+
+    def parse(start: int, stop: int, first: int, last: int, place: npt.NDArray[np.int64]) -> int:
+        code: int = kernels.read_pairs(
+            source.array,
+            start,
+            stop,
+            layout.n_columns,
+            matrix,
+            u[first:last],
+            v[first:last],
+            w[first:last],
+            place,
         )
-    if code != kernels.OK:
-        text.refuse(source, code, place)
-    count = int(place[1])
-    weights = text.weights_of(w[:count], place) if weighted else None
-    return Pairs(u[:count], v[:count], weights)
+        return code
+
+    place = pieces.parse(parse) if pieces.rows[-1] == rows else None
+    if place is None:
+        place = text.new_place()
+        code = parse(layout.start, len(source.data), 0, rows, place)
+        if code == COLUMNS:
+            raise source.error(
+                f"the line has {place[1]} fields; the lines before have {layout.n_columns}",
+                offset=int(place[0]),
+            )
+        if code != OK:
+            text.refuse(source, code, place)
+        rows = int(place[1])
+    weights = text.weights_of(w[:rows], place) if weighted else None
+    return Pairs(u[:rows], v[:rows], weights)

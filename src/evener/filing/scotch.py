@@ -31,7 +31,8 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Graph:
     """Return the graph; labels, where the file has them, become Graph.labels."""
-    from evener.filing import text_kernels as kernels
+    from evener.filing import scotch_kernels as kernels
+    from evener.filing.number_kernels import OK
 
     (version, n, arcs, base), flags, offset, body = _header(source)
     _check(source, version, n, arcs, base, flags, offset, len(source.data) - body)
@@ -55,7 +56,7 @@ def read(source: Source) -> Graph:
         adjwgt,
         place,
     )
-    if code != kernels.OK:
+    if code != OK:
         text.refuse(source, code, place, promised=f"{n:,} vertices and {arcs:,} arcs")
     arrays: dict[str, Any] = {"xadj": xadj}
     if has_labels:

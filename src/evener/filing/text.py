@@ -84,13 +84,14 @@ def weights_of(values: FloatArray, place: npt.NDArray[np.int64]) -> NumberArray:
 def read_reals(source: Source, start: int, n_columns: int) -> FloatArray:
     """Return the (rows, n_columns) table of numbers that stands from `start` on."""
     from evener.filing import text_kernels as kernels
+    from evener.filing.number_kernels import OK
 
     # Two bytes a number at least; an excess of lines that turn out blank is given back.
     rows = min(count_lines(source, start), (len(source.data) - start) // (2 * n_columns) + 1)
     table = np.empty(rows * n_columns)
     place = new_place()
     code = kernels.read_table(source.array, start, n_columns, table, place)
-    if code != kernels.OK:
+    if code != OK:
         refuse(source, code, place, columns=n_columns)
     return table[: int(place[1]) * n_columns].reshape(-1, n_columns).copy()
 
@@ -165,6 +166,8 @@ def refuse_graph(
     code = kernels.check_entries(xadj, adjncy, place)
     if code == kernels.OK:
         kernels.sort_lists(xadj, adjncy, order)
+        code = kernels.check_duplicates(xadj, adjncy, place)
+    if code == kernels.OK:
         weights = np.empty(0, np.int64) if adjwgt is None else adjwgt[order]
         pointer = np.empty(xadj.size - 1, np.int64)
         code = kernels.check_symmetry(xadj, adjncy, weights, pointer, place)
