@@ -26,7 +26,8 @@ class Effort:
 
     rounds: at most, on a coarse level and on the finest. patience: steps without gain before a
     search looks at its slope. least_gain: a round that wins less, per boundary vertex, is the
-    last.
+    last. boldness: no search begins with a move that loses more than this share of the edges
+    of its vertex.
     """
 
     rounds: int = 6
@@ -34,6 +35,7 @@ class Effort:
     patience: int = 2
     slope: float = 1.0
     least_gain: float = 0.002
+    boldness: float = 0.67
 
 
 @dataclass(eq=False)
@@ -88,7 +90,7 @@ def refine_level(
             won[g] = kernels.search(
                 *level.arrays, part, weight, limits.low, limits.high, limits.soft_low,
                 limits.soft_high, price, group_of, group, of_group[g], place, lock, stamp, active,
-                touched, effort.patience, effort.slope,
+                touched, effort.patience, effort.slope, 2 * EVEN_PRICE * effort.boldness,
             )  # fmt: skip
 
         in_slices(one, groups, threads)

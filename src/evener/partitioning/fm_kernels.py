@@ -67,6 +67,17 @@ def quotient_weights(xadj, adjncy, adjwgt, part, vertices, between):
                 between[p, q] += 1 if unit else adjwgt[e]
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def block_borders(xadj, adjncy, adjwgt, part, border):
+    """Add up the weight of the edges that leave each block (k,)."""
+    unit = adjwgt.size == 0
+    for v in range(part.size):
+        p = part[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != p:
+                border[p] += 1 if unit else adjwgt[e]
+
+
 @njit(cache=True, nogil=True)
 def group_blocks(between, order, groups, group_of):
     """Grow groups of blocks of about equal boundary, each along its heaviest connections."""
@@ -197,6 +208,13 @@ def _best_move(
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _edge_weight(xadj, adjwgt, v):
+    if adjwgt.size == 0:
+        return np.int64(xadj[v + 1]) - np.int64(xadj[v])
+    return np.int64(adjwgt[xadj[v] : xadj[v + 1]].sum())
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _outside(weight, low, high):
     return max(0.0, weight - high) + max(0.0, low - weight)
 
@@ -205,6 +223,7 @@ def _outside(weight, low, high):
 def search(
     xadj, adjncy, adjwgt, vwgt, part, weight, low, high, soft_low, soft_high, price, group_of,
     group, seeds, place, lock, stamp, active, touched_next, patience, slope,
+    most_lost,
 ):  # fmt: skip
     """Search from every seed in turn inside one group (or everywhere, group -1); the gain in all.
 
@@ -212,8 +231,10 @@ def search(
     any (`patience` steps, then a random walk's slope), and is rolled back to its best point at
     which no block is further outside [low, high] than before. soft_low and soft_high (k,) bound
     it on the way. place (n,) is -1, lock (n,) != stamp where free; active (n,) is cleared where a
-    seed was tried, touched_next (n,) set around what moved.
+    seed was tried, touched_next (n,) set around what moved. A search is not begun where its first
+    move would lose more than most_lost times the seed's edge weight, in prices.
     """
+    unit = adjwgt.size == 0
     k = price.size
     items, keys = np.empty(HEAP, np.int32), np.empty(HEAP, np.int64)
     moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
@@ -231,6 +252,8 @@ def search(
                 active[seed] = 0
             continue
         active[seed] = 0
+        if key < -most_lost * _edge_weight(xadj, adjwgt, seed):
+            continue
         items[0], keys[0] = seed, key
         place[seed] = 0
         size = 1
@@ -288,25 +311,23 @@ def search(
                 u = adjncy[e]
                 if lock[u] == stamp or (group >= 0 and group_of[part[u]] != group):
                     continue
-                gain, to = _best_move(
-                    u, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price,
-                    group_of, group, pull, scratch,
-                )  # fmt: skip
                 i = place[u]
-                if to < 0:
-                    if i >= 0:
-                        size = _drop(items, keys, place, i, size)
-                elif i < 0:
-                    if size < HEAP - 1:
+                if i < 0:
+                    gain, target = _best_move(
+                        u, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price,
+                        group_of, group, pull, scratch,
+                    )  # fmt: skip
+                    if target >= 0 and size < HEAP - 1:
                         items[size], keys[size] = u, gain
                         size += 1
                         _up(items, keys, place, size - 1)
-                elif gain > keys[i]:
-                    keys[i] = gain
+                    continue
+                # Keys need only be upper bounds: the top one is evaluated before it counts.
+                home = part[u]
+                if home != to:
+                    x = 1 if unit else np.int64(adjwgt[e])
+                    keys[i] += 2 * x * (price[to] + (price[p] if home == p else 0))
                     _up(items, keys, place, i)
-                elif gain < keys[i]:
-                    keys[i] = gain
-                    _down(items, keys, place, i, size)
         for i in range(size):
             place[items[i]] = -1
         while n_moved > n_best:  # vertices rolled back may be moved by later searches

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, NumberArray
 from evener.curves import as_points, hilbert_order
 from evener.partitioning import kmeans_kernels as kernels
+from evener.partitioning.kmeans_start import Centres, start_along_curve, start_at_rim
 from evener.partitioning.threads import in_slices
 
 FloatMatrix = npt.NDArray[np.float32]
@@ -26,7 +27,8 @@ SAMPLE_ROUNDS = 150
 FULL_ROUNDS = 3
 BALANCING_ROUNDS = 40
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
-GROUPS = 64  # sums are taken in groups, so that threads do not change their last digits
+GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
+GROUP_BRANCHES = 16  # branches of the tree that are worth a group
 
 
 @dataclass(eq=False)
@@ -58,14 +60,6 @@ class _Cloud:
     @property
     def total(self) -> float:
         return float(self.leaf_mass.sum())
-
-
-@dataclass(eq=False)
-class Centres:
-    """Where the blocks' centres are, (k, d) in the unit box, and their influence (k,)."""
-
-    places: FloatMatrix
-    influence: FloatArray
 
 
 def kmeans_blocks(
@@ -103,7 +97,7 @@ def along_curve(
     cloud = _Cloud.of(points, weights)
     n = points.shape[1]
     targets = targets * (cloud.total / targets.sum())
-    centres = start or start_along_curve(cloud.points, weights, targets)
+    centres = start or start_at_rim(cloud.points, weights, targets)
     part = np.empty(n, np.int32)
     smallest = n * targets.min() / cloud.total
     step = int(np.clip(smallest / SAMPLE_PER_BLOCK, 1, SPARSEST))
@@ -114,20 +108,6 @@ def along_curve(
     else:
         rounds.settle(cloud, centres, SAMPLE_ROUNDS, BALANCING_ROUNDS, part)
     return part, centres
-
-
-def start_along_curve(points: FloatMatrix, weights: FloatArray, targets: FloatArray) -> Centres:
-    """Centres in the middle of the stretches of the curve that weigh `targets`."""
-    d, n = points.shape
-    ends = np.cumsum(targets)
-    middle = (ends - 0.5 * targets) / ends[-1]
-    if weights.size:
-        so_far = np.cumsum(weights)
-        index = np.searchsorted(so_far, middle * so_far[-1])
-    else:
-        index = (middle * n).astype(np.int64)
-    places = points[:, np.minimum(index, n - 1)].T.astype(np.float32)
-    return Centres(np.ascontiguousarray(places), (targets / targets.mean()) ** (1 / d))
 
 
 def unit_box(points: FloatArray) -> FloatMatrix:
@@ -186,7 +166,7 @@ class _Rounds:
     ) -> tuple[FloatArray, FloatArray]:
         k, d = centres.places.shape
         branches = len(cloud.branch_low)
-        groups = min(GROUPS, branches)
+        groups = int(np.clip(branches // GROUP_BRANCHES, 1, GROUPS))
         mass, moment = np.zeros((groups, k)), np.zeros((groups, k, d))
         scales = (centres.influence**-2).astype(np.float32)
 

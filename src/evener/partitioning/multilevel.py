@@ -23,6 +23,7 @@ from evener.partitioning.fm import (
 )
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Level, Part, Shrunk, finest, shrink
+from evener.partitioning import fm_kernels as kernels
 from evener.partitioning.coarsening_kernels import project
 from evener.partitions import Contract
 
@@ -34,12 +35,15 @@ class Preset:
     shrink_by: float = 8.0
     slack: float = 0.003
     cycles: int = 1
+    dear: float = 0.5
+    dear_power: float = 4.0
 
 
 PRESETS = {
-    "fast": Preset(Effort(rounds=4, finest_rounds=2, patience=1, least_gain=0.01)),
+    "fast": Preset(Effort(rounds=3, finest_rounds=2, patience=1, least_gain=0.01, boldness=0.5)),
     "default": Preset(),
-    "strong": Preset(Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4),
+    "b5": Preset(Effort(boldness=.5)),
+    "strong": Preset(Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
                      shrink_by=4.0, cycles=2),
 }
 
@@ -47,7 +51,7 @@ PRESETS = {
 def multilevel_blocks(graph: Graph, contract: Contract, preset: Preset, seed: int = 7,
                       threads: int = 1, tm=None) -> Part:
     import time
-    tick=time.perf_counter
+    tick=time.process_time
     tm = {} if tm is None else tm
     t=tick()
     points = graph.coords
@@ -68,7 +72,7 @@ def multilevel_blocks(graph: Graph, contract: Contract, preset: Preset, seed: in
 
 def v_cycle(level, part, contract, preset, seed, threads, tm):
     import time
-    tick=time.perf_counter
+    tick=time.process_time
     t=tick()
     k = contract.k
     price = np.full(k, EVEN_PRICE, np.int64)
@@ -87,6 +91,9 @@ def v_cycle(level, part, contract, preset, seed, threads, tm):
     weight = np.bincount(p, weights=level.vwgt, minlength=k)
     flag = boundary_flags(level, p, threads)
     depth = len(above)
+    border = np.zeros(k, np.int64)
+    kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, p, border)
+    price = np.rint(EVEN_PRICE * (1 + preset.dear * (border / border.max()) ** preset.dear_power)).astype(np.int64)
     while True:
         limits = limits_for(level, contract, preset)
         rounds = preset.effort.finest_rounds if depth == 0 else preset.effort.rounds
