@@ -79,7 +79,7 @@ def large_blocks(targets: FloatArray, d: int) -> BoolArray:
     # Sides of blocks along the rim, or their faces on the surface.
     used = np.cumsum(side ** (d - 1))
     fits = np.zeros(targets.size, bool)
-    fits[order] = used <= 2 * d * (1 - side) ** (d - 1)
+    fits[order] = used <= 1.3 * 2 * d * (1 - side) ** (d - 1)
     return np.asarray(large & fits)
 
 
