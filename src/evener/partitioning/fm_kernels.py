@@ -112,7 +112,7 @@ def group_blocks(between, order, groups, group_of):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _up(items, keys, place, i):
+def sift_up(items, keys, place, i):
     v, key = items[i], keys[i]
     while i > 0:
         parent = (i - 1) >> 1
@@ -126,7 +126,7 @@ def _up(items, keys, place, i):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _down(items, keys, place, i, size):
+def sift_down(items, keys, place, i, size):
     v, key = items[i], keys[i]
     while True:
         child = 2 * i + 1
@@ -144,7 +144,7 @@ def _down(items, keys, place, i, size):
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _drop(items, keys, place, i, size):
+def drop(items, keys, place, i, size):
     """Take entry i out of the heap; returns the new size."""
     place[items[i]] = -1
     size -= 1
@@ -153,9 +153,9 @@ def _drop(items, keys, place, i, size):
         items[i], keys[i] = items[size], keys[size]
         place[items[i]] = i
         if keys[i] > old:
-            _up(items, keys, place, i)
+            sift_up(items, keys, place, i)
         else:
-            _down(items, keys, place, i, size)
+            sift_down(items, keys, place, i, size)
     return size
 
 
@@ -267,7 +267,7 @@ def search(
                 group, pull, scratch,
             )  # fmt: skip
             if to < 0:
-                size = _drop(items, keys, place, 0, size)
+                size = drop(items, keys, place, 0, size)
                 continue
             if gain < key and size > 1:
                 runner_up = keys[1]
@@ -275,9 +275,9 @@ def search(
                     runner_up = keys[2]
                 if gain < runner_up:
                     keys[0] = gain
-                    _down(items, keys, place, 0, size)
+                    sift_down(items, keys, place, 0, size)
                     continue
-            size = _drop(items, keys, place, 0, size)
+            size = drop(items, keys, place, 0, size)
             p, w = part[v], vwgt[v]
             off += (
                 _outside(weight[p] - w, low[p], high[p]) - _outside(weight[p], low[p], high[p])
@@ -320,14 +320,14 @@ def search(
                     if target >= 0 and size < HEAP - 1:
                         items[size], keys[size] = u, gain
                         size += 1
-                        _up(items, keys, place, size - 1)
+                        sift_up(items, keys, place, size - 1)
                     continue
                 # Keys need only be upper bounds: the top one is evaluated before it counts.
                 home = part[u]
                 if home != to:
                     x = 1 if unit else np.int64(adjwgt[e])
                     keys[i] += 2 * x * (price[to] + (price[p] if home == p else 0))
-                    _up(items, keys, place, i)
+                    sift_up(items, keys, place, i)
         for i in range(size):
             place[items[i]] = -1
         while n_moved > n_best:  # vertices rolled back may be moved by later searches
