@@ -13,7 +13,7 @@ from typing import Any
 from evener.evaluating import evaluate
 from evener.graphs import Graph
 from evener.partitioning.enforce import Enforced, enforce
-from evener.partitioning.registry import Result, partition_with
+from evener.partitioning.registry import TOOLS, Result, partition_with
 from evener.partitions import Contract, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Plan
@@ -38,7 +38,8 @@ def plan(
     inputs: file name -> SHA-256, and reading: how the graph was read, are kept with the plan.
     progress: called with (step, fraction).
     Raises InfeasibleError where the graph does not fit, UsageError where the tool cannot do what
-    is asked, ToolError where it fails. Same arguments, same plan, whatever the threads.
+    is asked, ToolError where it fails. Same arguments, same plan; the threads, and whether there
+    was time enough, make no difference, but for the tools whose own threads do.
     """
     options = options or PlanOptions()
     tell = progress or _silent
@@ -59,7 +60,7 @@ def plan(
         judged,
         sizes=sizes.sizes,
         saturated=sizes.saturated,
-        options={**asdict(options), "reading": dict(reading or {})},
+        options=_chosen(options, raw) | {"reading": dict(reading or {})},
         graph=describe(graph),
         inputs=dict(inputs or {}),
         versions={"evener": version("evener"), "numpy": version("numpy"), raw.tool: raw.version},
@@ -77,6 +78,13 @@ def describe(graph: Graph) -> dict[str, Any]:
         "bytes_per_vertex": graph.bytes_per_vertex,
         "bytes_per_edge": graph.bytes_per_edge,
     }
+
+
+def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
+    """Return the options that chose the result: no time limit, threads only where they may."""
+    chosen = asdict(options)
+    del chosen["time_limit"]
+    return chosen | {"threads": min(options.threads, TOOLS[raw.tool].threads)}
 
 
 def _enforce(
