@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evener as ev
-from evener.errors import InfeasibleError, InputError, UsageError
+from evener.errors import InfeasibleError, UsageError
 from evener.filing.plans import manifest
 from evener.generating.platforms import topo1
 from evener.planning import describe
@@ -142,11 +142,14 @@ def test_infeasible(graph, platform, message):
         ({"preset": "slow"}, UsageError, "preset"),
         ({"seed": -1}, UsageError, "seed"),
         ({"threads": 0}, UsageError, "threads"),
-        ({"epsilon": -0.1}, InputError, "epsilon"),
-        ({"epsilon": 1.0}, InputError, "epsilon"),
+        ({"epsilon": -0.1}, UsageError, "epsilon"),
+        ({"epsilon": 1.0}, UsageError, "epsilon"),
+        ({"epsilon": float("nan")}, UsageError, "epsilon"),
         ({"time_limit": 0.0}, UsageError, "time limit"),
-        ({"bytes_per_value": -1.0}, InputError, "bytes_per_value"),
-        ({"bytes_per_value": float("nan")}, InputError, "bytes_per_value"),
+        ({"time_limit": 1e300}, UsageError, "time limit"),
+        ({"time_limit": float("nan")}, UsageError, "time limit"),
+        ({"bytes_per_value": -1.0}, UsageError, "bytes_per_value"),
+        ({"bytes_per_value": float("nan")}, UsageError, "bytes_per_value"),
     ],
 )
 def test_refused_options(changes, error, message):
