@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
-from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.planning import READING_KEYS, split_weights
+from evener.cli.reading import read_workload
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.planning_options import PlanOptions
     from evener.plans import Plan
 
 
@@ -17,7 +21,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("plan", help="a plan file")
     parser.add_argument("graph", help="the file it was made from")
-    add_reading_options(parser)
+    parser.add_argument(
+        "--coords", metavar="FILE", help="its coordinates, where they lie in another folder"
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE", help="its weights, where they lie in another folder"
+    )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -25,22 +34,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.errors import InputError, ToolError
     from evener.filing.plans import read_plan
     from evener.planning import plan
-    from evener.planning_options import PlanOptions
 
     old = read_plan(args.plan)
-    for key, value in dict(old.options.get("reading", {})).items():
-        if getattr(args, key, None) in (None, "cells"):
-            setattr(args, key, value)
-    reading = read_workload(args.graph, args, out)
-    known = {field.name for field in fields(PlanOptions)}
-    options = PlanOptions(**{key: old.options[key] for key in old.options if key in known})
+    kept = old.options.get("reading")
+    kept = kept if isinstance(kept, dict) else {}
+    options = _options_of(old, args.plan)
+    reading = read_workload(args.graph, _as_then(args, kept), out)
     with out.progress("Planning") as progress:
         new = plan(
             reading.graph,
             old.platform,
             options,
             inputs=reading.inputs,
-            reading=dict(old.options.get("reading", {})),
+            reading=kept,
             notes=reading.notes,
             progress=progress,
         )
@@ -50,9 +56,54 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.say(f"Identical: {args.plan} is what this evener makes of {args.graph}.")
         return 0
     message = f"not identical: {'; '.join(differences)}"
-    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+    if _digests(old) != _digests(new):
         raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
     raise ToolError(message, file=args.plan)
+
+
+def _options_of(old: Plan, file: str) -> PlanOptions:
+    """Return the options the plan was made with. Raises InputError where they are none."""
+    from evener.errors import InputError, UsageError
+    from evener.planning_options import PlanOptions
+
+    known = {field.name for field in fields(PlanOptions)}
+    try:
+        return PlanOptions(**{key: old.options[key] for key in old.options if key in known})
+    except (TypeError, UsageError) as error:
+        raise InputError(f"holds options that are none: {error}", file=file) from error
+
+
+def _as_then(args: argparse.Namespace, kept: Mapping[str, Any]) -> argparse.Namespace:
+    """Return the options by which the graph was read when the plan was made.
+
+    A plan keeps no folders: further files are looked for beside the graph, then here.
+    """
+    from evener.errors import InputError
+
+    chosen: dict[str, Any] = dict.fromkeys(READING_KEYS)
+    chosen |= {"by": "cells"} | dict(kept)
+    for key, value in kept.items():
+        if key not in READING_KEYS or not isinstance(value, READING_KEYS[key]):
+            raise InputError(f"holds an option of reading that is none: {key}", file=args.plan)
+    for key in ("coords", "weights"):
+        if getattr(args, key) is not None:
+            chosen[key] = getattr(args, key)
+        elif chosen[key] is not None:
+            chosen[key] = _beside(args.graph, chosen[key])
+    return argparse.Namespace(**chosen)
+
+
+def _beside(graph: str, name: str) -> str:
+    from evener.filing.sources import find_file
+
+    if name.startswith("cell:"):
+        return name
+    beside = str(Path(graph).parent / name)
+    return beside if find_file(Path(split_weights(beside)[0])) is not None else name
+
+
+def _digests(plan: Plan) -> list[str]:
+    return sorted(str(digest) for digest in plan.inputs.values())
 
 
 def _differences(old: Plan, new: Plan) -> list[str]:
@@ -60,7 +111,7 @@ def _differences(old: Plan, new: Plan) -> list[str]:
     from evener.filing.plans import manifest
 
     found = []
-    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+    if _digests(old) != _digests(new):
         found.append("the input files differ (SHA-256)")
     if old.partition.n != new.partition.n:
         return [*found, f"{old.partition.n:,} vertices then, {new.partition.n:,} now"]
