@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.judging import evaluation_to_dict
+from evener.cli.judging import evaluation_to_dict, finite
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
+    from evener.arrays import FloatArray
     from evener.cli.output import Output
     from evener.comparing import Comparison
+    from evener.plans import Evaluation
     from evener.platforms import Platform
 
 
@@ -36,7 +38,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(args)
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
-        find_tool(name)
+        if name != "auto":
+            find_tool(name)
     graph = read_workload(args.graph, args, out).graph
     tools = named or available_tools(graph)
     options = options_of(args, "auto")
@@ -61,7 +64,7 @@ def _row(result: Comparison) -> dict[str, Any]:
                            "enforce_seconds": result.enforce_seconds}  # fmt: skip
     judged = result.kept or result.raw
     raw = result.raw
-    ratios = None if raw is None else raw.certificate.weights / raw.certificate.contract.targets
+    ratios = None if raw is None else _ratios(raw)
     return row | {
         "edge_cut": judged.edge_cut if judged else None,
         "max_volume": judged.max_volume if judged else None,
@@ -73,6 +76,14 @@ def _row(result: Comparison) -> dict[str, Any]:
         "largest": None if ratios is None else float(ratios.max()),
         "held_before": None if raw is None else raw.certificate.all_hold,
     }
+
+
+def _ratios(judged: Evaluation) -> FloatArray:
+    """(k,) weight/target of each block; a target of nothing counts as the least there is."""
+    import numpy as np
+
+    certificate = judged.certificate
+    return np.asarray(certificate.weights / certificate.contract.targets.clip(1e-300))
 
 
 def _print(rows: list[dict[str, Any]], out: Output) -> None:
@@ -99,4 +110,5 @@ def _print(rows: list[dict[str, Any]], out: Output) -> None:
 
 def _json(result: Comparison, row: dict[str, Any], platform: Platform) -> dict[str, Any]:
     judged = {} if result.kept is None else evaluation_to_dict(result.kept, platform)
-    return row | {"imbalance": None} | judged
+    numbers = ("imbalance", "smallest", "largest")
+    return row | {key: finite(row[key]) for key in numbers} | judged

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evener.cli.judging import add_epsilon, finite
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
@@ -21,7 +22,7 @@ GIB = 2.0**30
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", help="a mesh, matrix or graph file")
-    parser.add_argument("--epsilon", type=float, default=0.03, help="tolerance (default 0.03)")
+    add_epsilon(parser)
     add_machine_options(parser)
     add_reading_options(parser)
 
@@ -35,7 +36,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     graph = read_workload(args.graph, args, out).graph
     devices = _wishes(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
-              "memory_bytes": _finite(platform.memories.sum())}  # fmt: skip
+              "memory_bytes": finite(platform.memories.sum())}  # fmt: skip
     try:
         _, sizes = contract_for(graph, platform, args.epsilon)
     except InfeasibleError as error:
@@ -61,12 +62,14 @@ def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
     per_unit = graph.total_bytes / max(graph.total_weight, 1e-300)
     share = graph.total_weight * platform.speeds / platform.speeds.sum()
     capacity = unit_capacities(platform, per_unit)
+    if graph.is_unit:
+        capacity = np.floor(capacity)  # a vertex is not divided
     short = np.maximum(share - capacity, 0)
     return [
         {
             "device": platform.names[b],
             "by_speed": float(share[b]),
-            "capacity": _finite(capacity[b]),
+            "capacity": finite(capacity[b]),
             "short": float(short[b]),
             "short_bytes": float(short[b] * per_unit),
         }
@@ -87,7 +90,3 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
     out.table(["device", "share by speed", "room [units]", "short [units]", "short [GiB]"], rows)
     if len(lacking) > 8:
         out.say(f"... and {len(lacking) - 8} more")
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None
