@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from evener.graphs import Graph
     from evener.platforms import Platform
 
-GIB = 2.0**30
-
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -30,6 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where the graph fits, 4 where it does not."""
     from evener.errors import InfeasibleError
+    from evener.reporting.numbers import memory
     from evener.sizing import contract_for
 
     platform = machine_of(args)
@@ -49,7 +48,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(devices, out)
     full = int(sizes.saturated.sum())
     out.say(
-        f"It fits: {graph.n:,} vertices, {graph.total_bytes / GIB:,.3g} GiB; "
+        f"It fits: {graph.n:,} vertices, {memory(graph.total_bytes)}; "
         f"{full} of {platform.k} devices filled to their memory."
     )
     return 0
@@ -79,14 +78,16 @@ def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
 
 def _print(devices: list[dict[str, Any]], out: Output) -> None:
     """Show the devices that lack most; nothing where none lacks anything."""
+    from evener.reporting.numbers import memory
+
     lacking = sorted((d for d in devices if d["short"] > 0), key=lambda d: -d["short"])
     if not lacking:
         return
     rows = [
         [d["device"], f"{d['by_speed']:,.0f}", f"{d['capacity']:,.0f}", f"{d['short']:,.0f}",
-         f"{d['short_bytes'] / GIB:,.3g}"]
+         memory(d["short_bytes"])]
         for d in lacking[:8]
     ]  # fmt: skip
-    out.table(["device", "share by speed", "room [units]", "short [units]", "short [GiB]"], rows)
+    out.table(["device", "share by speed", "room [units]", "short [units]", "short"], rows)
     if len(lacking) > 8:
         out.say(f"... and {len(lacking) - 8} more")

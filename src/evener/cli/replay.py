@@ -66,10 +66,16 @@ def _options_of(old: Plan, file: str) -> PlanOptions:
     from evener.errors import InputError, UsageError
     from evener.planning_options import PlanOptions
 
-    known = {field.name for field in fields(PlanOptions)}
+    chosen = {
+        field.name: old.options.get(field.name, field.default) for field in fields(PlanOptions)
+    }
+    for field in fields(PlanOptions):
+        kinds = (int, float) if isinstance(field.default, float) else type(field.default)
+        if not isinstance(chosen[field.name], kinds):
+            raise InputError(f"holds an option of planning that is none: {field.name}", file=file)
     try:
-        return PlanOptions(**{key: old.options[key] for key in old.options if key in known})
-    except (TypeError, UsageError) as error:
+        return PlanOptions(**chosen)
+    except UsageError as error:
         raise InputError(f"holds options that are none: {error}", file=file) from error
 
 
