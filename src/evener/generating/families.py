@@ -64,10 +64,10 @@ GENERATORS = {
         },
     ),
     "triangle-dual": Family(
-        triangle_dual, "graph", "cells of a triangle mesh", {"n": f"{N_POINTS}; half the cells"}
+        triangle_dual, "graph", "cells of a triangle mesh, about 2n", {"n": N_POINTS}
     ),
     "tetrahedron-dual": Family(
-        tetrahedron_dual, "graph", "cells of a tetrahedron mesh", {"n": N_POINTS}
+        tetrahedron_dual, "graph", "cells of a tetrahedron mesh, about 6.5n", {"n": N_POINTS}
     ),
     "triangles": Family(triangle_mesh, "mesh", "mesh of Delaunay triangles", {"n": N_POINTS}),
     "tetrahedra": Family(tetrahedron_mesh, "mesh", "mesh of Delaunay tetrahedra", {"n": N_POINTS}),
