@@ -52,6 +52,8 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _answer(words: list[str]) -> int:
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [words[1], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())  # noqa: T201
         return 0
