@@ -66,7 +66,9 @@ def _header(source: Source) -> _Header:
         )
     form, field, symmetry = words[2:]
     if form not in ("coordinate", "array") or field not in _VALUES or symmetry not in _SYMMETRIES:
-        raise source.error(f"no matrix is `{form[:20]} {field[:20]} {symmetry[:20]}`", line=1)
+        raise source.error(
+            f"no matrix is `{form[:20]} {field[:20]} {symmetry[:20]}`", offset=banner_at
+        )
     offset, line = next(text.lines(source, b"%", banner_at), (None, b""))
     if offset is None:
         raise source.error("ends before the size of the matrix")

@@ -78,6 +78,8 @@ class Source:
         """Return the InputError that names this file, and the line if told an offset or line."""
         if offset is not None:
             line = self.line_at(offset)
+        # What is quoted from the file may hold anything; a terminal is to be spared it.
+        message = "".join(c if c.isprintable() else "?" for c in message)
         return InputError(message, file=self.path, line=line, hint=hint)
 
     def open_beside(self, name: str) -> Source | None:
