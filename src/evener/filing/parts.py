@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -97,7 +98,9 @@ def _npy_header(source: Source, file: BinaryIO) -> tuple[tuple[int, ...], np.dty
         version = np.lib.format.read_magic(file)
         if version not in readers:
             raise source.error(f"is of .npy version {version}, which is not read")
-        shape, _, dtype = readers[version](file)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers written by Python 2: they are read
+            shape, _, dtype = readers[version](file)
     except (ValueError, TypeError, SyntaxError, EOFError, UnicodeDecodeError) as error:
         raise source.error("has a damaged .npy header") from error
     return shape, dtype
