@@ -93,8 +93,8 @@ def time_bars(plan: Plan, chosen: IntArray) -> tuple[list[TimeBar], float]:
             compute=_place(prediction.compute[b] * scale),
             communicate=_place(prediction.communicate[b] * scale),
             total=duration(float(prediction.seconds[b])),
-            split=f"{duration(float(prediction.compute[b]))} computing, "
-            f"{duration(float(prediction.communicate[b]))} communicating",
+            split=f"{duration(float(prediction.compute[b]))} + "
+            f"{duration(float(prediction.communicate[b]))}",
             is_last=b == prediction.bottleneck,
         )
         for b in chosen.tolist()

@@ -11,6 +11,7 @@ from evener.plans import Plan
 from evener.reporting.numbers import count, duration, memory, signed_percent
 from evener.reporting.tables import off_target
 
+MAX_NAMED = 12
 MAX_ROWS = 2000  # more would break the page's size; the plan file has them all
 
 
@@ -81,6 +82,16 @@ def certified(plan: Plan) -> IntArray:
         return np.arange(k)
     order = np.lexsort((-plan.prediction.seconds, plan.certificate.holds))
     return np.sort(order[:MAX_ROWS])
+
+
+def in_pieces(plan: Plan) -> str:
+    """Name the blocks of more than one piece, the worst first: "gpu0 (3), old1 (2)"."""
+    components, names = plan.certificate.components, plan.platform.names
+    split = [b for b in np.argsort(-components, kind="stable").tolist() if components[b] > 1]
+    named = [f"{names[b]} ({components[b]:,})" for b in split[:MAX_NAMED]]
+    if len(split) > MAX_NAMED:
+        named.append(f"{len(split) - MAX_NAMED:,} more")
+    return ", ".join(named)
 
 
 def _round(target: float) -> float:

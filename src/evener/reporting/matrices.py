@@ -14,6 +14,7 @@ from evener.reporting.numbers import count, memory
 MAX_NUMBERED = 32  # up to so many blocks a cell has room for its number
 MAX_DRAWN = 256  # beyond that a cell is a pixel of an image
 LEVELS = 8
+MAX_TITLED = 6000  # cells that tell their numbers under the pointer; more weigh too much
 MAX_PAIRS = 1500  # rows of the table of all exchanges
 N_LARGEST = 10
 
@@ -30,21 +31,22 @@ class Pair:
 
 @dataclass(frozen=True)
 class Cell:
-    """A cell with room for its number; level 0 is the faintest shade."""
+    """A cell: its shade, 0 the faintest, its number where there is room, and the whole story."""
 
     row: int
     column: int
     level: int
     text: str
+    title: str
 
 
 @dataclass(frozen=True)
 class Matrix:
     """The drawing: k x k, rows send, columns receive.
 
-    names (k,); cells where there is room for numbers; paths (LEVELS,), one for each shade, where
-    there is not; uri of an image where even that is too much; ranges: the values a shade stands
-    for. largest pairs, and all of them where they are not too many.
+    names (k,); cells, or where these are too many paths (LEVELS,), one for each shade, or where
+    even that is too much the uri of an image; ranges: the values a shade stands for. largest
+    pairs, and all of them where they are not too many. ticks: whose names stand at the sides.
     """
 
     k: int
@@ -67,14 +69,8 @@ def exchange_matrix(plan: Plan) -> Matrix:
     per_value = float(plan.options.get("bytes_per_value", 8.0))
     order = np.argsort(-values, kind="stable")
     cells, paths, uri = [], [], None
-    if k <= MAX_NUMBERED:
-        cells = [
-            Cell(r, c, shade, _short(v))
-            for r, c, shade, v in zip(
-                exchange.sender.tolist(), exchange.receiver.tolist(), level.tolist(),
-                values.tolist(), strict=True,
-            )
-        ]  # fmt: skip
+    if k <= MAX_DRAWN and values.size <= MAX_TITLED:
+        cells = _cells(plan, level)
     elif k <= MAX_DRAWN:
         paths = [_path(exchange.sender, exchange.receiver, level == i) for i in range(LEVELS)]
     else:
@@ -87,6 +83,18 @@ def exchange_matrix(plan: Plan) -> Matrix:
         n_pairs=int(values.size),
         ticks=_ticks(k),
     )  # fmt: skip
+
+
+def _cells(plan: Plan, level: npt.NDArray[np.int64]) -> list[Cell]:
+    exchange, names = plan.evaluation.exchange, plan.platform.names
+    has_room = plan.platform.k <= MAX_NUMBERED
+    return [
+        Cell(r, c, shade, _short(v) if has_room else "", f"{names[r]} to {names[c]}: {v:,}")
+        for r, c, shade, v in zip(
+            exchange.sender.tolist(), exchange.receiver.tolist(), level.tolist(),
+            exchange.values.tolist(), strict=True,
+        )
+    ]  # fmt: skip
 
 
 def _levels(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], list[str]]:

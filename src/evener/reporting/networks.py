@@ -56,7 +56,9 @@ def draw_network(plan: Plan) -> Network | None:
     largest = min(0.36 * spacing, 44.0) if not crowded else min(0.8 * np.pi * 500 / k, 40.0)
     radius = np.maximum(largest * np.sqrt(share), 2.5)
     shown = np.argsort(-between, kind="stable")[:MAX_LINES]
-    nodes = [_node(plan, b, places[b], float(radius[b])) for b in range(k)]
+    exchange = plan.evaluation.exchange
+    colour = block_colours(k, exchange.sender, exchange.receiver)
+    nodes = [_node(plan, b, places[b], float(radius[b]), int(colour[b])) for b in range(k)]
     left_out = u.size - shown.size
     caption = (
         "A disc is a block, its area the block's weight; a line joins blocks that exchange values"
@@ -65,7 +67,7 @@ def draw_network(plan: Plan) -> Network | None:
     if left_out:
         caption += f"; the {plural(left_out, 'thinnest line')} of {count(u.size)} are left out"
     lines = _lines(places, u[shown], v[shown], between[shown])
-    return Network(round(WIDTH), round(HEIGHT), lines, _coloured(plan, nodes), caption + ".")
+    return Network(round(WIDTH), round(HEIGHT), lines, nodes, f"{caption}.")
 
 
 def _joined(plan: Plan) -> tuple[npt.NDArray[np.int64], ...]:
@@ -146,7 +148,7 @@ def _lines(
     return paths
 
 
-def _node(plan: Plan, b: int, place: FloatArray, radius: float) -> Node:
+def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: int) -> Node:
     name = plan.platform.names[b]
     room = 2 * radius / 7.2  # characters of 12 px
     label = name if len(name) <= room else str(b) if len(str(b)) <= room and radius > 7 else ""
@@ -156,15 +158,6 @@ def _node(plan: Plan, b: int, place: FloatArray, radius: float) -> Node:
         f"{duration(float(plan.prediction.seconds[b]))}"
     )
     x, y = (round(float(c), 1) for c in place)
-    return Node(x, y, round(radius, 1), "", label, title)
-
-
-def _coloured(plan: Plan, nodes: list[Node]) -> list[Node]:
-    from dataclasses import replace
-
-    exchange = plan.evaluation.exchange
-    colour = block_colours(plan.platform.k, exchange.sender, exchange.receiver)
-    return [
-        replace(node, colour="#{:02x}{:02x}{:02x}".format(*PALETTE[c]))
-        for node, c in zip(nodes, colour.tolist(), strict=True)
-    ]
+    return Node(
+        x, y, round(radius, 1), "#{:02x}{:02x}{:02x}".format(*PALETTE[colour]), label, title
+    )

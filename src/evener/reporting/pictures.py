@@ -24,6 +24,8 @@ MAX_SITES = 2_000_000  # points beyond this are thinned: a picture has no more p
 # Twelve shades of each colour: ten for the light on a surface, and the last two for lines on it.
 SHADES = tuple(1.0 - 0.04 * step for step in range(12))
 LIT = 9
+FLAT = 0.25  # height / width below which a picture needs the whole width of the page
+THIRD = 0.311  # of the page's width, gaps taken off
 LINED = (60, 250)  # [pixels] cells larger than this show their outline, faintly or plainly
 PAGE = 1080  # [CSS px] width of the page's content on a wide screen
 SMALL_SCREEN = 330  # [CSS px] width of a picture on a phone
@@ -63,12 +65,14 @@ class Scene:
 class _Blocks:
     """What colours a picture: part (n,), colour (k,) and name of each block; how wide it is.
 
+    differ: whether the colours of blocks that exchange anything do.
     wide, half [pixels]: of a picture as wide as the page, and of one beside another.
     """
 
     part: npt.NDArray[np.int32]
     colour: npt.NDArray[np.uint8]
     names: list[str]
+    differ: bool
     wide: int
     half: int
 
@@ -88,7 +92,8 @@ def draw(
     exchange = plan.evaluation.exchange
     colour = block_colours(plan.platform.k, exchange.sender, exchange.receiver)
     wide, half = round(WIDE * shrink), round(HALF * shrink)
-    blocks = _Blocks(plan.partition.part, colour, plan.platform.names, wide, half)
+    differ = bool((colour[exchange.sender] != colour[exchange.receiver]).all())
+    blocks = _Blocks(plan.partition.part, colour, plan.platform.names, differ, wide, half)
     triangles = None if mesh is None else visible_triangles(mesh, plan.partition.n)
     coords = graph.coords if graph is not None else None
     if coords is None and mesh is not None and mesh.has_coordinates:
@@ -128,10 +133,12 @@ def _draw_sites(graph: Graph, coords: FloatArray, blocks: _Blocks) -> Scene:
     reach = framing.local_reach(graph.xadj, graph.adjncy, coords)[::step] * step**0.5
     tree = cKDTree(sites)
     whole = framing.frame_around(coords, blocks.wide, margin=0.02)
+    hull = _hull_of(coords)
 
     def cells(frame: Frame) -> raster.Ids:
         distance, nearest = tree.query(frame.centres(), workers=1)
-        reached = distance <= np.maximum(reach[nearest], 0.75 / frame.scale)
+        reached = (distance <= reach[nearest]) & hull(frame).ravel()
+        reached |= distance <= 0.75 / frame.scale
         ids = np.where(reached, nearest * step, raster.NOTHING)
         return np.asarray(ids.reshape(frame.height, frame.width), np.int32)
 
@@ -153,20 +160,31 @@ def _draw_body(
         shade = _shading(corners)[seen]
         pictures.append(_picture(f"Surface from the {view}", cells, blocks, shade=shade))
     if solid and coords is not None:
-        pictures.append(_cut_through(triangles, coords, blocks))
+        pictures += _cut_through(triangles, coords, blocks)
     what = "The surface has the colour of the device that holds the cell beneath"
     return Scene(tuple(pictures), _caption(what, tuple(pictures), blocks))
 
 
-def _cut_through(triangles: Triangles, coords: FloatArray, blocks: _Blocks) -> Picture:
+def _cut_through(triangles: Triangles, coords: FloatArray, blocks: _Blocks) -> tuple[Picture, ...]:
     """Cut a body across its shortest axis: each pixel inside shows the nearest vertex."""
+    from scipy.spatial import cKDTree
+
     order, height = _cutting_plane(triangles.corners.reshape(-1, 3))
     corners = triangles.corners[..., order] - [0, 0, height]
-    frame = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
-    within = raster.inside(frame.pixels(corners), frame.width, frame.height)
-    _, nearest = _nearest_on_plane(coords[:, order], height, frame)
-    cells = np.where(within.ravel(), nearest, raster.NOTHING)
-    return _sliced(cells, frame, order, blocks)
+    tree = cKDTree(coords[:, order])
+
+    def cells(frame: Frame) -> raster.Ids:
+        within = raster.inside(frame.pixels(corners), frame.width, frame.height)
+        places = np.column_stack([frame.centres(), np.full(within.size, height)])
+        _, nearest = tree.query(places, workers=1)
+        ids = np.where(within, nearest.reshape(within.shape), raster.NOTHING)
+        return np.asarray(ids, np.int32)
+
+    whole = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
+    if whole.height < whole.width * FLAT:
+        whole = whole.of_width(blocks.wide)
+    name = f"Slice at the middle of {'xyz'[order[2]]}"
+    return _whole_and_dense(cells, whole, coords[:, order[:2]], blocks, name=name)
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: _Blocks) -> Scene:
@@ -192,11 +210,15 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: _Blocks) -> Scene:
 
 def _slice(coords: FloatArray, reach: FloatArray, blocks: _Blocks) -> Picture:
     """Cut a cloud across its shortest axis: each pixel shows the nearest vertex within reach."""
+    from scipy.spatial import cKDTree
+
     order, height = _cutting_plane(coords)
     frame = framing.frame_around(coords[:, order[:2]], blocks.half, margin=0.02)
-    distance, nearest = _nearest_on_plane(coords[:, order], height, frame)
+    places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
+    distance, nearest = cKDTree(coords[:, order]).query(places, workers=1)
     cells = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
-    return _sliced(cells, frame, order, blocks)
+    image = cells.reshape(frame.height, frame.width).astype(np.int32)
+    return _picture(f"Slice at the middle of {'xyz'[order[2]]}", image, blocks)
 
 
 def _cutting_plane(points: FloatArray) -> tuple[npt.NDArray[np.int64], float]:
@@ -206,34 +228,37 @@ def _cutting_plane(points: FloatArray) -> tuple[npt.NDArray[np.int64], float]:
     return order, float(depth.min() + depth.max()) / 2
 
 
-def _nearest_on_plane(
-    coords: FloatArray, height: float, frame: Frame
-) -> tuple[FloatArray, npt.NDArray[np.int64]]:
-    from scipy.spatial import cKDTree
+def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:
+    """Return what says of each pixel of a frame whether it lies in the convex hull of coords."""
+    from scipy.spatial import ConvexHull, QhullError
 
-    places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
-    distance, nearest = cKDTree(coords).query(places, workers=1)
-    return distance, nearest
-
-
-def _sliced(
-    cells: npt.NDArray[np.int64], frame: Frame, order: npt.NDArray[np.int64], blocks: _Blocks
-) -> Picture:
-    image = cells.reshape(frame.height, frame.width).astype(np.int32)
-    return _picture(f"Slice at the middle of {'xyz'[order[2]]}", image, blocks)
+    try:
+        ring = coords[ConvexHull(coords).vertices]
+    except QhullError:
+        # All on one line: they have no inside.
+        return lambda frame: np.zeros((frame.height, frame.width), np.bool_)
+    fan = np.stack([np.broadcast_to(ring[0], ring[2:].shape), ring[1:-1], ring[2:]], axis=1)
+    owner = np.zeros(len(fan), np.int32)
+    return lambda frame: raster.fill(frame.pixels(fan), owner, frame.width, frame.height) == 0
 
 
 def _whole_and_dense(
-    cells: Callable[[Frame], raster.Ids], whole: Frame, centres: FloatArray, blocks: _Blocks
+    cells: Callable[[Frame], raster.Ids],
+    whole: Frame,
+    centres: FloatArray,
+    blocks: _Blocks,
+    name: str = "The whole",
 ) -> tuple[Picture, ...]:
     """Draw the whole and, where most cells lie in a small part of it, that part as well."""
     frames = framing.frames_inward(centres, whole)
-    if len(frames) > 1:
-        # Pictures that are not wide stand side by side.
-        frames = [f if f.height < f.width / 2 else f.of_width(blocks.half) for f in frames]
+    if len(frames) > 1 and whole.height >= whole.width * FLAT:
+        # What leads to the last one stands side by side; the last is what there is to see.
+        aside = blocks.half if len(frames) < 4 else round(blocks.wide * THIRD)
+        last = blocks.half if len(frames) == 2 else blocks.wide
+        frames = [*(f.of_width(aside) for f in frames[:-1]), frames[-1].of_width(last)]
     pictures = []
     for i, frame in enumerate(frames):
-        title = "The whole" if i == 0 else _enlarged(frames[0], frame)
+        title = name if i == 0 else _enlarged(frames[0], frame)
         region = _region(frame, frames[i + 1]) if i + 1 < len(frames) else None
         pictures.append(_picture(title, cells(frame), blocks, region=region))
     return tuple(pictures)
@@ -308,7 +333,9 @@ def _shading(corners: FloatArray) -> npt.NDArray[np.int64]:
 def _caption(what: str, pictures: tuple[Picture, ...], blocks: _Blocks) -> str:
     k = len(blocks.names)
     labelled = {label.text for picture in pictures for label in picture.labels}
-    told = "colours repeat, but never on both sides of a border" if k > len(PALETTE) else ""
+    told = "" if k <= len(PALETTE) else "colours repeat"
+    if told and blocks.differ:
+        told = "colours repeat, but not between blocks that exchange anything"
     named = "every block carries its device's name or number"
     if len(labelled) < k:
         named = f"{plural(len(labelled), 'block')} of {count(k)} have room for a name or number"
