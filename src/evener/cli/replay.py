@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
 from dataclasses import fields
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evener.cli.planning import READING_KEYS, split_weights
-from evener.cli.reading import read_workload
+from evener.cli.rereading import add_rereading_options, kept_reading, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -21,12 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("plan", help="a plan file")
     parser.add_argument("graph", help="the file it was made from")
-    parser.add_argument(
-        "--coords", metavar="FILE", help="its coordinates, where they lie in another folder"
-    )
-    parser.add_argument(
-        "--weights", metavar="FILE", help="its weights, where they lie in another folder"
-    )
+    add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -36,17 +28,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.planning import plan
 
     old = read_plan(args.plan)
-    kept = old.options.get("reading")
-    kept = kept if isinstance(kept, dict) else {}
     options = _options_of(old, args.plan)
-    reading = read_workload(args.graph, _as_then(args, kept), out)
+    reading = read_again(args.graph, old, args, out)
     with out.progress("Planning") as progress:
         new = plan(
             reading.graph,
             old.platform,
             options,
             inputs=reading.inputs,
-            reading=kept,
+            reading=kept_reading(old),
             notes=reading.notes,
             progress=progress,
         )
@@ -77,35 +67,6 @@ def _options_of(old: Plan, file: str) -> PlanOptions:
         return PlanOptions(**chosen)
     except UsageError as error:
         raise InputError(f"holds options that are none: {error}", file=file) from error
-
-
-def _as_then(args: argparse.Namespace, kept: Mapping[str, Any]) -> argparse.Namespace:
-    """Return the options by which the graph was read when the plan was made.
-
-    A plan keeps no folders: further files are looked for beside the graph, then here.
-    """
-    from evener.errors import InputError
-
-    chosen: dict[str, Any] = dict.fromkeys(READING_KEYS)
-    chosen |= {"by": "cells"} | dict(kept)
-    for key, value in kept.items():
-        if key not in READING_KEYS or not isinstance(value, READING_KEYS[key]):
-            raise InputError(f"holds an option of reading that is none: {key}", file=args.plan)
-    for key in ("coords", "weights"):
-        if getattr(args, key) is not None:
-            chosen[key] = getattr(args, key)
-        elif chosen[key] is not None:
-            chosen[key] = _beside(args.graph, chosen[key])
-    return argparse.Namespace(**chosen)
-
-
-def _beside(graph: str, name: str) -> str:
-    from evener.filing.sources import find_file
-
-    if name.startswith("cell:"):
-        return name
-    beside = str(Path(graph).parent / name)
-    return beside if find_file(Path(split_weights(beside)[0])) is not None else name
 
 
 def _digests(plan: Plan) -> list[str]:

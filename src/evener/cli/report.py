@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.rereading import add_rereading_options, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", help="a plan file")
     parser.add_argument("mesh", nargs="?", help="the file it was made from, for the picture")
     parser.add_argument("-o", "--output", metavar="X.html", help="default: the plan's name.html")
-    add_reading_options(parser)
+    add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -30,8 +30,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = args.output or f"{Path(args.plan).with_suffix('')}.html"
     graph = mesh = None
     if args.mesh is not None:
-        _read_as_planned(args, plan)
-        reading = read_workload(args.mesh, args, out)
+        reading = read_again(args.mesh, plan, args, out)
         _check_inputs(plan, reading.inputs, args.mesh)
         graph, mesh = reading.graph, reading.mesh
     with out.progress("Drawing the report") as progress:
@@ -41,14 +40,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.say(f"Written: {output}")
     out.result({"verdict": plan.verdict(), "written": output, "picture": graph is not None})
     return 0
-
-
-def _read_as_planned(args: argparse.Namespace, plan: Plan) -> None:
-    """Take the reading options the plan was made with, where no others are given."""
-    kept: dict[str, Any] = dict(plan.options.get("reading", {}))
-    for key, value in kept.items():
-        if getattr(args, key, None) in (None, "cells"):
-            setattr(args, key, value)
 
 
 def _check_inputs(plan: Plan, inputs: dict[str, str], path: str) -> None:
