@@ -40,7 +40,8 @@ def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
     """
     rng = np.random.default_rng(seed)
     given, best, least = state.part.copy(), state.part.copy(), np.inf
-    for attempt in range(1 + min(MAX_ATTEMPTS, ATTEMPT_BUDGET // max(state.graph.n, 1))):
+    attempts = 1 + min(MAX_ATTEMPTS, ATTEMPT_BUDGET // max(state.graph.n, 1))
+    for attempt in range(attempts):
         shaken = state.weights * np.exp(rng.normal(0, 0.1 * attempt, state.graph.n))
         order = np.argsort(-shaken, kind="stable")
         state.part[:] = given

@@ -13,11 +13,13 @@ GIB = 2.0**30
 def prove_possible(state: State, names: list[str]) -> None:
     """Raise InfeasibleError where a simple argument rules every partition out."""
     _enough_vertices(state)
+    _lightest_fits_everywhere(state, names)
+    _some_weight_is_allowed(state, names)
     _lows_within_total(state)
     _highs_cover_total(state)
     _bytes_covered(state)
     _heaviest_fits(state, names)
-    _lightest_fits_everywhere(state, names)
+    _each_fits_somewhere(state, names)
 
 
 def _enough_vertices(state: State) -> None:
@@ -85,4 +87,33 @@ def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
             f"{names[spare]} has {state.caps[spare]:,.6g} bytes, the smallest vertex needs "
             f"{state.n_bytes.min():,.6g}: its block would be empty",
             hint="Leave that device out.",
+        )
+
+
+def _some_weight_is_allowed(state: State, names: list[str]) -> None:
+    none = state.low > state.high
+    if none.any():
+        b = int(none.argmax())
+        low, high = state.contract.low[b], state.contract.high[b]
+        raise InfeasibleError(
+            f"{names[b]} asks for {low:,.6g} to {high:,.6g} units, but no sum of the vertices' "
+            "weights lies between: they are all multiples of one number",
+            hint="A larger epsilon would make room.",
+        )
+
+
+def _each_fits_somewhere(state: State, names: list[str]) -> None:
+    """Refuse a vertex that fits by weight in some blocks and by bytes only in others."""
+    order = np.argsort(-state.high, kind="stable")
+    best_cap = np.maximum.accumulate(state.caps[order])
+    allowed = np.searchsorted(-state.high[order], -state.weights, side="right")
+    homeless = state.n_bytes > best_cap[np.maximum(allowed, 1) - 1]
+    if homeless.any():
+        v = int(homeless.argmax())
+        fits = state.high >= state.weights[v]
+        b = int(np.where(fits, state.caps, -1).argmax())
+        raise InfeasibleError(
+            f"vertex {v} needs {state.n_bytes[v]:,.6g} bytes; of the blocks that may hold its "
+            f"{state.weights[v]:,.6g} units, {names[b]} has most room: {state.caps[b]:,.6g} bytes, "
+            f"{state.n_bytes[v] - state.caps[b]:,.6g} short"
         )
