@@ -101,6 +101,8 @@ def test_those_of_another_graph_are_refused(put):
         ("2\n3\n0 0 0\n1 1 1\n1 2 2\n", None, "consecutive"),
         ("2\n3\n0 0 0\n1 1 1\n5 2 2\n", None, "consecutive"),
         ("2\n3\n0 0 0\n1 1\n2 2 2\n", 4, "2 fields; 3 are needed"),
+        ("0003999999999\n3\n0 0 0\n", 1, "2 or 3 columns, not 1"),
+        ("0001" + "1" * 5000 + "\n3\n0 0 0\n", 1, "2 or 3 columns, not 1"),
         ("# nothing\n", None, "holds no coordinates"),
         ("%%MatrixMarket matrix array real general\n3 4\n", 2, "where 12 are promised"),
         ("%%MatrixMarket matrix coordinate real general\n3 2 1\n1 1 1\n", 1, "array"),

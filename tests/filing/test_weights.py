@@ -86,6 +86,7 @@ def test_one_of_several(put):
         ("4e18\n4e18\n4e18\n", "", None, "2^62"),
         ("# nothing\n", "", None, "holds no weights"),
         ("only a heading\n", "", None, "holds no weights"),
+        ("a,b,c\n1,2\n3,4\n5,6\n", "c", 2, "the heading has 3 names"),
         (TABLE, "effort", None, "there are cells, work, size"),
         ("1 2\n3 4\n5 6\n", "2", None, "there are 0 to 1"),
     ],

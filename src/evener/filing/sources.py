@@ -169,7 +169,7 @@ def _unpack(raw: bytes, path: Path) -> bytes:
                     hint="If it is no mistake, unpack it first.",
                 )
     except (EOFError, OSError, zlib.error, lzma.LZMAError, _Damaged) as error:
-        raise InputError(f"is damaged: it cannot be unpacked ({error})", file=path) from error
+        raise InputError(f"cannot be unpacked: {error}", file=path) from error
     data = out.getvalue()
     if not data:
         raise InputError("is empty when unpacked", file=path)
