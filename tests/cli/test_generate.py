@@ -2,8 +2,10 @@
 
 import hashlib
 import json
+from types import SimpleNamespace
 
 import numpy as np
+import psutil
 import pytest
 
 from evener.cli import main
@@ -138,7 +140,8 @@ def test_refuses_before_anything_is_written(words, code, message, generate, tmp_
     assert list(tmp_path.iterdir()) == []
 
 
-def test_more_than_the_memory_is_refused(generate):
+def test_more_than_the_memory_is_refused(generate, monkeypatch):
+    monkeypatch.setattr(psutil, "virtual_memory", lambda: SimpleNamespace(available=8e9))
     code, _, said = generate("delaunay", "--n", 2**31 - 1, "-o", "a.graph")
     assert code == 2
     assert "2,147,483,647 points need about 1,718.0 GB of memory to make" in said
