@@ -69,6 +69,14 @@ def test_for_people(evener, grid_file, small_machine):
     assert said.out.startswith("It fits: 120 vertices, ")
 
 
+def test_a_vertex_too_heavy_for_any_device(evener, grid_file, tmp_path):
+    (tmp_path / "w.txt").write_text("1\n" * 7 + "1000\n" + "1\n" * 112)
+    said = evener("fits", grid_file, "--k", 2, "--weights", tmp_path / "w.txt", "--json")
+    assert said.code == 4
+    assert json.loads(said.out)["fits"] is False
+    assert "vertex 7 weighs 1,000 units, more than any block may hold" in said.err
+
+
 def test_many_devices_short_are_summarised(evener, grid_file, tmp_path):
     file = machine(tmp_path, 'name = "s"\ncount = 12\nspeed = 1.0\nmemory_units = 5',
                    'name = "big"\nspeed = 1.0')  # fmt: skip

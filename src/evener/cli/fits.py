@@ -14,6 +14,7 @@ from evener.cli.reading import add_reading_options, read_workload
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs import Graph
+    from evener.partitions import Contract
     from evener.platforms import Platform
 
 
@@ -37,7 +38,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
               "memory_bytes": finite(platform.memories.sum())}  # fmt: skip
     try:
-        _, sizes = contract_for(graph, platform, args.epsilon)
+        contract, sizes = contract_for(graph, platform, args.epsilon)
+        _refuse_impossible(graph, contract, platform)
     except InfeasibleError as error:
         out.result({"fits": False, **answer, "reason": error.message, "devices": devices})
         _print(devices, out)
@@ -52,6 +54,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
         f"{full} of {platform.k} devices filled to their memory."
     )
     return 0
+
+
+def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> None:
+    """Raise InfeasibleError where a single vertex is too heavy, as `plan` would."""
+    from evener.partitioning.proofs import prove_possible
+    from evener.partitioning.state import State
+    from evener.partitions import Partition
+
+    anything = Partition(np.zeros(graph.n, np.int32), contract.k)
+    prove_possible(State.of(graph, anything, contract, 0), platform.names)
 
 
 def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
