@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,6 +46,11 @@ class TimeBar:
     total: str
     split: str
     is_last: bool
+
+
+def name_width(bars: Sequence[LoadBar | TimeBar]) -> int:
+    """Characters that the column of names is wide; longer ones are cut, and end in dots."""
+    return min(max(10, *(len(bar.name) for bar in bars)), 20)
 
 
 def load_bars(plan: Plan, chosen: IntArray) -> list[LoadBar]:
@@ -110,7 +116,8 @@ def tightest(plan: Plan) -> IntArray:
     within = _within(certificate.weights, contract.low, contract.high)
     pressing = np.maximum(np.abs(within - 50) / 50, certificate.bytes / contract.caps)
     pressing = np.where(certificate.holds, pressing, np.inf)
-    return np.sort(np.argsort(-pressing, kind="stable")[: MAX_BARS // 2])
+    order = np.lexsort((-plan.prediction.seconds, -pressing))
+    return np.sort(order[: MAX_BARS // 2])
 
 
 def latest(plan: Plan) -> IntArray:

@@ -50,6 +50,7 @@ class Compared:
     verdict: str
     tools: list[Contestant]
     measures: tuple[tuple[str, str, str], ...]
+    name_width: int
 
 
 def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
@@ -70,7 +71,8 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
         )
         for row in ordered
     ]  # fmt: skip
-    return Compared(_verdict(ordered), tools, MEASURES)
+    width = max((len(tool.tool) for tool in tools), default=0) + len(" best")
+    return Compared(_verdict(ordered), tools, MEASURES, width)
 
 
 def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:

@@ -1,4 +1,4 @@
-"""What a picture shows of the plane: whole, densest region, view of a body in space."""
+"""What a picture shows of the plane, and the view of a body in space."""
 
 from __future__ import annotations
 
@@ -8,12 +8,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 
-# The smallest box that holds this share of the cells is where the interest lies ...
-DENSE_SHARE = 0.6
-# ... and deserves a picture of its own where it fills less than this share of the whole.
-SMALL_AREA = 0.06
-TALLEST, FLATTEST = 0.62, 0.12  # height / width of a picture
-STRIDE = 14.0  # the most by which one picture may enlarge the one before it
+TALLEST, FLATTEST = 0.72, 0.12  # height / width of a picture
 VIEW_ANGLES = {"front": 0.45, "back": 0.45 + np.pi}  # [rad] around the upright axis
 ELEVATION = 0.42  # [rad]
 
@@ -67,32 +62,7 @@ def frame_around(points: FloatArray, width: int, margin: float = 0.01) -> Frame:
     A box much taller than wide is drawn less wide; one that is almost a line gets air.
     """
     low, high = points.min(axis=0), points.max(axis=0)
-    return _framed((low + high) / 2, (high - low) * (1 + 2 * margin), width)
-
-
-def frames_inward(centres: FloatArray, whole: Frame) -> list[Frame]:
-    """Return `whole` and, where most of the cells (n, 2) lie in a small part of it, that part.
-
-    A part so small that the way there would be lost gets a frame between the two.
-    """
-    low, high = np.transpose([_shortest_interval(column) for column in centres.T])
-    size = np.maximum((high - low) * 1.25, 1e-9 * (whole.x1 - whole.x0))
-    dense = _framed((low + high) / 2, size, whole.width)
-    share = dense.area / whole.area
-    if share >= SMALL_AREA:
-        return [whole]
-    enlarged = share**-0.5
-    n_between = int(np.ceil(np.log(enlarged) / np.log(STRIDE))) - 1
-    between = [_between(whole, dense, step / (n_between + 1)) for step in range(1, n_between + 1)]
-    return [whole, *between, dense]
-
-
-def _between(whole: Frame, dense: Frame, way: float) -> Frame:
-    """Return a frame around `dense`, its size `way` from the one's to the other's, as ratios."""
-    sizes = [(f.x1 - f.x0, f.y1 - f.y0) for f in (whole, dense)]
-    size = np.array([a ** (1 - way) * b**way for a, b in zip(*sizes, strict=True)])
-    middle = np.array([dense.x0 + dense.x1, dense.y0 + dense.y1]) / 2
-    return _framed(middle, size, whole.width)
+    return framed((low + high) / 2, (high - low) * (1 + 2 * margin), width)
 
 
 def turned(points: FloatArray, view: str) -> FloatArray:
@@ -138,7 +108,8 @@ def _typical_spacing(coords: FloatArray) -> float:
     return float((extent.prod() / len(coords)) ** (1 / extent.size))
 
 
-def _framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
+def framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
+    """Return a frame around `middle` (2,) of `size` (2,), or more where that is a line."""
     w, h = float(size[0]), float(size[1])
     w, h = max(w, h / 4, 1e-300), max(h, w * FLATTEST)
     if w <= 1e-300:
@@ -148,12 +119,3 @@ def _framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
         width = round(width * TALLEST * w / h)
     x, y = float(middle[0]), float(middle[1])
     return Frame(x - w / 2, x + w / 2, y - h / 2, y + h / 2, width)
-
-
-def _shortest_interval(values: FloatArray) -> tuple[float, float]:
-    """Return the shortest interval that holds DENSE_SHARE of the values."""
-    ordered = np.sort(values)
-    reach = max(1, int(DENSE_SHARE * ordered.size)) - 1
-    lengths = ordered[reach:] - ordered[: ordered.size - reach]
-    start = int(np.argmin(lengths))
-    return float(ordered[start]), float(ordered[start + reach])

@@ -97,4 +97,5 @@ def _render(template: str, **values: Any) -> str:
     for name in ("count", "duration", "memory", "percent", "plural", "ratio", "speed",
                  "signed_percent"):  # fmt: skip
         environment.globals[name] = getattr(numbers, name)
+    environment.globals["name_width"] = bars.name_width
     return environment.get_template(template).render(**values)

@@ -8,15 +8,16 @@ import numpy as np
 import numpy.typing as npt
 
 STEP = 3  # the map is thinned this much to find a place; labels need no finer one
-CHARACTER = 0.58  # width of a character of the sans-serif fonts, relative to their size
+CHARACTER = 0.66  # width of a character of bold sans-serif fonts, relative to their size
 
 
 class Label(NamedTuple):
-    """Text centred at (x, y) of a picture, in its pixels."""
+    """Text for a block, centred at (x, y) of a picture, in its pixels."""
 
     x: int
     y: int
     text: str
+    block: int
 
 
 def place_labels(blocks: npt.NDArray[np.int32], names: list[str], font: float) -> tuple[Label, ...]:
@@ -40,7 +41,7 @@ def place_labels(blocks: npt.NDArray[np.int32], names: list[str], font: float) -
     for b, (row, column) in zip(present.tolist(), places, strict=True):
         for text in dict.fromkeys((names[b], str(b))):
             if _fits(small == b, int(row), int(column), text, font / STEP):
-                found.append(Label(int(column - 1) * STEP, int(row - 1) * STEP, text))
+                found.append(Label(int(column - 1) * STEP, int(row - 1) * STEP, text, b))
                 break
     return tuple(found)
 

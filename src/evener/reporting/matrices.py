@@ -46,7 +46,8 @@ class Matrix:
 
     names (k,); cells, or where these are too many paths (LEVELS,), one for each shade, or where
     even that is too much the uri of an image; ranges: the values a shade stands for. largest
-    pairs, and all of them where they are not too many. ticks: whose names stand at the sides.
+    pairs, and all of them where they are not too many. ticks: whose names stand at the sides,
+    margin [CSS px]: their room.
     """
 
     k: int
@@ -59,6 +60,7 @@ class Matrix:
     pairs: list[Pair]
     n_pairs: int
     ticks: list[int]
+    margin: int
 
 
 def exchange_matrix(plan: Plan) -> Matrix:
@@ -82,6 +84,7 @@ def exchange_matrix(plan: Plan) -> Matrix:
         pairs=_pairs(plan, np.sort(everyone), per_value) if order.size > N_LARGEST else [],
         n_pairs=int(values.size),
         ticks=_ticks(k),
+        margin=round(16 + 6.6 * min(max(len(name) for name in plan.platform.names), 20)),
     )  # fmt: skip
 
 

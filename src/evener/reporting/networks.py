@@ -17,7 +17,11 @@ MAX_LINES = 3000  # more would be one grey spot
 CROWDED = 0.4  # share of all pairs from which on a circle says more than distances
 WIDTHS = (0.7, 1.4, 2.6, 4.2, 6.5)  # of lines, thinnest first
 MAX_NODES = 1500
+CHARACTER = 7.2  # width of a character of 12 px
+MAX_APART = 300  # beyond that discs may overlap: pushing them apart takes long
+ROW = 34.0  # height of a row of blocks that are not joined to the rest
 STEPS = 60
+APART_STEPS = 150
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,7 @@ def draw_network(plan: Plan) -> Network | None:
         return None
     u, v, between = _joined(plan)
     crowded = k > 3 and u.size > CROWDED * k * (k - 1) / 2
-    places = _circle(k) if crowded or u.size == 0 else _stress_layout(k, u, v)
+    places = _circle(k) if crowded or u.size == 0 else _laid_out(k, u, v)
     share = plan.certificate.weights / max(float(plan.certificate.weights.max()), 1e-300)
     spacing = np.sqrt(WIDTH * HEIGHT / k)
     largest = min(0.36 * spacing, 44.0) if not crowded else min(0.8 * np.pi * 500 / k, 40.0)
@@ -58,6 +62,8 @@ def draw_network(plan: Plan) -> Network | None:
     shown = np.argsort(-between, kind="stable")[:MAX_LINES]
     exchange = plan.evaluation.exchange
     colour = block_colours(k, exchange.sender, exchange.receiver)
+    if k <= MAX_APART:
+        places = _apart(places, radius)
     nodes = [_node(plan, b, places[b], float(radius[b]), int(colour[b])) for b in range(k)]
     left_out = u.size - shown.size
     caption = (
@@ -66,6 +72,8 @@ def draw_network(plan: Plan) -> Network | None:
     )
     if left_out:
         caption += f"; the {plural(left_out, 'thinnest line')} of {count(u.size)} are left out"
+    if k > MAX_APART:
+        caption += "; the pointer on a disc tells its device"
     lines = _lines(places, u[shown], v[shown], between[shown])
     return Network(round(WIDTH), round(HEIGHT), lines, nodes, f"{caption}.")
 
@@ -90,15 +98,54 @@ def _circle(k: int) -> FloatArray:
     return np.asarray(middle + np.column_stack([np.cos(angle), np.sin(angle)]) * reach)
 
 
-def _stress_layout(k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -> FloatArray:
+def _laid_out(k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -> FloatArray:
+    """Places (k, 2): the largest connected piece drawn, all other blocks in rows below it."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    joined = coo_array((np.ones(u.size), (u, v)), shape=(k, k))
+    _, piece = connected_components(joined, directed=False)
+    main = piece == np.argmax(np.bincount(piece))
+    rest = np.flatnonzero(~main)
+    in_row = int((WIDTH - 2 * MARGIN) / ROW)
+    below = ROW * -(-rest.size // in_row)
+    number = np.cumsum(main) - 1
+    inside = main[u]
+    places = np.empty((k, 2))
+    room = np.array([WIDTH, max(HEIGHT - below, HEIGHT / 2)])
+    places[main] = _stress_layout(int(main.sum()), number[u[inside]], number[v[inside]], room)
+    row, column = np.divmod(np.arange(rest.size), in_row)
+    places[rest] = np.column_stack([MARGIN + ROW * column, HEIGHT - below + ROW * (row + 0.5)])
+    return places
+
+
+def _apart(places: FloatArray, radius: FloatArray) -> FloatArray:
+    """Push discs apart that overlap, a little at a time, within the drawing."""
+    least = radius[:, None] + radius[None, :] + 3.0
+    np.fill_diagonal(least, 0.0)
+    edge = radius[:, None] + 2.0
+    for _ in range(APART_STEPS):
+        apart = places[:, None, :] - places[None, :, :]
+        length = np.sqrt((apart**2).sum(axis=2))
+        lacking = np.maximum(least - length, 0.0)
+        if not lacking.any():
+            break
+        # A small disc gives way to a large one, not the other way round.
+        share = radius[None, :] / (radius[:, None] + radius[None, :])
+        push = apart / np.where(length > 0, length, 1.0)[..., None] * (lacking * share)[..., None]
+        places = np.clip(places + 0.8 * push.sum(axis=1), edge, np.array([WIDTH, HEIGHT]) - edge)
+    return places
+
+
+def _stress_layout(
+    k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], room: FloatArray
+) -> FloatArray:
     """Places (k, 2) whose distances follow those in the graph, by stress majorisation [GKN05]_."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
     graph = coo_array((np.ones(u.size), (u, v)), shape=(k, k)).tocsr()
     distance = shortest_path(graph, directed=False, unweighted=True)
-    reached = distance[np.isfinite(distance)]
-    distance[~np.isfinite(distance)] = reached.max() + 2  # pieces stand apart
     np.fill_diagonal(distance, 1.0)
     weight = distance**-2.0
     np.fill_diagonal(weight, 0.0)
@@ -111,10 +158,10 @@ def _stress_layout(k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -
         length = np.sqrt((apart**2).sum(axis=2))
         pull = weight * distance / np.where(length > 0, length, 1.0)
         places = inverse @ (pull.sum(axis=1)[:, None] * places - pull @ places)
-    return _fitted(places)
+    return _fitted(places, room)
 
 
-def _fitted(places: FloatArray) -> FloatArray:
+def _fitted(places: FloatArray, size: FloatArray) -> FloatArray:
     """Turn the longest extent across, and scale to fill the drawing."""
     centred = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
@@ -122,11 +169,11 @@ def _fitted(places: FloatArray) -> FloatArray:
     # An axis has no sign of its own: the first block stands on the left and above.
     turned *= np.where(turned[0] > 0, -1.0, 1.0)
     extent = np.ptp(turned, axis=0)
-    room = np.array([WIDTH - 2 * MARGIN, HEIGHT - 2 * MARGIN])
+    room = size - 2 * MARGIN
     scale = float((room / np.maximum(extent, 1e-9)).min())
     stretch = np.minimum(room / np.maximum(extent, 1e-9) / scale, 1.6) * scale
     middle = (turned.max(axis=0) + turned.min(axis=0)) / 2
-    return np.asarray((turned - middle) * stretch + np.array([WIDTH, HEIGHT]) / 2)
+    return np.asarray((turned - middle) * stretch + size / 2)
 
 
 def _lines(
@@ -150,8 +197,9 @@ def _lines(
 
 def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: int) -> Node:
     name = plan.platform.names[b]
-    room = 2 * radius / 7.2  # characters of 12 px
-    label = name if len(name) <= room else str(b) if len(str(b)) <= room and radius > 7 else ""
+    # Among so many discs numbers would lie over each other.
+    room = 2 * radius / CHARACTER if plan.platform.k <= MAX_APART else 0
+    label = name if len(name) <= room else str(b) if len(str(b)) <= room else ""
     title = (
         f"{name}: weight {count(float(plan.certificate.weights[b]))}, "
         f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "

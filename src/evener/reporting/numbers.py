@@ -23,7 +23,7 @@ def duration(seconds: float | None) -> str:
         return f"{seconds:,.0f} s"
     for size, unit in _DURATIONS:
         if float(f"{seconds / size:.3g}") >= 1:
-            return f"{seconds / size:.3g} {unit}"
+            return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
     return f"{seconds / 1e-9:.2g} ns"
 
 

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.graphs import Graph
 from evener.meshes import Mesh, PolyMesh
 from evener.plans import Plan
 from evener.reporting import framing, png, raster
 from evener.reporting.colours import OUTLINE, PALETTE, block_colours
 from evener.reporting.framing import Frame
+from evener.reporting.insets import with_insets
 from evener.reporting.labels import Label, place_labels
 from evener.reporting.numbers import count, plural
 from evener.reporting.shapes import Triangles, visible_triangles
@@ -24,12 +26,24 @@ MAX_SITES = 2_000_000  # points beyond this are thinned: a picture has no more p
 # Twelve shades of each colour: ten for the light on a surface, and the last two for lines on it.
 SHADES = tuple(1.0 - 0.04 * step for step in range(12))
 LIT = 9
+CROWD, CROWDED = 15, 0.7  # [pixels] of a neighbourhood, and its share of outlines
 FLAT = 0.25  # height / width below which a picture needs the whole width of the page
+LETTERS = " ABCDEFGH"
 THIRD = 0.311  # of the page's width, gaps taken off
 LINED = (60, 250)  # [pixels] cells larger than this show their outline, faintly or plainly
 PAGE = 1080  # [CSS px] width of the page's content on a wide screen
 SMALL_SCREEN = 330  # [CSS px] width of a picture on a phone
 DESKTOP, PHONE = 13.0, 10.0  # [CSS px] height of labels
+
+
+class Region(NamedTuple):
+    """A box of a picture [pixels] that another one enlarges, and the letter it goes by."""
+
+    x: float
+    y: float
+    width: float
+    height: float
+    letter: str
 
 
 @dataclass(frozen=True)
@@ -38,7 +52,7 @@ class Picture:
 
     css_width: its width on a wide screen [CSS px].
 
-    region: x, y, width, height of what the next picture enlarges.
+    regions: what other pictures enlarge.
     """
 
     uri: str
@@ -50,7 +64,7 @@ class Picture:
     font: float
     large_font: float
     css_width: int
-    region: tuple[float, float, float, float] | None = None
+    regions: tuple[Region, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -119,7 +133,7 @@ def _draw_plane(triangles: Triangles, blocks: _Blocks) -> Scene:
         seen &= (corners.min(axis=1) <= [frame.width, frame.height]).all(axis=1)
         return raster.fill(corners[seen], triangles.owner[seen], frame.width, frame.height)
 
-    pictures = _whole_and_dense(cells, whole, centres, blocks)
+    pictures = _with_insets(cells, whole, (centres, triangles.owner), blocks)
     what = "Every cell has the colour of its device"
     return Scene(pictures, _caption(what, pictures, blocks))
 
@@ -136,13 +150,13 @@ def _draw_sites(graph: Graph, coords: FloatArray, blocks: _Blocks) -> Scene:
     hull = _hull_of(coords)
 
     def cells(frame: Frame) -> raster.Ids:
-        distance, nearest = tree.query(frame.centres(), workers=1)
+        distance, nearest = tree.query(frame.centres())
         reached = (distance <= reach[nearest]) & hull(frame).ravel()
         reached |= distance <= 0.75 / frame.scale
         ids = np.where(reached, nearest * step, raster.NOTHING)
         return np.asarray(ids.reshape(frame.height, frame.width), np.int32)
 
-    pictures = _whole_and_dense(cells, whole, coords, blocks)
+    pictures = _with_insets(cells, whole, (coords, np.arange(graph.n)), blocks)
     what = "Every vertex, with the space nearest to it, has the colour of its device"
     return Scene(pictures, _caption(what, pictures, blocks))
 
@@ -175,16 +189,18 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: _Blocks) -> t
 
     def cells(frame: Frame) -> raster.Ids:
         within = raster.inside(frame.pixels(corners), frame.width, frame.height)
-        places = np.column_stack([frame.centres(), np.full(within.size, height)])
-        _, nearest = tree.query(places, workers=1)
-        ids = np.where(within, nearest.reshape(within.shape), raster.NOTHING)
-        return np.asarray(ids, np.int32)
+        places = frame.centres()[within.ravel()]
+        _, nearest = tree.query(np.column_stack([places, np.full(len(places), height)]))
+        ids = np.full(within.shape, raster.NOTHING, np.int32)
+        ids[within] = nearest
+        return ids
 
     whole = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
     if whole.height < whole.width * FLAT:
         whole = whole.of_width(blocks.wide)
     name = f"Slice at the middle of {'xyz'[order[2]]}"
-    return _whole_and_dense(cells, whole, coords[:, order[:2]], blocks, name=name)
+    sites = coords[:, order[:2]], np.arange(len(coords))
+    return _with_insets(cells, whole, sites, blocks, name=name)
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: _Blocks) -> Scene:
@@ -215,7 +231,7 @@ def _slice(coords: FloatArray, reach: FloatArray, blocks: _Blocks) -> Picture:
     order, height = _cutting_plane(coords)
     frame = framing.frame_around(coords[:, order[:2]], blocks.half, margin=0.02)
     places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
-    distance, nearest = cKDTree(coords[:, order]).query(places, workers=1)
+    distance, nearest = cKDTree(coords[:, order]).query(places)
     cells = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
     image = cells.reshape(frame.height, frame.width).astype(np.int32)
     return _picture(f"Slice at the middle of {'xyz'[order[2]]}", image, blocks)
@@ -242,41 +258,53 @@ def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:
     return lambda frame: raster.fill(frame.pixels(fan), owner, frame.width, frame.height) == 0
 
 
-def _whole_and_dense(
+def _with_insets(
     cells: Callable[[Frame], raster.Ids],
     whole: Frame,
-    centres: FloatArray,
+    sites: tuple[FloatArray, IntArray],
     blocks: _Blocks,
     name: str = "The whole",
 ) -> tuple[Picture, ...]:
-    """Draw the whole and, where most cells lie in a small part of it, that part as well."""
-    frames = framing.frames_inward(centres, whole)
-    if len(frames) > 1 and whole.height >= whole.width * FLAT:
-        # What leads to the last one stands side by side; the last is what there is to see.
-        aside = blocks.half if len(frames) < 4 else round(blocks.wide * THIRD)
-        last = blocks.half if len(frames) == 2 else blocks.wide
-        frames = [*(f.of_width(aside) for f in frames[:-1]), frames[-1].of_width(last)]
+    """Draw the whole and what is too small in it; sites: places (t, 2) and the vertex of each."""
+    places, vertex = sites
+    insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names))
+    parents = [inset.parent for inset in insets]
+    widths = _widths([inset.gained for inset in insets], whole, blocks)
+    frames = [inset.frame.of_width(w) for inset, w in zip(insets, widths, strict=True)]
     pictures = []
     for i, frame in enumerate(frames):
-        title = name if i == 0 else _enlarged(frames[0], frame)
-        region = _region(frame, frames[i + 1]) if i + 1 < len(frames) else None
-        pictures.append(_picture(title, cells(frame), blocks, region=region))
+        title = name if i == 0 else f"{LETTERS[i]}, enlarged {_times(frames[0], frame)}"
+        regions = [_region(frame, frames[j], LETTERS[j]) for j, at in enumerate(parents) if at == i]
+        pictures.append(_picture(title, cells(frame), blocks, regions=tuple(regions)))
     return tuple(pictures)
 
 
-def _enlarged(whole: Frame, frame: Frame) -> str:
+def _widths(gained: list[int], whole: Frame, blocks: _Blocks) -> list[int]:
+    """Widths [pixels] of pictures: large where most blocks become legible, else small."""
+    if len(gained) == 1 or whole.height < whole.width * FLAT:
+        return [whole.width] * len(gained)
+    if len(gained) == 2:
+        return [blocks.half, blocks.half]
+    widths = [round(blocks.wide * THIRD) if len(gained) > 3 else blocks.half] * len(gained)
+    widths[gained.index(max(gained))] = blocks.wide
+    return widths
+
+
+def _times(whole: Frame, frame: Frame) -> str:
     times = (whole.x1 - whole.x0) / (frame.x1 - frame.x0)
-    return f"Where the cells are densest, enlarged {count(round(times))}x"
+    return f"{count(round(times))}x"
 
 
-def _region(frame: Frame, part: Frame | None) -> tuple[float, float, float, float] | None:
-    if part is None:
-        return None
+def _region(frame: Frame, part: Frame, letter: str) -> Region:
     x, y = (part.x0 - frame.x0) * frame.scale, (frame.y1 - part.y1) * frame.scale
     w, h = (part.x1 - part.x0) * frame.scale, (part.y1 - part.y0) * frame.scale
     least = frame.width / 60  # a region smaller than a mark could not be seen
     grow_x, grow_y = max(0.0, least - w) / 2, max(0.0, least - h) / 2
-    return (x - grow_x, y - grow_y, w + 2 * grow_x, h + 2 * grow_y)
+    left, top = max(x - grow_x, 1.0), max(y - grow_y, 1.0)
+    right, bottom = min(x + w + grow_x, frame.width - 1.0), min(y + h + grow_y, frame.height - 1.0)
+    return Region(
+        round(left, 1), round(top, 1), round(right - left, 1), round(bottom - top, 1), letter
+    )
 
 
 def _picture(
@@ -285,7 +313,7 @@ def _picture(
     blocks: _Blocks,
     *,
     shade: npt.NDArray[np.int64] | None = None,
-    region: tuple[float, float, float, float] | None = None,
+    regions: tuple[Region, ...] = (),
     lined: bool = True,
 ) -> Picture:
     """Colour an image of vertex numbers, outline its blocks, find places for their names."""
@@ -296,15 +324,23 @@ def _picture(
         level = level + _cell_lines(cells)
     image = 2 + blocks.colour[part].astype(np.int64) * len(SHADES) + level
     image[part < 0] = 0
-    image[raster.outlines_of(part)] = 1
+    image[_drawn(raster.outlines_of(part))] = 1
     font, large_font = blocks.density * DESKTOP, width / SMALL_SCREEN * PHONE
     return Picture(
         png.data_uri(image.astype(np.uint8), _colour_table()), width, height, title,
         labels=place_labels(part, blocks.names, font),
         few_labels=place_labels(part, blocks.names, large_font),
         font=round(font, 1), large_font=round(large_font, 1),
-        css_width=round(width / blocks.density), region=region,
+        css_width=round(width / blocks.density), regions=regions,
     )  # fmt: skip
+
+
+def _drawn(outlines: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
+    """Leave out outlines so dense that nothing but them would be seen."""
+    from scipy import ndimage
+
+    crowd = ndimage.uniform_filter(outlines.astype(np.float32), CROWD)
+    return np.asarray(outlines & (crowd < CROWDED))
 
 
 def _cell_lines(cells: raster.Ids) -> npt.NDArray[np.int64]:
@@ -332,7 +368,7 @@ def _shading(corners: FloatArray) -> npt.NDArray[np.int64]:
 
 def _caption(what: str, pictures: tuple[Picture, ...], blocks: _Blocks) -> str:
     k = len(blocks.names)
-    labelled = {label.text for picture in pictures for label in picture.labels}
+    labelled = {label.block for picture in pictures for label in picture.labels}
     told = "" if k <= len(PALETTE) else "colours repeat"
     if told and blocks.differ:
         told = "colours repeat, but not between blocks that exchange anything"

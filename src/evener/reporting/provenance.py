@@ -67,7 +67,7 @@ def provenance(plan: Plan) -> Provenance:
     return Provenance(
         options=_options(plan.options),
         inputs=[Row(name, digest) for name, digest in plan.inputs.items()],
-        versions=[Row(name, str(version)) for name, version in plan.versions.items()],
+        versions=[Row(name, str(version) or NOTHING) for name, version in plan.versions.items()],
         devices=_devices(plan),
         levels=_levels(plan),
     )
