@@ -6,6 +6,7 @@ import numpy as np
 
 from evener.errors import InfeasibleError
 from evener.partitioning.state import State
+from evener.partitions import RELATIVE_SLACK
 
 GIB = 2.0**30
 
@@ -60,11 +61,11 @@ def _bytes_covered(state: State) -> None:
 
 def _heaviest_fits(state: State, names: list[str]) -> None:
     for amounts, limits, unit in (
-        (state.weights, state.high, "units"),
-        (state.n_bytes, state.caps, "bytes"),
+        (state.weights, state.contract.high, "units"),
+        (state.n_bytes, state.contract.caps, "bytes"),
     ):
         v, b = int(amounts.argmax()), int(limits.argmax())
-        if amounts[v] > limits[b]:
+        if amounts[v] > limits[b] * (1 + RELATIVE_SLACK):
             raise InfeasibleError(
                 f"vertex {v} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
                 f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
@@ -76,16 +77,17 @@ def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
     lightest = float(state.weights.min())
     b = int(state.high.argmin())
     if lightest > state.high[b]:
+        high = state.contract.high[b]
         raise InfeasibleError(
-            f"{names[b]} may hold {state.high[b]:,.6g} units, but the lightest vertex weighs "
-            f"{lightest:,.6g}: its block would be empty, {lightest - state.high[b]:,.6g} short",
+            f"{names[b]} may hold {high:,.6g} units, but the lightest vertex weighs "
+            f"{lightest:,.6g}: its block would be empty, {lightest - high:,.6g} short",
             hint="Leave that device out.",
         )
     spare = int(np.argmin(state.caps))
     if state.n_bytes.min() > state.caps[spare]:
         raise InfeasibleError(
-            f"{names[spare]} has {state.caps[spare]:,.6g} bytes, the smallest vertex needs "
-            f"{state.n_bytes.min():,.6g}: its block would be empty",
+            f"{names[spare]} has {state.contract.caps[spare]:,.6g} bytes, the smallest vertex "
+            f"needs {state.n_bytes.min():,.6g}: its block would be empty",
             hint="Leave that device out.",
         )
 
