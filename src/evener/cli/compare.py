@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.judging import evaluation_to_dict, finite
 from evener.cli.machines import add_machine_options, machine_of
-from evener.cli.planning import add_plan_options, options_of
+from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     for name in named:
         if name != "auto":
             find_tool(name)
-    graph = read_workload(args.graph, args, out).graph
+    reading = read_workload(args.graph, args, out)
+    graph = reading.graph
     tools = named or available_tools(graph)
     options = options_of(args, "auto")
     with out.progress("Comparing") as progress:
@@ -50,7 +52,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.report:
         from evener.reporting.html import write_comparison
 
-        write_comparison(args.report, rows, graph, platform)
+        asked = {**asdict(options), "reading": reading_of(args)}
+        write_comparison(args.report, rows, graph, platform, options=asked, inputs=reading.inputs)
         out.say(f"Written: {args.report}")
     out.result({"tools": [_json(result, row, platform) for result, row in
                           zip(results, rows, strict=True)]})  # fmt: skip

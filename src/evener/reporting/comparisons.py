@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evener.reporting.numbers import NOTHING, count, duration, plural
+from evener.reporting.numbers import NOTHING, count, duration, plural, ratio, signed_percent
 
 # Key, heading, what it means; of each the least is the best.
 MEASURES = (
@@ -109,12 +109,12 @@ def _most(rows: Sequence[Mapping[str, Any]], key: str) -> float:
 
 def _figure(key: str, value: float, best: float, worst: float) -> Measured:
     if key == "imbalance":
-        text = f"{100 * value:+.2f} %"
+        text = signed_percent(value)
     elif key.endswith("seconds"):
         text = duration(value)
     else:
         text = count(value)
-    over = f"{value / best:.2f}x" if best > 0 and key != "imbalance" else ""
+    over = ratio(value / best) if best > 0 and key != "imbalance" else ""
     bar = 100 * value / worst if worst > 0 else 0.0
     return Measured(text, float(value), round(max(bar, 0.0), 1), over, value == best)
 

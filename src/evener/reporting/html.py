@@ -18,7 +18,7 @@ from evener.reporting.comparisons import compared
 from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
 from evener.reporting.pictures import Scene, draw
-from evener.reporting.provenance import key_figures, provenance
+from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
@@ -65,15 +65,30 @@ def report(plan: Plan, graph: Graph | None = None, mesh: Mesh | PolyMesh | None 
 
 
 def write_comparison(
-    path: str | Path, rows: Sequence[Mapping[str, Any]], graph: Graph, platform: Platform
+    path: str | Path,
+    rows: Sequence[Mapping[str, Any]],
+    graph: Graph,
+    platform: Platform,
+    *,
+    options: Mapping[str, Any],
+    inputs: Mapping[str, str],
 ) -> None:
     """Write a page on several tools' partitions of one graph.
 
     rows: one a tool, with tool, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
     max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before, which
-    are None where the tool did not get that far.
+    are None where the tool did not get that far. options: what all tools were asked for; inputs:
+    file name -> SHA-256.
     """
-    page = _render("comparison.html.j2", view=compared(rows), graph=graph, platform=platform)
+    page = _render(
+        "comparison.html.j2",
+        view=compared(rows),
+        graph=graph,
+        platform=platform,
+        options=option_rows({key: value for key, value in options.items() if key != "tool"}),
+        devices=device_rows(platform),
+        inputs=inputs,
+    )
     write_text(path, page)
 
 

@@ -72,7 +72,9 @@ def signed_percent(share: float) -> str:
 
 def ratio(value: float | None) -> str:
     """Return a ratio: "1.08x"; a dash for None."""
-    return NOTHING if value is None or not math.isfinite(value) else f"{value:.2f}x"
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:.2f}x" if value < 10 else f"{_three_digits(value)}x"
 
 
 def speed(units_per_second: float) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evener.plans import Plan
-from evener.platforms import Device
+from evener.platforms import Device, Platform
 from evener.reporting.numbers import NOTHING, count, duration, memory, percent, ratio, speed
 
 MAX_GROUPS = 40
@@ -38,7 +38,6 @@ class Provenance:
     """Everything that chose the result, as rows of small tables."""
 
     options: list[Row]
-    inputs: list[Row]
     versions: list[Row]
     devices: list[Row]
     levels: list[tuple[str, str, str, str]]
@@ -63,12 +62,11 @@ def key_figures(plan: Plan) -> list[Row]:
 
 
 def provenance(plan: Plan) -> Provenance:
-    """Return options, inputs, versions and machine as rows."""
+    """Return options, versions and machine as rows."""
     return Provenance(
-        options=_options(plan.options),
-        inputs=[Row(name, digest) for name, digest in plan.inputs.items()],
+        options=option_rows(plan.options),
         versions=[Row(name, str(version) or NOTHING) for name, version in plan.versions.items()],
-        devices=_devices(plan),
+        devices=device_rows(plan.platform),
         levels=_levels(plan),
     )
 
@@ -82,7 +80,8 @@ def _tool(plan: Plan) -> str:
     return f"blocks by {tools[0]}" if tools else ""
 
 
-def _options(options: Mapping[str, Any]) -> list[Row]:
+def option_rows(options: Mapping[str, Any]) -> list[Row]:
+    """Return a row for each option, with its unit and what it means."""
     units = {"bytes_per_value": " B", "time_limit": " s"}
     rows = []
     for name, value in options.items():
@@ -95,10 +94,10 @@ def _options(options: Mapping[str, Any]) -> list[Row]:
     return rows
 
 
-def _devices(plan: Plan) -> list[Row]:
-    """Runs of equal devices: names, speed, memory."""
+def device_rows(platform: Platform) -> list[Row]:
+    """Return a row for each run of equal devices: names, speed, memory."""
     groups: list[list[Device]] = []
-    for device in plan.platform.devices:
+    for device in platform.devices:
         if groups and _what(groups[-1][0]) == _what(device):
             groups[-1].append(device)
         else:
