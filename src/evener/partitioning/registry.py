@@ -310,8 +310,8 @@ def _geometric(name: str) -> Tool:
 
 
 _pymetis = _package("pymetis", "pip install pymetis")
-_kaminpar = _package("kaminpar", "pip install 'evener[kaminpar]'")
-_mtkahypar = _package("mtkahypar", "pip install 'evener[mtkahypar]'")
+_kaminpar = _package("kaminpar", "pip install kaminpar")
+_mtkahypar = _package("mtkahypar", "pip install mtkahypar")
 
 TOOLS: dict[str, Tool] = {
     "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES),
