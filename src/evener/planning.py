@@ -10,6 +10,8 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from evener.evaluating import evaluate
 from evener.graphs import Graph
 from evener.partitioning.enforce import Enforced, enforce
@@ -18,9 +20,10 @@ from evener.partitions import Contract, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Plan
 from evener.platforms import Platform
-from evener.sizing import contract_for
+from evener.sizing import Sizes, contract_for
 
 Progress = Callable[[str, float], None]
+NAMED = 8  # devices that a remark lists
 
 
 def plan(
@@ -64,7 +67,7 @@ def plan(
         graph=describe(graph),
         inputs=dict(inputs or {}),
         versions={"evener": version("evener"), "numpy": version("numpy"), raw.tool: raw.version},
-        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform)),
+        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes)),
     )
 
 
@@ -95,9 +98,12 @@ def _enforce(
     return enforce(graph, partition, contract, connected=options.connected, names=names)
 
 
-def _remarks(kept: Enforced, graph: Graph, platform: Platform) -> list[str]:
-    """Say what the repair did and what it could not do."""
+def _remarks(kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes) -> list[str]:
+    """Say what memory cost, what the repair did and what it could not do."""
     remarks = []
+    if sizes.saturated.any():
+        filled = _names([platform.names[b] for b in np.flatnonzero(sizes.saturated)])
+        remarks.append(f"Filled to their memory, below what their speed deserves: {filled}")
     if kept.moved:
         share = kept.moved / graph.n
         remarks.append(f"{kept.moved:,} vertices ({share:.2%}) moved to keep every contract")
@@ -105,6 +111,11 @@ def _remarks(kept: Enforced, graph: Graph, platform: Platform) -> list[str]:
         blocks = ", ".join(platform.names[b] for b in kept.disconnected)
         remarks.append(f"not in one piece, although connected blocks were asked for: {blocks}")
     return remarks
+
+
+def _names(names: list[str]) -> str:
+    shown = ", ".join(names[:NAMED])
+    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"
 
 
 def _silent(step: str, fraction: float) -> None:
