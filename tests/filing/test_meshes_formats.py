@@ -186,6 +186,7 @@ REFUSED = [
     ("two.xml", "</mesh>", "", 15, "not well-formed"),
     ("two.xml", '"1.0"?', '"1.0" encoding="klingon"?', 1, "encoding"),
     ("metis.mesh", "\n3\n", "\n4\n", None, "3 of the 4 cells"),
+    ("metis.mesh", "\n3\n", "\n-3\n", None, "speaks of -3 cells"),
     ("metis.mesh", "1 3 4", "1 0 4", 4, "no point 0"),
     ("metis.mesh", "1 3 4", "1 3 99999999", None, "99,999,999"),
     ("metis.mesh", "1 3 4", "1 3 4 5 6 7 8", None, "7 points: its shape is not known"),

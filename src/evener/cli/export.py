@@ -36,6 +36,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         mesh=None if reading is None else reading.mesh,
         graph=None if reading is None else reading.graph,
         by=kept_reading(plan).get("by", "cells"),
+        devices=plan.platform.names,
     )
     out.say(f"Written: {args.output}")
     out.result({"written": args.output, "format": args.to, "vertices": plan.partition.n})

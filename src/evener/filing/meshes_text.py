@@ -48,6 +48,8 @@ class Rows:
 
     def expect(self, n: int, what: str) -> Rows:
         """Return these rows if they are n, no more and no fewer."""
+        if n < 0:
+            raise self.source.error(f"speaks of {n:,} {what}")
         if len(self) < n:
             found = f"{len(self):,} of the {n:,} {what} it speaks of"
             end = int(self.place[-1]) if len(self) else None
