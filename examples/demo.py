@@ -44,7 +44,7 @@ name = "gpu{}"
 kind = "cuda"
 at = "node{}"
 speed = 1.2e8
-memory_GiB = 0.125 # what other arrays leave: less than its speed deserves
+memory_GiB = 0.15 # what other arrays leave: less than its speed deserves
 """
 
 

@@ -183,7 +183,7 @@ def anchors_of(page):
 
 @pytest.mark.parametrize("page", LINKED, ids=name_of)
 def test_every_link_leads_somewhere(page):
-    for link in re.findall(r"\]\(([^)\s]+)\)", without_code(page)):
+    for link in re.findall(r"(?:\]\(|^\[[^\]]+\]: +)([^)\s]+)", without_code(page), re.MULTILINE):
         if re.match(r"https?:|mailto:", link):
             continue
         file, _, anchor = link.partition("#")
@@ -197,7 +197,7 @@ def test_every_page_is_listed():
     listed = without_code(ROOT / "docs" / "README.md")
     for page in PAGES[1:]:
         inside = page.relative_to(ROOT / "docs")
-        assert str(inside) == "README.md" or f"({inside})" in listed, inside
+        assert page.name.startswith("README") or f"({inside})" in listed, inside
 
 
 def parser_of(command):
@@ -237,7 +237,8 @@ def sections_of(page):
 def documented_in(section, sections):
     """Arguments in the first column of the section's table and of the groups it links to."""
     cells = re.findall(r"^\| (`[^|]*?) \|", section, re.MULTILINE)
-    names = {word for cell in cells for word in re.findall(r"`([^\s`]+)", cell)}
+    codes = [code for cell in cells for code in re.findall(r"`([^`]+)`", cell)]
+    names = {code.split()[0] for code in codes}
     for title in re.findall(r"^Also: (.*)$", section, re.MULTILINE):
         for group in re.findall(r"\[(.*?)\]", title):
             names |= documented_in(sections[group], sections)
@@ -261,3 +262,11 @@ def test_figures_are_those_of_the_result_file():
     assert benchmark.table(lines) in (ROOT / "docs" / "results" / "README.md").read_text(), (
         "docs/results/README.md: put in what `python benchmarks/partitioners.py --table` prints"
     )
+
+
+def test_every_cited_source_is_listed():
+    cited = set()
+    for file in (ROOT / "src").rglob("*.py"):
+        cited |= set(re.findall(r"\[([A-Za-z]+\d*)\]_", file.read_text()))
+    listed = set(re.findall(r"\*\*(\w+)\*\*:", (ROOT / "docs" / "references.md").read_text()))
+    assert cited <= listed, cited - listed

@@ -95,6 +95,21 @@ def test_what_blocks_hold(case):
     assert metrics.block_components(graph, partition).tolist() == slow_pieces(graph, partition)
 
 
+@pytest.mark.parametrize("edges", [400, 1500, 4000])
+def test_pieces_of_large_random_blocks(edges):
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    rng, n, k = np.random.default_rng([8_191, edges]), 1500, 3
+    u, v = rng.integers(0, n, (2, edges))
+    graph, part = Graph.from_edges(n, u, v), rng.integers(0, k, n)
+    inside = part[u] == part[v]
+    ends = u[inside], v[inside]
+    label = connected_components(coo_array((np.ones(inside.sum()), ends), (n, n)))[1]
+    expected = [len(set(label[part == b])) for b in range(k)]
+    assert metrics.block_components(graph, Partition(part, k)).tolist() == expected
+
+
 def test_imbalance():
     assert metrics.imbalance(np.array([3.0, 5.0]), np.array([4.0, 4.0])) == 0.25
     assert metrics.imbalance(np.array([3.0, 3.0]), np.array([4.0, 4.0])) == -0.25

@@ -105,18 +105,30 @@ def neighbours(between: Quotient) -> IntVector:
 
 def block_weights(graph: Graph, partition: Partition, constraint: int = 0) -> FloatArray:
     """(k,) sum of the vertex weights of each block [units]."""
-    weights = graph.weights(constraint)
-    return _float(np.bincount(partition.part, weights=weights, minlength=partition.k))
+    from evener import metrics_kernels as kernels
+
+    if graph.vwgt is None:
+        return block_sizes(partition).astype(np.float64)
+    total = np.zeros(partition.k)
+    kernels.sum_by_block(partition.part, graph.weights(constraint), total)
+    return total
 
 
 def block_sizes(partition: Partition) -> IntVector:
     """(k,) number of vertices of each block."""
-    return np.bincount(partition.part, minlength=partition.k)
+    from evener import metrics_kernels as kernels
+
+    count = np.zeros(partition.k, np.int64)
+    kernels.count_by_block(partition.part, count)
+    return count
 
 
 def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
     """(k,) memory that each block's vertices and adjacency entries need [B]."""
-    entries = np.bincount(partition.part, weights=graph.degrees, minlength=partition.k)
+    from evener import metrics_kernels as kernels
+
+    entries = np.zeros(partition.k, np.int64)
+    kernels.entries_by_block(partition.part, graph.xadj, entries)
     return np.asarray(
         graph.bytes_per_vertex * block_sizes(partition) + graph.bytes_per_edge * entries
     )
@@ -127,8 +139,8 @@ def block_components(graph: Graph, partition: Partition) -> IntVector:
     from evener import metrics_kernels as kernels
 
     count = np.zeros(partition.k, np.int64)
-    queue, seen = np.empty(graph.n, np.int32), np.zeros(graph.n, np.bool_)
-    kernels.block_components(graph.xadj, graph.adjncy, partition.part, queue, seen, count)
+    leader = np.empty(graph.n, graph.adjncy.dtype)
+    kernels.block_components(graph.xadj, graph.adjncy, partition.part, leader, count)
     return count
 
 

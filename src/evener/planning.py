@@ -10,17 +10,20 @@ from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
+import numpy as np
+
 from evener.evaluating import evaluate
 from evener.graphs import Graph
 from evener.partitioning.enforce import Enforced, enforce
-from evener.partitioning.registry import Result, partition_with
+from evener.partitioning.registry import TOOLS, Result, partition_with
 from evener.partitions import Contract, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Plan
 from evener.platforms import Platform
-from evener.sizing import contract_for
+from evener.sizing import Sizes, contract_for
 
 Progress = Callable[[str, float], None]
+NAMED = 8  # devices that a remark lists
 
 
 def plan(
@@ -38,7 +41,8 @@ def plan(
     inputs: file name -> SHA-256, and reading: how the graph was read, are kept with the plan.
     progress: called with (step, fraction).
     Raises InfeasibleError where the graph does not fit, UsageError where the tool cannot do what
-    is asked, ToolError where it fails. Same arguments, same plan, whatever the threads.
+    is asked, ToolError where it fails. Same arguments, same plan; the threads, and whether there
+    was time enough, make no difference, but for the tools whose own threads do.
     """
     options = options or PlanOptions()
     tell = progress or _silent
@@ -59,11 +63,11 @@ def plan(
         judged,
         sizes=sizes.sizes,
         saturated=sizes.saturated,
-        options={**asdict(options), "reading": dict(reading or {})},
+        options=_chosen(options, raw) | {"reading": dict(reading or {})},
         graph=describe(graph),
         inputs=dict(inputs or {}),
         versions={"evener": version("evener"), "numpy": version("numpy"), raw.tool: raw.version},
-        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform)),
+        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes)),
     )
 
 
@@ -79,6 +83,13 @@ def describe(graph: Graph) -> dict[str, Any]:
     }
 
 
+def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
+    """Return the options that chose the result: no time limit, threads only where they may."""
+    chosen = asdict(options)
+    del chosen["time_limit"]
+    return chosen | {"threads": min(options.threads, TOOLS[raw.tool].threads)}
+
+
 def _enforce(
     graph: Graph, raw: Result, contract: Contract, platform: Platform, options: PlanOptions
 ) -> Enforced:
@@ -87,9 +98,12 @@ def _enforce(
     return enforce(graph, partition, contract, connected=options.connected, names=names)
 
 
-def _remarks(kept: Enforced, graph: Graph, platform: Platform) -> list[str]:
-    """Say what the repair did and what it could not do."""
+def _remarks(kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes) -> list[str]:
+    """Say what memory cost, what the repair did and what it could not do."""
     remarks = []
+    if sizes.saturated.any():
+        filled = _names([platform.names[b] for b in np.flatnonzero(sizes.saturated)])
+        remarks.append(f"Filled to their memory, below what their speed deserves: {filled}")
     if kept.moved:
         share = kept.moved / graph.n
         remarks.append(f"{kept.moved:,} vertices ({share:.2%}) moved to keep every contract")
@@ -97,6 +111,11 @@ def _remarks(kept: Enforced, graph: Graph, platform: Platform) -> list[str]:
         blocks = ", ".join(platform.names[b] for b in kept.disconnected)
         remarks.append(f"not in one piece, although connected blocks were asked for: {blocks}")
     return remarks
+
+
+def _names(names: list[str]) -> str:
+    shown = ", ".join(names[:NAMED])
+    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"
 
 
 def _silent(step: str, fraction: float) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
-
-import numpy as np
+from threading import TIMEOUT_MAX
 
 from evener.arrays import FloatArray
-from evener.errors import InputError
+from evener.errors import UsageError
 from evener.metrics import BYTES_PER_VALUE
 from evener.partitioning.registry import Request
 
@@ -20,6 +20,8 @@ class PlanOptions:
     or "total_volume". seed, threads. epsilon: how far a block may be off its target, relative,
     both ways. connected: blocks in one piece. bytes_per_value [B]: what a boundary vertex sends.
     time_limit [s]: for tools that run in a process of their own.
+
+    Raises UsageError for numbers out of range; names are looked at where they are used.
     """
 
     tool: str = "auto"
@@ -33,8 +35,15 @@ class PlanOptions:
     time_limit: float = 600.0
 
     def __post_init__(self) -> None:
-        if not (np.isfinite(self.bytes_per_value) and self.bytes_per_value >= 0):
-            raise InputError(f"bytes_per_value must not be negative, not {self.bytes_per_value}")
+        if not 0 <= self.epsilon < 1:
+            raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
+        if not 0 <= self.bytes_per_value < math.inf:
+            raise UsageError(f"bytes_per_value must be zero or above, not {self.bytes_per_value}")
+        if not 0 < self.time_limit <= TIMEOUT_MAX:
+            raise UsageError(
+                f"the time limit must be above zero and at most {TIMEOUT_MAX:.2g}, "
+                f"not {self.time_limit} s"
+            )
 
     def request(self, targets: FloatArray) -> Request:
         """Return what is asked of the partitioner for blocks of these targets (k,) [units]."""

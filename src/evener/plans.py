@@ -153,6 +153,8 @@ class Plan:
 
 
 def _duration(seconds: float) -> str:
+    if seconds >= 1000:
+        return f"{seconds:,.0f} s"  # three digits would need an exponent
     for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= size:
             return f"{seconds / size:.3g} {unit}"

@@ -43,6 +43,18 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
         raise InputError(f"cannot be written: {reason}", file=path) from error
 
 
+def refuse_unwritable(path: str | Path) -> None:
+    """Raise InputError where a file at `path` could not be written: before long work, not after."""
+    target = Path(path)
+    folder = target.parent
+    if target.is_dir():
+        raise InputError("is a folder; a file name is needed", file=path)
+    if not folder.is_dir():
+        raise InputError(f"cannot be written: there is no folder {folder}", file=path)
+    if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        raise InputError("cannot be written: Permission denied", file=path)
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write `text` as UTF-8, whole or not at all."""
     with atomic_write(path) as file:

@@ -1,11 +1,15 @@
 """Small files for the readers' tests."""
 
+import gzip
+import lzma
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import zstandard
 
 Put = Callable[..., Path]
+Pack = Callable[[bytes, str], bytes]
 
 
 @pytest.fixture
@@ -18,3 +22,14 @@ def put(tmp_path) -> Put:
         return path
 
     return write
+
+
+@pytest.fixture
+def pack() -> Pack:
+    """Pack bytes as the suffix of the name says."""
+    packers = {
+        ".gz": gzip.compress,
+        ".xz": lzma.compress,
+        ".zst": zstandard.ZstdCompressor().compress,
+    }
+    return lambda content, name: packers.get(Path(name).suffix, bytes)(content)

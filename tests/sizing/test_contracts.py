@@ -92,3 +92,39 @@ def test_weighted_vertices():
 def test_weights_of_nothing():
     with pytest.raises(InfeasibleError, match="weigh nothing"):
         contract_for(path(3, vwgt=np.zeros(3, np.int64)), Platform.flat([1, 2]))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(1, 8), st.integers(0, 8), st.integers(0, 2**32))
+def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
+    rng = np.random.default_rng([602214, seed])
+    weights = np.exp(rng.normal(0, 2, k + more))
+    platform = Platform.flat(np.exp(rng.normal(0, 4, k)))
+    contract, sizes = contract_for(path(k + more, vwgt=weights), platform)
+    # The i-th lowest high takes the i-th lightest vertex, so all blocks can have one at once.
+    lightest = np.sort(weights)[:k]
+    assert (np.sort(contract.high) >= lightest * (1 - 1e-12)).all()
+    needs = np.empty(k)
+    needs[np.argsort(sizes.high, kind="stable")] = lightest
+    assert np.maximum(contract.low, needs).sum() <= weights.sum() * (1 + 1e-9)
+    assert (contract.low <= contract.high).all()
+    assert (contract.high >= contract.targets * (1 - 1e-12)).all()
+    assert (contract.low >= 0).all()
+
+
+def test_room_for_a_vertex_only_within_memory():
+    slow = {"speed": 1e-6, "memory_units": 0.5}
+    platform = Platform((Device("slow", **slow), Device("fast", 1.0)))
+    contract, _ = contract_for(path(4, vwgt=[2.0, 3, 4, 5]), platform)
+    assert contract.high[0] == 0.5
+    # The two ends need 36 bytes, the lighter vertices between them 48.
+    small = Platform((Device("slow", 1e-6, memory=40.0), Device("fast", 1.0)))
+    contract, _ = contract_for(path(4, vwgt=[4.0, 2, 3, 5]), small)
+    assert contract.high[0] == 4.0
+    assert contract.low[1] <= 10.0
+
+
+def test_targets_large_enough_stay_as_they_are():
+    contract, sizes = contract_for(path(4, vwgt=[1.0, 2, 3, 4]), Platform.flat([1, 1]), 0.1)
+    assert contract.high.tolist() == sizes.high.tolist() == [5.5, 5.5]
+    assert contract.low.tolist() == [4.5, 4.5]

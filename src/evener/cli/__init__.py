@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import io
+import os
 import sys
 from collections.abc import Callable, Sequence
-from importlib.metadata import version
 from typing import TYPE_CHECKING
 
-from evener.cli.running import run_beside
+from evener.cli.running import leave, run_beside
 from evener.errors import EvenerError, UsageError
 
 if TYPE_CHECKING:
@@ -36,31 +37,57 @@ COMMANDS = {
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (see evener.errors)."""
     words = list(sys.argv[1:] if argv is None else argv)
-    if "--version" in words[:1]:
-        print(f"evener {version('evener')}")  # noqa: T201
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a device may have any name
+    try:
+        code = _answer(words)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        _forget_output()
         return 0
+    except KeyboardInterrupt:
+        leave()
+    return code
+
+
+def _answer(words: list[str]) -> int:
+    if words[:1] == ["help"] and len(words) > 1:
+        words = [words[1], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())  # noqa: T201
+        return 0
+    if words[0] == "--version":
+        from importlib.metadata import version
+
+        print(f"evener {version('evener')}")  # noqa: T201
         return 0
     from evener.cli.output import Output
 
     out = Output(json="--json" in words, quiet="--quiet" in words)
-    debug = "--debug" in words
     try:
         args, run = _parse(words)
         return run_beside(lambda: run(args, out))
-    except EvenerError as error:
-        if debug:
-            raise
-        out.error(error)
-        return error.exit_code
-    except BrokenPipeError:
+    except SystemExit:  # --help has been answered
         return 0
+    except BrokenPipeError:
+        raise
     except Exception as error:
-        if debug:
-            raise
+        if "--debug" in words:
+            out.trace(error)
+        if isinstance(error, EvenerError):
+            out.error(error)
+            return error.exit_code
         out.unexpected(error)
         return 1
+
+
+def _forget_output() -> None:
+    """Let what is still to be written go nowhere: whoever read it has enough."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
 
 
 def _parse(
@@ -110,4 +137,4 @@ def _help() -> str:
 
 
 def _sentence(text: str) -> str:
-    return text[0].upper() + text[1:] + "."
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.judging import evaluation_to_dict
+from evener.cli.judging import evaluation_to_dict, finite
 from evener.cli.machines import add_machine_options, machine_of
-from evener.cli.planning import add_plan_options, options_of
+from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
+    from evener.arrays import FloatArray
     from evener.cli.output import Output
     from evener.comparing import Comparison
+    from evener.plans import Evaluation
     from evener.platforms import Platform
 
 
@@ -36,8 +39,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(args)
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
-        find_tool(name)
-    graph = read_workload(args.graph, args, out).graph
+        if name != "auto":
+            find_tool(name)
+    reading = read_workload(args.graph, args, out)
+    graph = reading.graph
     tools = named or available_tools(graph)
     options = options_of(args, "auto")
     with out.progress("Comparing") as progress:
@@ -47,7 +52,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.report:
         from evener.reporting.html import write_comparison
 
-        write_comparison(args.report, rows, graph, platform)
+        asked = {**asdict(options), "reading": reading_of(args)}
+        write_comparison(args.report, rows, graph, platform, options=asked, inputs=reading.inputs)
         out.say(f"Written: {args.report}")
     out.result({"tools": [_json(result, row, platform) for result, row in
                           zip(results, rows, strict=True)]})  # fmt: skip
@@ -61,7 +67,7 @@ def _row(result: Comparison) -> dict[str, Any]:
                            "enforce_seconds": result.enforce_seconds}  # fmt: skip
     judged = result.kept or result.raw
     raw = result.raw
-    ratios = None if raw is None else raw.certificate.weights / raw.certificate.contract.targets
+    ratios = None if raw is None else _ratios(raw)
     return row | {
         "edge_cut": judged.edge_cut if judged else None,
         "max_volume": judged.max_volume if judged else None,
@@ -73,6 +79,14 @@ def _row(result: Comparison) -> dict[str, Any]:
         "largest": None if ratios is None else float(ratios.max()),
         "held_before": None if raw is None else raw.certificate.all_hold,
     }
+
+
+def _ratios(judged: Evaluation) -> FloatArray:
+    """(k,) weight/target of each block; a target of nothing counts as the least there is."""
+    import numpy as np
+
+    certificate = judged.certificate
+    return np.asarray(certificate.weights / certificate.contract.targets.clip(1e-300))
 
 
 def _print(rows: list[dict[str, Any]], out: Output) -> None:
@@ -99,4 +113,5 @@ def _print(rows: list[dict[str, Any]], out: Output) -> None:
 
 def _json(result: Comparison, row: dict[str, Any], platform: Platform) -> dict[str, Any]:
     judged = {} if result.kept is None else evaluation_to_dict(result.kept, platform)
-    return row | {"imbalance": None} | judged
+    numbers = ("imbalance", "smallest", "largest")
+    return row | {key: finite(row[key]) for key in numbers} | judged

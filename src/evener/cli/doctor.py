@@ -31,8 +31,8 @@ CORE = (
 )
 # Beside the partitioners, which the registry knows: package and how to get it.
 EXTRAS = {
-    "mpi4py": "pip install 'evener[mpi]'",
-    "numba-cuda": "pip install 'evener[cuda13]', or [cuda12]",
+    "mpi4py": "pip install mpi4py mpich",
+    "numba-cuda": "pip install 'numba-cuda[cu13]', or [cu12]",
 }
 SELF_TEST_LIMIT = 30.0  # seconds; a machine that needs more for 2,500 vertices is not fine
 

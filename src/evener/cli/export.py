@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.rereading import add_rereading_options, kept_reading, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -17,7 +17,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("mesh", nargs="?", help="the mesh it was made from (vtu, openfoam need it)")
     parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
     parser.add_argument("-o", "--output", required=True, metavar="FILE")
-    add_reading_options(parser)
+    add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -26,9 +26,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.filing.plans import read_plan
 
     plan = read_plan(args.plan)
-    by = plan.options.get("reading", {}).get("by", "cells")
-    args.by = by
-    reading = None if args.mesh is None else read_workload(args.mesh, args, out)
+    reading = None if args.mesh is None else read_again(args.mesh, plan, args, out)
     if reading is not None:
         plan.partition.checked_for(reading.graph.n)
     write_part(
@@ -37,7 +35,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         args.to,
         mesh=None if reading is None else reading.mesh,
         graph=None if reading is None else reading.graph,
-        by=by,
+        by=kept_reading(plan).get("by", "cells"),
+        devices=plan.platform.names,
     )
     out.say(f"Written: {args.output}")
     out.result({"written": args.output, "format": args.to, "vertices": plan.partition.n})

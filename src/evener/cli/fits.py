@@ -7,21 +7,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from evener.cli.judging import add_epsilon, finite
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs import Graph
+    from evener.partitions import Contract
     from evener.platforms import Platform
-
-GIB = 2.0**30
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", help="a mesh, matrix or graph file")
-    parser.add_argument("--epsilon", type=float, default=0.03, help="tolerance (default 0.03)")
+    add_epsilon(parser)
     add_machine_options(parser)
     add_reading_options(parser)
 
@@ -29,15 +29,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where the graph fits, 4 where it does not."""
     from evener.errors import InfeasibleError
+    from evener.reporting.numbers import memory
     from evener.sizing import contract_for
 
     platform = machine_of(args)
     graph = read_workload(args.graph, args, out).graph
     devices = _wishes(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
-              "memory_bytes": _finite(platform.memories.sum())}  # fmt: skip
+              "memory_bytes": finite(platform.memories.sum())}  # fmt: skip
     try:
-        _, sizes = contract_for(graph, platform, args.epsilon)
+        contract, sizes = contract_for(graph, platform, args.epsilon)
+        _refuse_impossible(graph, contract, platform)
     except InfeasibleError as error:
         out.result({"fits": False, **answer, "reason": error.message, "devices": devices})
         _print(devices, out)
@@ -48,10 +50,20 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(devices, out)
     full = int(sizes.saturated.sum())
     out.say(
-        f"It fits: {graph.n:,} vertices, {graph.total_bytes / GIB:,.3g} GiB; "
+        f"It fits: {graph.n:,} vertices, {memory(graph.total_bytes)}; "
         f"{full} of {platform.k} devices filled to their memory."
     )
     return 0
+
+
+def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> None:
+    """Raise InfeasibleError where a single vertex is too heavy, as `plan` would."""
+    from evener.partitioning.proofs import prove_possible
+    from evener.partitioning.state import State
+    from evener.partitions import Partition
+
+    anything = Partition(np.zeros(graph.n, np.int32), contract.k)
+    prove_possible(State.of(graph, anything, contract, 0), platform.names)
 
 
 def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
@@ -61,12 +73,14 @@ def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
     per_unit = graph.total_bytes / max(graph.total_weight, 1e-300)
     share = graph.total_weight * platform.speeds / platform.speeds.sum()
     capacity = unit_capacities(platform, per_unit)
+    if graph.is_unit:
+        capacity = np.floor(capacity)  # a vertex is not divided
     short = np.maximum(share - capacity, 0)
     return [
         {
             "device": platform.names[b],
             "by_speed": float(share[b]),
-            "capacity": _finite(capacity[b]),
+            "capacity": finite(capacity[b]),
             "short": float(short[b]),
             "short_bytes": float(short[b] * per_unit),
         }
@@ -76,18 +90,16 @@ def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
 
 def _print(devices: list[dict[str, Any]], out: Output) -> None:
     """Show the devices that lack most; nothing where none lacks anything."""
+    from evener.reporting.numbers import memory
+
     lacking = sorted((d for d in devices if d["short"] > 0), key=lambda d: -d["short"])
     if not lacking:
         return
     rows = [
         [d["device"], f"{d['by_speed']:,.0f}", f"{d['capacity']:,.0f}", f"{d['short']:,.0f}",
-         f"{d['short_bytes'] / GIB:,.3g}"]
+         memory(d["short_bytes"])]
         for d in lacking[:8]
     ]  # fmt: skip
-    out.table(["device", "share by speed", "room [units]", "short [units]", "short [GiB]"], rows)
+    out.table(["device", "share by speed", "room [units]", "short [units]", "short"], rows)
     if len(lacking) > 8:
         out.say(f"... and {len(lacking) - 8} more")
-
-
-def _finite(value: float) -> float | None:
-    return float(value) if np.isfinite(value) else None

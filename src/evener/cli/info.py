@@ -38,9 +38,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     reading = read_workload(args.file, args, out)
     facts = describe(reading)
     out.result(facts)
-    out.table(("what", args.file), _rows(facts))
-    for oddity in facts["odd"]:
-        out.say(f"odd: {oddity}")
+    out.say(f"{args.file}: {facts['format']}")
+    rows = _rows(facts, args.by) + [("odd", oddity) for oddity in facts["odd"]]
+    for name, value in rows:
+        out.say(f"  {name:<15}{value}")
     return 0
 
 
@@ -62,6 +63,8 @@ def describe(reading: Reading) -> dict[str, Any]:
         "coordinates": None if graph.coords is None else _box(graph.coords),
         "labels": graph.labels is not None,
         "bytes": graph.total_bytes,
+        "bytes_per_vertex": graph.bytes_per_vertex,
+        "bytes_per_edge": graph.bytes_per_edge,
         "mesh": None if reading.mesh is None else _mesh_of(reading.mesh),
     }
     facts["odd"] = _oddities(graph, facts)
@@ -163,36 +166,50 @@ def _odd_coordinates(graph: Graph) -> list[str]:
     return odd + [f"all vertices have the same {'xyz'[axis]}" for axis in flat]
 
 
-def _rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
-    rows = [("format", facts["format"])]
-    mesh = facts["mesh"]
-    if mesh is not None:
-        kinds = ", ".join(f"{count:,} {name}" for name, count in mesh["cell_types"].items())
-        rows += [("cells", kinds), ("points", f"{mesh['points']:,}, {mesh['dimension']}-D cells")]
-        fields = ", ".join(mesh["cell_fields"] + mesh["point_fields"])
-        rows += [("fields", fields)] if fields else []
-    rows += [
-        ("vertices", f"{facts['n']:,}"),
+def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
+    graph_rows = [
+        ("vertices", f"{facts['n']:,}" + ("" if facts["mesh"] is None else f", the mesh's {by}")),
         ("edges", f"{facts['m']:,}"),
         ("degree", _spread_text(facts["degree"])),
-        ("components", f"{facts['components']:,}, the largest of {facts['largest_component']:,}"),
+        ("components", _components_text(facts)),
         ("bandwidth", f"{facts['bandwidth']:,}"),
     ]
-    for weight in facts["vertex_weights"] or []:
-        rows.append(("vertex weight", f"{_spread_text(weight)}, total {weight['total']:,}"))
-    if facts["vertex_weights"] is None:
-        rows.append(("vertex weight", "1 each"))
+    weights = facts["vertex_weights"]
+    texts = [f"{_spread_text(weight)}, total {weight['total']:,}" for weight in weights or []]
+    graph_rows += [("vertex weight", text) for text in texts or ["1 each"]]
     edge = facts["edge_weights"]
-    rows.append(("edge weight", "1 each" if edge is None else _spread_text(edge)))
-    box = facts["coordinates"]
+    graph_rows.append(("edge weight", "1 each" if edge is None else _spread_text(edge)))
+    graph_rows.append(("coordinates", _box_text(facts["coordinates"])))
+    if facts["labels"]:
+        graph_rows.append(("labels", "the vertices' own names are kept"))
+    costs = f"{facts['bytes_per_vertex']:g} B a vertex, {facts['bytes_per_edge']:g} B an edge's end"
+    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB to compute with, at {costs}"))
+    return _mesh_rows(facts["mesh"]) + graph_rows
+
+
+def _mesh_rows(mesh: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if mesh is None:
+        return []
+    kinds = ", ".join(f"{count:,} {name}" for name, count in mesh["cell_types"].items())
+    rows = [("cells", f"{kinds}, {mesh['dimension']}-D"), ("points", f"{mesh['points']:,}")]
+    fields = ", ".join(mesh["cell_fields"] + mesh["point_fields"])
+    return [*rows, ("fields", fields)] if fields else rows
+
+
+def _components_text(facts: dict[str, Any]) -> str:
+    if facts["components"] == 1:
+        return "1"
+    return f"{facts['components']:,}, the largest of {facts['largest_component']:,} vertices"
+
+
+def _box_text(box: dict[str, Any] | None) -> str:
     if box is None:
-        rows.append(("coordinates", "none"))
-    else:
-        sides = zip(box["min"], box["max"], strict=True)
-        rows.append(("coordinates", " x ".join(f"[{low:.6g}, {high:.6g}]" for low, high in sides)))
-    rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB"))
-    return rows
+        return "none"
+    sides = zip(box["min"], box["max"], strict=True)
+    return " x ".join(f"[{low:.6g}, {high:.6g}]" for low, high in sides)
 
 
 def _spread_text(spread: dict[str, float]) -> str:
+    if spread["min"] == spread["max"]:
+        return f"{spread['min']:,} each"
     return f"{spread['min']:,} to {spread['max']:,}, mean {spread['mean']:,.2f}"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -12,16 +13,30 @@ if TYPE_CHECKING:
 
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
     """Add --epsilon and --bytes-per-value."""
-    parser.add_argument(
-        "--epsilon", type=float, default=0.03, help="tolerance about each target (default 0.03)"
-    )
+    add_epsilon(parser)
     parser.add_argument(
         "--bytes-per-value",
-        type=float,
+        type=_not_negative,
         default=8.0,
         metavar="B",
         help="what a boundary vertex sends to a neighbouring block (default 8)",
     )
+
+
+def add_epsilon(parser: argparse.ArgumentParser) -> None:
+    """Add --epsilon."""
+    parser.add_argument(
+        "--epsilon",
+        type=_below_one,
+        default=0.03,
+        metavar="E",
+        help="tolerance about each target, both ways (default 0.03)",
+    )
+
+
+def finite(value: float | None) -> float | None:
+    """Return what JSON can say: None for what is not finite."""
+    return None if value is None or not math.isfinite(value) else float(value)
 
 
 def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]:
@@ -33,7 +48,7 @@ def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]
         "max_volume": judged.max_volume,
         "total_volume": judged.total_volume,
         "boundary": judged.boundary,
-        "imbalance": _finite(judged.imbalance),
+        "imbalance": finite(judged.imbalance),
         "seconds": prediction.makespan,
         "bound": prediction.bound,
         "bottleneck": bottleneck,
@@ -54,7 +69,7 @@ def _block(judged: Evaluation, platform: Platform, b: int) -> dict[str, Any]:
         "high": _whole(contract.high[b]),
         "vertices": int(certificate.vertices[b]),
         "bytes": _whole(certificate.bytes[b]),
-        "cap": _finite(contract.caps[b]),
+        "cap": finite(contract.caps[b]),
         "boundary": int(certificate.boundary[b]),
         "components": int(certificate.components[b]),
         "neighbours": int(certificate.neighbours[b]),
@@ -70,5 +85,13 @@ def _whole(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def _finite(value: float) -> float | None:
-    return float(value) if abs(value) != float("inf") else None
+def _below_one(text: str) -> float:
+    if not 0 <= float(text) < 1:
+        raise argparse.ArgumentTypeError(f"{text} does not lie in [0, 1)")
+    return float(text)
+
+
+def _not_negative(text: str) -> float:
+    if not 0 <= float(text) < math.inf:
+        raise argparse.ArgumentTypeError(f"{text} is not a number, finite and zero or above")
+    return float(text)

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import os
 import sys
+import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 from evener.errors import EvenerError
+
+SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
+UNLIMITED = 2000  # columns of a table that goes to a file or a pipe, where nothing is cut off
 
 
 class Output:
@@ -40,14 +45,22 @@ class Output:
         from rich.console import Console
         from rich.table import Table
 
+        # Names are shown as they are: no markup, no emoji, no colour where none is wanted.
+        console = Console(
+            file=sys.stdout,
+            width=None if sys.stdout.isatty() else UNLIMITED,
+            color_system=_colours(),
+            highlight=False,
+            markup=False,
+            emoji=False,
+        )
         table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
         for i, column in enumerate(columns):
             numeric = all(not isinstance(row[i], str) for row in rows) or i > 0
             table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
         for row in rows:
             table.add_row(*[cell if isinstance(cell, str) else f"{cell:,}" for cell in row])
-        width = None if sys.stdout.isatty() else 120
-        Console(file=sys.stdout, width=width, highlight=False).print(table)
+        console.print(table)
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
@@ -57,6 +70,12 @@ class Output:
             yield bar
         finally:
             bar.close()
+
+    def trace(self, error: BaseException) -> None:
+        """Print where the error comes from."""
+        import traceback
+
+        traceback.print_exception(error, file=sys.stderr)
 
     def error(self, error: EvenerError) -> None:
         """Print one to three lines: what, where, what to do."""
@@ -72,48 +91,64 @@ class Output:
 
 
 class Progress:
-    """A bar of named steps; call it with (step, fraction of the whole done)."""
+    """A bar of named steps, shown from one second on; call it with (step, fraction done)."""
 
     def __init__(self, what: str, *, shown: bool) -> None:
-        import time
-
-        self._what, self._shown, self._start = what, shown, time.monotonic()
+        self._what, self._step, self._fraction = what, "", 0.0
         self._bar: Any = None
         self._task: Any = None
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+        if shown:
+            # A step may take long and say nothing: the bar must not wait for the next one.
+            self._timer = threading.Timer(SHOWN_AFTER, self._open)
+            self._timer.daemon = True
+            self._timer.start()
 
     def __call__(self, step: str, fraction: float) -> None:
         """Say that `step` begins, `fraction` of all the work being done."""
-        if not self._shown:
-            return
-        import time
-
-        if self._bar is None:
-            if time.monotonic() - self._start < 1.0 and fraction < 0.02:
-                return
-            self._open()
-        self._bar.update(self._task, completed=fraction, description=f"{self._what}: {step}")
+        with self._lock:
+            self._step, self._fraction = step, fraction
+            self._update()
 
     def close(self) -> None:
         """Remove the bar."""
-        if self._bar is not None:
-            self._bar.stop()
-            self._bar = None
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if self._bar is not None:
+                self._bar.stop()
+                self._bar = None
 
     def _open(self) -> None:
         from rich import progress
         from rich.console import Console
 
-        self._bar = progress.Progress(
-            progress.TextColumn("{task.description}"),
-            progress.BarColumn(),
-            progress.TimeElapsedColumn(),
-            progress.TextColumn("left"),
-            progress.TimeRemainingColumn(),
-            console=Console(stderr=True),
-            transient=True,
-        )
-        self._task = self._bar.add_task(self._what, total=1.0)
-        self._bar.start()
+        with self._lock:
+            if self._timer is None:  # closed meanwhile
+                return
+            self._bar = progress.Progress(
+                progress.TextColumn("{task.description}", markup=False),
+                progress.BarColumn(),
+                progress.TimeElapsedColumn(),
+                progress.TextColumn("left"),
+                progress.TimeRemainingColumn(),
+                console=Console(stderr=True, color_system=_colours()),
+                transient=True,
+            )
+            self._task = self._bar.add_task(self._what, total=1.0)
+            self._bar.start()
+            self._update()
+
+    def _update(self) -> None:
+        if self._bar is not None:
+            text = f"{self._what}: {self._step}" if self._step else self._what
+            self._bar.update(self._task, completed=self._fraction, description=text)
+
+
+def _colours() -> Literal["auto"] | None:
+    return None if os.environ.get("NO_COLOR") else "auto"
 
 
 def _plain(value: Any) -> Any:

@@ -37,6 +37,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(args)
     options = options_of(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
+    _refuse_outputs(args, output)
     reading = read_workload(args.graph, args, out)
     with out.progress("Planning") as progress:
         made = plan(
@@ -62,6 +63,26 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.result({"verdict": made.verdict(), "tool": _tool(made), **judged,
                 "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
+
+
+def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
+    """Refuse, before any work, names that cannot be written or are the inputs'."""
+    from evener.errors import UsageError
+    from evener.writing import refuse_unwritable
+
+    outputs = [output] + ([Path(args.report)] if args.report else [])
+    for path in outputs:
+        refuse_unwritable(path)
+        for given in (args.graph, args.machine, args.coords):
+            if (
+                given is not None
+                and path.exists()
+                and Path(given).exists()
+                and path.samefile(given)
+            ):
+                raise UsageError(f"{path} is an input; the output needs a name of its own")
+    if len(outputs) == 2 and output.resolve() == outputs[1].resolve():
+        raise UsageError(f"{output} cannot be both the plan and its report")
 
 
 def _print(made: Plan, written: list[str], out: Output) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.judging import add_judging_options
@@ -10,7 +11,16 @@ from evener.cli.judging import add_judging_options
 if TYPE_CHECKING:
     from evener.planning_options import PlanOptions
 
-READING_KEYS = ("by", "format", "constraint", "bytes_per_vertex", "bytes_per_edge")
+# How a graph was read: what a plan keeps of it, and the types that replay takes back.
+READING_KEYS: dict[str, type | tuple[type, ...]] = {
+    "by": str,
+    "format": str,
+    "constraint": int,
+    "bytes_per_vertex": (int, float),
+    "bytes_per_edge": (int, float),
+    "coords": str,
+    "weights": str,
+}
 
 
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
@@ -51,6 +61,28 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
 
 
 def reading_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how the graph was read, as a plan keeps it: only what was asked for."""
+    """Return how the graph was read, as a plan keeps it: what was asked for, without folders."""
     chosen = {key: getattr(args, key) for key in READING_KEYS}
-    return {key: value for key, value in chosen.items() if value is not None}
+    chosen = {key: value for key, value in chosen.items() if value is not None}
+    if "coords" in chosen:
+        chosen["coords"] = Path(args.coords).name
+    if "weights" in chosen:
+        chosen["weights"] = _without_folder(args.weights)
+    return chosen
+
+
+def split_weights(weights: str) -> tuple[str, str]:
+    """Split what --weights takes into the file and the rest, ":COLUMN" or nothing."""
+    from evener.filing.sources import find_file
+
+    if find_file(Path(weights)) is None and ":" in weights:
+        file, column = weights.rsplit(":", 1)
+        return file, f":{column}"
+    return weights, ""
+
+
+def _without_folder(weights: str) -> str:
+    if weights.startswith("cell:"):
+        return weights
+    file, rest = split_weights(weights)
+    return Path(file).name + rest

@@ -6,10 +6,11 @@ import argparse
 from dataclasses import fields
 from typing import TYPE_CHECKING
 
-from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.rereading import add_rereading_options, kept_reading, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.planning_options import PlanOptions
     from evener.plans import Plan
 
 
@@ -17,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("plan", help="a plan file")
     parser.add_argument("graph", help="the file it was made from")
-    add_reading_options(parser)
+    add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -25,22 +26,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.errors import InputError, ToolError
     from evener.filing.plans import read_plan
     from evener.planning import plan
-    from evener.planning_options import PlanOptions
 
     old = read_plan(args.plan)
-    for key, value in dict(old.options.get("reading", {})).items():
-        if getattr(args, key, None) in (None, "cells"):
-            setattr(args, key, value)
-    reading = read_workload(args.graph, args, out)
-    known = {field.name for field in fields(PlanOptions)}
-    options = PlanOptions(**{key: old.options[key] for key in old.options if key in known})
+    options = _options_of(old, args.plan)
+    reading = read_again(args.graph, old, args, out)
     with out.progress("Planning") as progress:
         new = plan(
             reading.graph,
             old.platform,
             options,
             inputs=reading.inputs,
-            reading=dict(old.options.get("reading", {})),
+            reading=kept_reading(old),
             notes=reading.notes,
             progress=progress,
         )
@@ -50,9 +46,31 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.say(f"Identical: {args.plan} is what this evener makes of {args.graph}.")
         return 0
     message = f"not identical: {'; '.join(differences)}"
-    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+    if _digests(old) != _digests(new):
         raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
     raise ToolError(message, file=args.plan)
+
+
+def _options_of(old: Plan, file: str) -> PlanOptions:
+    """Return the options the plan was made with. Raises InputError where they are none."""
+    from evener.errors import InputError, UsageError
+    from evener.planning_options import PlanOptions
+
+    chosen = {
+        field.name: old.options.get(field.name, field.default) for field in fields(PlanOptions)
+    }
+    for field in fields(PlanOptions):
+        kinds = (int, float) if isinstance(field.default, float) else type(field.default)
+        if not isinstance(chosen[field.name], kinds):
+            raise InputError(f"holds an option of planning that is none: {field.name}", file=file)
+    try:
+        return PlanOptions(**chosen)
+    except UsageError as error:
+        raise InputError(f"holds options that are none: {error}", file=file) from error
+
+
+def _digests(plan: Plan) -> list[str]:
+    return sorted(str(digest) for digest in plan.inputs.values())
 
 
 def _differences(old: Plan, new: Plan) -> list[str]:
@@ -60,7 +78,7 @@ def _differences(old: Plan, new: Plan) -> list[str]:
     from evener.filing.plans import manifest
 
     found = []
-    if sorted(old.inputs.values()) != sorted(new.inputs.values()):
+    if _digests(old) != _digests(new):
         found.append("the input files differ (SHA-256)")
     if old.partition.n != new.partition.n:
         return [*found, f"{old.partition.n:,} vertices then, {new.partition.n:,} now"]

@@ -6,6 +6,7 @@ import os
 import sys
 import threading
 from collections.abc import Callable
+from typing import NoReturn
 
 
 def run_beside(command: Callable[[], int]) -> int:
@@ -29,15 +30,15 @@ def run_beside(command: Callable[[], int]) -> int:
         while worker.is_alive():
             worker.join(0.1)
     except KeyboardInterrupt:
-        _leave()
+        leave()
     if failure:
         if isinstance(failure[0], KeyboardInterrupt):
-            _leave()
+            leave()
         raise failure[0]
     return outcome[0]
 
 
-def _leave() -> None:
+def leave() -> NoReturn:
     """End now: no half-written file, no child left behind, no wait for a running kernel."""
     from evener.writing import discard_unfinished
 

@@ -128,4 +128,5 @@ def _range(values: tuple[float, ...]) -> str:
 
 
 def _number(value: float) -> str:
-    return f"{value:,.0f}" if value == round(value) else f"{value:,.6g}"
+    whole = value == round(value) or abs(value) >= 1e6  # no exponents: sizes are counted
+    return f"{value:,.0f}" if whole else f"{value:,.6g}"

@@ -70,7 +70,7 @@ def _form(source: Source) -> str:
     widths = [len(row) for row in rows]
     if len(rows) < 2 or not rows[0][0].isdigit() or widths[0] != 1:
         return "plain"
-    if int(rows[0][0][:4]) in (1, 2, 3) and widths[1] == 1 and rows[1][0].isdigit():
+    if rows[0][0] in (b"1", b"2", b"3") and widths[1] == 1 and rows[1][0].isdigit():
         return "scotch"
     return "fesom" if widths[1] == 4 and rows[1][0].isdigit() else "plain"
 

@@ -27,7 +27,7 @@ _HEADINGS = {
 def recognises(source: Source) -> bool:
     """Lines of two whole numbers and perhaps a third; names only under an edge list's suffix."""
     layout = layout_of(source)
-    if layout is None or not source.is_text:
+    if layout is None or not source.is_text or source.suffix == ".hgr":
         return False
     if source.suffix in _SUFFIXES:
         return len(fields_of(layout.first)) >= 2
@@ -113,7 +113,7 @@ def _named(source: Source, layout: Layout) -> Graph:
 
     separator = next((mark for mark in b"\t,;" if mark in layout.first), 0)
     start = layout.start
-    n_columns = _n_fields(layout.first, separator)
+    n_columns = _n_fields(source, start, separator)
     if all(f.strip(b'"').lower() in _HEADINGS for f in fields_of(layout.first)):
         start = text.after_line(source, start)
     if n_columns not in (2, 3):
@@ -121,7 +121,8 @@ def _named(source: Source, layout: Layout) -> Graph:
             f"the lines must be `u v [weight]`, not of {n_columns} fields", offset=start
         )
     rows = min(text.count_lines(source, start), (len(source.data) - start) // 4 + 1)
-    table = np.full(1 << (4 * rows).bit_length(), -1, np.int64)
+    size = 1 << (4 * rows).bit_length()
+    table = np.full(size, -1, np.int32 if size < 2**31 else np.int64)
     first, last = np.empty(2 * rows, np.int64), np.empty(2 * rows, np.int64)
     u, v = np.empty(rows, np.int64), np.empty(rows, np.int64)
     w = np.empty(rows if n_columns == 3 else 0)
@@ -140,9 +141,16 @@ def _named(source: Source, layout: Layout) -> Graph:
     return _graph(source, n, u[:count], v[:count], weights, {"labels": labels})
 
 
-def _n_fields(line: bytes, separator: int) -> int:
-    line = line.split(b"{")[0]
-    return len(line.split(bytes([separator])) if separator else line.split())
+def _n_fields(source: Source, pos: int, separator: int) -> int:
+    """Return how many fields the line at `pos` has, a name in quotes being one, up to a brace."""
+    from evener.filing import label_kernels
+
+    stop = text.after_line(source, pos)
+    count = 0
+    while pos < stop and source.data[pos : pos + 1] not in (b"\n", b"{"):
+        _, _, pos = label_kernels.field(source.array, pos, separator)
+        count += 1
+    return count
 
 
 def _labels(

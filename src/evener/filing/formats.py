@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import io
 import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
@@ -89,14 +88,28 @@ def format_of(source: Source) -> Format:
     for entry in FORMATS:
         if entry.recognises(source):
             return entry
-    raise source.error(_what_it_seems(source), hint="--format NAME says what it is.")
+    message, hint = _what_it_seems(source)
+    raise source.error(message, hint=hint)
 
 
-def _what_it_seems(source: Source) -> str:
-    if source.is_text:
-        return "is text, but no graph, matrix or mesh of a format known here"
+def _what_it_seems(source: Source) -> tuple[str, str]:
+    """Return what a file of no known format seems to be, and what to do."""
+    if source.suffix == ".hgr":
+        return "is a hypergraph", "Graphs, matrices and meshes are read."
+    unpack = "Unpack it and name the file meant."
     if source.data.startswith(b"PK"):
-        return "is a zip archive: unpack it and name the file meant"
-    if tarfile.is_tarfile(io.BytesIO(source.head)):
-        return "is a tar archive: unpack it and name the file meant"
-    return "is binary, and of no format known here"
+        return "is a zip archive", unpack
+    if _begins_with_tar_header(source):
+        return "is a tar archive", unpack
+    name = "--format NAME says what it is."
+    if source.is_text:
+        return "is text, but no graph, matrix or mesh of a format known here", name
+    return "is binary, and of no format known here", name
+
+
+def _begins_with_tar_header(source: Source) -> bool:
+    try:
+        tarfile.TarInfo.frombuf(source.data[:512], "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True

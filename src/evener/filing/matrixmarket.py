@@ -47,6 +47,11 @@ def read(source: Source) -> Graph:
     return graph_of_pattern(source, head.rows, rows, columns, halved=head.symmetry != "general")
 
 
+def read_entries(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Return the rows and columns, from 0, of the entries of a coordinate file, as stored."""
+    return _entries(source, _header(source))
+
+
 def read_dense(source: Source) -> FloatArray:
     """Return the dense matrix of an array file; InputError for any other."""
     head = _header(source)
@@ -59,14 +64,16 @@ def read_dense(source: Source) -> FloatArray:
 def _header(source: Source) -> _Header:
     found = text.lines(source)
     banner_at, banner = next(found)
-    words = banner.decode("latin-1").lower().split()
+    words = [word.decode("latin-1").lower() for word in banner.split()]
     if words[0] != "%%matrixmarket" or len(words) != 5 or words[1] != "matrix":
         raise source.error(
             "must begin `%%MatrixMarket matrix FORM FIELD SYMMETRY`", offset=banner_at
         )
     form, field, symmetry = words[2:]
     if form not in ("coordinate", "array") or field not in _VALUES or symmetry not in _SYMMETRIES:
-        raise source.error(f"no matrix is `{form[:20]} {field[:20]} {symmetry[:20]}`", line=1)
+        raise source.error(
+            f"no matrix is `{form[:20]} {field[:20]} {symmetry[:20]}`", offset=banner_at
+        )
     offset, line = next(text.lines(source, b"%", banner_at), (None, b""))
     if offset is None:
         raise source.error("ends before the size of the matrix")

@@ -39,6 +39,8 @@ def read(source: Source) -> Mesh:
     except expat.ExpatError as error:
         reason = expat.errors.messages[error.code]
         raise source.error(f"is not well-formed XML: {reason}", line=error.lineno) from error
+    except (LookupError, ValueError) as error:
+        raise source.error(f"is in an encoding that is not read: {error}", line=1) from error
     if elements.kind == 0:
         raise source.error("has no <mesh> with its type of cells")
     points = _placed(source, elements.points, elements.point_ids, "vertices", np.float64)

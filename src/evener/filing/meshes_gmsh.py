@@ -174,9 +174,9 @@ class _Blocks:
         rows, at, end = self._open("Elements", "cells")
         types, counts, blocks, physical = [], [], [], []
         while at < end:
+            row = int(np.searchsorted(rows.first, at, side="right")) - 1
             (a, b, number, n), at = self._head(rows, at, end)
             tag, dim = (a, b) if self.is_40 else (b, a)
-            row = int(np.searchsorted(rows.first, at, side="right")) - 1
             size = int(_known(rows.part(row, row + 1), np.array([number]))[1][0])
             if n < 0 or n * (size + 1) > end - at:
                 rows.refuse(row, f"{n:,} cells of {size} points are spoken of; the section ends")
@@ -213,11 +213,11 @@ class _Blocks:
         rows, at, end = self._open("Nodes", "points")
         ids, where = [], []
         while at < end:
+            row = int(np.searchsorted(rows.first, at, side="right")) - 1
             (a, b, parametric, n), at = self._head(rows, at, end)
             dim = b if self.is_40 else a
             width = 3 + (dim if parametric and 0 <= dim <= 3 else 0)
             if n < 0 or n * (width + 1) > end - at:
-                row = int(np.searchsorted(rows.first, at, side="right")) - 1
                 rows.refuse(row, f"{n:,} points are spoken of, but the section ends")
             if self.is_40:
                 index = np.arange(at, at + n * (width + 1)).reshape(n, width + 1)

@@ -74,6 +74,8 @@ def read(source: Source) -> Mesh:
 def _sections(source: Source) -> dict[str, tuple[int, int]]:
     """Where the content of each keyword begins and ends."""
     matches = list(_KEY.finditer(source.data))
+    if not matches:
+        raise source.error("has no keyword of Medit's, such as Vertices")
     stops = [*(match.start() for match in matches[1:]), len(source.data)]
     found: dict[str, tuple[int, int]] = {}
     for match, stop in zip(matches, stops, strict=True):

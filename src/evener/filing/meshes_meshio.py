@@ -1,20 +1,21 @@
-"""Every other mesh format, through meshio, chosen by suffix."""
+"""Every other mesh format, by suffix, through meshio, which runs in a process of its own."""
 
 from __future__ import annotations
 
-import contextlib
-import io
+import json
+import os
+import subprocess
+import sys
 import tempfile
-import warnings
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from evener.filing import meshes_meshio_child
 from evener.filing.meshes_text import make_mesh
 from evener.filing.sources import Source
-from evener.meshes import POLYGON, Fields, Mesh
+from evener.meshes import Mesh
 
 # What each suffix is to meshio; formats with a reader of ours are not here.
 FORMATS = {
@@ -54,6 +55,11 @@ FORMATS = {
 # These suffixes are used for much else: the content must begin like this.
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
 
+# What the process may take: far more than meshio needs for the slowest format of text.
+_SECONDS, _SECONDS_PER_BYTE = 20.0, 20e-6
+_ROOM, _ROOM_PER_BYTE = 2**30, 100
+_HINT = "The file may be damaged, or of another format than its name says."
+
 
 def recognises(source: Source) -> bool:
     """A suffix that meshio reads."""
@@ -72,112 +78,59 @@ def read(source: Source) -> Mesh:
 
 def read_as(source: Source, name: str) -> Mesh:
     """Return the mesh that meshio's reader of this name finds."""
-    found = _call(source, name)
-    kinds, counts, corners = _cells(source, found)
-    points = np.asarray(found.points)
-    if points.ndim == 2 and points.shape[1] == 1:
-        points = np.column_stack([points, np.zeros(len(points))])
-    sizes = [len(block.data) for block in found.cells]
+    with tempfile.TemporaryDirectory(prefix="evener-") as folder:
+        place = Path(folder)
+        code = _run(source, name, place)
+        try:
+            facts = json.loads((place / "facts.json").read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            what = f"is more than meshio can read: it ended with code {code}"
+            raise source.error(what, hint=_HINT) from error
+        source.notes.extend(facts["said"])
+        if "error" in facts:
+            raise source.error(facts["error"], hint=facts.get("hint"))
+        with np.load(place / "arrays.npz", allow_pickle=False) as archive:
+            arrays = dict(archive)
+    source.notes.extend(facts["notes"])
     return make_mesh(
         source,
-        points,
-        counts,
-        corners,
-        kinds,
-        cell_data=_cell_fields(source, found.cell_data, sizes),
-        point_data=_numeric(found.point_data, len(points)),
+        arrays["points"],
+        arrays["counts"],
+        arrays["corners"],
+        arrays["kinds"],
+        cell_data=_named(arrays, "cell", facts),
+        point_data=_named(arrays, "point", facts),
     )
 
 
-def _call(source: Source, name: str) -> Any:
-    """What meshio's reader returns; whatever it raises is an InputError.
-
-    Its readers take paths, meet bad files with any exception, exit included, and print.
-    """
-    silent = io.StringIO()
-    try:
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(silent),
-            contextlib.redirect_stderr(silent),
-            _unpacked(source) as path,
-        ):
-            warnings.simplefilter("ignore")
-            import meshio  # noqa: F401  (fills the map of readers)
-            from meshio._helpers import reader_map
-
-            with np.errstate(all="ignore"):
-                return reader_map[name](str(path))
-    except ImportError as error:
-        hint = f"pip install {error.name}" if error.name else None
-        raise source.error(f"cannot be read: {error}", hint=hint) from error
-    except (Exception, SystemExit) as error:
-        reason = " ".join(str(error).split())[:160] or type(error).__name__
-        raise source.error(f"is no {name} mesh that meshio can read ({reason})") from error
-
-
-@contextlib.contextmanager
-def _unpacked(source: Source) -> Any:
-    """Yield a path with the content and suffix: the file itself unless it is packed."""
-    if source.path.name == source.name:
-        yield source.path
-        return
-    with tempfile.TemporaryDirectory(prefix="evener-") as folder:
-        path = Path(folder) / source.name
+def _run(source: Source, name: str, folder: Path) -> int:
+    """Let meshio read the file within its limits; returns the exit code of its process."""
+    path = source.path.resolve()
+    if source.path.name != source.name:  # packed, and meshio takes paths
+        path = folder / f"mesh{source.suffix}"
         path.write_bytes(source.data)
-        yield path
-
-
-def _cells(source: Source, found: Any) -> tuple[npt.NDArray[Any], ...]:
-    """VTK types, numbers of corners, and corners of all cells."""
-    from meshio._vtk_common import meshio_to_vtk_type
-
-    kinds, counts, corners = [], [], []
-    for block in found.cells:
-        kind = meshio_to_vtk_type.get(
-            block.type, POLYGON if block.type.startswith("polygon") else 0
-        )
-        if kind == 0 or block.type.startswith("polyhedron"):
-            raise source.error(f"has cells of the type {block.type}, which is not known")
-        if not len(block.data):
-            continue
-        if kind == POLYGON:  # their numbers of corners may differ
-            sizes = np.array([len(cell) for cell in block.data])
-            corners.append(np.concatenate([np.ravel(cell) for cell in block.data]))
-        else:
-            data = np.asarray(block.data)
-            if data.ndim != 2:
-                raise source.error(f"has cells of the type {block.type} without corners")
-            sizes = np.full(len(data), data.shape[1])
-            corners.append(data.ravel())
-        kinds.append(np.full(sizes.size, kind))
-        counts.append(sizes)
-    if not kinds:
-        raise source.error("has no cells")
-    return np.concatenate(kinds), np.concatenate(counts), _whole(source, np.concatenate(corners))
-
-
-def _whole(source: Source, corners: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    if corners.dtype.kind not in "iu":
-        raise source.error("has corners that are no whole numbers")
-    return corners
-
-
-def _cell_fields(source: Source, found: dict[str, Any], sizes: list[int]) -> Fields:
-    """Fields with the same numbers for all cells; a note names the others."""
-    joined: dict[str, Any] = {}
-    for name, blocks in found.items():
+    size = len(source.data)
+    seconds = _SECONDS + _SECONDS_PER_BYTE * size
+    # -P keeps the script's folder, with our module names, out of its path.
+    command = [sys.executable, "-P", meshes_meshio_child.__file__, str(path), name, str(folder)]
+    command += [str(int(seconds) + 1), str(_ROOM + _ROOM_PER_BYTE * size)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,  # never written to: the process notices that it closes
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # NumPy's linear algebra would reserve memory for a thread per core.
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        start_new_session=True,
+    ) as process:
         try:
-            joined[name] = np.concatenate([np.asarray(block) for block in blocks])
-        except ValueError:
-            source.notes.append(f"The cell field {name!r} differs in shape among cells: left out.")
-    return _numeric(joined, sum(sizes))
+            return process.wait(seconds)
+        except subprocess.TimeoutExpired as error:
+            message = f"has kept meshio's reader of {name} busy for {seconds:.0f} s"
+            raise source.error(message, hint=_HINT) from error
+        finally:
+            process.kill()
 
 
-def _numeric(fields: dict[str, Any], n: int) -> Fields:
-    arrays = {str(name): np.asarray(values) for name, values in fields.items()}
-    return {
-        name: values
-        for name, values in arrays.items()
-        if values.dtype.kind in "biuf" and values.ndim and len(values) == n
-    }
+def _named(arrays: dict[str, Any], what: str, facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: arrays[f"{what}{i}"] for i, name in enumerate(facts[what])}

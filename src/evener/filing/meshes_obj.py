@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 
 import numpy as np
 
-from evener.filing.meshes_text import make_mesh, scan
+from evener.filing.meshes_text import Rows, make_mesh, scan
 from evener.filing.sources import Source
 from evener.meshes import POLYGON, QUAD, TRIANGLE, Mesh
 
 _VERTEX = re.compile(rb"^[ \t]*v[ \t]+[-+.\d]", re.MULTILINE)
 _TEXTURE = re.compile(rb"(?<=\d)/[^ \t\r\n]*")
-_SPACE, _NEWLINE = 32, 10
 
 
 def recognises(source: Source) -> bool:
@@ -45,27 +43,10 @@ def read(source: Source) -> Mesh:
     return make_mesh(source, table, sizes, corners, kinds)
 
 
-def _lines(source: Source, data: bytes, key: bytes) -> Any:
+def _lines(source: Source, data: bytes, key: bytes) -> Rows:
     """Numbers of the lines with this key; all others are blanked."""
-    bytes_ = np.frombuffer(data, np.uint8)
-    ends = np.flatnonzero(bytes_ == _NEWLINE)
-    starts = np.concatenate([[0], ends + 1])
-    lengths = np.diff(np.concatenate([starts, [bytes_.size]]))
-    first = _first_letters(bytes_, starts, lengths)
-    after = np.minimum(first + 1, bytes_.size - 1)
-    keep = (bytes_[np.minimum(first, bytes_.size - 1)] == key[0]) & np.isin(bytes_[after], (32, 9))
-    kept = np.where(np.repeat(keep, lengths) | (bytes_ == _NEWLINE), bytes_, _SPACE)
-    kept = kept.astype(np.uint8)
-    kept[first[keep]] = _SPACE
+    from evener.filing import meshes_text_kernels as kernels
+
+    kept = np.empty(len(data), np.uint8)
+    kernels.keep_lines(np.frombuffer(data, np.uint8), key[0], kept)
     return scan(source, comment=b"#", data=kept.tobytes())
-
-
-def _first_letters(bytes_: Any, starts: Any, lengths: Any) -> Any:
-    """Offset of the first byte of each line that is no space or tab; lines may be indented."""
-    first = starts.copy()
-    stop = starts + lengths - 1
-    while True:
-        blank = (first < stop) & np.isin(bytes_[np.minimum(first, bytes_.size - 1)], (32, 9))
-        if not blank.any():
-            return first
-        first[blank] += 1

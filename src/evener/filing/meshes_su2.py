@@ -70,6 +70,8 @@ def read(source: Source) -> Mesh:
 
 def _sections(source: Source) -> list[_Section]:
     found = list(_KEY.finditer(source.data))
+    if not found:
+        raise source.error("has no line like NDIME= 2, with which SU2's meshes begin")
     stops = [*(match.start() for match in found[1:]), len(source.data)]
     return [
         _Section(

@@ -48,6 +48,8 @@ class Rows:
 
     def expect(self, n: int, what: str) -> Rows:
         """Return these rows if they are n, no more and no fewer."""
+        if n < 0:
+            raise self.source.error(f"speaks of {n:,} {what}")
         if len(self) < n:
             found = f"{len(self):,} of the {n:,} {what} it speaks of"
             end = int(self.place[-1]) if len(self) else None
@@ -175,7 +177,8 @@ def make_mesh(
     fields = dict(cell_data or {})
     if not keep.all():
         left_out = int(np.count_nonzero(~keep))
-        source.notes.append(f"{left_out:,} cells of lower dimension, as on boundaries, left out.")
+        cells = "cells" if left_out > 1 else "cell"
+        source.notes.append(f"{left_out:,} {cells} of lower dimension, as on boundaries, left out.")
         corners = corners[np.repeat(keep, counts)]
         counts, kinds = counts[keep], kinds[keep]
         fields = {name: values[keep] for name, values in fields.items()}
@@ -192,7 +195,8 @@ def make_mesh(
 def note_unused(source: Source, mesh: Mesh | PolyMesh) -> None:
     """Say how many points belong to no cell, if any do not."""
     if unused := mesh.n_unused_points:
-        source.notes.append(f"{unused:,} points belong to no cell.")
+        belong = "points belong" if unused > 1 else "point belongs"
+        source.notes.append(f"{unused:,} {belong} to no cell.")
 
 
 def _flatten(source: Source, points: npt.NDArray[Any]) -> npt.NDArray[Any]:

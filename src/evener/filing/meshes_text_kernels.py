@@ -3,9 +3,7 @@
 # mypy: ignore-errors
 from numba import njit
 
-from evener.filing.number_kernels import OK, read_real, skip_blanks, skip_line
-
-NEWLINE = 10
+from evener.filing.number_kernels import NEWLINE, OK, SPACE, TAB, read_real, skip_blanks, skip_line
 
 
 @njit(cache=True, nogil=True)
@@ -49,6 +47,23 @@ def scan_rows(data, pos, comment, values, first, place, where):
     first[rows] = found
     where[1], where[2] = found, rows
     return OK
+
+
+@njit(cache=True, nogil=True)
+def keep_lines(data, key, out):
+    """Copy the lines whose first word is the byte `key`, without it; blank all others."""
+    pos = 0
+    while pos < data.size:
+        first = skip_blanks(data, pos)
+        after = first + 1
+        keep = after < data.size and data[first] == key
+        keep = keep and (data[after] == SPACE or data[after] == TAB)
+        while pos < data.size and data[pos] != NEWLINE:
+            out[pos] = data[pos] if keep and pos > first else SPACE
+            pos += 1
+        if pos < data.size:
+            out[pos] = NEWLINE
+            pos += 1
 
 
 @njit(cache=True, nogil=True)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import io
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -31,8 +32,9 @@ class _Subject:
     graph: Graph | None
     by: Literal["cells", "points"]
     fields: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    devices: Sequence[str] | None = None
 
-    @property
+    @cached_property
     def labels(self) -> list[str] | None:
         """Names of the vertices in the file the graph came from."""
         named = self.graph is not None and self.graph.labels is not None
@@ -56,20 +58,24 @@ def write_part(
     graph: Graph | None = None,
     by: Literal["cells", "points"] = "cells",
     fields: Mapping[str, npt.ArrayLike] | None = None,
+    devices: Sequence[str] | None = None,
 ) -> None:
     """Write `part` (n,), the block of each vertex, in the format `to`, a key of EXPORTS.
 
     mesh: what vtu and openfoam need; graph: where csv and json find labels. by: whether vertices
-    are the mesh's cells or points. fields: further arrays (n,), which only vtu holds.
+    are the mesh's cells or points. fields: further arrays (n,), which only vtu holds. devices:
+    the name of each block's device; csv and json hold them, other formats have no place for names.
 
     Raises UsageError for an unknown format, a mesh missing, or fields no place is for; InputError
-    for a part that does not fit the mesh or graph.
+    for a part that does not fit the mesh, the graph or the devices.
     """
     if to not in EXPORTS:
         hint = f"Formats: {', '.join(EXPORTS)}."
         raise UsageError(f"there is no export to {to!r}", hint=hint)
     export = EXPORTS[to]
     if export.needs_mesh and mesh is None:
+        if graph is not None:
+            raise UsageError(f"{to} needs a mesh; what was read is a graph")
         raise UsageError(f"{to} needs the mesh", hint="Name the mesh file after the plan.")
     if fields and to != "vtu":
         raise UsageError(f"{to} has no place for fields; vtu has")
@@ -77,11 +83,13 @@ def write_part(
     if blocks.size == 0 or blocks.min() < 0 or blocks.max() >= 2**31:
         raise InputError("part must hold a block number, from 0 on, for each vertex")
     _fits(blocks.size, mesh, graph, by)
+    if devices is not None and blocks.max() >= len(devices):
+        raise InputError(f"part has the block {blocks.max()}; there are {len(devices)} devices")
     arrays = {name: np.asarray(values) for name, values in (fields or {}).items()}
     for name, values in arrays.items():
         if values.ndim == 0 or len(values) != blocks.size:
             raise InputError(f"the field {name!r} is not of {blocks.size} vertices")
-    subject = _Subject(blocks.astype(np.int32), mesh, graph, by, arrays)
+    subject = _Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices)
     with atomic_write(path) as file:
         for piece in export.pieces(subject):
             file.write(piece)
@@ -116,18 +124,31 @@ def _npy(subject: _Subject) -> Iterator[bytes]:
 
 
 def _csv(subject: _Subject) -> Iterator[bytes]:
-    yield b"vertex,block\n"
-    labels = subject.labels
-    if labels is None:
+    """Lines `vertex,block`, and the device where its name is known."""
+    yield b"vertex,block\n" if subject.devices is None else b"vertex,block,device\n"
+    if subject.labels is None and subject.devices is None:
         yield from _rows([np.arange(subject.part.size), subject.part], "%d,%d\n")
         return
-    for label, block in zip(labels, subject.part.tolist(), strict=True):
-        quoted = '"' + label.replace('"', '""') + '"' if set(label) & set(',"\r\n') else label
-        yield f"{quoted},{block}\n".encode()
+    names = [_quoted(name) for name in subject.devices or ()]
+    for start in range(0, subject.part.size, _LINES):
+        blocks = subject.part[start : start + _LINES].tolist()
+        vertices: Iterable[object] = range(start, start + len(blocks))
+        if subject.labels is not None:
+            vertices = map(_quoted, subject.labels[start : start + len(blocks)])
+        ends = [f"{b},{names[b]}\n" if names else f"{b}\n" for b in blocks]
+        yield "".join(f"{v},{end}" for v, end in zip(vertices, ends, strict=True)).encode()
+
+
+def _quoted(name: str) -> str:
+    """A field of CSV."""
+    special = bool(set(name) & set(',;"\r\n')) or name != name.strip()
+    return '"' + name.replace('"', '""') + '"' if special else name
 
 
 def _json(subject: _Subject) -> Iterator[bytes]:
     content: dict[str, Any] = {"n": subject.part.size, "part": subject.part.tolist()}
+    if subject.devices is not None:
+        content["devices"] = list(subject.devices)
     if subject.labels is not None:
         content["labels"] = subject.labels
     yield json.dumps(content, separators=(",", ":")).encode() + b"\n"
@@ -177,8 +198,8 @@ def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | Non
     """Return the block, from 0 on, of each of n vertices, from any tool's file.
 
     Known by content: METIS (a block a line), Scotch (a mapping), NumPy's .npy, plans and other
-    .npz with `part`, CSV `vertex,block`, JSON, OpenFOAM's labelList; plain or packed. labels (n,):
-    the graph's, by which a CSV file with names of vertices is put in order.
+    .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList; plain or packed.
+    labels (n,): the graph's, by which a CSV file with names of vertices is put in order.
 
     Raises InputError, with the line where there is one, for another length, blocks below 0 or
     above 2^31 - 1, vertices that are missing or stand twice, and for whatever is no number.

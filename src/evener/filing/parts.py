@@ -6,6 +6,9 @@ import csv
 import io
 import json
 import re
+import struct
+import tokenize
+import warnings
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -70,8 +73,8 @@ def _read_npz(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
             return _array(source, file, n)
     except KeyError as error:
         raise source.error("is an archive without `part`: no plan") from error
-    except (zipfile.BadZipFile, zlib.error, EOFError, OSError, NotImplementedError,
-            RuntimeError) as error:  # fmt: skip
+    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError,
+            RuntimeError, ValueError) as error:  # fmt: skip
         raise source.error(f"is a damaged archive ({error})") from error
 
 
@@ -97,8 +100,11 @@ def _npy_header(source: Source, file: BinaryIO) -> tuple[tuple[int, ...], np.dty
         version = np.lib.format.read_magic(file)
         if version not in readers:
             raise source.error(f"is of .npy version {version}, which is not read")
-        shape, _, dtype = readers[version](file)
-    except (ValueError, TypeError, SyntaxError, EOFError, UnicodeDecodeError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers written by Python 2: they are read
+            shape, _, dtype = readers[version](file)
+    except (ValueError, TypeError, SyntaxError, EOFError, RecursionError, MemoryError,
+            tokenize.TokenError) as error:  # fmt: skip
         raise source.error("has a damaged .npy header") from error
     return shape, dtype
 
@@ -142,7 +148,10 @@ def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
 
 
 def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
-    """Lines `vertex,block`, in any order, below a heading that may be missing."""
+    """Lines `vertex,block`, in any order, below a heading that may be missing.
+
+    A third column, the device's name, says what the block says, and is passed over.
+    """
     try:
         text = source.data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -151,11 +160,11 @@ def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
     reader = csv.reader(io.StringIO(text), delimiter=";" if ";" in text.split("\n")[0] else ",")
     try:
         for row in reader:
-            if not row or (reader.line_num == 1 and not _is_number(row[-1])):
+            if not row or (reader.line_num == 1 and not _is_number(row[min(1, len(row) - 1)])):
                 continue
-            if len(row) != 2 or not _is_number(row[1]):
+            if len(row) not in (2, 3) or not _is_number(row[1]):
                 raise source.error("a line holds a vertex and its block", line=reader.line_num)
-            names.append(row[0].strip())
+            names.append(row[0])
             blocks.append(int(row[1]))
             places.append(reader.line_num)
     except csv.Error as error:
@@ -174,10 +183,11 @@ def _vertices(
     """The vertex each name means: a label, or a number from 0 on, or from 1 on."""
     if labels is not None:
         index = {label: vertex for vertex, label in enumerate(labels)}
-        for name, line in zip(names, places, strict=True):
-            if name not in index:
-                raise source.error(f"there is no vertex {name!r}", line=line)
-        return np.array([index[name] for name in names], np.int64)
+        found = [index.get(name, index.get(name.strip(), -1)) for name in names]
+        if -1 in found:
+            row = found.index(-1)
+            raise source.error(f"there is no vertex {names[row]!r}", line=places[row])
+        return np.array(found, np.int64)
     for name, line in zip(names, places, strict=True):
         if not _is_number(name):
             hint = "Names of vertices need the graph's labels."

@@ -8,14 +8,18 @@ from __future__ import annotations
 
 import io
 import json
+import tokenize
+import warnings
 import zipfile
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import as_integers, as_numbers
 from evener.errors import EvenerError, InputError
 from evener.filing.platforms import platform_from_dict, platform_to_dict
 from evener.partitions import Contract, Partition
@@ -24,7 +28,10 @@ from evener.writing import atomic_write
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)
-MAX_MEMBER_BYTES = 1 << 34
+# A small file must not ask for much memory: no member grows beyond this many times its packed
+# bytes, unless it is small enough to do no harm. What shrinks further is stored as it is.
+_GROWTH, _ALWAYS_ALLOWED = 200, 64 * 2**20
+_BIG_ARRAYS = ("part", "sender", "receiver", "values")
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip
@@ -38,14 +45,16 @@ def write_plan(path: str | Path, plan: Plan) -> None:
         "sender": exchange.sender.astype(np.int64),
         "receiver": exchange.receiver.astype(np.int64),
         "values": exchange.values.astype(np.int64),
-        "manifest": np.array(json.dumps(manifest(plan), indent=1, allow_nan=False)),
+        "manifest": np.array(json.dumps(manifest(plan), indent=1, allow_nan=False, default=_plain)),
     }
     with atomic_write(path) as file, zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy", FIXED_DATE)
-            member.compress_type = zipfile.ZIP_DEFLATED
+            member.create_system = 3  # the same bytes on every system
             content = io.BytesIO()
-            np.lib.format.write_array(content, np.ascontiguousarray(array), allow_pickle=False)
+            # Not made contiguous: that would give the manifest, which has no dimension, one.
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            member.compress_type = _packing(content.getbuffer())
             archive.writestr(member, content.getvalue(), compresslevel=6)
 
 
@@ -59,9 +68,9 @@ def read_plan(path: str | Path) -> Plan:
         raise
     except OSError as error:
         raise InputError(f"cannot be read: {error.strerror or error}", file=path) from error
-    except (KeyError, TypeError, ValueError, zipfile.BadZipFile, EOFError, NotImplementedError,
-            RuntimeError, AttributeError, IndexError, OverflowError, MemoryError,
-            zlib.error) as error:  # fmt: skip
+    except (ArithmeticError, AttributeError, EOFError, LookupError, MemoryError,
+            NotImplementedError, RuntimeError, SyntaxError, TypeError, ValueError,
+            Warning, tokenize.TokenError, zipfile.BadZipFile, zlib.error) as error:  # fmt: skip
         raise InputError(
             f"is not a plan file, or a damaged one ({type(error).__name__}: {error})",
             file=path,
@@ -119,26 +128,50 @@ def _finite(value: float) -> float | None:
     return value if np.isfinite(value) else None
 
 
+def _plain(value: Any) -> Any:
+    """Turn NumPy's numbers into JSON's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+def _packing(content: memoryview) -> int:
+    large = len(content) > _ALWAYS_ALLOWED
+    if large and len(zlib.compress(content, 6)) * _GROWTH < len(content):
+        return zipfile.ZIP_STORED
+    return zipfile.ZIP_DEFLATED
+
+
 def _members(path: Path) -> tuple[dict[str, npt.NDArray[Any]], dict[str, Any]]:
     with zipfile.ZipFile(path) as archive:
-        for member in archive.infolist():
-            # A header can promise any size; what it can deliver is a thousand times its bytes.
-            if member.file_size > min(MAX_MEMBER_BYTES, 1100 * member.compress_size + 4096):
-                raise InputError(f"member {member.filename} claims {member.file_size:,} bytes")
-        arrays = {}
-        for name in ("part", "sender", "receiver", "values", "manifest"):
-            with archive.open(f"{name}.npy") as file:
-                arrays[name] = np.load(io.BytesIO(file.read()), allow_pickle=False)
-    data = json.loads(str(arrays.pop("manifest")))
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise InputError("is not a plan file")
-    if data["format_version"] > FORMAT_VERSION:
-        raise InputError(
-            f"has plan format {data['format_version']}, newer than this evener reads "
-            f"({FORMAT_VERSION})",
-            hint="Update evener.",
-        )
-    return arrays, data
+        text = _member(archive, "manifest")
+        if text.dtype.kind != "U" or text.ndim != 0:
+            raise InputError("is not a plan file: its manifest is no text")
+        data = json.loads(str(text))
+        if not isinstance(data, dict) or data.get("format") != FORMAT:
+            raise InputError("is not a plan file")
+        if data["format_version"] > FORMAT_VERSION:
+            raise InputError(
+                f"has plan format {data['format_version']}, newer than this evener reads "
+                f"({FORMAT_VERSION})",
+                hint="Update evener.",
+            )
+        return {name: _member(archive, name) for name in _BIG_ARRAYS}, data
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Read one array; its size is looked at before memory is reserved for it."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(f"{name} is packed in a way that plans are not")
+    if member.file_size > max(_ALWAYS_ALLOWED, _GROWTH * member.compress_size):
+        raise InputError(f"{name} claims {member.file_size:,} bytes, more than it can hold")
+    with archive.open(member) as file:
+        # To the last byte, where the checksum is compared; asked for more, it would unpack more.
+        content = io.BytesIO(file.read(member.file_size))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")  # NumPy only warns of headers that it has to mend
+        return np.asarray(np.lib.format.read_array(content, allow_pickle=False))
 
 
 def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
@@ -147,66 +180,83 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
     partition = Partition(arrays["part"], k)
     if partition.n != data["graph"]["vertices"]:
         raise InputError("part and manifest disagree on the number of vertices")
-    prediction = data["prediction"]
+    certificate = _certificate_of(data["certificate"], k)
+    imbalance = data["metrics"]["imbalance"]
     evaluation = Evaluation(
-        _certificate_of(data["certificate"], k),
-        Prediction(
-            _floats(prediction["compute"], k),
-            _floats(prediction["communicate"], k),
-            float(prediction["bound"]),
-            np.asarray(prediction["hop_bytes"], np.float64),
-        ),
-        Exchange(
-            _block_ids(arrays, "sender", k),
-            _block_ids(arrays, "receiver", k),
-            arrays["values"].astype(np.int64),
-        ),
+        certificate,
+        _prediction_of(data["prediction"], k, len(platform.levels)),
+        _exchange_of(arrays, k),
         edge_cut=float(data["metrics"]["edge_cut"]),
-        imbalance=np.inf
-        if data["metrics"]["imbalance"] is None
-        else float(data["metrics"]["imbalance"]),
-    )  # fmt: skip
-    sizes = np.asarray(data["sizes"]["sizes"])
-    saturated = np.asarray(data["sizes"]["saturated"], np.bool_)
-    if sizes.shape != (k,) or saturated.shape != (k,):
-        raise InputError("sizes do not match the platform")
+        imbalance=np.inf if imbalance is None else float(imbalance),
+    )
     return Plan(
         partition,
         platform,
         evaluation,
-        sizes=sizes,
-        saturated=saturated,
-        options=dict(data["options"]),
-        graph=dict(data["graph"]),
-        inputs=dict(data["inputs"]),
-        versions=dict(data["versions"]),
-        notes=tuple(str(note) for note in data["notes"]),
+        sizes=_numbers(data["sizes"]["sizes"], k, whole=None),
+        saturated=_numbers(data["sizes"]["saturated"], k).astype(np.bool_),
+        options=_mapping(data, "options"),
+        graph=_mapping(data, "graph"),
+        inputs=_mapping(data, "inputs"),
+        versions=_mapping(data, "versions"),
+        notes=tuple(str(note) for note in _list(data["notes"])),
     )
 
 
-def _certificate_of(data: dict[str, Any], k: int) -> Certificate:
+def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
     caps = [np.inf if cap is None else cap for cap in data["cap"]]
     contract = Contract(
-        _floats(data["target"], k), _floats(data["low"], k), _floats(data["high"], k),
+        _numbers(data["target"], k), _numbers(data["low"], k), _numbers(data["high"], k),
         np.asarray(caps, np.float64),
     )  # fmt: skip
-    columns = {name: _floats(data[name], k) for name in _BLOCK_FIELDS}
     whole = ("vertices", "boundary", "components", "neighbours", "volumes")
     return Certificate(
         contract,
-        weights=columns["weights"],
-        bytes=columns["bytes"],
-        holds=columns["holds"].astype(np.bool_),
-        **{name: columns[name].astype(np.int64) for name in whole},
+        weights=_numbers(data["weights"], k),
+        bytes=_numbers(data["bytes"], k),
+        holds=_numbers(data["holds"], k).astype(np.bool_),
+        **{name: _numbers(data[name], k, whole=True) for name in whole},
     )
 
 
-def _floats(values: Any, k: int) -> npt.NDArray[np.float64]:
-    array = np.asarray(values, np.float64)
+def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
+    bound = float(data["bound"])
+    if not (np.isfinite(bound) and bound > 0):
+        raise InputError(f"the bound must be finite and above zero, not {bound}")
+    compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
+    return Prediction(compute, communicate, bound, _numbers(data["hop_bytes"], levels))
+
+
+def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
+    sender, receiver = (
+        Partition(arrays[name], k).part.astype(np.int64) for name in ("sender", "receiver")
+    )
+    values = as_integers(arrays["values"], "values")
+    if not sender.size == receiver.size == values.size:
+        raise InputError("sender, receiver and values differ in length")
+    return Exchange(sender, receiver, values)
+
+
+def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[Any]:
+    """(k,) finite numbers from a list; whole: int64, None: whichever the list holds."""
+    array = np.asarray(_list(values))
+    if array.dtype.kind == "b":
+        array = array.astype(np.float64)
+    integral = array.dtype.kind == "i" if whole is None else whole
+    name = "a list in the manifest"
+    array = as_integers(array, name) if integral else as_numbers(array, name)
     if array.shape != (k,):
-        raise InputError(f"a list in the manifest has shape {array.shape}, not ({k},)")
+        raise InputError(f"{name} has shape {array.shape}, not ({k},)")
     return array
 
 
-def _block_ids(arrays: dict[str, npt.NDArray[Any]], name: str, k: int) -> npt.NDArray[np.int64]:
-    return Partition(arrays[name], k).part.astype(np.int64)
+def _list(values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(f"the manifest holds {type(values).__name__} where a list belongs")
+    return values
+
+
+def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if not isinstance(data[key], dict):
+        raise InputError(f"{key} in the manifest is no table")
+    return dict(data[key])

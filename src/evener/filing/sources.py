@@ -78,6 +78,8 @@ class Source:
         """Return the InputError that names this file, and the line if told an offset or line."""
         if offset is not None:
             line = self.line_at(offset)
+        # What is quoted from the file may hold anything; a terminal is to be spared it.
+        message = "".join(c if c.isprintable() else "?" for c in message)
         return InputError(message, file=self.path, line=line, hint=hint)
 
     def open_beside(self, name: str) -> Source | None:
@@ -94,9 +96,16 @@ class Source:
 def find_file(path: Path) -> Path | None:
     """Return `path`, or `path` with a packing's suffix, whichever is a file."""
     for candidate in (path, *(path.with_name(path.name + packing) for packing in PACKINGS)):
-        if candidate.is_file():
+        if _is_file(candidate):
             return candidate
     return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
 
 
 def open_source(path: str | Path) -> Source:
@@ -106,15 +115,19 @@ def open_source(path: str | Path) -> Source:
     proportion when unpacked.
     """
     path = Path(path)
-    if path.is_dir():
-        return _open_folder(path)
     try:
+        if path.is_dir():
+            return _open_folder(path)
         if path.exists() and not path.is_file():
             raise InputError("is not a file", file=path)
         raw = path.read_bytes()
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot be read: {reason}", file=path) from error
+    except ValueError as error:
+        raise InputError(f"{str(path)!r} cannot be read: {error}") from error
+    except MemoryError as error:
+        raise InputError("needs more memory than there is", file=path) from error
     if not raw:
         raise InputError("is empty", file=path)
     data = _unpack(raw, path)
@@ -132,17 +145,12 @@ def _open_folder(path: Path) -> Source:
         if find_file(inner / "faces") is not None:
             digest = hashlib.sha256()
             for file in sorted(entry for entry in inner.iterdir() if entry.is_file()):
-                digest.update(file.name.encode() + b"\0" + hashlib.sha256(_bytes(file)).digest())
+                digest.update(
+                    file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest()
+                )
             return Source(inner, inner.resolve().name, b"", digest.hexdigest(), folder=True)
     hint = "The folders read are OpenFOAM's polyMesh and cases that hold one."
     raise InputError("is a folder without a mesh in it", file=path, hint=hint)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError as error:
-        raise InputError(f"cannot be read: {error.strerror}", file=path) from error
 
 
 def _unpack(raw: bytes, path: Path) -> bytes:
@@ -161,7 +169,7 @@ def _unpack(raw: bytes, path: Path) -> bytes:
                     hint="If it is no mistake, unpack it first.",
                 )
     except (EOFError, OSError, zlib.error, lzma.LZMAError, _Damaged) as error:
-        raise InputError(f"is damaged: it cannot be unpacked ({error})", file=path) from error
+        raise InputError(f"cannot be unpacked: {error}", file=path) from error
     data = out.getvalue()
     if not data:
         raise InputError("is empty when unpacked", file=path)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from evener.errors import InputError
 from evener.filing import text
 from evener.filing.matrices import graph_of_pattern
 from evener.filing.pairs import layout_of, read_pairs
@@ -22,7 +23,13 @@ def read(source: Source) -> Graph:
     layout = layout_of(source)
     if layout is None or not 2 <= layout.n_columns <= 4:
         raise source.error("the lines must be `row column [value]`")
-    pairs = read_pairs(source, layout, matrix=True)
+    try:
+        pairs = read_pairs(source, layout, matrix=True)
+    except InputError as error:
+        if source.suffix != ".mtx":
+            raise
+        hint = "It was read as bare triplets: Matrix Market files begin with %%MatrixMarket."
+        raise InputError(error.message, file=error.file, line=error.line, hint=hint) from error
     smallest = int(min(pairs.u.min(), pairs.v.min()))
     if smallest < 0:
         raise source.error(f"the index {smallest} must not be negative")

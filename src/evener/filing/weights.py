@@ -67,6 +67,11 @@ def _table(source: Source) -> tuple[npt.NDArray[np.generic], list[str]]:
         fields = fields_of(line)
     if not fields:
         raise source.error("holds no weights")
+    if names and len(names) != len(fields):
+        raise source.error(
+            f"the heading has {len(names)} names, the line below it {len(fields)} fields",
+            offset=offset,
+        )
     table = text.read_reals(source, offset, len(fields))
     whole = bool((table == np.rint(table)).all() and (np.abs(table) < 2.0**53).all())
     return table.astype(np.int64) if whole else table, names

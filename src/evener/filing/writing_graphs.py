@@ -62,6 +62,8 @@ def writer_for(path: Path, name: str | None) -> Format:
             known = ", ".join(writer.name for writer in writers)
             raise UsageError(f"{name} is read, not written", hint=f"Written are: {known}.")
         return entry
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder; a file name is needed")
     plain = _without_packing(path)
     for entry in writers:
         if plain.suffix.lower() in entry.suffixes:

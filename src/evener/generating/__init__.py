@@ -1,1 +1,1 @@
-"""Placeholder, replaced by the package of this name."""
+"""Makes meshes, graphs and machines: seeded, one file a family (see families.py)."""

@@ -8,26 +8,24 @@ from evener.partitioning import connecting_kernels as kernels
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.state import IntVector, State
 
-MAX_ROUNDS = 12
+PATIENCE = 4
 
 
-def connect(state: State) -> None:
+def connect(state: State, *, patience: int = PATIENCE) -> None:
     """Join stray pieces to neighbouring blocks and balance again without taking blocks apart.
 
     Keeps the contract whatever happens: the best partition that holds it is what remains. A piece
     that is a whole component of the graph stays where it is.
     """
     best, fewest = state.part.copy(), len(pieces_left(state))
-    for _ in range(MAX_ROUNDS):
-        if fewest == 0:
-            break
+    waited = 0
+    while fewest > 0 and waited < patience:
         _join_strays(state)
         kept = flow_until_kept(state, connected=True)
         left = len(pieces_left(state))
+        waited += 1
         if kept and left < fewest:
-            best, fewest = state.part.copy(), left
-        if kept and left == 0:
-            break
+            best, fewest, waited = state.part.copy(), left, 0
     state.part[:] = best
     state.sum_up()
 
@@ -62,17 +60,8 @@ def _join_strays(state: State) -> None:
     order = np.argsort(label, kind="stable")
     starts = np.searchsorted(label[order], np.arange(label.max() + 2))
     sizes = np.diff(starts)[strays]
-    touch = np.zeros(state.k)
-    for piece in strays[np.argsort(sizes, kind="stable")]:
-        members = order[starts[piece] : starts[piece + 1]]
-        giver = int(state.part[members[0]])
-        touch[:] = 0
-        kernels.touch_of_piece(*state.csr, state.part, members, touch)
-        touch[giver] = 0
-        weight, n_bytes = state.weights[members].sum(), state.n_bytes[members].sum()
-        fits = (state.weight + weight <= state.high) & (state.memory + n_bytes <= state.caps)
-        choice = touch * np.where(fits, 2.0, 1.0)
-        if choice.max() <= 0 or members.size == state.size[giver]:
-            continue
-        for v in members:
-            state.move(int(v), int(choice.argmax()))
+    kernels.join_pieces(
+        *state.csr, state.weights, state.n_bytes, state.high, state.caps,
+        strays[np.argsort(sizes, kind="stable")], starts, order, state.part, state.weight,
+        state.size, state.memory,
+    )  # fmt: skip

@@ -1,6 +1,7 @@
 """Finds the connected pieces of blocks."""
 
 # mypy: ignore-errors
+import numpy as np
 from numba import njit
 
 
@@ -36,10 +37,47 @@ def label_pieces(xadj, adjncy, part, queue, label, open_ended):
 
 
 @njit(cache=True, nogil=True)
-def touch_of_piece(xadj, adjncy, adjwgt, part, members, touch):
-    """Add to touch[b] the edge weight between the piece's vertices and block b."""
+def join_pieces(
+    xadj, adjncy, adjwgt, weights, n_bytes, high, caps, strays, starts, order, part, weight, size,
+    memory,
+):  # fmt: skip
+    """Hand each stray piece to the block it touches most, those where it fits counting double.
+
+    order[starts[p]:starts[p + 1]]: the vertices of piece p. A piece that is all of its block by
+    now stays.
+    """
     weighted = adjwgt.size > 0
-    for i in range(members.size):
-        v = members[i]
-        for e in range(xadj[v], xadj[v + 1]):
-            touch[part[adjncy[e]]] += adjwgt[e] if weighted else 1.0
+    touch = np.zeros(high.size, np.float64)
+    for p in strays:
+        members = order[starts[p] : starts[p + 1]]
+        a = part[members[0]]
+        if members.size == size[a]:
+            continue
+        w, m = 0.0, 0.0
+        for v in members:
+            w += weights[v]
+            m += n_bytes[v]
+            for e in range(xadj[v], xadj[v + 1]):
+                touch[part[adjncy[e]]] += adjwgt[e] if weighted else 1.0
+        best, best_touch = a, 0.0
+        for v in members:
+            for e in range(xadj[v], xadj[v + 1]):
+                b = part[adjncy[e]]
+                if b == a or touch[b] == 0.0:
+                    continue
+                fits = weight[b] + w <= high[b] and memory[b] + m <= caps[b]
+                choice = 2.0 * touch[b] if fits else touch[b]
+                if choice > best_touch or (choice == best_touch and b < best):
+                    best, best_touch = b, choice
+                touch[b] = 0.0
+        touch[a] = 0.0
+        if best == a:
+            continue
+        for v in members:
+            part[v] = best
+        weight[a] -= w
+        weight[best] += w
+        memory[a] -= m
+        memory[best] += m
+        size[a] -= members.size
+        size[best] += members.size

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.errors import NotFoundError
+from evener.errors import InputError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.connecting import connect, pieces_left
 from evener.partitioning.flowing import flow_until_kept, smooth
@@ -23,6 +23,8 @@ from evener.partitions import Contract, Partition
 
 # Orders of packing are shaken by this; any number does, the same one always.
 PACKING_SEED = 20_613
+# Vertices looked at by single moves and swaps, in all steps together.
+STEP_WORK = 10_000_000
 # A repair that moved more than this share of the vertices has left scraps and worn borders.
 MANY_MOVED = 0.02
 
@@ -59,6 +61,8 @@ def enforce(
     Deterministic.
     """
     partition.checked_for(graph.n)
+    if partition.k != contract.k:
+        raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
     state = State.of(graph, partition, contract, constraint)
     if not (state.holds() and not connected):
         prove_possible(state, names or [f"block {b}" for b in range(contract.k)])
@@ -76,11 +80,12 @@ def enforce(
 
 
 def _repair(state: State) -> None:
-    steps = 200 + 4 * state.k
+    # A step looks at every vertex a few times; together they are bounded on large graphs.
+    steps = min(200 + 4 * state.k, max(STEP_WORK // state.graph.n, 8))
     given = state.part.copy()
     if flow_until_kept(state) or polish(state, steps=steps):
         if np.count_nonzero(state.part != given) > MANY_MOVED * given.size:
-            connect(state)  # scraps left behind by large flows cost more cut than anything else
+            connect(state, patience=1)  # scraps left by large flows cost more cut than all else
             smooth(state)
         return
     pack_afresh(state, steps=steps, seed=PACKING_SEED)
@@ -93,10 +98,16 @@ def _check(state: State, names: list[str] | None) -> None:
     violations = state.violations()
     b = int(violations.argmax())
     name = names[b] if names else f"block {b}"
+    if state.size[b] == 0:
+        what = "stays empty"
+    elif state.memory[b] > state.caps[b]:
+        what = f"ends with {state.memory[b]:,.12g} bytes where {state.caps[b]:,.12g} are there"
+    else:
+        low, high = state.contract.low[b], state.contract.high[b]
+        what = f"ends with {state.weight[b]:,.9g} units where {low:,.9g} to {high:,.9g} are asked"
+    off = int((violations > 0).sum())
     heaviest = float(np.max(state.weights))
     raise NotFoundError(
-        f"no partition found that keeps every contract: {name} ends with "
-        f"{state.weight[b]:,.6g} units where {state.contract.low[b]:,.6g} to "
-        f"{state.contract.high[b]:,.6g} are asked ({int((violations > 0).sum())} block(s) off)",
+        f"no partition found that keeps every contract: {name} {what} ({off} block(s) off)",
         hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
     )

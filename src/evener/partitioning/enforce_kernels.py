@@ -11,7 +11,7 @@ from numba import njit
 from evener.partitioning.heap_kernels import drop_first, push
 
 NO_PATH = -1
-EDGES_PER_VERTEX = 16
+EDGES_PER_ENTRY = 4
 
 
 @njit(cache=True, nogil=True)
@@ -172,33 +172,49 @@ def arc_of(starts, other, a, b):
 
 @njit(cache=True, nogil=True)
 def seeds_of_arcs(
-    xadj, adjncy, part, boundary, n_boundary, starts, other, flow, seed_starts, seeds
-):
-    """List for every arc with flow the vertices of its block that touch the other one.
+    xadj, adjncy, adjwgt, part, boundary, n_boundary, starts, other, flow, touch, seed_starts,
+    seeds, gains,
+):  # fmt: skip
+    """List for every arc with flow the vertices of its block that touch the other one, with gains.
 
-    Call with an empty `seeds` first: it then counts into seed_starts (p + 1,). A vertex may
-    stand twice for an arc.
+    Call with an empty `seeds` first: it then counts into seed_starts (p + 1,). touch (k,) float64
+    scratch of zeros, left so. One pass over the edges gives the gains of all arcs at once.
     """
     counting = seeds.size == 0
     fill = seed_starts[:-1].copy()
+    weighted = adjwgt.size > 0
+    gives = np.zeros(starts.size - 1, np.bool_)
+    for a in range(gives.size):
+        for arc in range(starts[a], starts[a + 1]):
+            gives[a] |= flow[arc] > 0.0
     if counting:
         seed_starts[:] = 0
     for i in range(n_boundary):
         v = boundary[i]
         a = part[v]
-        last = -1
+        if not gives[a]:
+            continue
+        inside = 0.0
         for e in range(xadj[v], xadj[v + 1]):
             b = part[adjncy[e]]
-            if a == b or b == last:
+            w = adjwgt[e] if weighted else 1.0
+            if a == b:
+                inside += w
+            else:
+                touch[b] += w + 1e-300  # an edge that weighs nothing touches, too
+        for e in range(xadj[v], xadj[v + 1]):
+            b = part[adjncy[e]]
+            if touch[b] == 0.0:
                 continue
-            last = b
             arc = arc_of(starts, other, a, b)
             if arc >= 0 and flow[arc] > 0.0:
                 if counting:
                     seed_starts[arc + 1] += 1
                 else:
                     seeds[fill[arc]] = v
+                    gains[fill[arc]] = touch[b] - inside
                     fill[arc] += 1
+            touch[b] = 0.0
     if counting:
         for arc in range(other.size):
             seed_starts[arc + 1] += seed_starts[arc]
@@ -230,13 +246,15 @@ def violation(weight, memory, low, high, cap, scale):
 
 
 @njit(cache=True, nogil=True)
-def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue):
+def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue, edges_left):
     """Whether block a stays in one piece when v leaves, judged within a bounded search.
 
-    It visits queue.size vertices and EDGES_PER_VERTEX times as many edges at most; a block for
-    which that is not enough counts as taken apart.
+    It visits queue.size vertices at most, and as many edges as edges_left[0] allows, which it
+    uses up; a block for which that is not enough counts as taken apart.
     """
-    edges_left = EDGES_PER_VERTEX * queue.size
+    edges_left[0] -= xadj[v + 1] - xadj[v]
+    if edges_left[0] < 0:
+        return False
     first = -1
     wanted = 0
     for e in range(xadj[v], xadj[v + 1]):
@@ -259,8 +277,8 @@ def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue):
     while head < tail:
         x = queue[head]
         head += 1
-        edges_left -= xadj[x + 1] - xadj[x]
-        if edges_left < 0:
+        edges_left[0] -= xadj[x + 1] - xadj[x]
+        if edges_left[0] < 0:
             return False
         for e in range(xadj[x], xadj[x + 1]):
             u = adjncy[e]
@@ -281,50 +299,73 @@ def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue):
 @njit(cache=True, nogil=True)
 def carry_out(
     xadj, adjncy, adjwgt, weights, n_bytes, low, high, caps, scale, arcs, block_of_arc, other, flow,
-    seed_starts, seeds, floor, connected, part, weight, size, memory, listed, boundary, n_boundary,
-    mark, search,
+    seed_starts, seeds, seed_gains, floor, worst_gain, connected, part, weight, size, memory,
+    listed, boundary, n_boundary, known, gains, stale, mark, search,
 ):  # fmt: skip
     """Move vertices along each of `arcs` until its flow is used up; returns (boundary, moved).
 
-    floor (k,): no block shrinks below this in one call. mark (n,) int64 zeros on first use, with
-    mark_stamp kept in search[-1]; search (s,) int64 scratch for the connectivity test.
-    boundary and listed grow with what comes to touch another block.
+    floor (k,): no block shrinks below this in one call. worst_gain: moves that cost more cut are
+    left undone. known (n,) int64, gains (n,) float64: gains[u] is u's gain along the arc in work
+    where known[u] says so; kept up to date edge by edge, so that a hub is not scanned again for
+    each neighbour that moves. stale (n,) bool, false at first: a neighbour moved since the seeds
+    were listed. mark (n,) int64 and search (s,) int64 are scratch for the connectivity test; the
+    stamps of mark and known are kept in search[-1] and search[-2]. boundary and listed grow with
+    what comes to touch another block.
     """
     moved = 0
+    weighted = adjwgt.size > 0
     capacity = 1024
     keys = np.empty(capacity, np.float64)
     ages = np.empty(capacity, np.int64)
     items = np.empty(capacity, np.int64)
-    queue = search[:-1]
+    queue = search[:-2]
+    # The work of all connectivity tests together is linear: what is left of it.
+    edges_left = np.array([EDGES_PER_ENTRY * (adjncy.size + queue.size)])
     for arc in arcs:
         a, b = block_of_arc[arc], other[arc]
         left = flow[arc]
         count = 0
         age = 0
+        search[search.size - 2] += 3
+        guessed = search[search.size - 2]
+        exact, refused = guessed + 1, guessed + 2
         for i in range(seed_starts[arc], seed_starts[arc + 1]):
             v = seeds[i]
             if part[v] != a:
                 continue
-            gain, touches = gain_of(xadj, adjncy, adjwgt, part, v, a, b)
+            known[v] = guessed if stale[v] else exact
+            gains[v] = seed_gains[i]
             if count == keys.size:
                 keys = np.append(keys, np.empty_like(keys))
                 ages = np.append(ages, np.empty_like(ages))
                 items = np.append(items, np.empty_like(items))
-            count = push(keys, ages, items, count, gain, age, v)
+            count = push(keys, ages, items, count, gains[v], age, v)
             age += 1
         tolerance = 1e-9 * scale[b]
         while count > 0 and left > tolerance and size[a] > 1:
             key, v = keys[0], items[0]
             count = drop_first(keys, ages, items, count)
-            if part[v] != a:
+            if part[v] != a or key != gains[v] or known[v] == refused:
+                continue  # moved or changed since: where it changed it was pushed again
+            if known[v] == guessed:
+                known[v] = exact
+                gains[v], touches = gain_of(xadj, adjncy, adjwgt, part, v, a, b)
+                if not touches:
+                    known[v] = refused
+                elif gains[v] != key:
+                    count = push(keys, ages, items, count, gains[v], age, v)
+                    age += 1
+                    continue
+            if known[v] == refused:
                 continue
-            gain, touches = gain_of(xadj, adjncy, adjwgt, part, v, a, b)
-            if not touches or gain != key:  # changed since: it was pushed again when it did
-                continue
+            if key < worst_gain:
+                break
             w, m = weights[v], n_bytes[v]
             if weight[a] - w < floor[a]:
                 continue
-            if w > left + tolerance:
+            if w == 0.0 and key <= 0.0 and memory[a] <= caps[a]:
+                continue  # costs cut and helps nobody
+            if w > left + tolerance or memory[b] + m > caps[b]:
                 now = violation(weight[a], memory[a], low[a], high[a], caps[a], scale[a])
                 now += violation(weight[b], memory[b], low[b], high[b], caps[b], scale[b])
                 then = violation(weight[a] - w, memory[a] - m, low[a], high[a], caps[a], scale[a])
@@ -334,7 +375,8 @@ def carry_out(
             if connected:
                 search[search.size - 1] += 1
                 stamp = search[search.size - 1]
-                if not stays_connected(xadj, adjncy, part, v, a, mark, stamp, queue):
+                if not stays_connected(xadj, adjncy, part, v, a, mark, stamp, queue, edges_left):
+                    known[v] = refused
                     continue
             part[v] = b
             weight[a] -= w
@@ -349,19 +391,26 @@ def carry_out(
                 listed[v] = True
                 boundary[n_boundary] = v
                 n_boundary += 1
+            stale[v] = True
             for e in range(xadj[v], xadj[v + 1]):
                 u = adjncy[e]
+                stale[u] = True
                 if not listed[u]:
                     listed[u] = True
                     boundary[n_boundary] = u
                     n_boundary += 1
-                if part[u] == a:
-                    gain, touches = gain_of(xadj, adjncy, adjwgt, part, u, a, b)
-                    if count == keys.size:
-                        keys = np.append(keys, np.empty_like(keys))
-                        ages = np.append(ages, np.empty_like(ages))
-                        items = np.append(items, np.empty_like(items))
-                    count = push(keys, ages, items, count, gain, age, u)
-                    age += 1
+                if part[u] != a or known[u] == refused:
+                    continue
+                if known[u] == guessed or known[u] == exact:
+                    gains[u] += 2.0 * (adjwgt[e] if weighted else 1.0)
+                else:
+                    known[u] = exact
+                    gains[u], touches = gain_of(xadj, adjncy, adjwgt, part, u, a, b)
+                if count == keys.size:
+                    keys = np.append(keys, np.empty_like(keys))
+                    ages = np.append(ages, np.empty_like(ages))
+                    items = np.append(items, np.empty_like(items))
+                count = push(keys, ages, items, count, gains[u], age, u)
+                age += 1
         flow[arc] = left
     return n_boundary, moved

@@ -10,11 +10,14 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.partitioning import enforce_kernels as kernels
 from evener.partitioning import smoothing_kernels
+from evener.partitioning.peeling import Peeling
 from evener.partitioning.state import IntVector, State
 
 MAX_ROUNDS = 80
 PATIENCE = 6  # rounds without less violation before the search is left to single moves
 SMOOTH_PASSES = 12
+SLOW = 0.9  # a round that leaves more than this of the violation is helped by handing over
+HUB = 16.0  # a vertex that ties its block by this many times the average is left in it
 DENSE_BLOCKS = 4096  # up to here a k x k table of touching blocks is small beside the graph
 CONNECTIVITY_REACH = 4096  # vertices visited to prove that a block stays in one piece
 
@@ -26,17 +29,26 @@ class _Front:
     boundary: npt.NDArray[np.int32]
     listed: npt.NDArray[np.bool_]
     count: int
+    known: IntVector
+    gains: FloatArray
     mark: IntVector
     search: IntVector
 
     @classmethod
     def of(cls, state: State, connected: bool) -> _Front:
         n = state.graph.n
-        boundary, listed = np.empty(n, np.int32), np.zeros(n, np.bool_)
-        count = kernels.list_boundary(*state.csr[:2], state.part, listed, boundary)
         reach = CONNECTIVITY_REACH if connected else 0
-        mark = np.zeros(n if connected else 0, np.int64)
-        return cls(boundary, listed, count, mark, np.zeros(reach + 1, np.int64))
+        front = cls(
+            np.empty(n, state.graph.adjncy.dtype), np.empty(n, np.bool_), 0, np.zeros(n, np.int64),
+            np.empty(n), np.zeros(n if connected else 0, np.int64), np.zeros(reach + 2, np.int64),
+        )  # fmt: skip
+        front.list_anew(state)
+        return front
+
+    def list_anew(self, state: State) -> None:
+        """List the vertices that touch another block now."""
+        self.listed[:] = False
+        self.count = kernels.list_boundary(*state.csr[:2], state.part, self.listed, self.boundary)
 
 
 @dataclass(eq=False)
@@ -67,7 +79,7 @@ def flow_until_kept(state: State, *, connected: bool = False) -> bool:
         best = min(best, total)
         if waited > PATIENCE:
             return False
-        if not _round(state, front, connected):
+        if not _round(state, front, connected, total):
             return False
         state.sum_up()
     return state.holds()
@@ -83,7 +95,7 @@ def smooth(state: State) -> None:
     )  # fmt: skip
 
 
-def _round(state: State, front: _Front, connected: bool) -> bool:
+def _round(state: State, front: _Front, connected: bool, violation: float) -> bool:
     """Route what is too much, carry it out; return whether anything moved."""
     arcs = _touching(state, front)
     excess, deficit, room, spare = _needs(state)
@@ -94,9 +106,22 @@ def _round(state: State, front: _Front, connected: bool) -> bool:
         state.size > 0, flow, stuck,
     )  # fmt: skip
     moved = _carry_out(state, front, arcs, flow, connected) if flow.any() else 0
-    for b in np.flatnonzero(stuck):
-        moved += _jump(state, front, int(b), connected)
+    off = state.violations()
+    if off.sum() > SLOW * violation:
+        stuck |= off > 0
+    # Vertices from afar would be a second piece, of all but an empty block.
+    stuck &= (off > 0) & ((state.size == 0) | (not connected))
+    if stuck.any():
+        moved += _hand_over(state, stuck, off)
+        front.list_anew(state)
     return moved > 0
+
+
+def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray) -> int:
+    """Give or take what no chain of neighbours can, empty blocks first."""
+    peeling = Peeling.of(state)
+    order = np.lexsort((-off, state.size > 0))
+    return sum(peeling.help(int(b)) for b in order if stuck[b])
 
 
 def _needs(state: State) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -143,19 +168,30 @@ def _touching(state: State, front: _Front) -> _Arcs:
 
 def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, connected: bool) -> int:
     """Move vertices along every arc with flow, those into final receivers first."""
-    xadj, adjncy, adjwgt = state.csr
     seed_starts = np.zeros(arcs.other.size + 1, np.int64)
-    pattern = (xadj, adjncy, state.part, front.boundary, front.count, arcs.starts, arcs.other, flow)
-    kernels.seeds_of_arcs(*pattern, seed_starts, np.empty(0, np.int32))
-    seeds = np.empty(max(int(seed_starts[-1]), 1), np.int32)
-    kernels.seeds_of_arcs(*pattern, seed_starts, seeds)
+    pattern = (*state.csr, state.part, front.boundary, front.count, arcs.starts, arcs.other, flow,
+               np.zeros(state.k))  # fmt: skip
+    kernels.seeds_of_arcs(*pattern, seed_starts, front.boundary[:0], np.empty(0))
+    # Not empty even without seeds: an empty array asks for counting.
+    seeds = np.empty(int(seed_starts[-1]) + 1, front.boundary.dtype)
+    seed_gains = np.empty(seeds.size)
+    kernels.seeds_of_arcs(*pattern, seed_starts, seeds, seed_gains)
     front.count, moved = kernels.carry_out(
-        xadj, adjncy, adjwgt, state.weights, state.n_bytes, state.low, state.high, state.caps,
+        *state.csr, state.weights, state.n_bytes, state.low, state.high, state.caps,
         state.scale, _receivers_first(arcs, flow), arcs.block, arcs.other, flow, seed_starts, seeds,
-        np.minimum(0.5 * state.weight, state.low), connected, state.part, state.weight, state.size,
-        state.memory, front.listed, front.boundary, front.count, front.mark, front.search,
+        seed_gains, np.minimum(0.5 * state.weight, state.low), _worst_gain(state), connected,
+        state.part, state.weight, state.size, state.memory, front.listed, front.boundary,
+        front.count, front.known, front.gains, np.zeros(state.graph.n, np.bool_), front.mark,
+        front.search,
     )  # fmt: skip
     return int(moved)
+
+
+def _worst_gain(state: State) -> float:
+    """The cut a move along an arc may cost [edge weight]: hubs stay, others are found instead."""
+    _, adjncy, adjwgt = state.csr
+    total = float(adjwgt.sum()) if adjwgt.size else float(adjncy.size)
+    return -HUB * max(total / state.graph.n, 1e-300)
 
 
 def _receivers_first(arcs: _Arcs, flow: FloatArray) -> IntVector:
@@ -178,51 +214,3 @@ def _receivers_first(arcs: _Arcs, flow: FloatArray) -> IntVector:
     # Flow that runs in a circle has no last receiver: any order will do.
     rest = [arc for block in sorted(into) for arc in into[block]]
     return np.array(ordered + rest, np.int64)
-
-
-def _jump(state: State, front: _Front, b: int, connected: bool) -> int:
-    """Give block `b`, which no chain of neighbours can help, vertices of (or to) a far block."""
-    lacking = state.low[b] > state.weight[b] or state.size[b] == 0
-    if connected and state.size[b] > 0:
-        return 0  # vertices from afar would be a second piece
-    _, deficit, room, spare = _needs(state)
-    far = (spare if lacking else deficit + room).copy()
-    far[b] = -1
-    far[state.size < (2 if lacking else 0)] = -1
-    other = int(far.argmax())
-    if far[other] <= 0:
-        return 0
-    giver, taker = (other, b) if lacking else (b, other)
-    over = max(state.weight[b] - state.high[b], state.memory[b] - state.caps[b], 0)
-    wanted = max(state.low[b] - state.weight[b], 0) if lacking else over
-    chosen = _loose_vertices(state, giver, min(float(wanted), float(far[other])))
-    for v in chosen:
-        state.move(int(v), taker)
-        fresh = [int(u) for u in (v, *_neighbours(state, int(v))) if not front.listed[u]]
-        front.boundary[front.count : front.count + len(fresh)] = fresh
-        front.listed[fresh] = True
-        front.count += len(fresh)
-    return len(chosen)
-
-
-def _loose_vertices(state: State, giver: int, amount: float) -> list[int]:
-    """Vertices of `giver` without neighbours in it, up to `amount`; else its loosest one."""
-    members = np.flatnonzero(state.part == giver)
-    xadj, adjncy, _ = state.csr
-    lengths = np.diff(xadj)[members]
-    entries = np.repeat(xadj[members] - np.cumsum(lengths) + lengths, lengths) + np.arange(
-        lengths.sum()
-    )
-    inside = state.part[adjncy[entries]] == giver
-    held = np.bincount(np.repeat(np.arange(members.size), lengths)[inside], minlength=members.size)
-    loose = members[(held == 0) & (state.weights[members] > 0)]
-    taken = loose[np.cumsum(state.weights[loose]) <= amount * (1 + 1e-9)][: members.size - 1]
-    if taken.size:
-        return [int(v) for v in taken]
-    first = np.lexsort((members, held, state.weights[members] == 0))[0]
-    return [int(members[first])]
-
-
-def _neighbours(state: State, v: int) -> npt.NDArray[np.integer]:
-    xadj, adjncy, _ = state.csr
-    return np.asarray(adjncy[xadj[v] : xadj[v + 1]])

@@ -12,6 +12,7 @@ PAIRS_PER_STEP = 10_000_000
 # Packings tried, at most, and vertices placed in all of them together.
 MAX_ATTEMPTS = 24
 ATTEMPT_BUDGET = 200_000
+POLISH_BUDGET = 20_000_000  # vertices looked at to improve them, all together
 
 
 def polish(state: State, *, steps: int) -> bool:
@@ -40,7 +41,10 @@ def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
     """
     rng = np.random.default_rng(seed)
     given, best, least = state.part.copy(), state.part.copy(), np.inf
-    for attempt in range(1 + min(MAX_ATTEMPTS, ATTEMPT_BUDGET // max(state.graph.n, 1))):
+    n = state.graph.n
+    attempts = 1 + min(MAX_ATTEMPTS, ATTEMPT_BUDGET // n)
+    steps = min(steps, max(POLISH_BUDGET // (n * attempts), 8))
+    for attempt in range(attempts):
         shaken = state.weights * np.exp(rng.normal(0, 0.1 * attempt, state.graph.n))
         order = np.argsort(-shaken, kind="stable")
         state.part[:] = given

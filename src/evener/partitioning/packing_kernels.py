@@ -79,6 +79,11 @@ def best_swap(
             least = max(weight[bad] - high[bad], low[c] - weight[c])
             most = min(weight[bad] - low[bad], high[c] - weight[c])
             wanted = weights[v] - (least + most) / 2
+            if least > most:
+                # Not both can be served: the sum is least where the smaller one just is.
+                least_serves_bad = weight[bad] - high[bad] >= low[c] - weight[c]
+                serve_bad = scale[bad] < scale[c]
+                wanted = weights[v] - (least if serve_bad == least_serves_bad else most)
             first, last = starts[c], starts[c + 1]
             while first < last:
                 middle = (first + last) >> 1

@@ -6,6 +6,7 @@ import numpy as np
 
 from evener.errors import InfeasibleError
 from evener.partitioning.state import State
+from evener.partitions import RELATIVE_SLACK
 
 GIB = 2.0**30
 
@@ -13,11 +14,13 @@ GIB = 2.0**30
 def prove_possible(state: State, names: list[str]) -> None:
     """Raise InfeasibleError where a simple argument rules every partition out."""
     _enough_vertices(state)
+    _lightest_fits_everywhere(state, names)
+    _some_weight_is_allowed(state, names)
     _lows_within_total(state)
     _highs_cover_total(state)
     _bytes_covered(state)
     _heaviest_fits(state, names)
-    _lightest_fits_everywhere(state, names)
+    _each_fits_somewhere(state, names)
 
 
 def _enough_vertices(state: State) -> None:
@@ -58,11 +61,11 @@ def _bytes_covered(state: State) -> None:
 
 def _heaviest_fits(state: State, names: list[str]) -> None:
     for amounts, limits, unit in (
-        (state.weights, state.high, "units"),
-        (state.n_bytes, state.caps, "bytes"),
+        (state.weights, state.contract.high, "units"),
+        (state.n_bytes, state.contract.caps, "bytes"),
     ):
         v, b = int(amounts.argmax()), int(limits.argmax())
-        if amounts[v] > limits[b]:
+        if amounts[v] > limits[b] * (1 + RELATIVE_SLACK):
             raise InfeasibleError(
                 f"vertex {v} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
                 f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
@@ -74,15 +77,45 @@ def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
     lightest = float(state.weights.min())
     b = int(state.high.argmin())
     if lightest > state.high[b]:
+        high = state.contract.high[b]
         raise InfeasibleError(
-            f"{names[b]} may hold {state.high[b]:,.6g} units, but the lightest vertex weighs "
-            f"{lightest:,.6g}: its block would be empty, {lightest - state.high[b]:,.6g} short",
+            f"{names[b]} may hold {high:,.6g} units, but the lightest vertex weighs "
+            f"{lightest:,.6g}: its block would be empty, {lightest - high:,.6g} short",
             hint="Leave that device out.",
         )
     spare = int(np.argmin(state.caps))
     if state.n_bytes.min() > state.caps[spare]:
         raise InfeasibleError(
-            f"{names[spare]} has {state.caps[spare]:,.6g} bytes, the smallest vertex needs "
-            f"{state.n_bytes.min():,.6g}: its block would be empty",
+            f"{names[spare]} has {state.contract.caps[spare]:,.6g} bytes, the smallest vertex "
+            f"needs {state.n_bytes.min():,.6g}: its block would be empty",
             hint="Leave that device out.",
+        )
+
+
+def _some_weight_is_allowed(state: State, names: list[str]) -> None:
+    none = state.low > state.high
+    if none.any():
+        b = int(none.argmax())
+        low, high = state.contract.low[b], state.contract.high[b]
+        raise InfeasibleError(
+            f"{names[b]} asks for {low:,.6g} to {high:,.6g} units, but no sum of the vertices' "
+            "weights lies between: they are all multiples of one number",
+            hint="A larger epsilon would make room.",
+        )
+
+
+def _each_fits_somewhere(state: State, names: list[str]) -> None:
+    """Refuse a vertex that fits by weight in some blocks and by bytes only in others."""
+    order = np.argsort(-state.high, kind="stable")
+    best_cap = np.maximum.accumulate(state.caps[order])
+    allowed = np.searchsorted(-state.high[order], -state.weights, side="right")
+    homeless = state.n_bytes > best_cap[np.maximum(allowed, 1) - 1]
+    if homeless.any():
+        v = int(homeless.argmax())
+        fits = state.high >= state.weights[v]
+        b = int(np.where(fits, state.caps, -1).argmax())
+        raise InfeasibleError(
+            f"vertex {v} needs {state.n_bytes[v]:,.6g} bytes; of the blocks that may hold its "
+            f"{state.weights[v]:,.6g} units, {names[b]} has most room: {state.caps[b]:,.6g} bytes, "
+            f"{state.n_bytes[v] - state.caps[b]:,.6g} short"
         )

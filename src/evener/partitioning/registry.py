@@ -148,7 +148,7 @@ def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
             return name, f"the next that can, as {without}"
-    raise UsageError(f"no partitioner can do this: {without}", hint=_how_to_get())
+    raise UsageError(f"no partitioner can do this: {without}", hint=_way_out(graph))
 
 
 def find_tool(name: str) -> Tool:
@@ -183,12 +183,14 @@ def _refusal(tool: Tool, graph: Graph, request: Request) -> str | None:
 
 def _who_can(graph: Graph, request: Request) -> str:
     able = [name for name, tool in TOOLS.items() if _refusal(tool, graph, request) is None]
-    return f"These can: {', '.join(able)}." if able else "No partitioner here can."
+    return f"These can: {', '.join(able)}." if able else _way_out(graph)
 
 
-def _how_to_get() -> str:
+def _way_out(graph: Graph) -> str:
+    if graph.n_constraints > 1:
+        return "--constraint I takes one of the weights, from 0 (`constraint=I` of `read`)."
     absent = [reason for tool in TOOLS.values() if (reason := tool.available()) is not None]
-    return "; ".join(absent) if absent else "All of them are installed."
+    return "; ".join(absent) if absent else "No partitioner can, and all of them are installed."
 
 
 def _checked(part: npt.NDArray[np.generic], n: int, k: int, tool: str) -> npt.NDArray[np.int64]:
@@ -308,8 +310,8 @@ def _geometric(name: str) -> Tool:
 
 
 _pymetis = _package("pymetis", "pip install pymetis")
-_kaminpar = _package("kaminpar", "pip install 'evener[kaminpar]'")
-_mtkahypar = _package("mtkahypar", "pip install 'evener[mtkahypar]'")
+_kaminpar = _package("kaminpar", "pip install kaminpar")
+_mtkahypar = _package("mtkahypar", "pip install mtkahypar")
 
 TOOLS: dict[str, Tool] = {
     "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES),

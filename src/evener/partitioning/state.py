@@ -12,6 +12,8 @@ from evener.graphs import Graph
 from evener.partitioning import enforce_kernels as kernels
 from evener.partitions import RELATIVE_SLACK, Contract, Partition
 
+MAX_WHOLE = 2.0**53  # beyond, a float does not hold every whole number
+
 IntVector = npt.NDArray[np.int64]
 
 
@@ -41,18 +43,20 @@ class State:
     def of(cls, graph: Graph, partition: Partition, contract: Contract, constraint: int) -> State:
         """Copy the partition and sum up its blocks."""
         k = contract.k
-        slack = RELATIVE_SLACK / 2 * contract.targets
+        slack = RELATIVE_SLACK / 2 * np.abs(contract.targets)
         capped = bool(np.isfinite(contract.caps).any())
         no_weights = np.empty(0, np.float64)
+        weights = graph.weights(constraint).astype(np.float64)
+        low, high = _reachable(weights, contract.low - slack, contract.high + slack)
         state = cls(
             graph=graph,
             contract=contract,
             part=partition.part.copy(),
-            weights=graph.weights(constraint).astype(np.float64),
+            weights=weights,
             n_bytes=graph.vertex_bytes() if capped else np.zeros(graph.n),
             adjwgt=no_weights if graph.adjwgt is None else graph.adjwgt.astype(np.float64),
-            low=contract.low - slack,
-            high=contract.high + slack,
+            low=low,
+            high=high,
             caps=contract.caps * (1 + RELATIVE_SLACK / 2),
             scale=np.maximum(contract.targets, max(float(contract.targets.max()), 1e-300) * 1e-9),
             weight=np.empty(k),
@@ -97,3 +101,29 @@ class State:
     def holds(self) -> bool:
         """Whether every block keeps its contract."""
         return not self.violations().any()
+
+
+def _reachable(
+    weights: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Narrow the limits to multiples of what divides every weight: no block weighs anything else.
+
+    Real weights are left alone unless they are all the same.
+    """
+    lightest = float(weights.min()) if weights.size else 0.0
+    low = np.maximum(low, lightest * (1 - RELATIVE_SLACK / 4))
+    largest = float(weights.max(initial=0.0))
+    if largest == 0 or largest >= MAX_WHOLE:
+        return low, high
+    if weights.min() == largest:
+        unit = largest
+    elif (weights == np.rint(weights)).all():
+        unit = float(np.gcd.reduce(weights.astype(np.int64)))
+    else:
+        return low, high
+    # A hair, so that rounding does not cost a multiple; within the slack that is given anyway.
+    hair = RELATIVE_SLACK / 8
+    lowest = np.ceil(low / unit * (1 - hair)) * unit
+    highest = np.floor(high / unit * (1 + hair)) * unit
+    few = RELATIVE_SLACK / 4
+    return np.maximum(lowest * (1 - few), low), np.minimum(highest * (1 + few), high)

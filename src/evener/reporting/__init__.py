@@ -1,1 +1,1 @@
-"""Placeholder, replaced by the package of this name."""
+"""What people look at: tables, pictures, the report's page. The only place with units in text."""

@@ -22,8 +22,10 @@ def contract_for(
 
     A weighted graph's memory is spread over its weight evenly for the targets; the caps in bytes
     hold for what the block really contains. Where tiny targets ask for blocks that would be
-    empty, each gets one vertex and the lows of the rest give way. Raises InfeasibleError for
-    more devices than vertices and for too little memory.
+    empty, each gets one vertex and the lows of the rest give way: with weights, the i-th lowest
+    high is at least the weight of the i-th lightest vertex, so that the tiny blocks can have one
+    each, and those that hold such a vertex may be above (1 + epsilon) of their target. Raises
+    InfeasibleError for more devices than vertices and for too little memory.
     """
     if platform.k > graph.n:
         raise InfeasibleError(
@@ -40,6 +42,8 @@ def contract_for(
     if unit:
         _refuse_too_small(graph, platform, sizes)
         sizes = _none_empty(sizes, graph.n)
+    else:
+        sizes = _room_for_one(sizes, graph, platform, constraint)
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories), sizes
 
 
@@ -75,6 +79,30 @@ def _none_empty(sizes: Sizes, n: int) -> Sizes:
         else:
             heapq.heappop(latest)
     return replace(sizes, sizes=counts, low=low, high=high)
+
+
+def _room_for_one(sizes: Sizes, graph: Graph, platform: Platform, constraint: int) -> Sizes:
+    """Raise the highs below the weight of the vertex that would be left for their block.
+
+    By rank, the lowest high first: any block may take the vertex of its rank, and the ranks
+    differ. Only vertices that fit into every memory count, and memory in units still caps. The
+    lows of the other blocks give way where the vertices so taken would be missing there.
+    """
+    weights = np.asarray(graph.weights(constraint), np.float64)
+    light = weights[graph.vertex_bytes() <= platform.memories.min()]
+    ranked = min(platform.k, light.size)
+    needs = np.zeros(platform.k)
+    order = np.argsort(sizes.high, kind="stable")[:ranked]
+    needs[order] = np.sort(np.partition(light, ranked - 1)[:ranked]) if ranked else 0.0
+    high = np.maximum(sizes.high, np.minimum(needs, platform.memory_units))
+    if (high == sizes.high).all():
+        return sizes
+    low, least = sizes.low, np.minimum(needs, high)
+    spare = np.maximum(low - least, 0)
+    over = float(np.maximum(low, least).sum() - weights.sum())
+    if over > 0 and spare.any():
+        low = low - spare * min(1.0, over / spare.sum())
+    return replace(sizes, low=low, high=high)
 
 
 def _lowered(low: FloatArray, n: int) -> FloatArray:

@@ -1,0 +1,76 @@
+"""CPU seconds of the generators: a Delaunay graph of 2^20 points under 12 s, the airfoil under 8.
+
+Writes one JSON line an instance to benchmarks/results/generating.jsonl and prints it. `cpu_s` is
+the median of three; ends with 1 where it is above `limit_s`.
+"""
+
+import json
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+
+from evener.generating.airfoil import FEWEST
+from evener.generating.families import GENERATORS
+from evener.meshes import Mesh
+
+RESULTS = Path(__file__).parent / "results" / "generating.jsonl"
+REPEATS = 3
+# family, its parameters, CPU seconds promised (None: nothing is)
+INSTANCES = [
+    ("delaunay", {"n": 1 << 20}, 12.0),
+    ("airfoil", {}, 8.0),
+    ("graded-delaunay", {"n": 1 << 19}, None),
+    ("refined-delaunay", {"n": 1 << 19}, None),
+    ("rgg", {"n": 1 << 20}, None),
+    ("rgg", {"n": 1 << 20, "dim": 3}, None),
+    ("triangle-dual", {"n": 500_000}, None),
+    ("tetrahedron-dual", {"n": 1 << 17}, None),
+    ("triangles", {"n": 500_000}, None),
+    ("tetrahedra", {"n": 1 << 17}, None),
+    ("grid", {"shape": (2048, 2048)}, None),
+    ("grid", {"shape": (160, 160, 160)}, None),
+    ("rmat", {"scale": 16}, None),
+    ("rmat", {"scale": 18}, None),
+    ("rmat", {"scale": 20}, None),
+    ("barabasi-albert", {"n": 1 << 20}, None),
+]
+
+
+def measure(name, given):
+    """Make it REPEATS times; returns what was made last and the median of the CPU seconds."""
+    family = GENERATORS[name]
+    given = given | ({"seed": 20_260} if family.seeded else {})
+    taken = []
+    for _ in range(REPEATS):
+        start = time.process_time()
+        made = family.make(**given)
+        taken.append(time.process_time() - start)
+    return made, float(np.median(taken))
+
+
+def counts(made):
+    if isinstance(made, Mesh):
+        return {"cells": made.n_cells, "points": made.n_points}
+    return {"vertices": made.n, "edges": made.m}
+
+
+def main():
+    GENERATORS["airfoil"].make(n_triangles=FEWEST)  # loads compiled code
+    lines, late = [], False
+    for name, given, limit in INSTANCES:
+        made, seconds = measure(name, given)
+        line = {"family": name, **given, **counts(made), "cpu_s": round(seconds, 3)}
+        if limit is not None:
+            line["limit_s"] = limit
+            late |= seconds > limit
+        lines.append(json.dumps(line))
+        print(lines[-1], flush=True)
+    RESULTS.parent.mkdir(exist_ok=True)
+    RESULTS.write_text("\n".join(lines) + "\n")
+    sys.exit(int(late))
+
+
+if __name__ == "__main__":
+    main()

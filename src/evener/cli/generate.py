@@ -1,0 +1,153 @@
+"""`evener generate`: make a mesh or graph of a family, from a seed."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.errors import InputError, UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.generating.families import Family
+    from evener.graphs import Graph
+    from evener.meshes import Mesh
+
+DEFAULT_SEED = 7
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    from evener.generating.families import GENERATORS
+
+    width = max(map(len, GENERATORS))
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.epilog = "families:\n" + "\n".join(
+        f"  {name:<{width}}  {family.purpose}: {' '.join(map(_option, family.parameters))}"
+        for name, family in GENERATORS.items()
+    )
+    parser.add_argument("family", help="one of those below")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells)",
+    )
+    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="default 7")
+    texts: dict[str, dict[str, list[str]]] = {}
+    for name, family in GENERATORS.items():
+        for parameter, text in family.parameters.items():
+            texts.setdefault(parameter, {}).setdefault(text, []).append(name)
+    for parameter, families in texts.items():
+        about = "; ".join(f"{', '.join(names)}: {text}" for text, names in families.items())
+        parser.add_argument(_option(parameter), metavar="X", help=about)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Make it, write it, say what it is."""
+    from evener.generating.families import GENERATORS
+
+    if args.family not in GENERATORS:
+        known = ", ".join(GENERATORS)
+        raise UsageError(f"there is no family {args.family!r}", hint=f"Families: {known}.")
+    family = GENERATORS[args.family]
+    given = _given(args, family)
+    as_mesh = _checked_output(Path(args.output), family)
+    with out.progress("generate") as progress:
+        progress(args.family, 0.02)  # nobody knows for how long: show the bar at once
+        made = family.make(**given)
+        progress("write", 0.7)
+        notes, counts = _write(args.output, made, as_mesh=as_mesh)
+    for note in notes:
+        out.note(f"note: {note}")
+    out.say(f"Written: {args.output}: " + ", ".join(f"{n:,} {what}" for what, n in counts.items()))
+    out.result(
+        {"written": args.output, "family": args.family, **given, **counts, "notes": list(notes)}
+    )
+    return 0
+
+
+def _given(args: argparse.Namespace, family: Family) -> dict[str, Any]:
+    """Return the family's parameters; refuse options that are another's, and missing ones."""
+    from evener.generating.families import GENERATORS
+
+    for other in GENERATORS.values():
+        for name in other.parameters:
+            if name not in family.parameters and getattr(args, name) is not None:
+                belongs = ", ".join(map(_option, family.parameters))
+                raise UsageError(f"{args.family} has no {_option(name)}", hint=f"It has {belongs}.")
+    given: dict[str, Any] = {"seed": args.seed} if family.seeded else {}
+    signature = inspect.signature(family.make).parameters
+    for name in family.parameters:
+        text = getattr(args, name)
+        if text is not None:
+            given[name] = _value(text, str(signature[name].annotation), _option(name))
+        elif signature[name].default is inspect.Parameter.empty:
+            about = family.parameters[name]
+            raise UsageError(f"{args.family} needs {_option(name)}", hint=f"It is the {about}.")
+    return given
+
+
+def _value(text: str, annotation: str, option: str) -> Any:
+    kinds: dict[str, tuple[Callable[[str], Any], str]] = {
+        "int": (int, "a whole number"),
+        "float": (float, "a number"),
+        "Sequence[int]": (lambda sides: [int(side) for side in sides.split("x")], "as 100x200"),
+    }
+    convert, wanted = kinds[annotation]
+    try:
+        return convert(text)
+    except ValueError as error:
+        raise UsageError(f"{option} must be {wanted}, not {text!r}") from error
+
+
+def _checked_output(path: Path, family: Family) -> bool:
+    """Whether to write a mesh; refuses a file that cannot be written before anything is made."""
+    from evener.filing.formats import FORMATS
+    from evener.filing.sources import PACKINGS
+    from evener.filing.writing_meshes import MESH_WRITERS
+
+    if path.is_dir() or not path.parent.is_dir():
+        reason = "is a folder; a file name is needed" if path.is_dir() else "has no folder to be in"
+        raise InputError(reason, file=path)
+    if path.suffix.lower() in MESH_WRITERS:
+        if family.returns == "mesh":
+            return True
+        raise UsageError(
+            f"{path} would be a mesh file, but this family is a graph",
+            hint="Use .graph, or another graph format.",
+        )
+    plain = path.with_suffix("") if path.suffix in PACKINGS else path
+    graphs = [entry.suffixes for entry in FORMATS if entry.writes]
+    if plain.suffix.lower() not in {suffix for suffixes in graphs for suffix in suffixes}:
+        known = [suffixes[0] for suffixes in graphs]
+        known += MESH_WRITERS if family.returns == "mesh" else []
+        raise UsageError(
+            f"the suffix of {path.name} is of no format that is written",
+            hint=f"Use one of {', '.join(known)}.",
+        )
+    return False
+
+
+def _option(parameter: str) -> str:
+    return "--" + parameter.replace("_", "-")
+
+
+def _write(
+    path: str, made: Graph | Mesh, *, as_mesh: bool
+) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Write a mesh as such or as the graph of its cells; returns remarks and counts."""
+    from evener.filing.writing_graphs import write_graph
+    from evener.filing.writing_meshes import write_mesh
+    from evener.meshes import Mesh
+
+    if isinstance(made, Mesh):
+        if as_mesh:
+            write_mesh(path, made)
+            return (), {"cells": made.n_cells, "points": made.n_points}
+        made = made.dual_graph()
+    return write_graph(path, made), {"vertices": made.n, "edges": made.m}

@@ -1,0 +1,54 @@
+"""`evener report`: a plan's HTML report, made again from the plan file."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.cli.rereading import add_rereading_options, read_again
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans import Plan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", help="a plan file")
+    parser.add_argument("mesh", nargs="?", help="the file it was made from, for the picture")
+    parser.add_argument("-o", "--output", metavar="X.html", help="default: the plan's name.html")
+    add_rereading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read the plan and, for the picture, what it was made from; write the page."""
+    from evener.filing.plans import read_plan
+    from evener.reporting.html import write_report
+
+    plan = read_plan(args.plan)
+    output = args.output or f"{Path(args.plan).with_suffix('')}.html"
+    graph = mesh = None
+    if args.mesh is not None:
+        reading = read_again(args.mesh, plan, args, out)
+        _check_inputs(plan, reading.inputs, args.mesh)
+        graph, mesh = reading.graph, reading.mesh
+    with out.progress("Drawing the report") as progress:
+        progress("report", 0.1)
+        write_report(output, plan, graph, mesh)
+    out.say(plan.verdict())
+    out.say(f"Written: {output}")
+    out.result({"verdict": plan.verdict(), "written": output, "picture": graph is not None})
+    return 0
+
+
+def _check_inputs(plan: Plan, inputs: dict[str, str], path: str) -> None:
+    """Refuse a file that the plan was not made from: its picture would be of something else."""
+    from evener.errors import InputError
+
+    if plan.inputs and not set(inputs.values()) & set(plan.inputs.values()):
+        raise InputError(
+            "is not the file the plan was made from (SHA-256)",
+            file=path,
+            hint=f"The plan was made from {', '.join(plan.inputs)}.",
+        )

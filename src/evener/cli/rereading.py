@@ -1,0 +1,61 @@
+"""Reading again what a plan was made from, in the way it was read then."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.planning import READING_KEYS, split_weights
+from evener.cli.reading import read_workload
+from evener.errors import InputError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.filing import Reading
+    from evener.plans import Plan
+
+
+def add_rereading_options(parser: argparse.ArgumentParser) -> None:
+    """Add --coords and --weights; everything else the plan knows."""
+    parser.add_argument(
+        "--coords", metavar="FILE", help="its coordinates, where they lie in another folder"
+    )
+    parser.add_argument(
+        "--weights", metavar="FILE", help="its weights, where they lie in another folder"
+    )
+
+
+def read_again(path: str, plan: Plan, args: argparse.Namespace, out: Output) -> Reading:
+    """Read `path` by the options that `plan`, read from args.plan, keeps.
+
+    A plan keeps no folders: further files are looked for beside `path`, then here. Raises
+    InputError where the plan holds options of reading that are none.
+    """
+    chosen: dict[str, Any] = dict.fromkeys(READING_KEYS)
+    chosen["by"] = "cells"
+    for key, value in kept_reading(plan).items():
+        if key not in READING_KEYS or not isinstance(value, READING_KEYS[key]):
+            raise InputError(f"holds an option of reading that is none: {key}", file=args.plan)
+        chosen[key] = value
+    for key in ("coords", "weights"):
+        if getattr(args, key) is not None:
+            chosen[key] = getattr(args, key)
+        elif chosen[key] is not None:
+            chosen[key] = _beside(path, chosen[key])
+    return read_workload(path, argparse.Namespace(**chosen), out)
+
+
+def kept_reading(plan: Plan) -> dict[str, Any]:
+    """Return the options of reading that a plan keeps."""
+    kept = plan.options.get("reading")
+    return dict(kept) if isinstance(kept, dict) else {}
+
+
+def _beside(path: str, name: str) -> str:
+    from evener.filing.sources import find_file
+
+    if name.startswith("cell:"):
+        return name
+    beside = str(Path(path).parent / name)
+    return beside if find_file(Path(split_weights(beside)[0])) is not None else name

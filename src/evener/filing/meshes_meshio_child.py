@@ -1,0 +1,159 @@
+"""A program of its own: has meshio read a mesh and leaves the arrays in a file.
+
+meshio's readers meet bad files with any exception, exit included, print, wait for ever at the
+end of a file, or reserve what a header asks for. Here, within limits, that harms nobody. Run as a
+script, so that nothing but NumPy and meshio needs to be found; arguments: the mesh file, meshio's
+name of its format, the folder for arrays.npz and facts.json, seconds of CPU, bytes of memory.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+_POLYGON = 7  # VTK's type
+_REMARK = "Warning:"
+
+
+class _RefusedError(Exception):
+    """What meshio read is no mesh for us; its text completes `the file ...`."""
+
+
+def main(arguments: list[str]) -> None:
+    """Write `facts.json`, with `error` or the names of the fields, and then `arrays.npz`."""
+    path, reader, folder, seconds, room = arguments
+    _limit(int(seconds), int(room))
+    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    said = io.StringIO()
+    arrays: dict[str, Any] = {}
+    facts: dict[str, Any]
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            arrays, facts = _extract(_read(path, reader))
+    except _RefusedError as error:
+        facts = {"error": str(error)}
+    except ImportError as error:
+        hint = f"pip install {error.name}" if error.name else None
+        facts = {"error": f"cannot be read: {error}", "hint": hint}
+    except (Exception, SystemExit) as error:
+        reason = " ".join(str(error).split())[:160] or type(error).__name__
+        facts = {"error": f"is no {reader} mesh that meshio can read ({reason})"}
+    facts["said"] = _remarks(said.getvalue())
+    if arrays:
+        with Path(folder, "arrays.npz").open("wb") as file:
+            np.savez(file, **arrays)
+    Path(folder, "facts.json").write_text(json.dumps(facts), encoding="utf-8")
+
+
+def _limit(seconds: int, room: int) -> None:
+    """Let the system end this process, should its parent be gone before it can."""
+    try:
+        import resource
+    except ImportError:  # Windows has none; the parent's clock remains
+        return
+    for kind, value in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, room)):
+        with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
+            resource.setrlimit(kind, (value, value))
+
+
+def _leave_with_parent() -> None:
+    """Wait until the pipe from the parent closes."""
+    sys.stdin.buffer.read()
+    os._exit(1)
+
+
+def _read(path: str, reader: str) -> Any:
+    import meshio  # noqa: F401  (fills the map of readers)
+    from meshio._helpers import reader_map
+
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return reader_map[reader](path)
+
+
+def _extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Plain arrays, and the names of the fields among them in order."""
+    kinds, counts, corners = _cells(found)
+    points = np.asarray(found.points)
+    if points.dtype.kind not in "iuf":
+        raise _RefusedError("has points that are no numbers")
+    if points.ndim == 2 and points.shape[1] == 1:
+        points = np.column_stack([points, np.zeros(len(points))])
+    notes: list[str] = []
+    sizes = [len(block.data) for block in found.cells]
+    cell_data = _numeric(_joined(found.cell_data, notes), sum(sizes))
+    point_data = _numeric(found.point_data, len(points))
+    arrays = {"points": points, "kinds": kinds, "counts": counts, "corners": corners}
+    arrays |= {f"cell{i}": values for i, values in enumerate(cell_data.values())}
+    arrays |= {f"point{i}": values for i, values in enumerate(point_data.values())}
+    return arrays, {"cell": list(cell_data), "point": list(point_data), "notes": notes}
+
+
+def _cells(found: Any) -> tuple[Any, Any, Any]:
+    """VTK types, numbers of corners, and corners of all cells."""
+    from meshio._vtk_common import meshio_to_vtk_type
+
+    kinds, counts, corners = [], [], []
+    for block in found.cells:
+        polygon = _POLYGON if block.type.startswith("polygon") else 0
+        kind = meshio_to_vtk_type.get(block.type, polygon)
+        if kind == 0 or block.type.startswith("polyhedron"):
+            raise _RefusedError(f"has cells of the type {block.type}, which is not known")
+        if not len(block.data):
+            continue
+        if kind == _POLYGON:  # their numbers of corners may differ
+            sizes = np.array([len(cell) for cell in block.data])
+            corners.append(np.concatenate([np.ravel(cell) for cell in block.data]))
+        else:
+            data = np.asarray(block.data)
+            if data.ndim != 2:
+                raise _RefusedError(f"has cells of the type {block.type} without corners")
+            sizes = np.full(len(data), data.shape[1])
+            corners.append(data.ravel())
+        kinds.append(np.full(sizes.size, kind))
+        counts.append(sizes)
+    if not kinds:
+        raise _RefusedError("has no cells")
+    joined = np.concatenate(corners)
+    if joined.dtype.kind not in "iu":
+        raise _RefusedError("has corners that are no whole numbers")
+    return np.concatenate(kinds), np.concatenate(counts), joined
+
+
+def _joined(found: dict[str, Any], notes: list[str]) -> dict[str, Any]:
+    """Fields with the same numbers for all cells; a note names the others."""
+    joined: dict[str, Any] = {}
+    for name, blocks in found.items():
+        try:
+            joined[name] = np.concatenate([np.asarray(block) for block in blocks])
+        except ValueError:
+            notes.append(f"The cell field {name!r} differs in shape among cells: left out.")
+    return joined
+
+
+def _numeric(fields: dict[str, Any], n: int) -> dict[str, Any]:
+    arrays = {str(name): np.asarray(values) for name, values in fields.items()}
+    return {
+        name: values
+        for name, values in arrays.items()
+        if values.dtype.kind in "biuf" and values.ndim and len(values) == n
+    }
+
+
+def _remarks(text: str) -> list[str]:
+    """What meshio warned of, at most three sentences."""
+    pieces = " ".join(text.split()).split(_REMARK)[1:]
+    return [f"meshio: {piece.strip()[:160]}" for piece in pieces if piece.strip()][:3]
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

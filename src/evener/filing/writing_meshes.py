@@ -1,0 +1,34 @@
+"""write_mesh: a Mesh as a file of a mesh format, whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from evener.errors import UsageError
+from evener.filing.meshes_vtu import vtu
+from evener.filing.su2_writing import su2_text
+from evener.meshes import Mesh
+from evener.writing import atomic_write
+
+# suffix: the pieces of the file.
+MESH_WRITERS: dict[str, Callable[[Mesh], Iterable[bytes]]] = {
+    ".su2": lambda mesh: [su2_text(mesh)],
+    ".vtu": lambda mesh: vtu(mesh, mesh.cell_data, mesh.point_data),
+}
+
+
+def write_mesh(path: str | Path, mesh: Mesh) -> None:
+    """Write `mesh`; the suffix chooses the format: .su2 or .vtu.
+
+    Raises UsageError for another suffix and InputError for what the format cannot express; the
+    file then stays as it was.
+    """
+    path = Path(path)
+    pieces = MESH_WRITERS.get(path.suffix.lower())
+    if pieces is None:
+        known = ", ".join(MESH_WRITERS)
+        raise UsageError(f"{path.name}: meshes are not written to such files", hint=f"Use {known}.")
+    with atomic_write(path) as file:
+        for piece in pieces(mesh):
+            file.write(piece)

@@ -1,0 +1,46 @@
+"""What generators ask of their parameters, and how they refuse."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.errors import UsageError
+
+LARGEST = 2**31 - 1  # vertices; indices are 32 bits wide
+
+
+def at_least(value: int, smallest: int, name: str) -> None:
+    """Raise UsageError unless `value` is from `smallest` to the largest number of vertices."""
+    if value < smallest:
+        raise UsageError(f"{name} must be at least {smallest}, not {value}")
+    if value > LARGEST:
+        raise UsageError(f"{name} must be at most {LARGEST:,}, not {value:,}")
+
+
+def between(value: float, low: float, high: float, name: str) -> None:
+    """Raise UsageError unless low <= value <= high, NaN included."""
+    if not low <= value <= high:
+        raise UsageError(f"{name} must lie from {low} to {high}, not {value}")
+
+
+def random_source(seed: int) -> np.random.Generator:
+    """Return the source of all randomness of one graph or mesh; UsageError below zero."""
+    if seed < 0:
+        raise UsageError(f"the seed must not be negative, and is {seed}")
+    return np.random.default_rng(seed)
+
+
+def check_memory(count: float, bytes_each: float, what: str) -> None:
+    """Raise UsageError where `count` of `what` at `bytes_each` [B] exceed what is free now.
+
+    Asked before anything is allocated: a system short of memory ends processes without a word.
+    """
+    import psutil
+
+    needed, free = count * bytes_each, psutil.virtual_memory().available
+    if needed > free:
+        raise UsageError(
+            f"{count:,.0f} {what} need about {needed / 1e9:,.1f} GB of memory to make;"
+            f" {free / 1e9:,.1f} GB are free",
+            hint="Ask for fewer.",
+        )

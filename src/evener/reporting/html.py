@@ -1,0 +1,116 @@
+"""The report of a plan, and of a comparison, as one self-contained HTML page each."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+
+from evener.graphs import Graph
+from evener.meshes import Mesh, PolyMesh
+from evener.plans import Plan
+from evener.platforms import Platform
+from evener.reporting import bars, numbers
+from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
+from evener.reporting.comparisons import compared
+from evener.reporting.matrices import exchange_matrix
+from evener.reporting.networks import draw_network
+from evener.reporting.pictures import Scene, draw
+from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
+from evener.writing import write_text
+
+MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
+SHRINK = (1.0, 0.75, 0.55, 0.4, 0.25)
+
+
+def write_report(
+    path: str | Path,
+    plan: Plan,
+    graph: Graph | None = None,
+    mesh: Mesh | PolyMesh | None = None,
+) -> None:
+    """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
+
+    graph, mesh: what the plan was made from, for the picture; without coordinates the blocks are
+    drawn as a graph. Raises InputError where they do not belong to the plan.
+    """
+    write_text(path, report(plan, graph, mesh))
+
+
+def report(plan: Plan, graph: Graph | None = None, mesh: Mesh | PolyMesh | None = None) -> str:
+    """Return the page that `write_report` writes."""
+    if graph is not None:
+        plan.partition.checked_for(graph.n)
+    scene = _scene(plan, graph, mesh)
+    shown_loads, shown_times = bars.tightest(plan), bars.latest(plan)
+    time_bars, bound = bars.time_bars(plan, shown_times)
+    return _render(
+        "report.html.j2",
+        plan=plan,
+        certificate=plan.certificate,
+        figures=key_figures(plan),
+        scene=scene,
+        network=draw_network(plan) if scene is None else None,
+        load_bars=bars.load_bars(plan, shown_loads),
+        time_bars=time_bars,
+        bound=bound,
+        matrix=exchange_matrix(plan),
+        columns=COLUMNS,
+        rows=certificate_rows(plan),
+        pieces=in_pieces(plan),
+        provenance=provenance(plan),
+    )
+
+
+def write_comparison(
+    path: str | Path,
+    rows: Sequence[Mapping[str, Any]],
+    graph: Graph,
+    platform: Platform,
+    *,
+    options: Mapping[str, Any],
+    inputs: Mapping[str, str],
+) -> None:
+    """Write a page on several tools' partitions of one graph.
+
+    rows: one a tool, with tool, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
+    max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before, which
+    are None where the tool did not get that far. options: what all tools were asked for; inputs:
+    file name -> SHA-256.
+    """
+    page = _render(
+        "comparison.html.j2",
+        view=compared(rows),
+        graph=graph,
+        platform=platform,
+        options=option_rows({key: value for key, value in options.items() if key != "tool"}),
+        devices=device_rows(platform),
+        inputs=inputs,
+    )
+    write_text(path, page)
+
+
+def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Scene | None:
+    """Draw as large as fits into the page: a partition of scraps makes images that do not."""
+    for shrink in SHRINK:
+        scene = draw(plan, graph, mesh, shrink=shrink)
+        if scene is None or sum(len(p.uri) for p in scene.pictures) <= MAX_PICTURE_BYTES:
+            return scene
+    return None
+
+
+def _render(template: str, **values: Any) -> str:
+    environment = Environment(
+        loader=PackageLoader("evener.reporting"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    for name in ("count", "duration", "memory", "percent", "plural", "ratio", "speed",
+                 "signed_percent"):  # fmt: skip
+        environment.globals[name] = getattr(numbers, name)
+    environment.globals["name_width"] = bars.name_width
+    return environment.get_template(template).render(**values)

@@ -1,0 +1,96 @@
+"""Numbers as people read them: the only place where SI values become text with units."""
+
+from __future__ import annotations
+
+import math
+
+_DURATIONS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
+_COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
+NOTHING = "–"
+
+
+def duration(seconds: float | None) -> str:
+    """Return [s] with the unit that suits it: "3.1 ms"; a dash for None."""
+    if seconds is None:
+        return NOTHING
+    if not math.isfinite(seconds):
+        return "forever"
+    if seconds == 0:
+        return "0 s"
+    # From 1000 s on three digits would become 1e+03.
+    if seconds >= 999.5:
+        return f"{seconds:,.0f} s"
+    for size, unit in _DURATIONS:
+        if float(f"{seconds / size:.3g}") >= 1:
+            return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
+    return f"{seconds / 1e-9:.2g} ns"
+
+
+def memory(n_bytes: float | None) -> str:
+    """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity, a dash for None."""
+    if n_bytes is None:
+        return NOTHING
+    if math.isinf(n_bytes):
+        return "no cap"
+    for size, unit in _SIZES:
+        if n_bytes >= size:
+            return f"{_three_digits(n_bytes / size)} {unit}"
+    return f"{n_bytes:,.0f} B"
+
+
+def count(value: float | None) -> str:
+    """Return a number of things: all digits below ten million, then "12.3 M"; fractions kept."""
+    if value is None:
+        return NOTHING
+    if not math.isfinite(value):
+        return "unlimited"
+    if abs(value) >= 1e7:
+        for size, unit in _COUNTS:
+            if abs(value) >= size:
+                return f"{_three_digits(value / size)} {unit}"
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def percent(share: float | None) -> str:
+    """Return a fraction of one in percent: "3.0 %"; a dash for None."""
+    if share is None or not math.isfinite(share):
+        return NOTHING
+    value = 100 * share
+    return f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
+
+
+def signed_percent(share: float) -> str:
+    """Return a deviation in percent with its sign: "+0.40 %"; a dash where there is none."""
+    if not math.isfinite(share):
+        return NOTHING
+    text = f"{100 * share:+.2f} %"
+    return "0.00 %" if float(text[:-2]) == 0 else text.replace("-", "−")
+
+
+def ratio(value: float | None) -> str:
+    """Return a ratio: "1.08x"; a dash for None."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:.2f}x" if value < 10 else f"{_three_digits(value)}x"
+
+
+def speed(units_per_second: float) -> str:
+    """Return [units/s] with a prefix: "200 M units/s"."""
+    for size, unit in (*_COUNTS, (1e3, "k")):
+        if units_per_second >= size:
+            return f"{units_per_second / size:.3g} {unit} units/s"
+    return f"{units_per_second:.3g} units/s"
+
+
+def plural(n: int, one: str, many: str | None = None) -> str:
+    """Return "1 device" or "8 devices"."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def _three_digits(value: float) -> str:
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

@@ -1,0 +1,142 @@
+"""Where a plan came from: its key figures, inputs, options, versions and machine, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evener.plans import Plan
+from evener.platforms import Device, Platform
+from evener.reporting.numbers import NOTHING, count, duration, memory, percent, ratio, speed
+
+MAX_GROUPS = 40
+OPTION_MEANINGS = {
+    "tool": "partitioner asked for",
+    "preset": "effort",
+    "objective": "what the partitioner lowers",
+    "seed": "same seed, same plan",
+    "epsilon": "tolerance about each target",
+    "threads": "threads a tool may use",
+    "connected": "blocks in one piece",
+    "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
+    "time_limit": "most a tool may take",
+}
+
+
+@dataclass(frozen=True)
+class Row:
+    """A name, its value as text and what it means."""
+
+    name: str
+    value: str
+    meaning: str = ""
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Everything that chose the result, as rows of small tables."""
+
+    options: list[Row]
+    versions: list[Row]
+    devices: list[Row]
+    levels: list[tuple[str, str, str, str]]
+
+
+def key_figures(plan: Plan) -> list[Row]:
+    """Return the handful of numbers that follow the verdict."""
+    judged, prediction, graph = plan.evaluation, plan.prediction, plan.graph
+    n = max(plan.partition.n, 1)
+    return [
+        Row("vertices", count(graph["vertices"]), f"{count(graph['edges'])} edges"),
+        Row("devices", count(plan.platform.k), _tool(plan)),
+        Row("edge cut", count(judged.edge_cut), "weight of the edges between blocks"),
+        Row("total volume", count(judged.total_volume), "values sent per iteration"),
+        Row("largest volume", count(judged.max_volume), "values the busiest block sends"),
+        Row("boundary", count(judged.boundary), f"{percent(judged.boundary / n)} of the vertices"),
+        Row("imbalance", _signed(judged.imbalance), "worst block, weight / target − 1"),
+        Row("predicted", duration(prediction.makespan), "per iteration"),
+        Row("bound", duration(prediction.bound), "all work at the speed of all devices"),
+        Row("over the bound", ratio(prediction.makespan / prediction.bound), "1.00x is perfect"),
+    ]
+
+
+def provenance(plan: Plan) -> Provenance:
+    """Return options, versions and machine as rows."""
+    return Provenance(
+        options=option_rows(plan.options),
+        versions=[Row(name, str(version) or NOTHING) for name, version in plan.versions.items()],
+        devices=device_rows(plan.platform),
+        levels=_levels(plan),
+    )
+
+
+def _signed(share: float) -> str:
+    return percent(share) if share < 0 or percent(share) == NOTHING else f"+{percent(share)}"
+
+
+def _tool(plan: Plan) -> str:
+    tools = [name for name in plan.versions if name not in ("evener", "numpy")]
+    return f"blocks by {tools[0]}" if tools else ""
+
+
+def option_rows(options: Mapping[str, Any]) -> list[Row]:
+    """Return a row for each option, with its unit and what it means."""
+    units = {"bytes_per_value": " B", "time_limit": " s"}
+    rows = []
+    for name, value in options.items():
+        if name == "reading":
+            rows += [Row(key, str(v), "how the input was read") for key, v in value.items()]
+            continue
+        text = ("yes" if value else "no") if isinstance(value, bool) else f"{value}"
+        text += units.get(name, "")
+        rows.append(Row(name.replace("_", " "), text, OPTION_MEANINGS.get(name, "")))
+    return rows
+
+
+def device_rows(platform: Platform) -> list[Row]:
+    """Return a row for each run of equal devices: names, speed, memory."""
+    groups: list[list[Device]] = []
+    for device in platform.devices:
+        if groups and _what(groups[-1][0]) == _what(device):
+            groups[-1].append(device)
+        else:
+            groups.append([device])
+    rows = []
+    for group in groups[:MAX_GROUPS]:
+        first = group[0]
+        name = first.name if len(group) == 1 else f"{first.name} to {group[-1].name}"
+        many = "" if len(group) == 1 else f"{count(len(group))} x "
+        rows.append(Row(name, f"{many}{first.kind}, {speed(first.speed)}", _caps(first)))
+    if len(groups) > MAX_GROUPS:
+        rest = sum(len(group) for group in groups[MAX_GROUPS:])
+        rows.append(Row(f"and {count(rest)} more", "in the plan file"))
+    return rows
+
+
+def _what(device: Device) -> tuple[Any, ...]:
+    return device.kind, device.speed, device.memory, device.memory_units
+
+
+def _caps(device: Device) -> str:
+    caps = []
+    if device.memory is not None:
+        caps.append(memory(device.memory))
+    if device.memory_units is not None:
+        caps.append(f"{count(device.memory_units)} units")
+    return " and ".join(caps) or "no memory cap"
+
+
+def _levels(plan: Plan) -> list[tuple[str, str, str, str]]:
+    """Name, latency, bandwidth and bytes x hops of each level of the tree."""
+    hops = plan.prediction.hop_bytes.tolist()
+    hops += [0.0] * (len(plan.platform.levels) - len(hops))
+    return [
+        (
+            level.name,
+            duration(level.link.alpha),
+            f"{memory(1 / level.link.beta)}/s" if level.link.beta > 0 else "unlimited",
+            memory(hop),
+        )
+        for level, hop in zip(plan.platform.levels, hops, strict=False)
+    ]

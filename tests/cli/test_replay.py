@@ -1,0 +1,141 @@
+"""`evener replay`: identical, or what differs and why; reads the graph as the plan says."""
+
+import io
+import json
+import zipfile
+
+import numpy as np
+import pytest
+
+from tests.assertions import run_evener
+
+SQUARE = """NDIME= 2
+NELEM= 4
+5 0 1 4
+5 1 5 4
+5 1 2 5
+5 2 3 5
+NPOIN= 6
+0 0
+1 0
+2 0
+3 0
+1 1
+2 1
+NMARK= 0
+"""
+
+
+@pytest.fixture
+def mesh_file(tmp_path):
+    file = tmp_path / "mesh.su2"
+    file.write_text(SQUARE)
+    return file
+
+
+def changed(file, edit):
+    """Rewrite a plan's manifest."""
+    with zipfile.ZipFile(file) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    data = json.loads(str(np.lib.format.read_array(io.BytesIO(members["manifest.npy"]))))
+    edit(data)
+    content = io.BytesIO()
+    np.lib.format.write_array(content, np.array(json.dumps(data)))
+    members["manifest.npy"] = content.getvalue()
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, member in members.items():
+            archive.writestr(name, member)
+
+
+def test_identical(evener, grid_file, tmp_path):
+    evener("plan", grid_file, "--speeds", "1,2", "-o", tmp_path / "x.plan", "--seed", 11)
+    said = evener("replay", tmp_path / "x.plan", grid_file)
+    assert said.code == 0
+    assert said.out.startswith("Identical: ")
+    said = evener("replay", tmp_path / "x.plan", grid_file, "--json")
+    assert json.loads(said.out) == {"identical": True, "differences": []}
+
+
+def test_another_graph(evener, grid_file, tmp_path):
+    evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan")
+    grid_file.write_text(grid_file.read_text().replace("\n", " \n", 1))
+    said = evener("replay", tmp_path / "x.plan", grid_file, "--json")
+    assert said.code == 3
+    assert json.loads(said.out)["identical"] is False
+    assert "the input files differ (SHA-256)" in said.err
+    smaller = tmp_path / "two.graph"
+    smaller.write_text("3 2\n2\n1 3\n2\n")
+    said = evener("replay", tmp_path / "x.plan", smaller)
+    assert said.code == 3
+    assert "120 vertices then, 3 now" in said.err
+
+
+def test_another_result(evener, grid_file, tmp_path):
+    evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan", "--with", "rcb")
+    changed(tmp_path / "x.plan", lambda data: data["options"].update(tool="hilbert"))
+    said = evener("replay", tmp_path / "x.plan", grid_file, "--json")
+    assert said.code == 5
+    assert any(
+        "vertices are in another block" in why for why in json.loads(said.out)["differences"]
+    )
+
+
+def test_another_version(evener, grid_file, tmp_path):
+    evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan")
+    changed(tmp_path / "x.plan", lambda data: data["versions"].update(numpy="1.0"))
+    said = evener("replay", tmp_path / "x.plan", grid_file)
+    assert said.code == 5
+    assert "numpy 1.0 then, " in said.err
+
+
+@pytest.mark.parametrize("by", ["cells", "points"])
+def test_reads_by_cells_or_points_as_then(evener, mesh_file, tmp_path, by):
+    evener("plan", mesh_file, "--k", 2, "-o", tmp_path / "x.plan", "--by", by)
+    assert len(np.load(tmp_path / "x.plan")["part"]) == {"cells": 4, "points": 6}[by]
+    assert evener("replay", tmp_path / "x.plan", mesh_file).code == 0
+
+
+def test_finds_coordinates_and_weights_beside_the_graph(evener, grid_file, tmp_path):
+    (tmp_path / "w.csv").write_text("a,b\n" + "".join(f"1,{v % 3 + 1}\n" for v in range(120)))
+    (tmp_path / "far.xyz").write_text("".join(f"{v % 12} {v // 12} 5\n" for v in range(120)))
+    options = ["--weights", tmp_path / "w.csv:b", "--coords", tmp_path / "far.xyz"]
+    words = ["--k", 3, "--with", "rcb", "-o", tmp_path / "x.plan", "--bytes-per-vertex", 100]
+    made = evener("plan", grid_file, *words, *options)
+    assert made.code == 0, made.err
+    said = evener("replay", tmp_path / "x.plan", grid_file)
+    assert said.code == 0, said.err
+    # From another folder too, and by a relative name.
+    done = run_evener("replay", "x.plan", "grid.graph", cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    for name in ("w.csv", "far.xyz"):
+        (tmp_path / name).rename(elsewhere / name)
+    assert evener("replay", tmp_path / "x.plan", grid_file).code == 3
+    given = ["--weights", elsewhere / "w.csv:b", "--coords", elsewhere / "far.xyz"]
+    assert evener("replay", tmp_path / "x.plan", grid_file, *given).code == 0
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"reading": {"by": 7}},
+        {"reading": {"constraint": "first"}},
+        {"reading": {"debug": True}},
+        {"seed": "x"},
+        {"epsilon": 7},
+        {"threads": 1e300},
+    ],
+)
+def test_odd_options_in_a_plan_are_bad_input(evener, grid_file, tmp_path, options):
+    evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan")
+    changed(tmp_path / "x.plan", lambda data: data["options"].update(options))
+    said = evener("replay", tmp_path / "x.plan", grid_file)
+    assert said.code == 3
+    assert "x.plan: holds" in said.err
+
+
+def test_no_plan(evener, grid_file):
+    said = evener("replay", grid_file, grid_file)
+    assert said.code == 3
+    assert "is not a plan file" in said.err

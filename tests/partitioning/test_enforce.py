@@ -1,0 +1,290 @@
+"""Any partition repaired into its contract, judged by a plain check; unchanged where it held."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evener.errors import InfeasibleError, InputError, NotFoundError
+from evener.generating.grid import grid
+from evener.partitioning.enforce import enforce
+from evener.partitions import Contract, Partition
+from tests.partitioning.by_hand import (
+    GRAPHS,
+    any_solution,
+    faults,
+    graph_of,
+    mesh,
+    path,
+    real_contract,
+    star,
+    unit_contract,
+)
+
+STARTS = {
+    "one block": lambda n, k, rng: np.zeros(n, int),
+    "last block": lambda n, k, rng: np.full(n, k - 1),
+    "random": lambda n, k, rng: rng.integers(0, k, n),
+    "round robin": lambda n, k, rng: np.arange(n) % k,
+    "half empty": lambda n, k, rng: np.arange(n) % max(k // 2, 1),
+    "slices": lambda n, k, rng: np.arange(n) * k // n,
+}
+EPSILONS = (0.0, 0.03, 0.2)
+
+
+def repaired(graph, part, contract, **options):
+    """enforce, with what must be true of every answer."""
+    kept = part.copy()
+    result = enforce(graph, Partition(part, contract.k), contract, **options)
+    again = enforce(graph, Partition(part, contract.k), contract, **options)
+    assert (part == kept).all()
+    assert (result.partition.part == again.partition.part).all()
+    assert faults(graph, result.partition.part, contract) == []
+    assert result.moved == int((result.partition.part != kept).sum())
+    return result
+
+
+@st.composite
+def unit_cases(draw):
+    """A graph of unit weights, speeds, epsilon and a start: always feasible by itself."""
+    n = draw(st.integers(1, 60))
+    near = st.sampled_from([n, max(n - 1, 1)])
+    k = draw(st.one_of(st.integers(1, min(n, 8)), near))
+    speeds = [draw(st.sampled_from([1, 1, 2, 16])) for _ in range(k)]
+    graph = GRAPHS[draw(st.sampled_from(sorted(GRAPHS)))](n)
+    contract = unit_contract(n, speeds, draw(st.sampled_from(EPSILONS)))
+    rng = np.random.default_rng(draw(st.integers(0, 99)))
+    return graph, contract, STARTS[draw(st.sampled_from(sorted(STARTS)))](n, k, rng)
+
+
+@given(unit_cases(), st.booleans())
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_unit_weights_succeed_whenever_the_limits_leave_room(case, connected):
+    graph, contract, part = case
+    # Whole limits and no memory: the least and the most that k non-empty blocks may hold decide.
+    feasible = np.maximum(contract.low, 1).sum() <= graph.n and (contract.high >= 1).all()
+    if feasible:
+        repaired(graph, part, contract, connected=connected)
+    else:
+        with pytest.raises(InfeasibleError) as refused:
+            enforce(graph, Partition(part, contract.k), contract)
+        assert not isinstance(refused.value, NotFoundError)
+
+
+WEIGHTS = {
+    "real": lambda n, rng: rng.random(n) + 0.1,
+    "tenths": lambda n, rng: np.full(n, 0.1),
+    "some nothing": lambda n, rng: rng.integers(0, 3, n),
+    "one heavy": lambda n, rng: np.where(np.arange(n) == n // 2, n - 1, 1),
+    "tiny": lambda n, rng: (rng.random(n) + 0.1) * 1e-300,
+    "huge": lambda n, rng: rng.integers(1, 2**62 // (2 * n), n),
+    "wide": lambda n, rng: 10.0 ** rng.uniform(-8, 8, n),
+}
+
+
+@given(
+    st.integers(2, 60),
+    st.integers(1, 5),
+    st.sampled_from(sorted(GRAPHS)),
+    st.sampled_from(sorted(WEIGHTS)),
+    st.sampled_from(sorted(STARTS)),
+    st.sampled_from(EPSILONS),
+    st.booleans(),
+)
+@settings(max_examples=300, deadline=None, derandomize=True)
+def test_weighted_graphs_hold_or_are_refused(n, k, kind, weighing, start, epsilon, connected):
+    rng = np.random.default_rng(n * 7 + k)
+    graph = GRAPHS[kind](n, vwgt=WEIGHTS[weighing](n, rng))
+    total = float(np.sum(graph.vwgt, dtype=np.float64))
+    if total == 0:
+        return
+    contract = real_contract(total, [1, 2, 1, 4, 1][:k], epsilon)
+    try:
+        repaired(graph, STARTS[start](n, k, rng), contract, connected=connected)
+    except InfeasibleError as refused:
+        assert 1 <= len(str(refused).splitlines()) <= 3
+
+
+@pytest.mark.parametrize("weighing", ["real", "wide", "huge", "some nothing"])
+def test_light_vertices_never_fail(weighing):
+    rng = np.random.default_rng(5)
+    n = 3000
+    graph = mesh(n, vwgt=rng.random(n) + 0.5 if weighing == "wide" else WEIGHTS[weighing](n, rng))
+    contract = real_contract(float(np.sum(graph.vwgt, dtype=float)), [1, 1, 4, 16], 0.03)
+    for start in STARTS.values():
+        repaired(graph, start(n, 4, rng), contract)
+
+
+def corpus(size):
+    """Small cases of every sort: few vertices, so that all assignments can be tried."""
+    rng = np.random.default_rng(2026)
+    names = sorted(WEIGHTS)
+    for i in range(size):
+        n, k = int(rng.integers(1, 8)), int(rng.integers(1, 4))
+        weights = None if i % 8 == 7 else WEIGHTS[names[i % 8 % 7]](n, rng)
+        pairs = rng.integers(0, n, (int(rng.integers(0, 2 * n)), 2))
+        graph = graph_of(n, pairs, vwgt=weights, bytes_per_vertex=2, bytes_per_edge=1)
+        caps = ()
+        if i % 3 == 0:
+            caps = graph.total_bytes * rng.choice([0.3, 0.5, 0.8], k) + 0.5
+        speeds, epsilon = rng.choice([1, 2, 4], k), float(rng.choice([0, 0.03, 0.3]))
+        total = float(np.sum(graph.weights(), dtype=float))
+        if weights is None:
+            contract = unit_contract(n, speeds.tolist(), epsilon, caps)
+        else:
+            contract = real_contract(total, speeds.tolist(), epsilon, caps)
+        yield graph, contract, rng.integers(0, k, n)
+
+
+def test_proofs_are_true_and_failures_rare():
+    found, proved, hopeless, missed = 0, 0, 0, 0
+    for graph, contract, part in corpus(600):
+        try:
+            repaired(graph, part, contract)
+            found += 1
+        except NotFoundError:
+            solution = any_solution(graph, contract)
+            missed += solution is not None
+            hopeless += solution is None
+        except InfeasibleError as proof:
+            assert any_solution(graph, contract) is None, str(proof)
+            proved += 1
+    assert min(found, proved) > 100
+    assert missed <= 6, f"{missed} of {found + missed} feasible cases not found"
+
+
+def test_what_holds_is_returned_unchanged():
+    graph = grid((20, 20))
+    part = np.repeat(np.arange(4), 100)
+    result = repaired(graph, part, unit_contract(400, [1, 1, 1, 1], 0.03))
+    assert result.moved == 0
+    assert result.moved_weight == 0
+    assert result.partition.part.tolist() == part.tolist()
+
+
+def test_one_block_takes_all():
+    assert repaired(path(5), np.zeros(5, int), unit_contract(5, [1], 0.0)).moved == 0
+
+
+def test_little_is_moved_and_the_cut_stays_low():
+    graph = grid((100, 100))
+    part = np.repeat(np.arange(10), 1000)
+    border = slice(4980, 5000)  # twenty of block 4, its last row's, given to block 5
+    contract = unit_contract(10_000, [1] * 10, 0.01)
+    part[border] = 5
+    result = repaired(graph, part, contract)
+    # 1020 where 1010 is the most, 980 where 990 is the least: ten at least.
+    assert 10 <= result.moved <= 12
+    ends = np.repeat(np.arange(graph.n), graph.degrees)
+    assert (result.partition.part[ends] != result.partition.part[graph.adjncy]).sum() / 2 <= 904
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_noise_at_the_borders_costs_few_moves(seed):
+    """As partitioners leave it: borders a little off, so that some blocks weigh too much."""
+    rng = np.random.default_rng(seed)
+    graph, k = grid((120, 120)), 16
+    rows, columns = np.divmod(np.arange(graph.n), 120)
+    cuts = np.array([30, 60, 90]) + rng.integers(-1, 2, 3)
+    part = np.searchsorted(cuts, rows, side="right") * 4 + columns // 30
+    contract = unit_contract(graph.n, [1] * k, 0.03)
+    sizes = np.bincount(part, minlength=k)
+    least = max(
+        np.maximum(sizes - contract.high, 0).sum(), np.maximum(contract.low - sizes, 0).sum()
+    )
+    assert repaired(graph, part, contract).moved <= 4 * least
+
+
+def test_memory_in_bytes_binds():
+    graph = star(50, bytes_per_vertex=10, bytes_per_edge=100)  # the hub alone: 4,910 bytes
+    targets = np.array([25.0, 25.0])
+    contract = Contract(targets, [1, 1], [50, 50], [5000.0, 5400.0])
+    result = repaired(graph, np.zeros(50, int), contract)
+    assert result.partition.part[0] in (0, 1)
+
+
+@given(st.integers(6, 40), st.sampled_from(sorted(GRAPHS)), st.floats(1.0, 1.6))
+@settings(max_examples=100, deadline=None, derandomize=True)
+def test_caps_hold_or_the_failure_says_bytes(n, kind, spare):
+    graph = GRAPHS[kind](n, bytes_per_vertex=3, bytes_per_edge=2)
+    contract = Contract(
+        np.full(3, n / 3), np.full(3, 1.0), np.full(3, float(n)),
+        np.full(3, graph.total_bytes / 3 * spare),
+    )  # fmt: skip
+    try:
+        repaired(graph, np.zeros(n, int), contract)
+    except InfeasibleError as refused:
+        assert "bytes" in str(refused) or "GiB" in str(refused)
+
+
+@pytest.mark.parametrize("k", [4, 24])
+def test_equal_blocks_become_unequal_ones(k):
+    graph = grid((128, 128))
+    speeds = [16] * (k // 4) + [1] * (k - k // 4)
+    part = np.arange(graph.n) * k // graph.n
+    repaired(graph, part, unit_contract(graph.n, speeds, 0.03))
+
+
+def test_stars_of_many_leaves_end():
+    n = 20_000
+    graph = star(n)
+    for k in (2, 50):
+        result = enforce(graph, Partition(np.zeros(n, int), k), unit_contract(n, [1] * k, 0.03))
+        sizes = np.bincount(result.partition.part, minlength=k)
+        assert sizes.min() >= n / k * 0.97 - 1
+        assert sizes.max() <= n / k * 1.03 + 1
+
+
+def test_weights_of_one_column_of_several():
+    weights = np.stack([np.ones(12), np.arange(12.0)], axis=1)
+    graph = path(12, vwgt=weights)
+    contract = real_contract(66.0, [1, 2], 0.05)
+    result = enforce(graph, Partition(np.zeros(12, int), 2), contract, constraint=1)
+    sums = np.bincount(result.partition.part, weights=weights[:, 1])
+    assert contract.keeps(sums, np.array([1, 1]), np.zeros(2)).all()
+
+
+@pytest.mark.parametrize(
+    ("part", "k", "said"),
+    [
+        ([0, 1, 2], 2, "vertex 2 is in block 2"),
+        ([0, -1, 1], 2, "vertex 1 is in block -1"),
+        ([0, 1], 2, "2 entries, the graph 3"),
+        ([0, 1, 2], 3, "3 blocks, the contract 2"),
+        ([0, 0, 0], 1, "1 blocks, the contract 2"),
+        ([0.5, 1, 1], 2, "whole numbers"),
+    ],
+)
+def test_bad_partitions_are_refused(part, k, said):
+    contract = unit_contract(3, [1, 1], 0.03)
+    with pytest.raises(InputError, match=said):
+        enforce(path(3), Partition(np.array(part), k), contract)
+
+
+@pytest.mark.slow
+def test_the_same_whatever_the_number_of_threads():
+    code = (
+        "import hashlib, numpy as np; from evener.generating.grid import grid;"
+        "from evener.partitioning.enforce import enforce;"
+        "from evener.partitions import Contract, Partition;"
+        "t = np.array([900.0, 300, 300, 100]);"
+        "c = Contract(t, t - 9, t + 9); p = Partition(np.arange(1600) // 400, 4);"
+        "r = enforce(grid((40, 40)), p, c, connected=True);"
+        "print(hashlib.sha256(r.partition.part.tobytes()).hexdigest())"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"NUMBA_NUM_THREADS": threads},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout
+        for threads in ("1", "2")
+    }
+    assert len(said) == 1
+    assert len(said.pop().strip()) == 64

@@ -1,0 +1,45 @@
+"""The public names: each there, documented, and imported no sooner than used."""
+
+import subprocess
+import sys
+
+import pytest
+
+import evener as ev
+
+HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich")
+
+
+@pytest.mark.parametrize("name", ev.__all__)
+def test_every_name_is_there_and_documented(name):
+    value = getattr(ev, name)
+    assert value.__doc__
+    assert not value.__doc__.startswith(f"{name}(")  # what dataclass makes up
+    assert name in dir(ev)
+
+
+def test_all_is_what_type_checkers_see():
+    import ast
+    from pathlib import Path
+
+    tree = ast.parse(Path(ev.__file__).read_text())
+    block = next(node for node in tree.body if isinstance(node, ast.If))
+    seen = {
+        alias.name: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == ev._HOME
+    assert sorted(seen) == ev.__all__
+
+
+def test_importing_imports_nothing_heavy():
+    code = f"import evener, sys; print([m for m in {HEAVY} if m in sys.modules])"
+    shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert shown.stdout.strip() == "[]"
+
+
+def test_unknown_names():
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        ev.nothing  # noqa: B018
