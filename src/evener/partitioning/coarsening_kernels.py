@@ -31,7 +31,7 @@ def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_a
 def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight):
     """Join vertices [first, last) of one block to clusters, greedily, by squared edge weight over
     cluster weight. leader (n,): a cluster's first vertex, negative at the start; weight (n,): a
-    cluster's weight at its leader, its own vertex's at the start; caps (k,): the heaviest allowed.
+    cluster's weight at its leader, its own vertex's at the start; caps (k,), or (1,) for all: the heaviest allowed.
     """
     unit = adjwgt.size == 0
     rated = np.empty(RATED, np.int32)
@@ -41,6 +41,7 @@ def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight)
             continue
         block = part[v]
         n_rated = 0
+        cap = caps[block] if caps.size > 1 else caps[0]
         for e in range(xadj[v], xadj[v + 1]):
             u = adjncy[e]
             if u < first or u >= last or part[u] != block:
@@ -59,7 +60,7 @@ def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight)
                 rated[n_rated], rating[n_rated] = c, w
                 n_rated += 1
         best, best_score = -1, 0.0
-        room = caps[block] - vwgt[v]
+        room = cap - vwgt[v]
         for q in range(n_rated):
             c = np.uint32(rated[q])
             if weight[c] > room:

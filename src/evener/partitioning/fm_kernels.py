@@ -180,7 +180,7 @@ def _best_move(
         x = 1 if unit else np.int64(adjwgt[e])
         if q == p:
             own += x
-        else:
+        elif x > 0:
             if pull[q] == 0:
                 touched[count] = q
                 count += 1

@@ -1,21 +1,29 @@
-"""The partitioner for meshes: k-means, then refinement on ever finer graphs.
+"""Our partitioner: blocks of unequal weight, compact and with short borders.
 
-order along a curve -> blocks by k-means -> shrink inside blocks -> refine from coarse to fine
+    order -> k-means, or bisection of a small graph -> shrink inside blocks -> refine level by level
+
+With coordinates, balanced k-means places the blocks and the hierarchy only refines them: that is
+faster and better than to find them on a small graph. Without, recursive bisection of the smallest
+graph does. Everything is deterministic, whatever the threads.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.curves import hilbert_order
 from evener.graphs import Graph
+from evener.partitioning import bisection_kernels, coarsening_kernels
+from evener.partitioning import fm_kernels as kernels
+from evener.partitioning.bisection import recursive_bisection
+from evener.partitioning.external.weights import LIMIT_32, whole_weights
+from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
     EVEN_PRICE,
-    Effort,
     Limits,
     boundary_flags,
     boundary_flags_below,
@@ -23,95 +31,154 @@ from evener.partitioning.fm import (
 )
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Level, Part, Shrunk, finest, shrink
-from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.coarsening_kernels import project
-from evener.partitions import Contract
+from evener.partitioning.presets import PRESETS, Preset
+from evener.partitioning.state import State
+from evener.partitions import Contract, Partition
+
+BALANCE = 0.01  # what k-means leaves a block off its target
+PER_BLOCK_WITHOUT = 60  # vertices for each block of the graph that is bisected
+LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
+LEAST_SHRINKAGE = 0.95
+DEARER = 0.5  # the fullest border costs this much more than an empty one
 
 
-@dataclass(frozen=True)
-class Preset:
-    effort: Effort = field(default_factory=Effort)
-    coarse_per_block: int = 80
-    shrink_by: float = 8.0
-    slack: float = 0.003
-    cycles: int = 1
-    dear: float = 0.5
-    dear_power: float = 4.0
+def multilevel_blocks(
+    graph: Graph, contract: Contract, *, preset: str = "default", seed: int = 7, threads: int = 1
+) -> Part:
+    """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
+
+    Heavy vertices and blocks of few vertices may be left for `enforce` to settle, as are caps in
+    bytes. The cut counts edge weights. preset: "fast", "default" or "strong".
+    """
+    chosen = PRESETS[preset]
+    order = _order(graph)
+    level = finest(graph, order, graph.weights(), _edge_weights(graph), threads)
+    part = None
+    if graph.coords is not None:
+        points = unit_box(graph.coords[order])
+        weights = np.empty(0) if graph.is_unit else level.vwgt
+        part, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
+    for cycle in range(chosen.cycles):
+        part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
+    blocks = np.empty(graph.n, np.int32)
+    blocks[order] = part
+    return blocks
 
 
-PRESETS = {
-    "fast": Preset(Effort(rounds=3, finest_rounds=2, patience=1, least_gain=0.01, boldness=0.5)),
-    "default": Preset(),
-    "b5": Preset(Effort(boldness=.5)),
-    "strong": Preset(Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
-                     shrink_by=4.0, cycles=2),
-}
+def v_cycle(
+    level: Level, part: Part | None, contract: Contract, preset: Preset, seed: int, threads: int
+) -> Part:
+    """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
+    hierarchy = _shrink_all(level, part, contract, preset, threads)
+    coarsest, blocks = hierarchy.coarsest, hierarchy.part
+    if part is None:
+        blocks = recursive_bisection(coarsest, contract.targets, 2 * BALANCE, seed)
+    blocks = _balanced(coarsest, blocks, contract)
+    price = _prices(coarsest, blocks, contract.k)
+    weight = np.bincount(blocks, weights=coarsest.vwgt, minlength=contract.k)
+    flag = boundary_flags(coarsest, blocks, threads)
+    current = coarsest
+    for depth in range(len(hierarchy.above), -1, -1):
+        if depth < len(hierarchy.above):
+            finer, shrunk = hierarchy.above[depth]
+            blocks, flag = _descend(current, finer, shrunk, blocks, threads)
+            current = finer
+        limits = _limits(current, contract, preset)
+        rounds = preset.effort.rounds if depth else preset.effort.finest_rounds
+        refine_level(
+            current, blocks, weight, limits, price, flag, rounds, preset.effort,
+            seed * 50 + depth, threads,
+        )  # fmt: skip
+    return blocks
 
 
-def multilevel_blocks(graph: Graph, contract: Contract, preset: Preset, seed: int = 7,
-                      threads: int = 1, tm=None) -> Part:
-    import time
-    tick=time.process_time
-    tm = {} if tm is None else tm
-    t=tick()
-    points = graph.coords
-    order = hilbert_order(points)
-    t2=tick(); tm['order']=t2-t; t=t2
-    weights = graph.weights()
-    level = finest(graph, order, weights, np.empty(0, np.int32), threads)
-    t2=tick(); tm['finest']=t2-t; t=t2
-    along = unit_box(points[order])
-    part, _ = along_curve(along, np.empty(0) if graph.is_unit else level.vwgt, contract.targets, 0.01, threads)
-    t2=tick(); tm['kmeans']=t2-t; t=t2
-    for cycle in range(preset.cycles):
-        part = v_cycle(level, part, contract, preset, seed + cycle, threads, tm)
-    out = np.empty_like(part)
-    out[order] = part
-    return out
+@dataclass(eq=False)
+class _Hierarchy:
+    """Levels from the finest on, each with what it was shrunk to; the blocks of the coarsest."""
+
+    above: list[tuple[Level, Shrunk]]
+    coarsest: Level
+    part: Part
 
 
-def v_cycle(level, part, contract, preset, seed, threads, tm):
-    import time
-    tick=time.process_time
-    t=tick()
-    k = contract.k
-    price = np.full(k, EVEN_PRICE, np.int64)
-    total = level.vwgt.sum()
-    heaviest = max(2 * total / level.n, total / (preset.coarse_per_block * k))
-    above: list[tuple[Level, Shrunk]] = []
-    p = part
-    while level.n > 1.5 * preset.coarse_per_block * k:
-        cap = min(heaviest, total / level.n * preset.shrink_by)
-        shrunk = shrink(level, p, np.full(k, cap), threads)
-        if shrunk.level.n > 0.95 * level.n:
+def _shrink_all(
+    level: Level, part: Part | None, contract: Contract, preset: Preset, threads: int
+) -> _Hierarchy:
+    """Shrink until few vertices are left for each block, or nothing shrinks any more."""
+    total, smallest = float(level.vwgt.sum()), LARGEST_CLUSTER * contract.targets
+    if part is None:
+        enough = PER_BLOCK_WITHOUT * contract.k
+        heaviest = np.array([min(2 * total / enough, smallest.min())])
+        part = np.zeros(level.n, np.int32)
+    else:
+        enough = int(1.5 * preset.per_block * contract.k)
+        heaviest = np.minimum(total / (preset.per_block * contract.k), smallest)
+    above = []
+    while level.n > enough:
+        mean = total / level.n
+        caps = np.minimum(np.maximum(heaviest, 2 * mean), preset.shrink_by * mean)
+        shrunk = shrink(level, part, caps, threads)
+        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
             break
         above.append((level, shrunk))
-        level, p = shrunk.level, shrunk.part
-    t2=tick(); tm['shrink']=tm.get('shrink',0)+t2-t; t=t2
-    weight = np.bincount(p, weights=level.vwgt, minlength=k)
-    flag = boundary_flags(level, p, threads)
-    depth = len(above)
+        level, part = shrunk.level, shrunk.part
+    return _Hierarchy(above, level, part)
+
+
+def _descend(
+    coarse: Level, finer: Level, shrunk: Shrunk, blocks: Part, threads: int
+) -> tuple[Part, npt.NDArray[np.int8]]:
+    """Return the blocks of the finer level, and which of its vertices are at a boundary."""
+    coarse_flag = boundary_flags(coarse, blocks, threads)
+    fine = np.empty(finer.n, np.int32)
+    coarsening_kernels.project(blocks, shrunk.coarse_of, fine)
+    return fine, boundary_flags_below(finer, fine, coarse_flag, shrunk.coarse_of, threads)
+
+
+def _order(graph: Graph) -> IntArray:
+    """Return an order in which neighbours are near each other, in memory and in slices."""
+    if graph.coords is not None:
+        return hilbert_order(graph.coords)
+    order = np.empty(graph.n, np.int64)
+    seen = np.empty(graph.n, np.bool_)
+    bisection_kernels.breadth_first_order(graph.xadj, graph.adjncy, order, seen)
+    return order
+
+
+def _edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
+    """(2m,) whole edge weights whose sums are small enough, or (0,): all 1."""
+    if graph.adjwgt is None:
+        return np.empty(0, np.int32)
+    return whole_weights(graph.adjwgt, LIMIT_32, least=1).values.astype(np.int32)
+
+
+def _balanced(level: Level, blocks: Part, contract: Contract) -> Part:
+    """Bring blocks of a small graph as near to the contract as its vertices allow."""
+    weight = np.bincount(blocks, weights=level.vwgt, minlength=contract.k)
+    if ((weight >= contract.low) & (weight <= contract.high)).all():
+        return blocks
+    weighted = level.adjwgt.size > 0
+    graph = Graph(
+        level.xadj.astype(np.int64),
+        level.adjncy.astype(np.int32),
+        vwgt=level.vwgt,
+        adjwgt=level.adjwgt.astype(np.int64) if weighted else None,
+    )
+    without_caps = Contract(contract.targets, contract.low, contract.high)
+    state = State.of(graph, Partition(blocks, contract.k), without_caps, 0)
+    flow_until_kept(state)
+    return state.part
+
+
+def _prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
+    """(k,) what a block's border costs: more where it is long, for the largest counts too."""
     border = np.zeros(k, np.int64)
-    kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, p, border)
-    price = np.rint(EVEN_PRICE * (1 + preset.dear * (border / border.max()) ** preset.dear_power)).astype(np.int64)
-    while True:
-        limits = limits_for(level, contract, preset)
-        rounds = preset.effort.finest_rounds if depth == 0 else preset.effort.rounds
-        refine_level(level, p, weight, limits, price, flag, rounds, preset.effort, seed * 50 + depth, threads)
-        t2=tick(); tm[f'fm{min(depth,2)}']=tm.get(f'fm{min(depth,2)}',0)+t2-t; t=t2
-        if depth == 0:
-            return p
-        depth -= 1
-        coarse_flag = boundary_flags(level, p, threads)
-        level, shrunk = above[depth]
-        fine = np.empty(level.n, np.int32)
-        project(p, shrunk.coarse_of, fine)
-        flag = boundary_flags_below(level, fine, coarse_flag, shrunk.coarse_of, threads)
-        p = fine
-        t2=tick(); tm['proj']=tm.get('proj',0)+t2-t; t=t2
+    kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
+    share = border / max(int(border.max()), 1)
+    return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**4)), np.int64)
 
 
-def limits_for(level, contract, preset):
-    heaviest = level.vwgt.max()
-    slack = np.maximum(preset.slack * contract.targets, heaviest)
+def _limits(level: Level, contract: Contract, preset: Preset) -> Limits:
+    """What searches keep to; on the way they may stray by a little, or by the heaviest vertex."""
+    slack: FloatArray = np.maximum(preset.slack * contract.targets, level.vwgt.max())
     return Limits(contract.low, contract.high, contract.low - slack, contract.high + slack)
