@@ -235,7 +235,12 @@ def test_arrays_that_do_not_fit_are_refused(file, tmp_path, name, array):
         (("options",), [["seed", 1]]),
         (("graph",), 5),
         (("graph", "vertices"), 5),
+        (("graph", "edges"), {}),
+        (("graph", "weight"), float("inf")),
+        (("graph", "bytes_per_edge"), None),
         (("inputs",), "x"),
+        (("inputs", "g.graph"), {}),
+        (("versions", "numpy"), [1]),
         (("notes",), "text"),
         (("versions",), None),
     ],
@@ -300,7 +305,7 @@ def test_what_shrinks_beyond_that_is_stored_and_read(plan, tmp_path, monkeypatch
     even = replace(
         plan,
         partition=ev.Partition(np.zeros(n, np.int32), plan.platform.k),
-        graph={"vertices": n},
+        graph=dict(plan.graph) | {"vertices": n},
     )
     write_plan(tmp_path / "x.plan", even)
     assert (tmp_path / "x.plan").stat().st_size > 4 * n
