@@ -149,6 +149,7 @@ def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
             f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
             f"not {2 * head.m:,}",
             offset=head.offset,
+            hint="The header counts every edge once; the lists name it at both its ends.",
         )
     text.refuse(source, code, place, n=head.n, promised=promised)
 
