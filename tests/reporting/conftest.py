@@ -62,7 +62,7 @@ def tetrahedra(n):
     """A bar of n unit cubes along x, five tetrahedra each; neighbours do not match face to face."""
     corner = np.array([[x, y, z] for x in (0, 1) for y in (0, 1) for z in (0, 1)], float)
     five = np.array([[0, 1, 2, 4], [3, 2, 1, 7], [5, 4, 7, 1], [6, 7, 4, 2], [1, 2, 4, 7]])
-    points = np.concatenate([corner + [i, 0, 0] for i in range(n)])
+    points = np.concatenate([corner + np.array([i, 0, 0]) for i in range(n)])
     cells = np.concatenate([five + 8 * i for i in range(n)])
     offsets = np.arange(0, 4 * len(cells) + 1, 4)
     return Mesh(points, offsets, cells.ravel(), np.full(len(cells), TETRA))

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedr
 from tests.reporting.pages import parse, table_of
 
 LIMIT = 3_000_000
-NASTY = '<b>&"\'</script>{{7*7}}'
+NASTY = "<b>&\"'</script>{{7*7}}"
 
 
 def assert_is_well_made(page):
@@ -34,7 +35,7 @@ def assert_is_well_made(page):
     assert len(list(root.all("h1"))) == 1
     assert len(list(root.all("main"))) == 1
     headings = [int(e.tag[1]) for e in root.all() if re.fullmatch("h[1-6]", e.tag)]
-    assert all(b <= a + 1 for a, b in zip(headings, headings[1:], strict=False))
+    assert all(b <= a + 1 for a, b in pairwise(headings))
     for svg in root.all("svg"):
         assert svg.attributes["role"] == "img"
         assert svg.attributes["aria-label"]
@@ -212,8 +213,6 @@ def test_a_comparison(tmp_path):
 
 def test_a_comparison_of_failures(tmp_path):
     path = tmp_path / "compare.html"
-    write_comparison(
-        path, comparison_rows()[2:], grid(3, 3), machine(2), options={}, inputs={}
-    )
+    write_comparison(path, comparison_rows()[2:], grid(3, 3), machine(2), options={}, inputs={})
     (heading,) = assert_is_well_made(path.read_text()).all("h1")
     assert heading.text == "No tool made a partition."
