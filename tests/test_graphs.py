@@ -64,7 +64,7 @@ def nearly_graphs(draw):
     return lists, weights
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(nearly_graphs())
 def test_accepts_graphs_and_names_what_is_wrong(case):
     lists, weights = case
@@ -250,7 +250,7 @@ def test_components_against_flooding(graph):
     assert graph.components()[1].tolist() == label
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_from_edges_against_a_dictionary(data):
     n = data.draw(st.integers(1, 8))

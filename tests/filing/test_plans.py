@@ -121,7 +121,7 @@ def test_every_truncation_is_refused(file, tmp_path):
             read_plan(short)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_changed_bytes_are_refused_or_harmless(plan, file, tmp_path_factory, data):
     content = bytearray(file.read_bytes())
@@ -146,7 +146,7 @@ def repacked(file, target, changes, *, compression=zipfile.ZIP_DEFLATED):
             new.writestr(name, changes.get(name, lambda content: content)(old.read(name)))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_changed_members_are_refused_or_fit_together(file, tmp_path_factory, data):
     names = ["part.npy", "sender.npy", "receiver.npy", "values.npy", "manifest.npy"]
