@@ -165,6 +165,7 @@ def test_refused_arrays(xadj, adjncy, message):
         ({"bytes_per_vertex": -1}, "bytes_per_vertex"),
         ({"bytes_per_edge": np.nan}, "bytes_per_edge"),
         ({"bytes_per_edge": "8"}, "bytes_per_edge"),
+        ({"bytes_per_edge": 1e308}, "add up to more"),
     ],
 )
 def test_refused_fields(fields, message):
