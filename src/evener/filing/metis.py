@@ -129,7 +129,7 @@ def _check_counts(source: Source, head: _Header) -> None:
     rows = text.count_lines(source, head.body)
     if head.n > rows:
         raise source.error(
-            f"the header promises {head.n:,} vertices, but {rows - 1:,} lines follow",
+            f"the header promises {head.n:,} vertices, but {rows:,} lines follow",
             offset=head.offset,
         )
     per_edge = 4 if head.has_edge_weights else 2

@@ -43,8 +43,10 @@ def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int
     numbers = []
     for field in line.split():
         digits = field[1:] if field[:1] in b"+-" else field
-        if not digits.isdigit() or len(digits) > 18:
+        if not digits.isdigit():
             raise source.error(f"{what} must be whole numbers, not {shown(field)}", offset=offset)
+        if len(digits) > 18:
+            raise source.error(f"{shown(field)} is too large a number", offset=offset)
         numbers.append(int(field))
     return numbers
 
@@ -67,8 +69,9 @@ def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
 
 
 def count_lines(source: Source, start: int = 0) -> int:
-    """Return at least the number of lines from `start` on."""
-    return source.data.count(b"\n", start) + 1
+    """Return the number of lines from `start` on, the last of which may lack its end."""
+    unended = start < len(source.data) and source.data[-1] != ord("\n")
+    return source.data.count(b"\n", start) + int(unended)
 
 
 def new_place() -> npt.NDArray[np.int64]:
