@@ -2,8 +2,10 @@
 
     python benchmarks/reading.py [--edges 10_000_000] [--runs 3]
 
-Prints, and appends to results/reading.jsonl, one JSON line a reader: CPU seconds, median of runs
-taken in turn. `metis` is a grid with scrambled columns; `delaunay-like` has six neighbours a vertex.
+Prints, and writes to results/reading.jsonl, one JSON line a reader: CPU and wall seconds, medians
+of runs taken in turn, and the ratio to SciPy doing the same. `entries`: the file's entries in
+arrays, as SciPy's reader gives them (values are looked at, but not kept); otherwise a Graph of the
+pattern of A + A^T, validated. The METIS file has --edges edges, the matrices as many entries.
 """
 
 from __future__ import annotations
@@ -20,7 +22,9 @@ import numpy as np
 import scipy.io
 import scipy.sparse
 
-from evener.filing import read, write_graph
+from evener.filing import matrixmarket, read, write_graph
+from evener.filing.sources import Source
+from evener.filing.writing_graphs import table_text
 from evener.graphs import Graph
 
 RESULTS = Path(__file__).parent / "results" / "reading.jsonl"
@@ -38,6 +42,17 @@ def triangulated_grid(edges: int) -> Graph:
     u = np.concatenate([a.ravel() for a, _ in pairs])
     v = np.concatenate([b.ravel() for _, b in pairs])
     return Graph.from_edges(side * side, u, v)
+
+
+def write_general(path: Path, graph: Graph, value: bytes = b"") -> None:
+    """Write both triangles, so that SciPy's reader and ours have the same entries to read."""
+    u = np.repeat(np.arange(graph.n), graph.degrees)
+    body = table_text(np.column_stack((u, graph.adjncy.astype(np.int64))) + 1, " ")
+    if value:
+        body = body.replace(b"\n", b" " + value + b"\n")
+    field = "real" if value else "pattern"
+    head = f"%%MatrixMarket matrix coordinate {field} general\n{graph.n} {graph.n} {u.size}\n"
+    path.write_bytes(head.encode() + body)
 
 
 def to_graph(path: Path) -> Graph:
@@ -69,43 +84,60 @@ def measure(readers: dict[str, Callable[[], object]], runs: int) -> dict[str, di
     }
 
 
+def parsed(path: Path) -> object:
+    """What SciPy's reader does and no more: the rows and columns of all entries, in arrays."""
+    source = Source(path, path.name, path.read_bytes(), sha256="not taken")
+    return matrixmarket.read_entries(source)
+
+
+def readers_of(
+    metis: Path, pattern: Path, values: Path
+) -> dict[str, tuple[Path, Callable[[], object], str | None]]:
+    """Name: (file, what is timed, the reader it is compared with)."""
+    return {
+        "metis": (metis, lambda: read(metis), None),
+        "scipy mmread pattern": (pattern, lambda: scipy.io.mmread(pattern), None),
+        "matrixmarket pattern, entries": (pattern, lambda: parsed(pattern), "scipy mmread pattern"),
+        "scipy mmread pattern, to graph": (pattern, lambda: to_graph(pattern), None),
+        "matrixmarket pattern": (pattern, lambda: read(pattern), "scipy mmread pattern, to graph"),
+        "scipy mmread real": (values, lambda: scipy.io.mmread(values), None),
+        "matrixmarket real, entries": (values, lambda: parsed(values), "scipy mmread real"),
+        "scipy mmread real, to graph": (values, lambda: to_graph(values), None),
+        "matrixmarket real": (values, lambda: read(values), "scipy mmread real, to graph"),
+    }
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--edges", type=int, default=10_000_000)
     parser.add_argument("--runs", type=int, default=3)
     args = parser.parse_args()
-    graph = triangulated_grid(args.edges)
-    real = graph.with_(adjwgt=np.ones(2 * graph.m))
+    graph, half = triangulated_grid(args.edges), triangulated_grid(args.edges // 2)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         metis, pattern, values = folder / "g.graph", folder / "p.mtx", folder / "r.mtx"
         start = time.process_time()
         write_graph(metis, graph)
         written = round(time.process_time() - start, 3)
-        write_graph(pattern, graph)
-        write_graph(values, real)
-        readers: dict[str, Callable[[], object]] = {
-            "metis": lambda: read(metis),
-            "matrixmarket pattern": lambda: read(pattern),
-            "scipy mmread pattern": lambda: scipy.io.mmread(pattern),
-            "scipy mmread pattern, to graph": lambda: to_graph(pattern),
-            "matrixmarket real": lambda: read(values),
-            "scipy mmread real": lambda: scipy.io.mmread(values),
-        }
-        times = measure(readers, args.runs)
-        sizes = {"metis": metis, "real": values, "pattern": pattern}
-        bytes_of = {key: path.stat().st_size for key, path in sizes.items()}
+        write_general(pattern, half)
+        write_general(values, half, b"-1.4142135623730951")
+        readers = readers_of(metis, pattern, values)
+        times = measure({name: timed for name, (_, timed, _) in readers.items()}, args.runs)
+        sizes = {name: path.stat().st_size for name, (path, _, _) in readers.items()}
+    records: list[dict[str, object]] = []
+    for reader, (path, _, peer) in readers.items():
+        held = graph if path == metis else half
+        record = {"reader": reader, "n": held.n, "m": held.m, "bytes": sizes[reader]}
+        record |= times[reader]
+        if peer is not None:
+            ratio = {key: round(times[reader][key] / times[peer][key], 2) for key in times[peer]}
+            record |= {"beside": peer, "cpu_ratio": ratio["cpu_s"], "wall_ratio": ratio["wall_s"]}
+        records.append(record)
+    records.append({"writer": "metis", "n": graph.n, "m": graph.m, "cpu_s": written})
+    lines = [json.dumps(record) for record in records]
+    print("\n".join(lines))
     RESULTS.parent.mkdir(exist_ok=True)
-    with RESULTS.open("a") as file:
-        for reader, seconds in times.items():
-            kind = next(key for key in ("metis", "real", "pattern") if key in reader)
-            record = {"reader": reader, "n": graph.n, "m": graph.m, "bytes": bytes_of[kind]}
-            line = json.dumps(record | seconds)
-            print(line)
-            file.write(line + "\n")
-        line = json.dumps({"writer": "metis", "n": graph.n, "m": graph.m, "cpu_s": written})
-        print(line)
-        file.write(line + "\n")
+    RESULTS.write_text("\n".join(lines) + "\n")
 
 
 if __name__ == "__main__":

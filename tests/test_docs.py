@@ -26,6 +26,7 @@ from pathlib import Path
 
 import pytest
 
+import evener
 from evener import cli
 from evener.cli import COMMANDS, main
 
@@ -270,3 +271,10 @@ def test_every_cited_source_is_listed():
         cited |= set(re.findall(r"\[([A-Za-z]+\d*)\]_", file.read_text()))
     listed = set(re.findall(r"\*\*(\w+)\*\*:", (ROOT / "docs" / "references.md").read_text()))
     assert cited <= listed, cited - listed
+
+
+def test_every_public_name_is_listed():
+    text = (ROOT / "docs" / "python.md").read_text()
+    listed = {code for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
+              for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
+    assert listed == set(evener.__all__)

@@ -64,7 +64,7 @@ def nearly_graphs(draw):
     return lists, weights
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=250, deadline=None)
 @given(nearly_graphs())
 def test_accepts_graphs_and_names_what_is_wrong(case):
     lists, weights = case
@@ -165,6 +165,7 @@ def test_refused_arrays(xadj, adjncy, message):
         ({"bytes_per_vertex": -1}, "bytes_per_vertex"),
         ({"bytes_per_edge": np.nan}, "bytes_per_edge"),
         ({"bytes_per_edge": "8"}, "bytes_per_edge"),
+        ({"bytes_per_edge": 1e308}, "add up to more"),
     ],
 )
 def test_refused_fields(fields, message):
@@ -250,7 +251,7 @@ def test_components_against_flooding(graph):
     assert graph.components()[1].tolist() == label
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=120, deadline=None)
 @given(st.data())
 def test_from_edges_against_a_dictionary(data):
     n = data.draw(st.integers(1, 8))

@@ -50,7 +50,7 @@ def slow_pieces(graph, partition):
 cases = random_graphs().flatmap(lambda graph: st.tuples(st.just(graph), random_partitions(graph)))
 
 
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(cases)
 def test_quotient_cut_and_volumes(case):
     graph, partition = case
@@ -142,7 +142,7 @@ def slow_shared(platform, p, q):
 on_trees = cases.flatmap(lambda case: st.tuples(st.just(case), trees(case[1].k)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(on_trees, st.sampled_from([8.0, 1.0, 0.0, 2.5]))
 def test_seconds_and_hop_bytes_on_trees(case, n_bytes):
     (graph, partition), platform = case

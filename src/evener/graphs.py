@@ -75,6 +75,8 @@ class Graph:
             _same_length(self.labels, n, "labels", "vertices")
         for name in ("bytes_per_vertex", "bytes_per_edge"):
             put(self, name, _cost(getattr(self, name), name))
+        if not np.isfinite(self.total_bytes):
+            raise InputError("bytes_per_vertex and bytes_per_edge add up to more than a float holds")
 
     @property
     def n(self) -> int:

@@ -154,7 +154,7 @@ def imbalance(weights: FloatArray, targets: FloatArray) -> float:
 def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
     """(levels,) bytes per iteration between devices whose deepest shared level is each [B]."""
     shared = platform.shared_level(between.block, between.other)
-    weights = between.sent * bytes_per_value
+    weights = between.sent * float(bytes_per_value)
     depth = len(platform.levels)
     # Without levels all pairs share number 0, which is none.
     return _float(np.bincount(shared, weights=weights, minlength=depth))[:depth]
@@ -180,7 +180,7 @@ def communication_seconds(
     The sum over its neighbours of alpha + beta x (bytes sent there + bytes received from there).
     """
     alpha, beta = platform.link_costs(between.block, between.other)
-    n_bytes = (between.sent + between.received) * bytes_per_value
+    n_bytes = (between.sent + between.received) * float(bytes_per_value)
     costs = alpha + beta * n_bytes
     return _float(np.bincount(between.block, weights=costs, minlength=between.k))
 

@@ -106,7 +106,8 @@ def _remarks(kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes) -> 
         remarks.append(f"Filled to their memory, below what their speed deserves: {filled}")
     if kept.moved:
         share = kept.moved / graph.n
-        remarks.append(f"{kept.moved:,} vertices ({share:.2%}) moved to keep every contract")
+        what = "vertex" if kept.moved == 1 else "vertices"
+        remarks.append(f"{kept.moved:,} {what} ({share:.2%}) moved to keep every contract")
     if kept.disconnected:
         blocks = ", ".join(platform.names[b] for b in kept.disconnected)
         remarks.append(f"not in one piece, although connected blocks were asked for: {blocks}")

@@ -125,6 +125,7 @@ def test_finds_coordinates_and_weights_beside_the_graph(evener, grid_file, tmp_p
         {"seed": "x"},
         {"epsilon": 7},
         {"threads": 1e300},
+        {"bytes_per_value": 2**2000},
     ],
 )
 def test_odd_options_in_a_plan_are_bad_input(evener, grid_file, tmp_path, options):

@@ -64,8 +64,11 @@ def _options_of(old: Plan, file: str) -> PlanOptions:
         if not isinstance(chosen[field.name], kinds):
             raise InputError(f"holds an option of planning that is none: {field.name}", file=file)
     try:
+        for field in fields(PlanOptions):
+            if isinstance(field.default, float):
+                chosen[field.name] = float(chosen[field.name])
         return PlanOptions(**chosen)
-    except UsageError as error:
+    except (OverflowError, UsageError) as error:
         raise InputError(f"holds options that are none: {error}", file=file) from error
 
 

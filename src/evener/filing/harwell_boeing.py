@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import accumulate
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.errors import InputError
 from evener.filing import text
 from evener.filing.matrices import check_square, graph_of_pattern
 from evener.filing.sources import Source
@@ -29,6 +29,7 @@ class _Header:
     entries: int
     pointers: tuple[int, int]
     indices: tuple[int, int]
+    offset: int
     body: int
 
 
@@ -46,14 +47,20 @@ def recognises(source: Source) -> bool:
 def read(source: Source) -> Graph:
     """Return the graph of A + A^T."""
     head = _header(source)
-    check_square(source, head.rows, head.columns)
+    check_square(source, head.rows, head.columns, head.offset)
     pointers, pos = _numbers(source, head.body, head.columns + 1, head.pointers, "column pointers")
     indices, _ = _numbers(source, pos, head.entries, head.indices, "row indices")
     if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():
-        raise source.error(f"the column pointers must rise from 1 to {head.entries + 1}")
-    if indices.size and (indices.min() < 1 or indices.max() > head.rows):
-        bad = indices[(indices < 1) | (indices > head.rows)][0]
-        raise source.error(f"the row index {bad} is out of range: there are {head.rows:,} rows")
+        raise source.error(
+            f"the column pointers must rise from 1 to {head.entries + 1}", offset=head.body
+        )
+    bad = np.flatnonzero((indices < 1) | (indices > head.rows))
+    if bad.size:
+        line = source.line_at(pos) + int(bad[0]) // head.indices[0]
+        raise source.error(
+            f"the row index {indices[bad[0]]} is out of range: there are {head.rows:,} rows",
+            line=line,
+        )
     columns = np.repeat(np.arange(head.columns), np.diff(pointers))
     halved = head.type[1] in "SHZ"
     return graph_of_pattern(source, head.rows, indices - 1, columns, halved=halved)
@@ -83,9 +90,14 @@ def _header(source: Source) -> _Header:
         raise source.error("the formats' widths must lie between 1 and 999", line=4)
     # A fifth header line, of right-hand sides, is there if the fifth count of cards says so.
     extra = len(cards) > 4 and cards[4] > 0
-    body = sum(len(row) + 1 for row in rows[: 5 if extra else 4])
+    starts = [0, *accumulate(len(row) + 1 for row in rows)]
     return _Header(
-        type_, counts[0], counts[1], counts[2], (p_each, p_width), (i_each, i_width), body
+        type_,
+        *(counts[0], counts[1], counts[2]),
+        pointers=(p_each, p_width),
+        indices=(i_each, i_width),
+        offset=starts[2],
+        body=starts[5 if extra else 4],
     )
 
 
@@ -104,7 +116,7 @@ def _numbers(
     from evener.filing.number_kernels import OK
 
     if count > len(source.data) - pos + text.SLACK:
-        raise InputError(f"promises {count:,} {what}, more than the file can hold")
+        raise source.error(f"promises {count:,} {what}, more than the file can hold", line=3)
     numbers = np.empty(count, np.int64)
     place = text.new_place()
     code = kernels.read_fixed(source.array, pos, *form, numbers, place)

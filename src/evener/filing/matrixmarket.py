@@ -124,6 +124,7 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
         raise source.error(
             f"the index {place[1]} is out of range: the matrix is {head.rows:,} x {head.columns:,}",
             offset=int(place[0]),
+            hint="Rows and columns are counted from 1." if place[1] == 0 else None,
         )
     if code != OK:
         promised = f"{head.entries:,} entries"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -56,8 +57,10 @@ FORMATS = {
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
 
 # What the process may take: far more than meshio needs for the slowest format of text.
-_SECONDS, _SECONDS_PER_BYTE = 20.0, 20e-6
+# Seconds are of CPU; by the clock it may take so many times as long, on a busy computer.
+_SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
 _ROOM, _ROOM_PER_BYTE = 2**30, 100
+_TOO_LONG = -int(getattr(signal, "SIGXCPU", 24))  # what the system ends it with
 _HINT = "The file may be damaged, or of another format than its name says."
 
 
@@ -81,6 +84,8 @@ def read_as(source: Source, name: str) -> Mesh:
     with tempfile.TemporaryDirectory(prefix="evener-") as folder:
         place = Path(folder)
         code = _run(source, name, place)
+        if code == _TOO_LONG:
+            raise source.error(f"keeps meshio's reader of {name} busy without end", hint=_HINT)
         try:
             facts = json.loads((place / "facts.json").read_text("utf-8"))
         except (OSError, ValueError) as error:
@@ -104,7 +109,7 @@ def read_as(source: Source, name: str) -> Mesh:
 
 
 def _run(source: Source, name: str, folder: Path) -> int:
-    """Let meshio read the file within its limits; returns the exit code of its process."""
+    """Let meshio read the file within its limits; returns its exit code, or _TOO_LONG."""
     path = source.path.resolve()
     if source.path.name != source.name:  # packed, and meshio takes paths
         path = folder / f"mesh{source.suffix}"
@@ -113,7 +118,7 @@ def _run(source: Source, name: str, folder: Path) -> int:
     seconds = _SECONDS + _SECONDS_PER_BYTE * size
     # -P keeps the script's folder, with our module names, out of its path.
     command = [sys.executable, "-P", meshes_meshio_child.__file__, str(path), name, str(folder)]
-    command += [str(int(seconds) + 1), str(_ROOM + _ROOM_PER_BYTE * size)]
+    command += [str(int(seconds)), str(_ROOM + _ROOM_PER_BYTE * size)]
     with subprocess.Popen(
         command,
         stdin=subprocess.PIPE,  # never written to: the process notices that it closes
@@ -124,10 +129,9 @@ def _run(source: Source, name: str, folder: Path) -> int:
         start_new_session=True,
     ) as process:
         try:
-            return process.wait(seconds)
-        except subprocess.TimeoutExpired as error:
-            message = f"has kept meshio's reader of {name} busy for {seconds:.0f} s"
-            raise source.error(message, hint=_HINT) from error
+            return process.wait(_PATIENCE * seconds)
+        except subprocess.TimeoutExpired:
+            return _TOO_LONG
         finally:
             process.kill()
 

@@ -60,9 +60,11 @@ def _limit(seconds: int, room: int) -> None:
         import resource
     except ImportError:  # Windows has none; the parent's clock remains
         return
-    for kind, value in ((resource.RLIMIT_CPU, seconds), (resource.RLIMIT_AS, room)):
+    # Of seconds one more at the hard limit: at the soft one the signal says why.
+    limits = ((resource.RLIMIT_CPU, seconds, seconds + 1), (resource.RLIMIT_AS, room, room))
+    for kind, soft, hard in limits:
         with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of memory
-            resource.setrlimit(kind, (value, value))
+            resource.setrlimit(kind, (soft, hard))
 
 
 def _leave_with_parent() -> None:

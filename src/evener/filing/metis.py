@@ -129,7 +129,7 @@ def _check_counts(source: Source, head: _Header) -> None:
     rows = text.count_lines(source, head.body)
     if head.n > rows:
         raise source.error(
-            f"the header promises {head.n:,} vertices, but {rows - 1:,} lines follow",
+            f"the header promises {head.n:,} vertices, but {rows:,} lines follow",
             offset=head.offset,
         )
     per_edge = 4 if head.has_edge_weights else 2
@@ -149,6 +149,7 @@ def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
             f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
             f"not {2 * head.m:,}",
             offset=head.offset,
+            hint="The header counts every edge once; the lists name it at both its ends.",
         )
     text.refuse(source, code, place, n=head.n, promised=promised)
 

@@ -48,7 +48,7 @@ def read_metis(
         where[2] = v
         while pos < end and data[pos] == PERCENT:
             pos = skip_line(data, pos)
-        if pos >= end and (v < n - 1 or data[end - 1] != NEWLINE):
+        if pos >= end:
             where[0], where[1] = end, v
             return TOO_FEW
         for i in range(n_sizes + n_weights):

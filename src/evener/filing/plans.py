@@ -35,6 +35,11 @@ _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip
+_NUMBER = (int, float)
+_GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "vertices": int, "edges": int, "weight": _NUMBER, "unit_weights": bool,
+    "bytes_per_vertex": _NUMBER, "bytes_per_edge": _NUMBER,
+}  # fmt: skip
 
 
 def write_plan(path: str | Path, plan: Plan) -> None:
@@ -196,9 +201,9 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         sizes=_numbers(data["sizes"]["sizes"], k, whole=None),
         saturated=_numbers(data["sizes"]["saturated"], k).astype(np.bool_),
         options=_mapping(data, "options"),
-        graph=_mapping(data, "graph"),
-        inputs=_mapping(data, "inputs"),
-        versions=_mapping(data, "versions"),
+        graph=_described(_mapping(data, "graph")),
+        inputs=_texts(_mapping(data, "inputs"), "inputs"),
+        versions=_texts(_mapping(data, "versions"), "versions"),
         notes=tuple(str(note) for note in _list(data["notes"])),
     )
 
@@ -254,6 +259,19 @@ def _list(values: Any) -> list[Any]:
     if not isinstance(values, list):
         raise InputError(f"the manifest holds {type(values).__name__} where a list belongs")
     return values
+
+
+def _described(graph: dict[str, Any]) -> dict[str, Any]:
+    for key, kind in _GRAPH_FIELDS.items():
+        if not isinstance(graph[key], kind) or not np.isfinite(float(graph[key])):
+            raise InputError(f"the manifest's {key} is {graph[key]!r}")
+    return graph
+
+
+def _texts(table: dict[str, Any], name: str) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in table.values()):
+        raise InputError(f"{name} in the manifest holds more than text")
+    return table
 
 
 def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:

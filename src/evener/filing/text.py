@@ -43,8 +43,10 @@ def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int
     numbers = []
     for field in line.split():
         digits = field[1:] if field[:1] in b"+-" else field
-        if not digits.isdigit() or len(digits) > 18:
+        if not digits.isdigit():
             raise source.error(f"{what} must be whole numbers, not {shown(field)}", offset=offset)
+        if len(digits) > 18:
+            raise source.error(f"{shown(field)} is too large a number", offset=offset)
         numbers.append(int(field))
     return numbers
 
@@ -67,8 +69,9 @@ def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
 
 
 def count_lines(source: Source, start: int = 0) -> int:
-    """Return at least the number of lines from `start` on."""
-    return source.data.count(b"\n", start) + 1
+    """Return the number of lines from `start` on, the last of which may lack its end."""
+    unended = start < len(source.data) and source.data[-1] != ord("\n")
+    return source.data.count(b"\n", start) + int(unended)
 
 
 def new_place() -> npt.NDArray[np.int64]:
@@ -127,7 +130,15 @@ def refuse(
         kernels.TOO_LONG: f"there is more in the file than the header promises: {promised}",
         kernels.FEWER_EDGES: f"there are {number:,} neighbours, not as promised: {promised}",
     }
-    raise source.error(reasons[code], offset=min(offset, _last(source.data)))
+    hints = {
+        kernels.LOOP: "Take it from its own list; or does the file count vertices from 0? Add 1.",
+        kernels.TOO_FEW: "Is it cut short? The header counts what must follow.",
+        kernels.NEGATIVE: "Weights and counts are 0 or more.",
+        kernels.NOT_FINITE: "Only finite numbers are read: correct or leave out the line.",
+    }
+    if code == kernels.OUT_OF_RANGE and number == 0:
+        hints[code] = "This format counts vertices from 1: add 1 to every number of a vertex."
+    raise source.error(reasons[code], offset=min(offset, _last(source.data)), hint=hints.get(code))
 
 
 def _columns(wanted: int, found: int) -> str:
@@ -183,8 +194,15 @@ def refuse_graph(
         kernels.WEIGHT: f"the edge between {v + base} and {u + base} has different weights "
         "at its two ends",
     }
+    hints = {
+        kernels.LOOP: "Take it from its own list.",
+        kernels.DUPLICATE: "Every neighbour is listed once: add up weights, if there are any.",
+        kernels.ASYMMETRIC: f"Add {v + base} to the list of {u + base}, or take {u + base} from "
+        f"that of {v + base}: every edge stands at both its ends.",
+        kernels.WEIGHT: "Give it the same weight in both lists.",
+    }
     offset = None if line_of is None else line_of(v)
-    raise source.error(reasons[code], offset=offset) from error
+    raise source.error(reasons[code], offset=offset, hint=hints.get(code)) from error
 
 
 def make_graph(source: Source, arrays: dict[str, Any], *, base: int, line_of: Any = None) -> Graph:

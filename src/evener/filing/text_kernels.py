@@ -53,12 +53,3 @@ def read_table(data, pos, n_columns, table, where):
             where[1] = found
             return COLUMNS
         count += 1
-
-
-@njit(cache=True, nogil=True)
-def count_lines(data, start, stop):
-    """Number of lines that begin in data[start:stop]."""
-    count = 0
-    for i in range(start, stop):
-        count += data[i] == NEWLINE
-    return count + (stop > start and data[stop - 1] != NEWLINE)

@@ -1,4 +1,4 @@
-"""Finds the connected pieces of blocks."""
+"""Finds the connected pieces of blocks, joins them, and tells what takes a block apart."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -81,3 +81,54 @@ def join_pieces(
         memory[best] += m
         size[a] -= members.size
         size[best] += members.size
+
+
+@njit(cache=True, nogil=True)
+def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue, edges_left):
+    """Whether block a stays in one piece when v leaves, judged within a bounded search.
+
+    It visits queue.size vertices at most, and as many edges as edges_left[0] allows, which it
+    uses up; a block for which that is not enough counts as taken apart.
+    """
+    edges_left[0] -= xadj[v + 1] - xadj[v]
+    if edges_left[0] < 0:
+        return False
+    first = -1
+    wanted = 0
+    for e in range(xadj[v], xadj[v + 1]):
+        u = adjncy[e]
+        if part[u] == a:
+            wanted += 1
+            first = u
+    if wanted <= 1:
+        return True
+    seen[v] = stamp
+    seen[first] = stamp
+    queue[0] = first
+    head, tail = 0, 1
+    # Neighbours of v carry the stamp's negative until they are met.
+    for e in range(xadj[v], xadj[v + 1]):
+        u = adjncy[e]
+        if part[u] == a and u != first:
+            seen[u] = -stamp
+    found = 1
+    while head < tail:
+        x = queue[head]
+        head += 1
+        edges_left[0] -= xadj[x + 1] - xadj[x]
+        if edges_left[0] < 0:
+            return False
+        for e in range(xadj[x], xadj[x + 1]):
+            u = adjncy[e]
+            if part[u] != a or seen[u] == stamp:
+                continue
+            if seen[u] == -stamp:
+                found += 1
+                if found == wanted:
+                    return True
+            seen[u] = stamp
+            if tail == queue.size:
+                return False
+            queue[tail] = u
+            tail += 1
+    return False

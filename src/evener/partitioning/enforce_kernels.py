@@ -8,6 +8,7 @@ lists them and everything after works on that list, extended by the neighbours o
 import numpy as np
 from numba import njit
 
+from evener.partitioning.connecting_kernels import stays_connected
 from evener.partitioning.heap_kernels import drop_first, push
 
 NO_PATH = -1
@@ -243,57 +244,6 @@ def violation(weight, memory, low, high, cap, scale):
     off = max(low - weight, weight - high)
     over = (memory - cap) / cap if cap < np.inf else 0.0
     return max(off, 0.0) / scale + max(over, 0.0)
-
-
-@njit(cache=True, nogil=True)
-def stays_connected(xadj, adjncy, part, v, a, seen, stamp, queue, edges_left):
-    """Whether block a stays in one piece when v leaves, judged within a bounded search.
-
-    It visits queue.size vertices at most, and as many edges as edges_left[0] allows, which it
-    uses up; a block for which that is not enough counts as taken apart.
-    """
-    edges_left[0] -= xadj[v + 1] - xadj[v]
-    if edges_left[0] < 0:
-        return False
-    first = -1
-    wanted = 0
-    for e in range(xadj[v], xadj[v + 1]):
-        u = adjncy[e]
-        if part[u] == a:
-            wanted += 1
-            first = u
-    if wanted <= 1:
-        return True
-    seen[v] = stamp
-    seen[first] = stamp
-    queue[0] = first
-    head, tail = 0, 1
-    # Neighbours of v carry the stamp's negative until they are met.
-    for e in range(xadj[v], xadj[v + 1]):
-        u = adjncy[e]
-        if part[u] == a and u != first:
-            seen[u] = -stamp
-    found = 1
-    while head < tail:
-        x = queue[head]
-        head += 1
-        edges_left[0] -= xadj[x + 1] - xadj[x]
-        if edges_left[0] < 0:
-            return False
-        for e in range(xadj[x], xadj[x + 1]):
-            u = adjncy[e]
-            if part[u] != a or seen[u] == stamp:
-                continue
-            if seen[u] == -stamp:
-                found += 1
-                if found == wanted:
-                    return True
-            seen[u] = stamp
-            if tail == queue.size:
-                return False
-            queue[tail] = u
-            tail += 1
-    return False
 
 
 @njit(cache=True, nogil=True)

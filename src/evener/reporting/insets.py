@@ -91,11 +91,11 @@ def _around(middle: FloatArray, size: FloatArray, within: Frame) -> Frame | None
     Blocks of far-flung pieces count as large: the largest are left out until it does.
     """
     order = np.argsort(size.max(axis=1), kind="stable")
-    for n_taken in range(order.size, 1, -1):
-        taken = order[:n_taken]
-        low = (middle[taken] - size[taken] / 2).min(axis=0)
-        high = (middle[taken] + size[taken] / 2).max(axis=0)
-        frame = framed((low + high) / 2, (high - low) * 1.1, within.width)
+    low = np.minimum.accumulate((middle - size / 2)[order])
+    high = np.maximum.accumulate((middle + size / 2)[order])
+    for last in range(order.size - 1, 0, -1):
+        extent = (high[last] - low[last]) * 1.1
+        frame = framed((low[last] + high[last]) / 2, extent, within.width)
         # A tall frame is drawn less wide: what counts is the enlargement.
         if within.scale < WORTH * frame.scale:
             return frame

@@ -40,16 +40,18 @@ def place_labels(blocks: npt.NDArray[np.int32], names: list[str], font: float) -
     found = []
     for b, (row, column) in zip(present.tolist(), places, strict=True):
         for text in dict.fromkeys((names[b], str(b))):
-            if _fits(small == b, int(row), int(column), text, font / STEP):
+            if _fits(small, b, int(row), int(column), text, font / STEP):
                 found.append(Label(int(column - 1) * STEP, int(row - 1) * STEP, text, b))
                 break
     return tuple(found)
 
 
-def _fits(mask: npt.NDArray[np.bool_], row: int, column: int, text: str, font: float) -> bool:
+def _fits(
+    blocks: npt.NDArray[np.int32], b: int, row: int, column: int, text: str, font: float
+) -> bool:
     half_width, half_height = CHARACTER * font * len(text) / 2, 0.5 * font
     left, right = int(column - half_width), int(column + half_width) + 1
     top, bottom = int(row - half_height), int(row + half_height) + 1
-    if min(left, top) < 0 or bottom > mask.shape[0] or right > mask.shape[1]:
+    if min(left, top) < 0 or bottom > blocks.shape[0] or right > blocks.shape[1]:
         return False
-    return bool(mask[top:bottom, left:right].mean() > 0.9)
+    return bool((blocks[top:bottom, left:right] == b).mean() > 0.9)

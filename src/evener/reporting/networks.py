@@ -143,6 +143,7 @@ def _stress_layout(
     """Places (k, 2) whose distances follow those in the graph, by stress majorisation [GKN05]_."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
+    from scipy.spatial.distance import cdist
 
     graph = coo_array((np.ones(u.size), (u, v)), shape=(k, k)).tocsr()
     distance = shortest_path(graph, directed=False, unweighted=True)
@@ -154,8 +155,7 @@ def _stress_layout(
     places = _circle(k) / 100
     np.fill_diagonal(distance, 0.0)
     for _ in range(STEPS):
-        apart = places[:, None, :] - places[None, :, :]
-        length = np.sqrt((apart**2).sum(axis=2))
+        length = cdist(places, places)
         pull = weight * distance / np.where(length > 0, length, 1.0)
         places = inverse @ (pull.sum(axis=1)[:, None] * places - pull @ places)
     return _fitted(places, room)

@@ -1,0 +1,218 @@
+"""The page as a text: right numbers, whole, small, its own, the same every time."""
+
+import re
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.reporting.html import report, write_comparison, write_report
+from tests.assertions import grid
+from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
+from tests.reporting.pages import parse, table_of
+
+LIMIT = 3_000_000
+NASTY = "<b>&\"'</script>{{7*7}}"
+
+
+def assert_is_well_made(page):
+    """Everything a page must be whatever it shows; returns it as a tree."""
+    assert len(page.encode()) < LIMIT
+    root = parse(page)
+    ids = [e.attributes["id"] for e in root.all() if "id" in e.attributes]
+    assert len(set(ids)) == len(ids)
+    for element in root.all():
+        for name in ("href", "src", "action", "data"):
+            target = element.attributes.get(name, "#")
+            assert target.startswith(("#", "data:image/png;base64,")), f"{name}={target[:80]}"
+            if target.startswith("#") and len(target) > 1:
+                assert target[1:] in ids
+        for name in element.attributes:
+            assert not name.startswith("on"), f"{name} in an attribute"
+    assert not re.search(r"https?://|@import|url\(", page)
+    assert len(list(root.all("h1"))) == 1
+    assert len(list(root.all("main"))) == 1
+    headings = [int(e.tag[1]) for e in root.all() if re.fullmatch("h[1-6]", e.tag)]
+    assert all(b <= a + 1 for a, b in pairwise(headings))
+    for svg in root.all("svg"):
+        assert svg.attributes["role"] == "img"
+        assert svg.attributes["aria-label"]
+    for scroll in root.all("div", class_="scroll"):
+        assert scroll.attributes["tabindex"] == "0"
+        assert scroll.attributes["aria-label"]
+    for table in root.all("table"):
+        assert all("scope" in cell.attributes for cell in table.all("th"))
+    return root
+
+
+def assert_numbers_are_the_plans(root, plan):
+    headings, rows = table_of(root, "certificate-table")
+    certificate = plan.certificate
+    assert [row[0][0] for row in rows] == plan.platform.names
+    for title, values in {
+        "weight": certificate.weights, "target": certificate.contract.targets,
+        "memory": certificate.bytes, "sends": certificate.volumes,
+        "boundary": certificate.boundary, "time": plan.prediction.seconds,
+    }.items():  # fmt: skip
+        column = headings.index(title)
+        assert [float(row[column][1]) for row in rows] == values.tolist()
+    figures = {e.text.strip() for e in root.all("dl", class_="figures")}
+    assert len(figures) == 1
+    text = figures.pop()
+    assert f"{plan.evaluation.edge_cut:,.0f}" in text
+    assert f"{plan.evaluation.total_volume:,}" in text
+    (heading,) = root.all("h1")
+    assert plan.verdict() in heading.text
+
+
+def test_a_report(small_plan):
+    plan, graph = small_plan
+    root = assert_is_well_made(report(plan, graph))
+    assert_numbers_are_the_plans(root, plan)
+    text = root.text
+    assert "ab" * 32 in text  # the input's hash
+    assert "5.2.1" in text  # the tool's version
+    assert plan.notes[0] in text
+    assert [e.text for e in root.all("h2")] == [
+        "The blocks in space", "Load against capacity", "Predicted time per iteration",
+        "Who talks to whom", "Certificate", "Provenance",
+    ]  # fmt: skip
+
+
+def test_the_exchange_is_there_in_numbers(small_plan):
+    plan, graph = small_plan
+    root = parse(report(plan, graph))
+    (matrix,) = root.all("svg", class_="matrix")
+    shown = [e.text for e in matrix.all("title")]
+    exchange, names = plan.evaluation.exchange, plan.platform.names
+    assert shown == [
+        f"{names[a]} to {names[b]}: {value}"
+        for a, b, value in zip(exchange.sender, exchange.receiver, exchange.values, strict=True)
+    ]
+
+
+@pytest.mark.parametrize("make", [quads, lambda *_: tetrahedra(6)])
+def test_same_plan_same_bytes(tmp_path, make):
+    mesh = make(6, 20)
+    graph = mesh.dual_graph()
+    plan = plan_of(graph, np.arange(graph.n) * 3 // graph.n, machine(3), epsilon=0.5)
+    write_report(tmp_path / "a.html", plan, graph, mesh)
+    write_report(tmp_path / "b.html", plan, graph, mesh)
+    assert (tmp_path / "a.html").read_bytes() == (tmp_path / "b.html").read_bytes()
+    assert_is_well_made((tmp_path / "a.html").read_text())
+
+
+def test_names_are_text_and_nothing_else():
+    platform = machine(3, names=[NASTY, NASTY + "2", "<script>alert(1)</script>"])
+    graph = grid(6, 30)
+    plan = plan_of(
+        graph, stripes(6, 30, 3), replace(platform, name=NASTY),
+        inputs={NASTY: "00"}, notes=(NASTY,), versions={NASTY: NASTY},
+        options={NASTY: NASTY, "reading": {NASTY: NASTY}},
+    )  # fmt: skip
+    root = assert_is_well_made(report(plan, graph))
+    assert_numbers_are_the_plans(root, plan)
+    assert len(list(root.all("script"))) == 1
+    plain = report(replace(plan, platform=machine(3)), graph)
+    assert len(list(root.all("b"))) == len(list(parse(plain).all("b")))
+
+
+def test_a_broken_contract_is_said_in_words():
+    graph = grid(4, 30)
+    plan = plan_of(graph, np.repeat([0] * 20 + [1] * 10, 4), machine(2))
+    root = assert_is_well_made(report(plan, graph))
+    assert "Only 0 of 2 blocks hold their contract" in root.text
+    assert root.text.count("outside its contract") == 2
+    _, rows = table_of(root, "certificate-table")
+    assert [row[1][0] for row in rows] == ["NO", "NO"]
+
+
+def test_without_places_the_blocks_are_drawn_as_a_graph(small_plan):
+    plan, graph = small_plan
+    for page in (report(plan), report(plan, replace(graph, coords=None))):
+        root = assert_is_well_made(page)
+        (network,) = root.all("svg", class_="network")
+        titles = [e.text for e in network.all("title")]
+        assert titles[0].startswith("dev0: weight 192, 1 neighbour, ")
+        assert len(titles) == 4
+
+
+def test_one_block_and_isolated_blocks():
+    lonely = grid(3, 4)
+    plan = plan_of(lonely, np.zeros(12, int), machine(1))
+    assert "nothing is sent" in assert_is_well_made(report(plan, lonely)).text
+    assert_is_well_made(report(plan))
+
+
+def test_a_thousand_devices_stay_small_and_listed():
+    graph = grid(40, 100)
+    plan = plan_of(graph, np.arange(4000) // 4, machine(1000, speeds=(1.0, 2.0, 3.0)))
+    root = assert_is_well_made(report(plan))
+    assert_numbers_are_the_plans(root, plan)
+
+
+def test_more_devices_than_a_page_holds():
+    graph = grid(1, 3000)
+    plan = plan_of(graph, np.arange(3000), machine(3000))
+    root = assert_is_well_made(report(plan, graph))
+    _, rows = table_of(root, "certificate-table")
+    assert len(rows) == 2000
+    assert "2,000 of 3,000 devices are shown" in root.text
+
+
+def test_scraps_do_not_break_the_size():
+    """Noise does not compress: the pictures are drawn smaller."""
+    mesh = quads(700, 1000)
+    graph = grid(700, 1000)
+    part = np.random.default_rng(3).integers(0, 64, graph.n)
+    page = report(plan_of(graph, part, machine(64), epsilon=0.5), graph, mesh)
+    assert "data:image/png" in page
+    assert_is_well_made(page)
+
+
+def test_another_graph_is_refused(small_plan):
+    plan, _ = small_plan
+    with pytest.raises(InputError, match="480 entries"):
+        report(plan, grid(2, 2))
+
+
+def comparison_rows():
+    usual = {"note": "", "moved": 3, "cpu_seconds": 0.5, "enforce_seconds": 0.01, "holds": True,
+             "smallest": 0.97, "largest": 1.03, "held_before": True}  # fmt: skip
+    return [
+        usual | {"tool": "slower", "edge_cut": 80.0, "max_volume": 30, "total_volume": 90,
+                 "imbalance": 0.02, "seconds": 2.0},
+        usual | {"tool": "faster", "edge_cut": 100.0, "max_volume": 20, "total_volume": 95,
+                 "imbalance": 0.0, "seconds": 1.5},
+        usual | {"tool": "<failed>", "edge_cut": None, "max_volume": None, "total_volume": None,
+                 "imbalance": None, "seconds": None, "holds": None, "smallest": None,
+                 "largest": None, "note": "ran <out> of time"},
+    ]  # fmt: skip
+
+
+def test_a_comparison(tmp_path):
+    path = tmp_path / "compare.html"
+    options = {"tool": "auto", "seed": 7, "epsilon": 0.03, "reading": {"by": "cells"}}
+    write_comparison(
+        path, comparison_rows(), grid(3, 3), machine(2), options=options, inputs={"g": "12" * 32}
+    )
+    root = assert_is_well_made(path.read_text())
+    (heading,) = root.all("h1")
+    assert heading.text == (
+        "2 of 3 tools end within the contract; faster is predicted fastest (1.50 s), "
+        "slower has the least cut (80)."
+    )
+    rows = [e.text for e in root.all("th", scope="row")]
+    assert rows[:3] == ["faster", "slower", "<failed>"]
+    assert "ran <out> of time" in root.text
+    assert "1.33x" in root.text  # 2.0 s / 1.5 s
+    assert "12" * 32 in root.text
+
+
+def test_a_comparison_of_failures(tmp_path):
+    path = tmp_path / "compare.html"
+    write_comparison(path, comparison_rows()[2:], grid(3, 3), machine(2), options={}, inputs={})
+    (heading,) = assert_is_well_made(path.read_text()).all("h1")
+    assert heading.text == "No tool made a partition."

@@ -1,0 +1,133 @@
+"""Pictures: every block in its colour, at its place, under its name."""
+
+import base64
+import io
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from matplotlib import image as readers
+
+from evener.reporting.colours import OUTLINE, PALETTE
+from evener.reporting.labels import place_labels
+from evener.reporting.pictures import draw
+from tests.assertions import grid
+from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
+
+
+def pixels(picture):
+    """(h, w, 4) what the picture shows."""
+    data = base64.b64decode(picture.uri.split(",", 1)[1])
+    return np.round(readers.imread(io.BytesIO(data)) * 255).astype(int)
+
+
+def colours_in(image):
+    return {tuple(c[:3]) for c in np.unique(image[image[..., 3] > 0].reshape(-1, 4), axis=0)}
+
+
+def at(image, picture, x, y):
+    """Colour at a place given in shares of width and height."""
+    return tuple(image[int(y * picture.height), int(x * picture.width), :3])
+
+
+def test_a_mesh_in_the_plane():
+    mesh = quads(10, 30)
+    plan = plan_of(mesh.dual_graph(), stripes(10, 30, 3), machine(3))
+    (picture,) = draw(plan, mesh.dual_graph(), mesh).pictures
+    image = pixels(picture)
+    assert image.shape[:2] == (picture.height, picture.width)
+    for b, x in enumerate((0.17, 0.5, 0.83)):
+        # Cell outlines are a little darker: most of the block is of its colour.
+        around = image[:, int((x - 0.1) * picture.width) : int((x + 0.1) * picture.width)]
+        values, count = np.unique(around.reshape(-1, 4), axis=0, return_counts=True)
+        assert tuple(values[count.argmax()][:3]) == PALETTE[b]
+    assert OUTLINE in colours_in(image)
+    assert image[0, 0, 3] == 0  # nothing around the mesh
+    assert {label.text for label in picture.labels} == {"dev0", "dev1", "dev2"}
+    for label in picture.labels:
+        share = (label.x / picture.width - 0.01) / 0.98
+        assert label.block == int(share * 3)
+
+
+def test_a_mesh_divided_by_its_points():
+    mesh = quads(10, 30)
+    graph = mesh.nodal_graph()
+    part = (mesh.points[:, 0] > 15).astype(int)
+    (picture,) = draw(plan_of(graph, part, machine(2)), graph, mesh).pictures
+    image = pixels(picture)
+    assert at(image, picture, 0.26, 0.53) == PALETTE[0]
+    assert at(image, picture, 0.73, 0.53) == PALETTE[1]
+    border = np.flatnonzero((image[picture.height // 2, :, :3] == OUTLINE).all(axis=1))
+    between = [x for x in border if 0.3 < x / picture.width < 0.7]
+    # Half way between the points at 15 and 16.
+    assert np.mean(between) / picture.width == pytest.approx(0.01 + 0.98 * 15.5 / 30, abs=0.004)
+
+
+def test_a_graph_with_places():
+    graph = grid(12, 40)
+    (picture,) = draw(plan_of(graph, stripes(12, 40, 4), machine(4)), graph, None).pictures
+    image = pixels(picture)
+    found = [at(image, picture, x, 0.52) for x in (0.14, 0.38, 0.63, 0.87)]
+    assert [min(range(4), key=lambda b: np.abs(np.subtract(PALETTE[b], c)).sum())
+            for c in found] == [0, 1, 2, 3]  # fmt: skip
+
+
+def test_a_line_of_places_is_drawn():
+    graph = replace(grid(1, 30), coords=np.column_stack([np.arange(30.0), np.zeros(30)]))
+    (picture,) = draw(plan_of(graph, stripes(1, 30, 2), machine(2)), graph, None).pictures
+    assert colours_in(pixels(picture)) & {PALETTE[0], OUTLINE}
+
+
+def test_a_body_shows_its_surface_and_a_slice():
+    mesh = tetrahedra(6)
+    graph = mesh.dual_graph()
+    part = np.repeat([0, 1], 15)
+    plan = plan_of(graph, part, machine(2), epsilon=0.5)
+    scene = draw(plan, graph, mesh)
+    assert [p.title for p in scene.pictures] == [
+        "Surface from the front", "Surface from the back", "Slice at the middle of z"
+    ]  # fmt: skip
+    image = pixels(scene.pictures[2])
+    assert at(image, scene.pictures[2], 0.3, 0.45) == PALETTE[0]
+    assert at(image, scene.pictures[2], 0.7, 0.45) == PALETTE[1]
+    front = pixels(scene.pictures[0])
+    shown = (front[..., 3] > 0).mean()
+    assert 0.2 < shown < 1
+
+
+def test_a_cloud_in_space():
+    rng = np.random.default_rng(21)
+    graph = replace(grid(10, 30), coords=rng.random((300, 3)) * [3, 2, 1])
+    scene = draw(plan_of(graph, stripes(10, 30, 3), machine(3)), graph, None)
+    assert len(scene.pictures) == 3
+    assert all((pixels(p)[..., 3] > 0).any() for p in scene.pictures)
+
+
+def test_without_places_there_is_no_picture():
+    graph = replace(grid(5, 6), coords=None)
+    plan = plan_of(graph, stripes(5, 6, 2), machine(2))
+    assert draw(plan, graph, None) is None
+    assert draw(plan, None, None) is None
+
+
+def test_scraps_are_not_drowned_in_outlines():
+    rng = np.random.default_rng(2)
+    graph = grid(300, 300)
+    part = rng.integers(0, 6, graph.n)
+    (picture,) = draw(plan_of(graph, part, machine(6)), graph, None, shrink=0.2).pictures
+    image = pixels(picture)
+    dark = (image[..., :3] == OUTLINE).all(axis=2)[image[..., 3] > 0]
+    assert dark.mean() < 0.6
+
+
+def test_labels_go_where_they_fit():
+    blocks = np.zeros((120, 300), np.int32)
+    blocks[:, 200:] = 1
+    blocks[:12, :12] = 2
+    labels = place_labels(blocks, ["left", "a name far too long", "tiny"], 20)
+    placed = {label.block: label for label in labels}
+    assert placed[0].text == "left"
+    assert placed[1].text == "1"
+    assert 2 not in placed
+    assert blocks[placed[0].y, placed[0].x] == 0
+    assert blocks[placed[1].y, placed[1].x] == 1
