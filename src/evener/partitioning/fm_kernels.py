@@ -14,6 +14,7 @@ from numba import njit
 
 NEVER = -(1 << 60)
 HEAP = 1 << 16
+HUB = 256  # edges from which on a vertex stays where it is: weighing it costs too much
 
 
 @njit(cache=True, nogil=True)
@@ -243,6 +244,8 @@ def search(
     for seed in seeds:
         if lock[seed] == stamp or (group >= 0 and group_of[part[seed]] != group):
             continue
+        if xadj[seed + 1] - xadj[seed] > HUB:
+            continue
         key, to = _best_move(
             seed, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price, group_of,
             group, pull, scratch,
@@ -313,6 +316,8 @@ def search(
                     continue
                 i = place[u]
                 if i < 0:
+                    if xadj[u + 1] - xadj[u] > HUB:
+                        continue
                     gain, target = _best_move(
                         u, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price,
                         group_of, group, pull, scratch,
