@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from matplotlib import image as readers
 
+from evener.graphs import Graph
 from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.labels import place_labels
 from evener.reporting.pictures import draw
@@ -108,6 +109,20 @@ def test_without_places_there_is_no_picture():
     plan = plan_of(graph, stripes(5, 6, 2), machine(2))
     assert draw(plan, graph, None) is None
     assert draw(plan, None, None) is None
+
+
+def test_zones_without_a_common_edge_differ_where_they_lie_side_by_side():
+    """Two strips of twenty blocks each, one below the other, no edge between the strips."""
+    whole = grid(12, 80)
+    u = np.repeat(np.arange(whole.n), whole.degrees)
+    kept = (u // 480 == whole.adjncy // 480) & (u < whole.adjncy)
+    graph = Graph.from_edges(whole.n, u[kept], whole.adjncy[kept], coords=whole.coords)
+    column = np.tile(np.arange(80), 6)
+    part = np.r_[column // 4, 20 + (column + 2) // 4 % 20]
+    (picture,) = draw(plan_of(graph, part, machine(40)), graph, None).pictures
+    image = pixels(picture)
+    for x in np.linspace(0.05, 0.95, 91):
+        assert at(image, picture, x, 0.47) != at(image, picture, x, 0.53)
 
 
 def test_scraps_are_not_drowned_in_outlines():

@@ -14,7 +14,7 @@ from evener.graphs import Graph
 from evener.meshes import Mesh, PolyMesh
 from evener.plans import Plan
 from evener.reporting import framing, png, raster
-from evener.reporting.colours import OUTLINE, PALETTE, block_colours
+from evener.reporting.colours import OUTLINE, PALETTE, block_colours, pairs_side_by_side
 from evener.reporting.framing import Frame
 from evener.reporting.insets import with_insets
 from evener.reporting.labels import Label, place_labels
@@ -103,15 +103,11 @@ def draw(
 
     shrink: size of the images relative to the usual.
     """
-    exchange = plan.evaluation.exchange
-    colour = block_colours(plan.platform.k, exchange.sender, exchange.receiver)
-    wide, half = round(WIDE * shrink), round(HALF * shrink)
-    differ = bool((colour[exchange.sender] != colour[exchange.receiver]).all())
-    blocks = _Blocks(plan.partition.part, colour, plan.platform.names, differ, wide, half)
     triangles = None if mesh is None else visible_triangles(mesh, plan.partition.n)
     coords = graph.coords if graph is not None else None
     if coords is None and mesh is not None and mesh.has_coordinates:
         coords = mesh.centres() if plan.partition.n == mesh.n_cells else mesh.points
+    blocks = _blocks(plan, graph, coords, shrink)
     if triangles is not None and triangles.corners.shape[2] == 2:
         return _draw_plane(triangles, blocks)
     if triangles is not None:
@@ -121,6 +117,25 @@ def draw(
     if coords.shape[1] == 3 and np.ptp(coords[:, 2]) > 0:
         return _draw_cloud(graph, coords, blocks)
     return _draw_sites(graph, coords[:, :2], blocks)
+
+
+def _blocks(plan: Plan, graph: Graph | None, coords: FloatArray | None, shrink: float) -> _Blocks:
+    sender, receiver = plan.evaluation.exchange.sender, plan.evaluation.exchange.receiver
+    touching = sender, receiver
+    if graph is not None and coords is not None and graph.components()[0] > 1:
+        # Zones that exchange nothing lie side by side all the same.
+        beside = pairs_side_by_side(coords, plan.partition.part)
+        pairs = np.unique(np.stack([np.r_[sender, beside[0]], np.r_[receiver, beside[1]]]), axis=1)
+        touching = pairs[0], pairs[1]
+    colour = block_colours(plan.platform.k, *touching)
+    return _Blocks(
+        plan.partition.part,
+        colour,
+        plan.platform.names,
+        differ=bool((colour[sender] != colour[receiver]).all()),
+        wide=round(WIDE * shrink),
+        half=round(HALF * shrink),
+    )
 
 
 def _draw_plane(triangles: Triangles, blocks: _Blocks) -> Scene:
