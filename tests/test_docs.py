@@ -16,6 +16,7 @@ import doctest
 import importlib
 import importlib.util
 import io
+import json
 import os
 import re
 import shlex
@@ -252,6 +253,37 @@ def test_cli_page_lists_every_command_and_option():
     assert [title for title in sections if title.startswith("evener ")] == list(found)
     for title, parser in found.items():
         assert documented_in(sections[title], sections) == arguments_of(parser), title
+
+
+def json_keys_in(title, sections):
+    text = re.search(r"^JSON: (.*?)\.\s", sections[title], re.MULTILINE | re.DOTALL)[1]
+    keys = set(re.findall(r"`([^`]+)`", text))
+    return keys.union(*(json_keys_in(other, sections) for other in re.findall(r"\[(.*?)\]", text)))
+
+
+@pytest.mark.slow
+def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    sections = sections_of(ROOT / "docs" / "cli.md")
+    assert main(["generate", "grid", "--shape", "8x9", "-o", "g.graph", "--quiet"]) == 0
+    words = {
+        "plan": "g.graph --k 3 --with rcb -o g.plan",
+        "evaluate": "g.graph g.plan --k 3",
+        "compare": "g.graph --k 3 --with rcb",
+        "fits": "g.graph --k 3",
+        "sizes": "--n 9 --k 3",
+        "machine": "flat --speeds 1,2",
+        "replay": "g.plan g.graph",
+        "export": "g.plan --to csv -o g.csv",
+        "report": "g.plan",
+        "info": "g.graph",
+        "convert": "g.graph g.npz",
+    }
+    for command, more in words.items():
+        capsys.readouterr()
+        assert main([command, *more.split(), "--json"]) == 0
+        keys = set(json.loads(capsys.readouterr().out))
+        assert keys == json_keys_in(f"evener {command}", sections), command
 
 
 def test_figures_are_those_of_the_result_files():
