@@ -33,13 +33,14 @@ class Inset:
 def with_insets(whole: Frame, centres: FloatArray, part: IntArray, k: int) -> list[Inset]:
     """Return the whole, and frames around groups of blocks that are small in those before.
 
-    centres (n, 2) of the vertices, part (n,) their blocks.
+    centres (n, 2) of the vertices, part (n,) their blocks; a block of none is not looked for.
     """
     insets = [Inset(whole, -1)]
     if k > MAX_BLOCKS or k < 2:
         return insets
     middle, size = _extents(centres, part, k)
-    waiting: list[tuple[int, IntArray]] = [(0, np.flatnonzero(_is_small(size, whole)))]
+    seen = np.bincount(part, minlength=k) > 0
+    waiting: list[tuple[int, IntArray]] = [(0, np.flatnonzero(seen & _is_small(size, whole)))]
     while waiting:
         number, small = waiting.pop(0)
         within = insets[number].frame

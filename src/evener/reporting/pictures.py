@@ -29,6 +29,7 @@ LIT = 9
 CROWD, CROWDED = 15, 0.7  # [pixels] of a neighbourhood, and its share of outlines
 FLAT = 0.25  # height / width below which a picture needs the whole width of the page
 LETTERS = " ABCDEFGH"
+MANY = 5  # blocks that become legible in it make a picture worth the whole width
 THIRD = 0.311  # of the page's width, gaps taken off
 LINED = (60, 250)  # [pixels] cells larger than this show their outline, faintly or plainly
 PAGE = 1080  # [CSS px] width of the page's content on a wide screen
@@ -212,9 +213,10 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: _Blocks) -> t
 
     whole = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
     if whole.height < whole.width * FLAT:
-        whole = whole.of_width(blocks.wide)
+        whole = whole.fitted(blocks.wide)
     name = f"Slice at the middle of {'xyz'[order[2]]}"
-    sites = coords[:, order[:2]], np.arange(len(coords))
+    seen = cells(whole).ravel()
+    sites = whole.centres()[seen >= 0], seen[seen >= 0]
     return _with_insets(cells, whole, sites, blocks, name=name)
 
 
@@ -285,7 +287,7 @@ def _with_insets(
     insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names))
     parents = [inset.parent for inset in insets]
     widths = _widths([inset.gained for inset in insets], whole, blocks)
-    frames = [inset.frame.of_width(w) for inset, w in zip(insets, widths, strict=True)]
+    frames = [inset.frame.fitted(w) for inset, w in zip(insets, widths, strict=True)]
     pictures = []
     for i, frame in enumerate(frames):
         title = name if i == 0 else f"{LETTERS[i]}, enlarged {_times(frames[0], frame)}"
@@ -301,7 +303,8 @@ def _widths(gained: list[int], whole: Frame, blocks: _Blocks) -> list[int]:
     if len(gained) == 2:
         return [blocks.half, blocks.half]
     widths = [round(blocks.wide * THIRD) if len(gained) > 3 else blocks.half] * len(gained)
-    widths[gained.index(max(gained))] = blocks.wide
+    if max(gained) >= MANY:
+        widths[gained.index(max(gained))] = blocks.wide
     return widths
 
 
