@@ -1,4 +1,4 @@
-"""Pictures: every block in its colour, at its place, under its name."""
+"""Scenes: every block in its colour, at its place, under its name."""
 
 import base64
 import io
@@ -12,7 +12,7 @@ from evener.graphs import Graph
 from evener.meshes import TETRA, Mesh
 from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.labels import place_labels
-from evener.reporting.pictures import draw
+from evener.reporting.scenes import draw
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
 
