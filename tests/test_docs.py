@@ -30,6 +30,9 @@ import pytest
 import evener
 from evener import cli
 from evener.cli import COMMANDS, main
+from evener.filing.formats import FORMATS
+from evener.filing.partitions import EXPORTS
+from evener.partitioning.registry import TOOLS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -308,3 +311,23 @@ def test_every_public_name_is_listed():
     listed = {code for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
               for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
     assert listed == set(evener.__all__)
+
+
+def first_column(section):
+    """The codes below the head of a table."""
+    return re.findall(r"^\| `([^`-][^`]*)` \|", section, re.MULTILINE)
+
+
+def test_formats_page_lists_every_format():
+    sections = sections_of(ROOT / "docs" / "formats.md")
+    assert first_column(sections["What is read"]) == [entry.name for entry in FORMATS]
+    written = {entry.name for entry in FORMATS if entry.writes}
+    assert set(first_column(sections["What is written"])) == written
+    assert set(first_column(sections["From a plan to your solver"])) == set(EXPORTS)
+
+
+def test_tools_are_listed():
+    section = sections_of(ROOT / "docs" / "choosing.md")["What each tool can do"]
+    listed = {code for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+              for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
+    assert listed == set(TOOLS)
