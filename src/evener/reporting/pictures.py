@@ -86,11 +86,16 @@ def draw_with_insets(
     whole: Frame,
     sites: tuple[FloatArray, IntArray],
     blocks: Blocks,
+    *,
     name: str = "The whole",
+    least: int = 2,
 ) -> tuple[Picture, ...]:
-    """Draw the whole and what is too small in it; sites: places (t, 2) and the vertex of each."""
+    """Draw the whole and what is too small in it; sites: places (t, 2), their vertices.
+
+    least: how many small blocks are worth a picture.
+    """
     places, vertex = sites
-    insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names))
+    insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names), least)
     parents = [inset.parent for inset in insets]
     widths = _widths([inset.gained for inset in insets], whole, blocks)
     frames = [inset.frame.fitted(w) for inset, w in zip(insets, widths, strict=True)]

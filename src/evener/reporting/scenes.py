@@ -20,6 +20,7 @@ from evener.reporting.pictures import FLAT, LIT, Blocks, Picture, draw_blocks, d
 from evener.reporting.shapes import Triangles, visible_triangles
 
 WIDE, HALF = 1800, 880  # pixels of a picture as wide as the page, and of one beside another
+WORTH_A_SLICE = 3  # blocks; where a slice only grazes two there is nothing to see
 MAX_SITES = 2_000_000  # points beyond this are thinned: a picture has no more pixels
 
 
@@ -151,7 +152,7 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tu
     name = f"Slice at the middle of {'xyz'[order[2]]}"
     seen = cells(whole).ravel()
     sites = whole.centres()[seen >= 0], seen[seen >= 0]
-    return draw_with_insets(cells, whole, sites, blocks, name=name)
+    return draw_with_insets(cells, whole, sites, blocks, name=name, least=WORTH_A_SLICE)
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
