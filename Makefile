@@ -26,7 +26,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/partitioners.py --small
+	$(BIN)/python benchmarks/partitioners.py --small -o benchmarks/data/small.jsonl
 	$(BIN)/python benchmarks/reading.py
 
 $(VENV)/.core: pyproject.toml

@@ -4,6 +4,11 @@ import os
 from pathlib import Path
 
 import pytest
+from hypothesis import settings
+
+# The first example of a test may compile kernels, or load them on a busy computer.
+settings.register_profile("evener", deadline=None)
+settings.load_profile("evener")
 
 
 def _data_folder() -> Path | None:

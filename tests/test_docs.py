@@ -16,6 +16,7 @@ import doctest
 import importlib
 import importlib.util
 import io
+import json
 import os
 import re
 import shlex
@@ -29,6 +30,9 @@ import pytest
 import evener
 from evener import cli
 from evener.cli import COMMANDS, main
+from evener.filing.formats import FORMATS
+from evener.filing.partitions import EXPORTS
+from evener.partitioning.registry import TOOLS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -254,15 +258,44 @@ def test_cli_page_lists_every_command_and_option():
         assert documented_in(sections[title], sections) == arguments_of(parser), title
 
 
-def test_figures_are_those_of_the_result_file():
-    path = ROOT / "benchmarks" / "partitioners.py"
-    spec = importlib.util.spec_from_file_location("partitioners", path)
-    benchmark = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(benchmark)
-    lines = [benchmark.json.loads(line) for line in benchmark.RESULTS.read_text().splitlines()]
-    assert benchmark.table(lines) in (ROOT / "docs" / "results" / "README.md").read_text(), (
-        "docs/results/README.md: put in what `python benchmarks/partitioners.py --table` prints"
-    )
+def json_keys_in(title, sections):
+    text = re.search(r"^JSON: (.*?)\.\s", sections[title], re.MULTILINE | re.DOTALL)[1]
+    keys = set(re.findall(r"`([^`]+)`", text))
+    return keys.union(*(json_keys_in(other, sections) for other in re.findall(r"\[(.*?)\]", text)))
+
+
+@pytest.mark.slow
+def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    sections = sections_of(ROOT / "docs" / "cli.md")
+    assert main(["generate", "grid", "--shape", "8x9", "-o", "g.graph", "--quiet"]) == 0
+    words = {
+        "plan": "g.graph --k 3 --with rcb -o g.plan",
+        "evaluate": "g.graph g.plan --k 3",
+        "compare": "g.graph --k 3 --with rcb",
+        "fits": "g.graph --k 3",
+        "sizes": "--n 9 --k 3",
+        "machine": "flat --speeds 1,2",
+        "replay": "g.plan g.graph",
+        "export": "g.plan --to csv -o g.csv",
+        "report": "g.plan",
+        "info": "g.graph",
+        "convert": "g.graph g.npz",
+    }
+    for command, more in words.items():
+        capsys.readouterr()
+        assert main([command, *more.split(), "--json"]) == 0
+        keys = set(json.loads(capsys.readouterr().out))
+        assert keys == json_keys_in(f"evener {command}", sections), command
+
+
+def test_figures_are_those_of_the_result_files():
+    path = ROOT / "benchmarks" / "summarise.py"
+    spec = importlib.util.spec_from_file_location("summarise", path)
+    summarise = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(summarise)
+    page = summarise.PAGE.read_text()
+    assert summarise.updated(page) == page, "run `python benchmarks/summarise.py`"
 
 
 def test_every_cited_source_is_listed():
@@ -278,3 +311,23 @@ def test_every_public_name_is_listed():
     listed = {code for row in re.findall(r"^\| (`.*?) \|", text, re.MULTILINE)
               for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
     assert listed == set(evener.__all__)
+
+
+def first_column(section):
+    """The codes below the head of a table."""
+    return re.findall(r"^\| `([^`-][^`]*)` \|", section, re.MULTILINE)
+
+
+def test_formats_page_lists_every_format():
+    sections = sections_of(ROOT / "docs" / "formats.md")
+    assert first_column(sections["What is read"]) == [entry.name for entry in FORMATS]
+    written = {entry.name for entry in FORMATS if entry.writes}
+    assert set(first_column(sections["What is written"])) == written
+    assert set(first_column(sections["From a plan to your solver"])) == set(EXPORTS)
+
+
+def test_tools_are_listed():
+    section = sections_of(ROOT / "docs" / "choosing.md")["What each tool can do"]
+    listed = {code for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
+              for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
+    assert listed == set(TOOLS)

@@ -6,6 +6,7 @@ import sys
 import numpy as np
 import pytest
 
+from evener.errors import InputError
 from evener.evaluating import evaluate
 from evener.partitions import Contract, Partition
 from evener.platforms import Platform
@@ -56,6 +57,14 @@ def test_pieces_of_a_striped_grid():
     assert found.certificate.boundary.tolist() == [12, 12]
     assert found.total_volume == 24
     assert found.max_volume == 12
+
+
+@pytest.mark.parametrize("speed", [1e-308, 5e-324])
+def test_seconds_beyond_all_numbers(speed):
+    graph, platform = path(3, vwgt=[1e12, 1, 1]), Platform.flat([1, speed])
+    contract = Contract([1.0, 1.0], [0.0, 0.0], [1e13, 1e13])
+    with pytest.raises(InputError, match="'dev1' would need more seconds"):
+        evaluate(graph, Partition([1, 1, 0], 2), platform, contract)
 
 
 def test_the_judge_shares_no_code_with_the_partitioners():

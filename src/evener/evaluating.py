@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from evener import metrics
+from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
 from evener.plans import Certificate, Evaluation, Exchange, Prediction
@@ -21,7 +24,7 @@ def evaluate(
     """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
 
     Everything is recomputed from graph and partition alone; nothing comes from whoever made the
-    partition. Raises InputError where their lengths differ.
+    partition. Raises InputError where their lengths differ, and for seconds beyond all numbers.
     """
     partition.checked_for(graph.n)
     between = metrics.quotient(graph, partition)
@@ -39,12 +42,19 @@ def evaluate(
         volumes=metrics.comm_volumes(between),
         holds=contract.keeps(weights, vertices, n_bytes),
     )
-    prediction = Prediction(
-        compute=metrics.compute_seconds(weights, platform),
-        communicate=metrics.communication_seconds(between, platform, bytes_per_value),
-        bound=metrics.makespan_bound(float(weights.sum()), platform),
-        hop_bytes=metrics.hop_bytes(between, platform, bytes_per_value),
-    )
+    with np.errstate(over="ignore"):
+        prediction = Prediction(
+            compute=metrics.compute_seconds(weights, platform),
+            communicate=metrics.communication_seconds(between, platform, bytes_per_value),
+            bound=metrics.makespan_bound(float(weights.sum()), platform),
+            hop_bytes=metrics.hop_bytes(between, platform, bytes_per_value),
+        )
+    if not np.isfinite(prediction.seconds).all():
+        device = platform.names[prediction.bottleneck]
+        raise InputError(
+            f"device {device!r} would need more seconds than a number holds",
+            hint="Check its speed and its links.",
+        )
     return Evaluation(
         certificate,
         prediction,

@@ -76,7 +76,7 @@ class Graph:
         for name in ("bytes_per_vertex", "bytes_per_edge"):
             put(self, name, _cost(getattr(self, name), name))
         if not np.isfinite(self.total_bytes):
-            raise InputError("bytes_per_vertex and bytes_per_edge add up to more than a float holds")
+            raise InputError("bytes_per_vertex and bytes_per_edge add up to more than 1e308")
 
     @property
     def n(self) -> int:

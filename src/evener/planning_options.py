@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX
 
@@ -10,6 +9,8 @@ from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.metrics import BYTES_PER_VALUE
 from evener.partitioning.registry import Request
+
+MAX_BYTES_PER_VALUE = 1e18  # times the values sent, still far from overflow
 
 
 @dataclass(frozen=True)
@@ -37,8 +38,11 @@ class PlanOptions:
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < 1:
             raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
-        if not 0 <= self.bytes_per_value < math.inf:
-            raise UsageError(f"bytes_per_value must be zero or above, not {self.bytes_per_value}")
+        if not 0 <= self.bytes_per_value <= MAX_BYTES_PER_VALUE:
+            raise UsageError(
+                f"bytes_per_value must lie between 0 and {MAX_BYTES_PER_VALUE:g}, "
+                f"not {self.bytes_per_value}"
+            )
         if not 0 < self.time_limit <= TIMEOUT_MAX:
             raise UsageError(
                 f"the time limit must be above zero and at most {TIMEOUT_MAX:.2g}, "

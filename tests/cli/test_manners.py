@@ -159,6 +159,14 @@ def test_unreadable_files(evener, place, command):
     assert "Permission denied" in said.err
 
 
+@pytest.mark.parametrize("option", ["--weights", "--coords"])
+@pytest.mark.parametrize("name", ["", ".", "/", ":", "missing", "cell:"])
+def test_bad_names_of_further_files(evener, place, option, name):
+    said = evener("info", "g.graph", option, name)
+    assert said.code in (2, 3)
+    assert said.out == ""
+
+
 def test_debug_shows_where(evener, place):
     said = evener("info", "missing", "--debug")
     assert said.code == 3

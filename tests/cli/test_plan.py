@@ -156,6 +156,7 @@ def test_an_old_plan_stays_where_none_can_be_made(evener, grid_file, small_machi
         (["--k", 2, "--epsilon", "nan"], "does not lie in"),
         (["--k", 2, "--epsilon", "much"], "--epsilon"),
         (["--k", 2, "--bytes-per-value", -1], "--bytes-per-value"),
+        (["--k", 2, "--bytes-per-value", 1e308], "--bytes-per-value"),
         (["--k", 2, "--seed", -1], "seed"),
         (["--k", 2, "--threads", 0], "threads"),
         (["--k", 2, "--time-limit", "inf"], "time limit"),

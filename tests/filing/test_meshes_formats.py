@@ -1,10 +1,13 @@
 """Small files of every mesh format: what they hold, and what is refused with which words."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from evener.errors import EvenerError, InputError, UsageError
-from evener.filing import read
+from evener.filing import meshes_meshio_child, read
 from evener.meshes import HEXAHEDRON, POLYGON, QUAD, TETRA, TRIANGLE
 from tests.filing import mesh_samples as samples
 
@@ -266,3 +269,14 @@ def test_meshio_at_its_worst(put, capfd, name, content, words):
         read(put(content, name))
     assert str(raised.value).count("\n") <= 2
     assert capfd.readouterr() == ("", "")
+
+
+@pytest.mark.slow
+def test_meshio_leaves_when_its_parent_is_gone(put, tmp_path):
+    path, folder = put("Begin Nodes\n1 0 0 0\n", "hang.mdpa"), tmp_path / "arrays"
+    folder.mkdir()
+    script = meshes_meshio_child.__file__
+    command = [sys.executable, "-P", script, str(path), "mdpa", str(folder), "60", str(2**31)]
+    ended = subprocess.run(command, input=b"", timeout=60, check=False)
+    assert ended.returncode == 1
+    assert not folder.exists()

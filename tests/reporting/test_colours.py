@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evener.reporting.colours import PALETTE, USUAL, block_colours
+from evener.reporting.colours import PALETTE, USUAL, block_colours, pairs_side_by_side
 
 
 def both_ways(pairs):
@@ -50,6 +50,18 @@ def test_more_blocks_than_colours_all_touching_still_get_colours():
     pairs = [(a, b) for a in range(20) for b in range(a)]
     colour = block_colours(20, *both_ways(pairs))
     assert np.bincount(colour, minlength=len(PALETTE)).max() == 2
+
+
+def test_blocks_side_by_side():
+    coords = np.array([[x, y] for y in (0.0, 10.0) for x in range(8)])
+    part = np.array([0, 0, 0, 0, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 2, 2])
+    a, b = pairs_side_by_side(coords, part)
+    assert {(0, 1), (1, 0)} <= set(zip(a.tolist(), b.tolist(), strict=True))
+    assert sorted(zip(a.tolist(), b.tolist(), strict=True)) == sorted(
+        zip(b.tolist(), a.tolist(), strict=True)
+    )
+    alone = pairs_side_by_side(np.zeros((1, 2)), np.array([0]))
+    assert alone[0].size == alone[1].size == 0
 
 
 def luminance(rgb):

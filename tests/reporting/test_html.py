@@ -146,6 +146,7 @@ def test_one_block_and_isolated_blocks():
     assert_is_well_made(report(plan))
 
 
+@pytest.mark.slow
 def test_a_thousand_devices_stay_small_and_listed():
     graph = grid(40, 100)
     plan = plan_of(graph, np.arange(4000) // 4, machine(1000, speeds=(1.0, 2.0, 3.0)))
@@ -153,6 +154,7 @@ def test_a_thousand_devices_stay_small_and_listed():
     assert_numbers_are_the_plans(root, plan)
 
 
+@pytest.mark.slow
 def test_more_devices_than_a_page_holds():
     graph = grid(1, 3000)
     plan = plan_of(graph, np.arange(3000), machine(3000))
@@ -162,6 +164,7 @@ def test_more_devices_than_a_page_holds():
     assert "2,000 of 3,000 devices are shown" in root.text
 
 
+@pytest.mark.slow
 def test_scraps_do_not_break_the_size():
     """Noise does not compress: the pictures are drawn smaller."""
     mesh = quads(700, 1000)

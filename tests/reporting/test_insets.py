@@ -77,6 +77,14 @@ def test_a_block_of_far_flung_pieces_does_not_hide_the_others():
     assert insets[1].gained == 3
 
 
+def test_groups_too_small_to_matter_are_left():
+    tiny = [(10 + 3 * i, 10, 2.5, 2.5) for i in range(3)]
+    places, part = scattered([(0, 0, 100, 60), *tiny])
+    whole = frame_around(places, 1000)
+    assert len(with_insets(whole, places, part, 4, least=3)) > 1
+    assert len(with_insets(whole, places, part, 4, least=4)) == 1
+
+
 def test_one_block_and_empty_blocks():
     places, part = scattered([(0, 0, 1, 1)])
     whole = frame_around(places, 100)

@@ -106,7 +106,8 @@ def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
     assert (np.sort(contract.high) >= lightest * (1 - 1e-12)).all()
     needs = np.empty(k)
     needs[np.argsort(sizes.high, kind="stable")] = lightest
-    assert np.maximum(contract.low, needs).sum() <= weights.sum() * (1 + 1e-9)
+    if (contract.high > 1.03 * contract.targets * (1 + 1e-12)).any():  # some had to be raised
+        assert np.maximum(contract.low, needs).sum() <= weights.sum() * (1 + 1e-9)
     assert (contract.low <= contract.high).all()
     assert (contract.high >= contract.targets * (1 - 1e-12)).all()
     assert (contract.low >= 0).all()

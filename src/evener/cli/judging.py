@@ -16,7 +16,7 @@ def add_judging_options(parser: argparse.ArgumentParser) -> None:
     add_epsilon(parser)
     parser.add_argument(
         "--bytes-per-value",
-        type=_not_negative,
+        type=_bytes_per_value,
         default=8.0,
         metavar="B",
         help="what a boundary vertex sends to a neighbouring block (default 8)",
@@ -91,7 +91,7 @@ def _below_one(text: str) -> float:
     return float(text)
 
 
-def _not_negative(text: str) -> float:
-    if not 0 <= float(text) < math.inf:
-        raise argparse.ArgumentTypeError(f"{text} is not a number, finite and zero or above")
+def _bytes_per_value(text: str) -> float:
+    if not 0 <= float(text) <= 1e18:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
     return float(text)

@@ -12,6 +12,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import sys
 import threading
 import warnings
@@ -32,7 +33,7 @@ def main(arguments: list[str]) -> None:
     """Write `facts.json`, with `error` or the names of the fields, and then `arrays.npz`."""
     path, reader, folder, seconds, room = arguments
     _limit(int(seconds), int(room))
-    threading.Thread(target=_leave_with_parent, daemon=True).start()
+    threading.Thread(target=_leave_with_parent, args=(folder,), daemon=True).start()
     said = io.StringIO()
     arrays: dict[str, Any] = {}
     facts: dict[str, Any]
@@ -67,9 +68,10 @@ def _limit(seconds: int, room: int) -> None:
             resource.setrlimit(kind, (soft, hard))
 
 
-def _leave_with_parent() -> None:
-    """Wait until the pipe from the parent closes."""
+def _leave_with_parent(folder: str) -> None:
+    """Wait until the pipe from the parent closes: it is gone, and cleans up no more."""
     sys.stdin.buffer.read()
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

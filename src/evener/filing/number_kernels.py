@@ -133,6 +133,8 @@ def scaled(mantissa, exponent):
     if mantissa == 0:
         return 0.0
     index = exponent - _SMALLEST_POWER
+    if exponent > 308:
+        return np.inf
     if index < 0 or index >= POWER_HIGH.size:
         return float(mantissa) * 10.0**exponent
     # Up to 2^53 a double holds the mantissa; beyond, its last bits stand apart.

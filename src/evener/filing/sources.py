@@ -95,6 +95,8 @@ class Source:
 
 def find_file(path: Path) -> Path | None:
     """Return `path`, or `path` with a packing's suffix, whichever is a file."""
+    if not path.name:
+        return None
     for candidate in (path, *(path.with_name(path.name + packing) for packing in PACKINGS)):
         if _is_file(candidate):
             return candidate

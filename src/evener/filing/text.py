@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any, NoReturn
 
@@ -13,6 +14,7 @@ from evener.errors import InputError
 from evener.filing.sources import Source
 from evener.graphs import Graph
 
+_INK = re.compile(rb"\S")
 # An index is refused before memory is reserved for it: a file that speaks of more vertices than
 # this and than half its own bytes is lying, or all but empty.
 _VERTICES_WITHOUT_PROOF = 5_000_000
@@ -23,13 +25,13 @@ SLACK = 2**16
 def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tuple[int, bytes]]:
     """Yield (offset, stripped line) of lines neither blank nor begun by a byte of `comments`."""
     data = source.data
-    while start < len(data):
-        stop = data.find(b"\n", start)
-        stop = len(data) if stop < 0 else stop
+    while (ink := _INK.search(data, start)) is not None:
+        start = data.rfind(b"\n", start, ink.start()) + 1 or start
+        stop = after_line(source, start)
         line = data[start:stop].strip()
-        if line and line[:1] not in (bytes([c]) for c in comments):
+        if line[:1] not in (bytes([c]) for c in comments):
             yield start, line
-        start = stop + 1
+        start = stop
 
 
 def after_line(source: Source, offset: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray
+from evener.arrays import FloatArray, IntArray
 
 # Paul Tol's "light" scheme, made for filling areas that carry black labels, and darker kin of
 # it for graphs that need more than nine.
@@ -16,6 +16,8 @@ PALETTE: tuple[tuple[int, int, int], ...] = (
     (190, 170, 95),
 )  # fmt: skip
 OUTLINE = (38, 42, 48)
+MAX_SITES = 200_000
+NEAR = 6  # vertices around each one that count as beside it
 USUAL = 8  # the most distinct ones; more are taken only where eight do not do
 
 
@@ -44,6 +46,22 @@ def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[n
             urgency[other] += seen[other, chosen] == 0
             seen[other, chosen] += 1
     return colour
+
+
+def pairs_side_by_side(coords: FloatArray, part: IntArray) -> tuple[IntArray, IntArray]:
+    """Blocks that lie beside each other whether or not an edge joins them, both ways.
+
+    coords (n, d) and part (n,) of the vertices; of many, some.
+    """
+    from scipy.spatial import cKDTree
+
+    step = -(-len(coords) // MAX_SITES)
+    places, part = coords[::step], part[::step].astype(np.int64)
+    _, near = cKDTree(places).query(places, k=min(NEAR + 1, len(places)))
+    a, b = np.repeat(part, near.shape[1]) if near.ndim > 1 else part, part[near.ravel()]
+    a, b = a[a != b], b[a != b]
+    keys = np.unique(np.concatenate([a, b]) * (part.max() + 1) + np.concatenate([b, a]))
+    return keys // (part.max() + 1), keys % (part.max() + 1)
 
 
 def _least_used(seen: npt.NDArray[np.int32], used: npt.NDArray[np.int64]) -> int:

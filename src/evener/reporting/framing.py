@@ -38,9 +38,10 @@ class Frame:
         """Area of the box."""
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
-    def of_width(self, width: int) -> Frame:
-        """Return the same box, drawn otherwise."""
-        return replace(self, width=width)
+    def fitted(self, width: int) -> Frame:
+        """Return the same box, `width` wide, or less where it would be too tall for a screen."""
+        tall = (self.y1 - self.y0) / (self.x1 - self.x0) / TALLEST
+        return replace(self, width=round(width / max(tall, 1.0)))
 
     def pixels(self, points: FloatArray) -> FloatArray:
         """Map (..., 2) to pixels, y downwards; a third column is scaled alike."""
@@ -114,8 +115,5 @@ def framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
     w, h = max(w, h / 4, 1e-300), max(h, w * FLATTEST)
     if w <= 1e-300:
         w = h = 1.0
-    if h > TALLEST * w:
-        # Tall: a narrower picture, so that it still fits on a screen.
-        width = round(width * TALLEST * w / h)
     x, y = float(middle[0]), float(middle[1])
-    return Frame(x - w / 2, x + w / 2, y - h / 2, y + h / 2, width)
+    return Frame(x - w / 2, x + w / 2, y - h / 2, y + h / 2, width).fitted(width)

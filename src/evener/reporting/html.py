@@ -17,8 +17,8 @@ from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
 from evener.reporting.comparisons import compared
 from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
-from evener.reporting.pictures import Scene, draw
 from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
+from evener.reporting.scenes import Scene, draw
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB

@@ -30,20 +30,26 @@ class Inset:
     gained: int = 0
 
 
-def with_insets(whole: Frame, centres: FloatArray, part: IntArray, k: int) -> list[Inset]:
+def with_insets(
+    whole: Frame, centres: FloatArray, part: IntArray, k: int, least: int = 2
+) -> list[Inset]:
     """Return the whole, and frames around groups of blocks that are small in those before.
 
-    centres (n, 2) of the vertices, part (n,) their blocks.
+    centres (n, 2) of the vertices, part (n,) their blocks; a block of none is not looked for.
+    least: fewer blocks than this make no group.
     """
     insets = [Inset(whole, -1)]
     if k > MAX_BLOCKS or k < 2:
         return insets
     middle, size = _extents(centres, part, k)
-    waiting: list[tuple[int, IntArray]] = [(0, np.flatnonzero(_is_small(size, whole)))]
+    seen = np.bincount(part, minlength=k) > 0
+    waiting: list[tuple[int, IntArray]] = [(0, np.flatnonzero(seen & _is_small(size, whole)))]
     while waiting:
         number, small = waiting.pop(0)
         within = insets[number].frame
         for group in _groups(middle, small, within):
+            if group.size < least:
+                continue
             frame = _around(middle[group], size[group], within)
             way = [] if frame is None else _way(within, frame)
             if frame is None or len(insets) + len(way) > MAX_PICTURES:
@@ -70,7 +76,7 @@ def _is_small(size: FloatArray, frame: Frame) -> npt.NDArray[np.bool_]:
 
 
 def _groups(middle: FloatArray, small: IntArray, frame: Frame) -> list[IntArray]:
-    """Blocks that lie near each other, the largest group first; single ones are none."""
+    """Blocks that lie near each other, the largest group first."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
@@ -82,7 +88,7 @@ def _groups(middle: FloatArray, small: IntArray, frame: Frame) -> list[IntArray]
     joined = coo_array((np.ones(len(pairs)), pairs.T), shape=(small.size, small.size))
     n_groups, label = connected_components(joined, directed=False)
     groups: list[IntArray] = [small[label == g] for g in range(n_groups)]
-    return sorted((g for g in groups if g.size > 1), key=lambda g: -g.size)
+    return sorted(groups, key=lambda g: -g.size)
 
 
 def _around(middle: FloatArray, size: FloatArray, within: Frame) -> Frame | None:

@@ -15,7 +15,7 @@ MAX_NUMBERED = 32  # up to so many blocks a cell has room for its number
 MAX_DRAWN = 256  # beyond that a cell is a pixel of an image
 LEVELS = 8
 MAX_TITLED = 6000  # cells that tell their numbers under the pointer; more weigh too much
-MAX_PAIRS = 1500  # rows of the table of all exchanges
+MAX_PAIRS = 4000  # rows of the table of all exchanges
 N_LARGEST = 10
 
 

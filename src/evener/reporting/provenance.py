@@ -135,7 +135,7 @@ def _levels(plan: Plan) -> list[tuple[str, str, str, str]]:
         (
             level.name,
             duration(level.link.alpha),
-            f"{memory(1 / level.link.beta)}/s" if level.link.beta > 0 else "unlimited",
+            f"{1e-9 / level.link.beta:,.3g} GB/s" if level.link.beta > 0 else "unlimited",
             memory(hop),
         )
         for level, hop in zip(plan.platform.levels, hops, strict=False)

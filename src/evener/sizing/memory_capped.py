@@ -103,7 +103,7 @@ def target_sizes(
     """
     if not 0 <= epsilon < 1:
         raise InputError(f"epsilon must lie in [0, 1), not {epsilon}")
-    if not (np.isfinite(n) and n > 0):
+    if not 0 < n < np.inf:  # also of whole numbers that no array holds
         raise InputError(f"the load must be finite and above zero, not {n}")
     if unit and (n != int(n) or n > MAX_WHOLE):
         raise InputError(f"a load of unit weights must be a whole number up to 2^53, not {n}")

@@ -1,4 +1,4 @@
-"""Pictures: every block in its colour, at its place, under its name."""
+"""Scenes: every block in its colour, at its place, under its name."""
 
 import base64
 import io
@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 from matplotlib import image as readers
 
+from evener.graphs import Graph
+from evener.meshes import TETRA, Mesh
 from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.labels import place_labels
-from evener.reporting.pictures import draw
+from evener.reporting.scenes import draw
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
 
@@ -108,6 +110,35 @@ def test_without_places_there_is_no_picture():
     plan = plan_of(graph, stripes(5, 6, 2), machine(2))
     assert draw(plan, graph, None) is None
     assert draw(plan, None, None) is None
+
+
+def test_zones_without_a_common_edge_differ_where_they_lie_side_by_side():
+    """Two strips of twenty blocks each, one below the other, no edge between the strips."""
+    whole = grid(12, 80)
+    u = np.repeat(np.arange(whole.n), whole.degrees)
+    kept = (u // 480 == whole.adjncy // 480) & (u < whole.adjncy)
+    graph = Graph.from_edges(whole.n, u[kept], whole.adjncy[kept], coords=whole.coords)
+    column = np.tile(np.arange(80), 6)
+    for shift in range(8):
+        part = np.r_[column // 4, 20 + (column + 2 + 4 * shift) // 4 % 20]
+        plan = plan_of(graph, part, machine(40))
+        (picture,) = draw(plan, graph, None, shrink=0.3).pictures
+        image = pixels(picture)
+        for x in np.linspace(0.05, 0.95, 91):
+            assert at(image, picture, x, 0.46) != at(image, picture, x, 0.54)
+
+
+def test_a_slice_enlarges_only_what_it_shows():
+    """Tiny blocks far above the slice, in a body whose lower part alone is cut."""
+    bar, stub = tetrahedra(20), tetrahedra(1)
+    points = np.concatenate([bar.points * [1, 2, 1], stub.points * 0.05 + [3, 0.5, 1.5]])
+    mesh = Mesh(
+        points, np.arange(0, 4 * 105 + 1, 4), np.r_[bar.corners, stub.corners + bar.n_points],
+        np.full(105, TETRA),
+    )  # fmt: skip
+    part = np.r_[np.zeros(100, int), 1 + np.arange(5)]
+    plan = plan_of(mesh.dual_graph(), part, machine(6), epsilon=0.5)
+    assert len(draw(plan, mesh.dual_graph(), mesh).pictures) == 3
 
 
 def test_scraps_are_not_drowned_in_outlines():

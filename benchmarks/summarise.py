@@ -1,0 +1,128 @@
+"""Writes the tables of docs/results/README.md from the result files beside this script.
+
+    python benchmarks/summarise.py
+
+A table stands between the comments `begin NAME` and `end NAME`.
+"""
+
+import importlib.util
+import json
+import re
+from collections import defaultdict
+from pathlib import Path
+from statistics import median
+
+HERE = Path(__file__).parent
+PAGE = HERE.parent / "docs" / "results" / "README.md"
+
+
+def main():
+    PAGE.write_text(updated(PAGE.read_text()))
+
+
+def updated(page):
+    """The page with every table made anew."""
+    for name, make in TABLES.items():
+        lines = (HERE / "results" / f"{name}.jsonl").read_text().splitlines()
+        table = make([json.loads(line) for line in lines])
+        begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
+        pattern = f"(?<={begin}\n).*(?={end})"
+        page, found = re.subn(pattern, lambda _, t=table: t + "\n", page, flags=re.DOTALL)
+        assert found == 1, f"{PAGE.name}: {begin} is to stand there once"
+    return page
+
+
+def partitioners(lines):
+    """As `partitioners.py --table` prints it."""
+    spec = importlib.util.spec_from_file_location("partitioners", HERE / "partitioners.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module.table(lines)
+
+
+def enforcing(lines):
+    """Medians over machines and seeds."""
+    groups = defaultdict(list)
+    for line in lines:
+        groups[line["graph"], line["from"]].append(line)
+    rows = [
+        ("graph", "from", "CPU / METIS's", "cut after / before", "moved", "had to move", "runs")
+    ]
+    for (graph, origin), own in groups.items():
+        cpu, cut, moved, least = (
+            median(line[key] for line in own)
+            for key in ("cpu_ratio", "cut_ratio", "moved", "least")
+        )
+        row = graph, origin, f"{cpu:.3f}", f"{cut:.3f}", f"{moved:.1%}", f"{least:.1%}", len(own)
+        rows.append(row)
+    return markdown(rows)
+
+
+def geometric(lines):
+    """A row a partitioner, a column a kind of points and weights."""
+    cells = {}
+    off = defaultdict(float)
+    for line in lines:
+        if "weights" in line:
+            cells[line["what"], line["d"], line["weights"]] = f"{line['cpu_s']:.2f}"
+            off[line["what"]] = max(off[line["what"]], line["off_by_heaviest"])
+    columns = [(2, "unit"), (2, "whole"), (3, "unit"), (3, "whole")]
+    rows = [
+        ("partitioner", *(f"{d}-D, {kind} weights" for d, kind in columns), "worst block off by")
+    ]
+    rows += [
+        (name, *(cells[name, *column] for column in columns), f"{worst:.2f}")
+        for name, worst in off.items()
+    ]
+    return markdown(rows)
+
+
+def generating(lines):
+    rows = [("family", "vertices or cells", "edges", "CPU s")]
+    for line in lines:
+        name = line["family"] + (f", {line['dim']}-D" if "dim" in line else "")
+        size, edges = line.get("vertices", line.get("cells")), line.get("edges")
+        rows.append((name, f"{size:,}", f"{edges:,}" if edges else "", f"{line['cpu_s']:.2f}"))
+    return markdown(rows)
+
+
+def reading(lines):
+    rows = [("reader or writer", "edges", "CPU s", "beside", "CPU ratio")]
+    for line in lines:
+        what = line.get("reader") or f"{line['writer']}, written"
+        ratio = f"{line['cpu_ratio']:.2f}" if "cpu_ratio" in line else ""
+        beside = line.get("beside", "")
+        rows.append((what, f"{line['m']:,}", f"{line['cpu_s']:.2f}", beside, ratio))
+    return markdown(rows)
+
+
+def scale(lines):
+    rows = [("what", "size", "CPU s")]
+    for line in lines:
+        sizes = [(key, f"{value:,}") for key, value in line.items() if key not in ("what", "cpu_s")]
+        size = ", ".join(
+            f"{key[:-3]} {value} MB" if key.endswith("_MB") else f"{value} {key}"
+            for key, value in sizes
+            if key != "k"
+        )
+        rows.append((line["what"], size, f"{line['cpu_s']:.2f}"))
+    return markdown(rows)
+
+
+def markdown(rows):
+    head, *body = rows
+    lines = [head, ["---"] * len(head), *body]
+    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+
+
+TABLES = {
+    "partitioners": partitioners,
+    "enforcing": enforcing,
+    "geometric": geometric,
+    "scale": scale,
+    "reading": reading,
+    "generating": generating,
+}
+
+if __name__ == "__main__":
+    main()

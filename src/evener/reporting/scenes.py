@@ -1,0 +1,231 @@
+"""The mesh or graph in space, coloured by device: flat, as a surface, as points, as a slice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.graphs import Graph
+from evener.meshes import Mesh, PolyMesh
+from evener.plans import Plan
+from evener.reporting import framing, raster
+from evener.reporting.colours import PALETTE, block_colours, pairs_side_by_side
+from evener.reporting.framing import Frame
+from evener.reporting.numbers import count, plural
+from evener.reporting.pictures import FLAT, LIT, Blocks, Picture, draw_blocks, draw_with_insets
+from evener.reporting.shapes import Triangles, visible_triangles
+
+WIDE, HALF = 1800, 880  # pixels of a picture as wide as the page, and of one beside another
+WORTH_A_SLICE = 3  # blocks; where a slice only grazes two there is nothing to see
+MAX_SITES = 2_000_000  # points beyond this are thinned: a picture has no more pixels
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Pictures of one mesh or graph and the sentence that goes with them."""
+
+    pictures: tuple[Picture, ...]
+    caption: str
+
+
+def draw(
+    plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None, *, shrink: float = 1.0
+) -> Scene | None:
+    """Return pictures of mesh or graph with every block in colour; None without coordinates.
+
+    shrink: size of the images relative to the usual.
+    """
+    triangles = None if mesh is None else visible_triangles(mesh, plan.partition.n)
+    coords = graph.coords if graph is not None else None
+    if coords is None and mesh is not None and mesh.has_coordinates:
+        coords = mesh.centres() if plan.partition.n == mesh.n_cells else mesh.points
+    blocks = _blocks(plan, graph, coords, shrink)
+    if triangles is not None and triangles.corners.shape[2] == 2:
+        return _draw_plane(triangles, blocks)
+    if triangles is not None:
+        return _draw_body(triangles, coords, blocks, solid=mesh is not None and mesh.dim == 3)
+    if graph is None or coords is None or graph.n == 0:
+        return None
+    if coords.shape[1] == 3 and np.ptp(coords[:, 2]) > 0:
+        return _draw_cloud(graph, coords, blocks)
+    return _draw_sites(graph, coords[:, :2], blocks)
+
+
+def _blocks(plan: Plan, graph: Graph | None, coords: FloatArray | None, shrink: float) -> Blocks:
+    sender, receiver = plan.evaluation.exchange.sender, plan.evaluation.exchange.receiver
+    touching = sender, receiver
+    if graph is not None and coords is not None and graph.components()[0] > 1:
+        # Zones that exchange nothing lie side by side all the same.
+        beside = pairs_side_by_side(coords, plan.partition.part)
+        pairs = np.unique(np.stack([np.r_[sender, beside[0]], np.r_[receiver, beside[1]]]), axis=1)
+        touching = pairs[0], pairs[1]
+    colour = block_colours(plan.platform.k, *touching)
+    return Blocks(
+        plan.partition.part,
+        colour,
+        plan.platform.names,
+        differ=bool((colour[sender] != colour[receiver]).all()),
+        wide=round(WIDE * shrink),
+        half=round(HALF * shrink),
+    )
+
+
+def _draw_plane(triangles: Triangles, blocks: Blocks) -> Scene:
+    centres = triangles.corners.mean(axis=1)
+    whole = framing.frame_around(triangles.corners.reshape(-1, 2), blocks.wide)
+
+    def cells(frame: Frame) -> raster.Ids:
+        corners = frame.pixels(triangles.corners)
+        seen = (corners.max(axis=1) >= 0).all(axis=1)
+        seen &= (corners.min(axis=1) <= [frame.width, frame.height]).all(axis=1)
+        return raster.fill(corners[seen], triangles.owner[seen], frame.width, frame.height)
+
+    pictures = draw_with_insets(cells, whole, (centres, triangles.owner), blocks)
+    what = "Every cell has the colour of its device"
+    return Scene(pictures, _caption(what, pictures, blocks))
+
+
+def _draw_sites(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
+    """Colour each pixel by the nearest vertex, up to about an edge's length from it."""
+    from scipy.spatial import cKDTree
+
+    step = -(-graph.n // MAX_SITES)
+    sites = coords[::step]
+    reach = framing.local_reach(graph.xadj, graph.adjncy, coords)[::step] * step**0.5
+    tree = cKDTree(sites)
+    whole = framing.frame_around(coords, blocks.wide, margin=0.02)
+    hull = _hull_of(coords)
+
+    def cells(frame: Frame) -> raster.Ids:
+        distance, nearest = tree.query(frame.centres())
+        reached = (distance <= reach[nearest]) & hull(frame).ravel()
+        reached |= distance <= 0.75 / frame.scale
+        ids = np.where(reached, nearest * step, raster.NOTHING)
+        return np.asarray(ids.reshape(frame.height, frame.width), np.int32)
+
+    pictures = draw_with_insets(cells, whole, (coords, np.arange(graph.n)), blocks)
+    what = "Every vertex, with the space nearest to it, has the colour of its device"
+    return Scene(pictures, _caption(what, pictures, blocks))
+
+
+def _draw_body(
+    triangles: Triangles, coords: FloatArray | None, blocks: Blocks, *, solid: bool
+) -> Scene:
+    pictures = []
+    for view in framing.VIEW_ANGLES:
+        corners = framing.turned(triangles.corners, view)
+        frame = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
+        cells, seen = raster.fill_nearest(
+            frame.pixels(corners), triangles.owner, frame.width, frame.height
+        )
+        shade = _shading(corners)[seen]
+        pictures.append(draw_blocks(f"Surface from the {view}", cells, blocks, shade=shade))
+    if solid and coords is not None:
+        pictures += _cut_through(triangles, coords, blocks)
+    what = "The surface has the colour of the device that holds the cell beneath"
+    return Scene(tuple(pictures), _caption(what, tuple(pictures), blocks))
+
+
+def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tuple[Picture, ...]:
+    """Cut a body across its shortest axis: each pixel inside shows the nearest vertex."""
+    from scipy.spatial import cKDTree
+
+    order, height = _cutting_plane(triangles.corners.reshape(-1, 3))
+    corners = triangles.corners[..., order] - [0, 0, height]
+    tree = cKDTree(coords[:, order])
+
+    def cells(frame: Frame) -> raster.Ids:
+        within = raster.inside(frame.pixels(corners), frame.width, frame.height)
+        places = frame.centres()[within.ravel()]
+        _, nearest = tree.query(np.column_stack([places, np.full(len(places), height)]))
+        ids = np.full(within.shape, raster.NOTHING, np.int32)
+        ids[within] = nearest
+        return ids
+
+    whole = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
+    if whole.height < whole.width * FLAT:
+        whole = whole.fitted(blocks.wide)
+    name = f"Slice at the middle of {'xyz'[order[2]]}"
+    seen = cells(whole).ravel()
+    sites = whole.centres()[seen >= 0], seen[seen >= 0]
+    return draw_with_insets(cells, whole, sites, blocks, name=name, least=WORTH_A_SLICE)
+
+
+def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
+    """Vertices in space as discs, near ones before far ones, and a slice through the middle."""
+    pictures = []
+    step = -(-graph.n // MAX_SITES)
+    reach = framing.local_reach(graph.xadj, graph.adjncy, coords)
+    spacing = reach[::step] * step ** (1 / 3)
+    for view in framing.VIEW_ANGLES:
+        sites = framing.turned(coords[::step], view)
+        frame = framing.frame_around(sites[:, :2], blocks.half, margin=0.03)
+        radius = np.clip(0.4 * spacing * frame.scale, 1.0, 14.0)
+        cells = raster.stamp_nearest(frame.pixels(sites), radius, frame.width, frame.height)
+        z = sites[:, 2]
+        away = (z.max() - z) / (np.ptp(z) or 1.0)
+        shade = (away * LIT).astype(np.int64)[cells]
+        cells = np.where(cells >= 0, cells * step, raster.NOTHING).astype(np.int32)
+        pictures.append(draw_blocks(f"From the {view}", cells, blocks, shade=shade, lined=False))
+    pictures.append(_slice(coords, reach, blocks))
+    what = "Every vertex is a disc in the colour of its device, the farther the darker"
+    return Scene(tuple(pictures), _caption(what, tuple(pictures), blocks))
+
+
+def _slice(coords: FloatArray, reach: FloatArray, blocks: Blocks) -> Picture:
+    """Cut a cloud across its shortest axis: each pixel shows the nearest vertex within reach."""
+    from scipy.spatial import cKDTree
+
+    order, height = _cutting_plane(coords)
+    frame = framing.frame_around(coords[:, order[:2]], blocks.half, margin=0.02)
+    places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
+    distance, nearest = cKDTree(coords[:, order]).query(places)
+    cells = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
+    image = cells.reshape(frame.height, frame.width).astype(np.int32)
+    return draw_blocks(f"Slice at the middle of {'xyz'[order[2]]}", image, blocks)
+
+
+def _cutting_plane(points: FloatArray) -> tuple[npt.NDArray[np.int64], float]:
+    """Return the axes by extent, longest first, and the middle of the last."""
+    order = np.argsort(-np.ptp(points, axis=0), kind="stable")
+    depth = points[:, order[2]]
+    return order, float(depth.min() + depth.max()) / 2
+
+
+def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:
+    """Return what says of each pixel of a frame whether it lies in the convex hull of coords."""
+    from scipy.spatial import ConvexHull, QhullError
+
+    try:
+        ring = coords[ConvexHull(coords).vertices]
+    except QhullError:
+        # All on one line: they have no inside.
+        return lambda frame: np.zeros((frame.height, frame.width), np.bool_)
+    fan = np.stack([np.broadcast_to(ring[0], ring[2:].shape), ring[1:-1], ring[2:]], axis=1)
+    owner = np.zeros(len(fan), np.int32)
+    return lambda frame: raster.fill(frame.pixels(fan), owner, frame.width, frame.height) == 0
+
+
+def _shading(corners: FloatArray) -> npt.NDArray[np.int64]:
+    """(t,) shade of each triangle under a light from the upper left, whichever side is seen."""
+    normal = np.cross(corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0])
+    length = np.sqrt((normal**2).sum(axis=1))
+    light = np.array([-0.35, 0.55, 0.76])
+    bright = np.abs(normal @ light) / np.where(length > 0, length, 1.0)
+    return np.asarray(((1 - np.minimum(bright, 1.0)) * LIT).astype(np.int64))
+
+
+def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
+    k = len(blocks.names)
+    labelled = {label.block for picture in pictures for label in picture.labels}
+    told = "" if k <= len(PALETTE) else "colours repeat"
+    if told and blocks.differ:
+        told = "colours repeat, but not between blocks that exchange anything"
+    named = "every block carries its device's name or number"
+    if len(labelled) < k:
+        named = f"{plural(len(labelled), 'block')} of {count(k)} have room for a name or number"
+    return f"{what}; dark lines part the blocks; {'; '.join(t for t in (told, named) if t)}."
