@@ -14,18 +14,22 @@ PATIENCE = 4
 def connect(state: State, *, patience: int = PATIENCE) -> None:
     """Join stray pieces to neighbouring blocks and balance again without taking blocks apart.
 
+    Where all of them together cannot be balanced, only those are joined that fit as they are.
     Keeps the contract whatever happens: the best partition that holds it is what remains. A piece
     that is a whole component of the graph stays where it is.
     """
-    best, fewest = state.part.copy(), len(pieces_left(state))
-    waited = 0
-    while fewest > 0 and waited < patience:
-        _join_strays(state)
-        kept = flow_until_kept(state, connected=True)
-        left = len(pieces_left(state))
-        waited += 1
-        if kept and left < fewest:
-            best, fewest, waited = state.part.copy(), left, 0
+    best, fewest = state.part.copy(), len(_strays(state)[1])
+    for care in (0, 1, 2):
+        state.part[:] = best
+        state.sum_up()
+        waited = 0
+        while fewest > 0 and waited < patience:
+            _join_strays(state, care)
+            kept = flow_until_kept(state, connected=True)
+            left = len(_strays(state)[1])
+            waited += 1
+            if kept and left < fewest:
+                best, fewest, waited = state.part.copy(), left, 0
     state.part[:] = best
     state.sum_up()
 
@@ -54,14 +58,14 @@ def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
     return label, block[stray], stray
 
 
-def _join_strays(state: State) -> None:
-    """Hand every stray piece, small ones first, to the block it touches most, if it fits there."""
+def _join_strays(state: State, care: int) -> None:
+    """Hand every stray piece, small ones first, to a block that it touches, as `care` allows."""
     label, _, strays = _strays(state)
     order = np.argsort(label, kind="stable")
     starts = np.searchsorted(label[order], np.arange(label.max() + 2))
     sizes = np.diff(starts)[strays]
     kernels.join_pieces(
-        *state.csr, state.weights, state.n_bytes, state.high, state.caps,
+        *state.csr, state.weights, state.n_bytes, state.low, state.high, state.caps, care,
         strays[np.argsort(sizes, kind="stable")], starts, order, state.part, state.weight,
         state.size, state.memory,
     )  # fmt: skip

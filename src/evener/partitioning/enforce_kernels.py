@@ -8,11 +8,10 @@ lists them and everything after works on that list, extended by the neighbours o
 import numpy as np
 from numba import njit
 
-from evener.partitioning.connecting_kernels import stays_connected
+from evener.partitioning.connecting_kernels import can_leave, change_tree
 from evener.partitioning.heap_kernels import drop_first, push
 
 NO_PATH = -1
-EDGES_PER_ENTRY = 4
 
 
 @njit(cache=True, nogil=True)
@@ -250,7 +249,7 @@ def violation(weight, memory, low, high, cap, scale):
 def carry_out(
     xadj, adjncy, adjwgt, weights, n_bytes, low, high, caps, scale, arcs, block_of_arc, other, flow,
     seed_starts, seeds, seed_gains, floor, worst_gain, connected, part, weight, size, memory,
-    listed, boundary, n_boundary, known, gains, stale, mark, search,
+    listed, boundary, n_boundary, known, gains, stale, clock, parent, children,
 ):  # fmt: skip
     """Move vertices along each of `arcs` until its flow is used up; returns (boundary, moved).
 
@@ -258,8 +257,8 @@ def carry_out(
     left undone. known (n,) int64, gains (n,) float64: gains[u] is u's gain along the arc in work
     where known[u] says so; kept up to date edge by edge, so that a hub is not scanned again for
     each neighbour that moves. stale (n,) bool, false at first: a neighbour moved since the seeds
-    were listed. mark (n,) int64 and search (s,) int64 are scratch for the connectivity test; the
-    stamps of mark and known are kept in search[-1] and search[-2]. boundary and listed grow with
+    were listed. clock (1,): the last stamp of `known`. parent, children (n,): the blocks' trees, as
+    grow_trees leaves them; only leaves move if `connected`. boundary and listed grow with
     what comes to touch another block.
     """
     moved = 0
@@ -268,16 +267,13 @@ def carry_out(
     keys = np.empty(capacity, np.float64)
     ages = np.empty(capacity, np.int64)
     items = np.empty(capacity, np.int64)
-    queue = search[:-2]
-    # The work of all connectivity tests together is linear: what is left of it.
-    edges_left = np.array([EDGES_PER_ENTRY * (adjncy.size + queue.size)])
     for arc in arcs:
         a, b = block_of_arc[arc], other[arc]
         left = flow[arc]
         count = 0
         age = 0
-        search[search.size - 2] += 3
-        guessed = search[search.size - 2]
+        clock[0] += 3
+        guessed = clock[0]
         exact, refused = guessed + 1, guessed + 2
         for i in range(seed_starts[arc], seed_starts[arc + 1]):
             v = seeds[i]
@@ -322,12 +318,12 @@ def carry_out(
                 then += violation(weight[b] + w, memory[b] + m, low[b], high[b], caps[b], scale[b])
                 if then >= now - 1e-12:
                     continue
+            freed = -1
             if connected:
-                search[search.size - 1] += 1
-                stamp = search[search.size - 1]
-                if not stays_connected(xadj, adjncy, part, v, a, mark, stamp, queue, edges_left):
-                    known[v] = refused
+                if not can_leave(xadj, adjncy, part, v, parent, children):
+                    known[v] = refused  # until it becomes a leaf
                     continue
+                freed = change_tree(xadj, adjncy, part, v, b, parent, children)
             part[v] = b
             weight[a] -= w
             weight[b] += w
@@ -342,6 +338,9 @@ def carry_out(
                 boundary[n_boundary] = v
                 n_boundary += 1
             stale[v] = True
+            if freed >= 0 and children[freed] == 0 and known[freed] == refused:
+                known[freed] = guessed  # a leaf now: may be asked again, its gain computed anew
+                gains[freed] = np.inf
             for e in range(xadj[v], xadj[v + 1]):
                 u = adjncy[e]
                 stale[u] = True
@@ -351,7 +350,7 @@ def carry_out(
                     n_boundary += 1
                 if part[u] != a or known[u] == refused:
                     continue
-                if known[u] == guessed or known[u] == exact:
+                if (known[u] == guessed or known[u] == exact) and gains[u] < np.inf:
                     gains[u] += 2.0 * (adjwgt[e] if weighted else 1.0)
                 else:
                     known[u] = exact

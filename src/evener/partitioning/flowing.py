@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.partitioning import connecting_kernels as trees
 from evener.partitioning import enforce_kernels as kernels
 from evener.partitioning import smoothing_kernels
 from evener.partitioning.peeling import Peeling
@@ -16,10 +17,10 @@ from evener.partitioning.state import IntVector, State
 MAX_ROUNDS = 80
 PATIENCE = 6  # rounds without less violation before the search is left to single moves
 SMOOTH_PASSES = 12
+REROOTINGS = 8  # other trees tried where no leaf of the last ones helps
 SLOW = 0.9  # a round that leaves more than this of the violation is helped by handing over
 HUB = 16.0  # a vertex that ties its block by this many times the average is left in it
 DENSE_BLOCKS = 4096  # up to here a k x k table of touching blocks is small beside the graph
-CONNECTIVITY_REACH = 4096  # vertices visited to prove that a block stays in one piece
 
 
 @dataclass(eq=False)
@@ -31,16 +32,18 @@ class _Front:
     count: int
     known: IntVector
     gains: FloatArray
-    mark: IntVector
-    search: IntVector
+    clock: IntVector
+    parent: IntVector
+    children: IntVector
 
     @classmethod
     def of(cls, state: State, connected: bool) -> _Front:
         n = state.graph.n
-        reach = CONNECTIVITY_REACH if connected else 0
+        in_trees = n if connected else 0
         front = cls(
             np.empty(n, state.graph.adjncy.dtype), np.empty(n, np.bool_), 0, np.zeros(n, np.int64),
-            np.empty(n), np.zeros(n if connected else 0, np.int64), np.zeros(reach + 2, np.int64),
+            np.empty(n), np.zeros(1, np.int64), np.empty(in_trees, np.int64),
+            np.empty(in_trees, np.int64),
         )  # fmt: skip
         front.list_anew(state)
         return front
@@ -64,13 +67,13 @@ class _Arcs:
 def flow_until_kept(state: State, *, connected: bool = False) -> bool:
     """Repair in rounds of routing and moving until all contracts hold or nothing helps.
 
-    With `connected`, no move takes a block apart, as far as a bounded search can tell. Returns
+    With `connected`, no move takes a block apart: only leaves of trees that span it move. Returns
     whether all hold.
     """
     if state.holds():
         return True
     front = _Front.of(state, connected)
-    best, waited = np.inf, 0
+    best, waited, turn = np.inf, 0, 0
     for _ in range(MAX_ROUNDS):
         total = float(state.violations().sum())
         if total == 0:
@@ -79,8 +82,16 @@ def flow_until_kept(state: State, *, connected: bool = False) -> bool:
         best = min(best, total)
         if waited > PATIENCE:
             return False
+        if connected:
+            xadj, adjncy, _ = state.csr
+            trees.grow_trees(
+                xadj, adjncy, state.part, turn, front.known, front.parent, front.children
+            )
+            front.known[:] = 0
         if not _round(state, front, connected, total):
-            return False
+            turn += 1
+            if not connected or turn > REROOTINGS:
+                return False
         state.sum_up()
     return state.holds()
 
@@ -109,17 +120,16 @@ def _round(state: State, front: _Front, connected: bool, violation: float) -> bo
     off = state.violations()
     if off.sum() > SLOW * violation:
         stuck |= off > 0
-    # Vertices from afar would be a second piece, of all but an empty block.
-    stuck &= (off > 0) & ((state.size == 0) | (not connected))
+    stuck &= off > 0
     if stuck.any():
-        moved += _hand_over(state, stuck, off)
+        moved += _hand_over(state, stuck, off, connected)
         front.list_anew(state)
     return moved > 0
 
 
-def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray) -> int:
+def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray, connected: bool) -> int:
     """Give or take what no chain of neighbours can, empty blocks first."""
-    peeling = Peeling.of(state)
+    peeling = Peeling.of(state, connected)
     order = np.lexsort((-off, state.size > 0))
     return sum(peeling.help(int(b)) for b in order if stuck[b])
 
@@ -181,8 +191,8 @@ def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, conne
         state.scale, _receivers_first(arcs, flow), arcs.block, arcs.other, flow, seed_starts, seeds,
         seed_gains, np.minimum(0.5 * state.weight, state.low), _worst_gain(state), connected,
         state.part, state.weight, state.size, state.memory, front.listed, front.boundary,
-        front.count, front.known, front.gains, np.zeros(state.graph.n, np.bool_), front.mark,
-        front.search,
+        front.count, front.known, front.gains, np.zeros(state.graph.n, np.bool_), front.clock,
+        front.parent, front.children,
     )  # fmt: skip
     return int(moved)
 

@@ -24,21 +24,25 @@ class _Quarry:
 
 @dataclass(eq=False)
 class Peeling:
-    """One round of handing over; remembers the blocks it takes from."""
+    """One round of handing over; remembers the blocks it takes from.
+
+    connected: only vertices without any neighbour go to a block that has some already.
+    """
 
     state: State
+    connected: bool
     members: npt.NDArray[np.int64]
     starts: IntVector
     seen: IntVector
-    quarries: dict[int, _Quarry]
+    quarries: dict[tuple[int, bool], _Quarry]
     balls: int = 0
 
     @classmethod
-    def of(cls, state: State) -> Peeling:
+    def of(cls, state: State, connected: bool) -> Peeling:
         """Group the vertices by block."""
         members = np.argsort(state.part, kind="stable")
         starts = np.concatenate([[0], np.cumsum(state.size)])
-        return cls(state, members, starts, np.zeros(state.graph.n, np.int64), {})
+        return cls(state, connected, members, starts, np.zeros(state.graph.n, np.int64), {})
 
     def help(self, b: int) -> int:
         """Bring block `b` nearer to its contract, whoever the partner; return vertices moved."""
@@ -91,7 +95,7 @@ class Peeling:
         return taken
 
     def _ball(self, giver: int, taker: int, least: float, most: float, n_bytes: float) -> int:
-        state, quarry = self.state, self._quarry(giver)
+        state, quarry = self.state, self._quarry(giver, taker)
         self.balls += 1
         taken, weight, memory = kernels.peel(
             *state.csr[:2], state.weights, state.n_bytes, state.part, giver, taker, least, most,
@@ -108,7 +112,7 @@ class Peeling:
     def _one(self, giver: int, taker: int, most: float, n_bytes: float) -> int:
         """Give an empty block the lightest vertex, even if the giver then lacks weight itself."""
         state = self.state
-        order = self._quarry(giver).order
+        order = self._quarry(giver, taker).order
         v = kernels.smallest_that_fits(
             state.weights, state.n_bytes, state.part, order, giver, most, n_bytes
         )
@@ -117,12 +121,17 @@ class Peeling:
         state.move(int(v), taker)
         return 1
 
-    def _quarry(self, giver: int) -> _Quarry:
-        if giver not in self.quarries:
+    def _quarry(self, giver: int, taker: int) -> _Quarry:
+        alone = self.connected and bool(self.state.size[taker] > 0)
+        if (giver, alone) not in self.quarries:
             # Vertices that others handed to it in this round stay where they are.
             members = self.members[self.starts[giver] : self.starts[giver + 1]]
+            if alone:
+                members = members[self.state.graph.degrees[members] == 0]
             held = np.empty(members.size, np.int64)
             kernels.count_held(*self.state.csr[:2], self.state.part, members, held)
             order = members[np.argsort(held, kind="stable")]
-            self.quarries[giver] = _Quarry(order, np.empty_like(order), np.zeros(3, np.int64))
-        return self.quarries[giver]
+            self.quarries[giver, alone] = _Quarry(
+                order, np.empty_like(order), np.zeros(3, np.int64)
+            )
+        return self.quarries[giver, alone]
