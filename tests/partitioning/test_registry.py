@@ -248,43 +248,48 @@ def test_targets_must_be_finite():
         Request(np.array([1.0, np.inf]))
 
 
-def test_auto_takes_metis_and_says_so():
+def test_auto_takes_ours_and_says_so():
     graph = grid(10, 10)
-    assert choose_tool(graph, Request(UNEQUAL))[0] == "metis"
+    assert choose_tool(graph, Request(UNEQUAL))[0] == "evener"
     result = partition_with("auto", graph, Request(UNEQUAL))
-    assert result.tool == "metis"
-    assert result.notes[0].startswith("metis chosen: ")
+    assert result.tool == "evener"
+    assert result.notes[0].startswith("evener chosen: ")
 
 
 def star(n):
     return Graph.from_edges(n, np.zeros(n - 1, np.int64), np.arange(1, n))
 
 
-def test_auto_on_power_laws():
+def test_auto_on_power_laws(monkeypatch):
     assert choose_tool(star(200), Request(UNEQUAL))[0] == "metis-recursive"
-    # Recursive bisection knows no volume, so k-way it is.
-    assert choose_tool(star(200), Request(UNEQUAL, objective="total_volume"))[0] == "metis"
+    gone = replace(TOOLS["metis-recursive"], missing=lambda: "pip install pymetis")
+    monkeypatch.setitem(TOOLS, "metis-recursive", gone)
+    assert choose_tool(star(200), Request(UNEQUAL))[0] == "evener"
 
 
-def test_auto_without_metis(monkeypatch):
-    for name in ("metis", "metis-recursive"):
-        gone = replace(TOOLS[name], missing=lambda: "pip install pymetis")
-        monkeypatch.setitem(TOOLS, name, gone)
+def test_auto_where_ours_cannot(monkeypatch):
     graph = grid(10, 10)
-    name, why = choose_tool(graph, Request(UNEQUAL))
-    assert name == "rcb"
-    assert "metis is not installed" in why
-    others = ("scotch", "mtkahypar", "kaminpar")
-    for other in others:
-        monkeypatch.setitem(TOOLS, other, replace(TOOLS[other], missing=lambda: "get it"))
+    several = graph.with_(vwgt=np.ones((100, 2)))
     with pytest.raises(UsageError, match="no partitioner can do this"):
-        choose_tool(graph.with_(coords=None), Request(UNEQUAL))
+        choose_tool(several, Request(UNEQUAL))
+    monkeypatch.setitem(TOOLS, "evener", replace(TOOLS["evener"], objectives=()))
+    name, why = choose_tool(graph, Request(UNEQUAL))
+    assert name == "metis"
+    assert "evener cannot minimise cut" in why
+
+
+def test_both_limits_reach_our_partitioner():
+    graph = grid(10, 10)
+    targets = np.array([25.0, 75.0])
+    narrow = Request(targets, low=np.array([30.0, 65.0]), high=np.array([35.0, 70.0]))
+    size = np.bincount(partition_with("evener", graph, narrow).part)
+    assert 30 <= size[0] <= 35
 
 
 def test_every_entry_is_complete():
     for name, tool in registry.TOOLS.items():
         assert tool.name == name
-        assert tool.family in ("external", "geometric")
+        assert tool.family in ("multilevel", "external", "geometric")
         assert set(tool.objectives) <= set(registry.OBJECTIVES)
         assert tool.available() is None or name in tool.available()
     assert set(registry.AUTO_ORDER) <= set(TOOLS)

@@ -96,7 +96,8 @@ class Tool:
     family "external" or "geometric"; `targets`: blocks of unequal targets; `lower_bounds`: keeps
     blocks from being too light; `constraints`: weights per vertex at most; `threads` at most;
     `seeds`: whether the seed matters; `edge_weights`: whether the cut counts them (geometric
-    tools look at no edge at all, and their notes say so); `real_weights`: whether real weights
+    tools look at no edge at all, and their notes say so); `same_at_any_threads`: whether their
+    number changes nothing but the time; `real_weights`: whether real weights
     are used as they are (others get whole numbers, scaled by us). `missing()`: None where the
     tool can be called, else how to get it. `run` divides the graph, unchecked.
     """
@@ -112,6 +113,7 @@ class Tool:
     seeds: bool
     edge_weights: bool
     real_weights: bool
+    same_at_any_threads: bool
     missing: Callable[[], str | None]
     run: Callable[[Graph, Request], Outcome]
 
@@ -148,17 +150,17 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that `auto` takes for this graph and request, and the reason why.
 
-    METIS k-way, or its recursive bisection where a few vertices have most of the edges; without
-    METIS, the first that is installed and can do it. Raises UsageError where none can.
+    Our own; METIS's recursive bisection where a few vertices have most of the edges; where they
+    cannot do what is asked, the first that is installed and can. Raises UsageError where none can.
     """
     if _is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
-        return "metis-recursive", "degrees are very uneven, which breaks k-way's balance"
-    without = _refusal(TOOLS["metis"], graph, request)
+        return "metis-recursive", "degrees are very uneven, which suits bisection"
+    without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
-        return "metis", "the fastest that looks at edges"
+        return "evener", "the lowest cut in the time of METIS, and both limits kept"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
-            return name, f"the next that can, as {without}"
+            return name, f"the first that can, as {without}"
     raise UsageError(f"no partitioner can do this: {without}", hint=_way_out(graph))
 
 
@@ -316,6 +318,7 @@ def _external(
         seeds=True,
         edge_weights=True,
         real_weights=False,
+        same_at_any_threads=threads == 1,
         missing=missing,
         run=partial(_foreign, tool=name, module=module),
     )
@@ -334,6 +337,7 @@ def _geometric(name: str) -> Tool:
         seeds=False,
         edge_weights=False,
         real_weights=True,
+        same_at_any_threads=True,
         missing=lambda: None,
         run=partial(_ours, function=f"{name}_blocks"),
     )
@@ -356,6 +360,7 @@ TOOLS: dict[str, Tool] = {
         seeds=True,
         edge_weights=True,
         real_weights=True,
+        same_at_any_threads=True,
         missing=lambda: None,
         run=_multilevel,
     ),
@@ -371,5 +376,5 @@ TOOLS: dict[str, Tool] = {
     "hilbert": _geometric("hilbert"),
 }
 
-# After METIS: ours is exact in its sizes, Scotch has the better cut where no coordinates are.
-AUTO_ORDER = ("rcb", "scotch", "mtkahypar", "kaminpar")
+# After our own: by CPU time and cut; coordinates alone come last.
+AUTO_ORDER = ("metis", "mtkahypar", "scotch", "kaminpar", "rcb")
