@@ -6,11 +6,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.errors import InfeasibleError
 from evener.partitioning import bisection_kernels as kernels
 from evener.partitioning.fm import EVEN_PRICE, Effort, Limits, boundary_flags, refine_level
 from evener.partitioning.levels import Level, Part
 
-TRIES = 6
+TRIES = 2
 ROUNDS = 4
 EFFORT = Effort(patience=8, least_gain=0.0, boldness=1.1)
 
@@ -20,8 +21,11 @@ def recursive_bisection(level: Level, targets: FloatArray, epsilon: float, seed:
 
     Blocks of like targets stay together: sorted by target, they are halved again and again. Each
     half is grown from a vertex at the edge of the graph and refined; the best of some tries is
-    taken. Heavy vertices may keep the targets from being met.
+    taken. Heavy vertices may keep the targets from being met. Raises InfeasibleError where all
+    targets are 0.
     """
+    if not targets.sum() > 0:
+        raise InfeasibleError("no target is above zero: no block may take a vertex")
     part = np.zeros(level.n, np.int32)
     depth = max(1.0, np.ceil(np.log2(max(targets.size, 2))))
     slack = (1 + epsilon) ** (1 / depth) - 1
@@ -59,7 +63,7 @@ def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
             if refine_level(level, side, weight, limits, price, flag, 1, EFFORT, number, 1) <= 0:
                 break
         over = np.maximum(weight - limits.high, 0).sum() + np.maximum(limits.low - weight, 0).sum()
-        cost = _cut(level, side) * (1 + 10 * over / total)
+        cost = cut_of(level, side) * (1 + 10 * over / max(total, 1e-300))
         if cost < least:
             best, least = side, cost
     return best
@@ -77,8 +81,9 @@ def _grown(level: Level, goal: float, most: float, rng: np.random.Generator, tur
     return side
 
 
-def _cut(level: Level, side: Part) -> float:
-    between = np.repeat(side, np.diff(level.xadj.astype(np.int64))) != side[level.adjncy]
+def cut_of(level: Level, part: Part) -> float:
+    """Return the weight of the edges between blocks."""
+    between = np.repeat(part, np.diff(level.xadj.astype(np.int64))) != part[level.adjncy]
     return float(between.sum() if level.adjwgt.size == 0 else level.adjwgt[between].sum()) / 2
 
 
