@@ -19,8 +19,7 @@ from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels, coarsening_kernels
 from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.bisection import cut_of, recursive_bisection
-from evener.partitioning.diffusion import diffused_blocks
+from evener.partitioning.bisection import recursive_bisection
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
@@ -34,22 +33,30 @@ from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Level, Part, Shrunk, finest, shrink
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.state import State
+from evener.partitioning.volumes import AIMS, Aim, refine_volumes
 from evener.partitions import Contract, Partition
 
 BALANCE = 0.01  # what k-means leaves a block off its target
-PER_BLOCK_WITHOUT = 45  # vertices for each block of the graph that is bisected
+PER_BLOCK_WITHOUT = 60  # vertices for each block of the graph that is bisected
 LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
 LEAST_SHRINKAGE = 0.95
 DEARER = 0.5  # the fullest border costs this much more than an empty one
 
 
 def multilevel_blocks(
-    graph: Graph, contract: Contract, *, preset: str = "default", seed: int = 7, threads: int = 1
+    graph: Graph,
+    contract: Contract,
+    *,
+    preset: str = "default",
+    objective: str = "cut",
+    seed: int = 7,
+    threads: int = 1,
 ) -> Part:
     """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
 
     Heavy vertices and blocks of few vertices may be left for `enforce` to settle, as are caps in
-    bytes. The cut counts edge weights. preset: "fast", "default" or "strong".
+    bytes. The cut counts edge weights. preset: "fast", "default" or "strong". objective: "cut",
+    "total_volume" or "max_volume"; volumes are refined after the cut, on the whole graph.
     """
     chosen = PRESETS[preset]
     order = _order(graph)
@@ -61,6 +68,8 @@ def multilevel_blocks(
         part, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
     for cycle in range(chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
+    if objective != "cut":
+        _refine_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
     blocks = np.empty(graph.n, np.int32)
     blocks[order] = part
     return blocks
@@ -73,7 +82,7 @@ def v_cycle(
     hierarchy = _shrink_all(level, part, contract, preset, threads)
     coarsest, blocks = hierarchy.coarsest, hierarchy.part
     if part is None:
-        blocks = _start(coarsest, contract, preset, seed, threads)
+        blocks = recursive_bisection(coarsest, contract.targets, 2 * BALANCE, seed)
     blocks = _balanced(coarsest, blocks, contract)
     price = _prices(coarsest, blocks, contract.k)
     weight = np.bincount(blocks, weights=coarsest.vwgt, minlength=contract.k)
@@ -93,22 +102,14 @@ def v_cycle(
     return blocks
 
 
-def _start(level: Level, contract: Contract, preset: Preset, seed: int, threads: int) -> Part:
-    """Return blocks of a small graph without coordinates: bisected, then rounded where that helps.
-
-    It helps on meshes; where load spreads everywhere at once, as on power-law graphs, it does not.
-    """
-    bisected = recursive_bisection(level, contract.targets, 2 * BALANCE, seed)
-    rounded = diffused_blocks(level, contract.targets, bisected)
-    candidates = [_balanced(level, part, contract) for part in (bisected, rounded)]
-    for part in candidates:
-        weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
-        refine_level(
-            level, part, weight, _limits(level, contract, preset), _prices(level, part, contract.k),
-            boundary_flags(level, part, threads), preset.effort.rounds, preset.effort, seed,
-            threads,
-        )  # fmt: skip
-    return min(candidates, key=lambda part: cut_of(level, part))
+def _refine_volumes(
+    level: Level, part: Part, contract: Contract, preset: Preset, aim: Aim, seed: int, threads: int
+) -> None:
+    """Refine blocks in place for what they send."""
+    weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
+    limits = _limits(level, contract, preset)
+    flag = boundary_flags(level, part, threads)
+    refine_volumes(level, part, weight, limits, aim, flag, seed)
 
 
 @dataclass(eq=False)
