@@ -19,7 +19,8 @@ from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels, coarsening_kernels
 from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.bisection import recursive_bisection
+from evener.partitioning.bisection import cut_of, recursive_bisection
+from evener.partitioning.diffusion import diffused_blocks
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
@@ -37,7 +38,7 @@ from evener.partitioning.volumes import AIMS, Aim, refine_volumes
 from evener.partitions import Contract, Partition
 
 BALANCE = 0.01  # what k-means leaves a block off its target
-PER_BLOCK_WITHOUT = 60  # vertices for each block of the graph that is bisected
+PER_BLOCK_WITHOUT = 45  # vertices for each block of the graph that is bisected
 LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
 LEAST_SHRINKAGE = 0.95
 DEARER = 0.5  # the fullest border costs this much more than an empty one
@@ -82,7 +83,7 @@ def v_cycle(
     hierarchy = _shrink_all(level, part, contract, preset, threads)
     coarsest, blocks = hierarchy.coarsest, hierarchy.part
     if part is None:
-        blocks = recursive_bisection(coarsest, contract.targets, 2 * BALANCE, seed)
+        blocks = _start(coarsest, contract, preset, seed, threads)
     blocks = _balanced(coarsest, blocks, contract)
     price = _prices(coarsest, blocks, contract.k)
     weight = np.bincount(blocks, weights=coarsest.vwgt, minlength=contract.k)
@@ -110,6 +111,24 @@ def _refine_volumes(
     limits = _limits(level, contract, preset)
     flag = boundary_flags(level, part, threads)
     refine_volumes(level, part, weight, limits, aim, flag, seed)
+
+
+def _start(level: Level, contract: Contract, preset: Preset, seed: int, threads: int) -> Part:
+    """Return blocks of a small graph without coordinates: bisected, then rounded where that helps.
+
+    It helps on meshes; where load spreads everywhere at once, as on power-law graphs, it does not.
+    """
+    bisected = recursive_bisection(level, contract.targets, 2 * BALANCE, seed)
+    rounded = diffused_blocks(level, contract.targets, bisected)
+    candidates = [_balanced(level, part, contract) for part in (bisected, rounded)]
+    for part in candidates:
+        weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
+        refine_level(
+            level, part, weight, _limits(level, contract, preset), _prices(level, part, contract.k),
+            boundary_flags(level, part, threads), preset.effort.rounds, preset.effort, seed,
+            threads,
+        )  # fmt: skip
+    return min(candidates, key=lambda part: cut_of(level, part))
 
 
 @dataclass(eq=False)
