@@ -55,7 +55,7 @@ def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
     best, least = np.zeros(level.n, np.int32), np.inf
     for turn in range(TRIES):
         side = _grown(level, targets[0], float(limits.high[0]), rng, turn)
-        weight = np.bincount(side, weights=level.vwgt, minlength=2)
+        weight = np.asarray(np.bincount(side, level.vwgt, 2), np.float64)
         price = np.full(2, EVEN_PRICE, np.int64)
         for again in range(ROUNDS):
             flag = boundary_flags(level, side, 1)
@@ -83,7 +83,7 @@ def _grown(level: Level, goal: float, most: float, rng: np.random.Generator, tur
 
 def cut_of(level: Level, part: Part) -> float:
     """Return the weight of the edges between blocks."""
-    between = np.repeat(part, np.diff(level.xadj.astype(np.int64))) != part[level.adjncy]
+    between = np.repeat(part, level.xadj[1:] - level.xadj[:-1]) != part[level.adjncy]
     return float(between.sum() if level.adjwgt.size == 0 else level.adjwgt[between].sum()) / 2
 
 

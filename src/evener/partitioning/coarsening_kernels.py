@@ -31,7 +31,8 @@ def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_a
 def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight):
     """Join vertices [first, last) of one block to clusters, greedily, by squared edge weight over
     cluster weight. leader (n,): a cluster's first vertex, negative at the start; weight (n,): a
-    cluster's weight at its leader, its own vertex's at the start; caps (k,), or (1,) for all: the heaviest allowed.
+    cluster's weight at its leader, its own vertex's at the start; caps (k,), or (1,) for all: the
+    heaviest allowed.
     """
     unit = adjwgt.size == 0
     rated = np.empty(RATED, np.int32)

@@ -17,6 +17,8 @@ Flags = npt.NDArray[np.int8]
 EVEN_PRICE = 8  # prices are whole numbers around this
 GROUPS = 4  # groups of blocks that are searched side by side
 WORTH_GROUPS = 1000  # boundary vertices
+MOST_SEEDS = 1 << 48
+MOST_LOOKS = 32  # at each adjacency entry in a round; hubs would ask for hundreds of thousands
 MOST_GROUPED = 2048  # blocks whose table of connections is small
 
 
@@ -64,42 +66,72 @@ def refine_level(
 
     flag (n,): the vertices to start from.
     """
-    n, k = level.n, price.size
-    place, lock = np.full(n, -1, np.int32), np.zeros(n, np.int8)
-    active, touched = flag.copy(), np.zeros(n, np.int8)
-    gained = 0
+    n, seed = level.n, seed % MOST_SEEDS
+    marks = _Marks(
+        np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8)
+    )
+    gained, boundary = 0, np.count_nonzero(flag)
     for turn in range(rounds):
-        seeds = np.flatnonzero(active).astype(np.int32)
-        if turn == 0:
-            boundary = seeds.size
+        seeds = np.flatnonzero(marks.active).astype(np.int32)
         if seeds.size == 0:
             break
         kernels.shuffle(seeds, seed * 100 + turn)
-        groups = GROUPS if seeds.size > WORTH_GROUPS and GROUPS < k <= MOST_GROUPED else 1
-        group_of, of_group = _grouped(level, part, seeds, k, groups, seed * 1000 + turn)
-        won = np.zeros(groups, np.int64)
-
-        def one(
-            g: int,
-            group_of: npt.NDArray[np.int64] = group_of,
-            of_group: list[npt.NDArray[np.int32]] = of_group,
-            won: npt.NDArray[np.int64] = won,
-            stamp: int = turn + 1,
-        ) -> None:
-            group = g if len(of_group) > 1 else -1
-            won[g] = kernels.search(
-                *level.arrays, part, weight, limits.low, limits.high, limits.soft_low,
-                limits.soft_high, price, group_of, group, of_group[g], place, lock, stamp, active,
-                touched, effort.patience, effort.slope, 2 * EVEN_PRICE * effort.boldness,
-            )  # fmt: skip
-
-        in_slices(one, groups, threads)
-        active |= touched
-        touched[:] = 0
-        gained += int(won.sum())
-        if won.sum() < 2 * EVEN_PRICE * effort.least_gain * boundary:
+        grouped = _grouped(level, part, seeds, price.size, seed * 1000 + turn)
+        won = _round(level, part, weight, limits, price, grouped, turn + 1, marks, effort, threads)
+        marks.active |= marks.touched
+        marks.touched[:] = 0
+        gained += won
+        if won < 2 * EVEN_PRICE * effort.least_gain * boundary:
             break
     return gained
+
+
+@dataclass(eq=False)
+class _Marks:
+    """What searches mark (n,): places in the heap, when moved, where to begin now and next."""
+
+    place: npt.NDArray[np.int32]
+    lock: npt.NDArray[np.int8]
+    active: Flags
+    touched: Flags
+
+
+@dataclass(eq=False)
+class _Groups:
+    """The group (k,) of every block, and the seeds of each group in their order."""
+
+    of_block: npt.NDArray[np.int64]
+    seeds: list[npt.NDArray[np.int32]]
+
+
+def _round(
+    level: Level,
+    part: Part,
+    weight: FloatArray,
+    limits: Limits,
+    price: npt.NDArray[np.int64],
+    groups: _Groups,
+    stamp: int,
+    marks: _Marks,
+    effort: Effort,
+    threads: int,
+) -> int:
+    """Search from all seeds, group beside group; return the gain."""
+    count = len(groups.seeds)
+    won = np.zeros(count, np.int64)
+    # It takes time linear in the graph, whatever the degrees.
+    budget = MOST_LOOKS * (level.adjncy.size + level.n) // count
+
+    def one(g: int) -> None:
+        won[g] = kernels.search(
+            *level.arrays, part, weight, limits.low, limits.high, limits.soft_low,
+            limits.soft_high, price, groups.of_block, g if count > 1 else -1, groups.seeds[g],
+            marks.place, marks.lock, stamp, marks.active, marks.touched, effort.patience,
+            effort.slope, 2 * EVEN_PRICE * effort.boldness, budget,
+        )  # fmt: skip
+
+    in_slices(one, count, threads)
+    return int(won.sum())
 
 
 def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
@@ -133,17 +165,15 @@ def boundary_flags_below(
     return flag
 
 
-def _grouped(
-    level: Level, part: Part, seeds: npt.NDArray[np.int32], k: int, groups: int, seed: int
-) -> tuple[npt.NDArray[np.int64], list[npt.NDArray[np.int32]]]:
-    """Return the group (k,) of every block, and the seeds of each group in their order."""
+def _grouped(level: Level, part: Part, seeds: npt.NDArray[np.int32], k: int, seed: int) -> _Groups:
+    """Divide the blocks into groups, where there is enough to do for some."""
     group_of = np.zeros(k, np.int64)
-    if groups == 1:
-        return group_of, [seeds]
+    if seeds.size <= WORTH_GROUPS or not GROUPS < k <= MOST_GROUPED:
+        return _Groups(group_of, [seeds])
     between = np.zeros((k, k), np.int64)
     kernels.quotient_weights(level.xadj, level.adjncy, level.adjwgt, part, seeds, between)
     order = np.arange(k)
     kernels.shuffle(order, seed)
-    kernels.group_blocks(between, order, groups, group_of)
+    kernels.group_blocks(between, order, GROUPS, group_of)
     own = group_of[part[seeds]]
-    return group_of, [seeds[own == g] for g in range(groups)]
+    return _Groups(group_of, [seeds[own == g] for g in range(GROUPS)])

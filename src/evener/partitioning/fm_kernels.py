@@ -19,7 +19,7 @@ HUB = 256  # edges from which on a vertex stays where it is: weighing it costs t
 
 @njit(cache=True, nogil=True)
 def shuffle(values, seed):
-    """Permute in place, by a generator of its own (xorshift)."""
+    """Permute in place, by a generator of its own (xorshift); seed is below 2^63."""
     state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x2545F4914F6CDD1D)
     for i in range(values.size - 1, 0, -1):
         state ^= state << np.uint64(13)
@@ -114,6 +114,7 @@ def group_blocks(between, order, groups, group_of):
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def sift_up(items, keys, place, i):
+    """Move entry i of the heap to where its key belongs, towards the top."""
     v, key = items[i], keys[i]
     while i > 0:
         parent = (i - 1) >> 1
@@ -128,6 +129,7 @@ def sift_up(items, keys, place, i):
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def sift_down(items, keys, place, i, size):
+    """Move entry i of the heap to where its key belongs, away from the top."""
     v, key = items[i], keys[i]
     while True:
         child = 2 * i + 1
@@ -223,8 +225,7 @@ def _outside(weight, low, high):
 @njit(cache=True, nogil=True, error_model="numpy")
 def search(
     xadj, adjncy, adjwgt, vwgt, part, weight, low, high, soft_low, soft_high, price, group_of,
-    group, seeds, place, lock, stamp, active, touched_next, patience, slope,
-    most_lost,
+    group, seeds, place, lock, stamp, active, touched_next, patience, slope, most_lost, budget,
 ):  # fmt: skip
     """Search from every seed in turn inside one group (or everywhere, group -1); the gain in all.
 
@@ -233,19 +234,23 @@ def search(
     which no block is further outside [low, high] than before. soft_low and soft_high (k,) bound
     it on the way. place (n,) is -1, lock (n,) != stamp where free; active (n,) is cleared where a
     seed was tried, touched_next (n,) set around what moved. A search is not begun where its first
-    move would lose more than most_lost times the seed's edge weight, in prices.
+    move would lose more than most_lost times the seed's edge weight, in prices. After looking at
+    `budget` adjacency entries it ends; seeds that are left stay active.
     """
     unit = adjwgt.size == 0
     k = price.size
     items, keys = np.empty(HEAP, np.int32), np.empty(HEAP, np.int64)
     moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
     pull, scratch = np.zeros(k, np.int64), np.empty(k, np.int32)
-    total = 0
+    total, work = 0, 0
     for seed in seeds:
+        if work > budget:
+            break
         if lock[seed] == stamp or (group >= 0 and group_of[part[seed]] != group):
             continue
         if xadj[seed + 1] - xadj[seed] > HUB:
             continue
+        work += np.int64(xadj[seed + 1]) - np.int64(xadj[seed])
         key, to = _best_move(
             seed, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price, group_of,
             group, pull, scratch,
@@ -265,6 +270,7 @@ def search(
         steps, sum1, sum2 = 0, 0.0, 0.0
         while size > 0:
             v, key = items[0], keys[0]
+            work += np.int64(xadj[v + 1]) - np.int64(xadj[v])
             gain, to = _best_move(
                 v, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price, group_of,
                 group, pull, scratch,
@@ -308,7 +314,7 @@ def search(
                         break
                 elif steps > 20 * patience:
                     break
-            if n_moved >= HEAP - 1:
+            if n_moved >= HEAP - 1 or work > budget:
                 break
             for e in range(xadj[v], xadj[v + 1]):
                 u = adjncy[e]
@@ -318,6 +324,7 @@ def search(
                 if i < 0:
                     if xadj[u + 1] - xadj[u] > HUB:
                         continue
+                    work += np.int64(xadj[u + 1]) - np.int64(xadj[u])
                     gain, target = _best_move(
                         u, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price,
                         group_of, group, pull, scratch,

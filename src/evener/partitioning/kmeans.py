@@ -15,8 +15,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, NumberArray
 from evener.curves import as_points, hilbert_order
+from evener.errors import InfeasibleError
 from evener.partitioning import kmeans_kernels as kernels
-from evener.partitioning.kmeans_start import Centres, start_along_curve, start_at_rim
+from evener.partitioning.kmeans_start import Centres, start_at_rim
 from evener.partitioning.threads import in_slices
 
 FloatMatrix = npt.NDArray[np.float32]
@@ -27,6 +28,8 @@ SAMPLE_ROUNDS = 150
 FULL_ROUNDS = 3
 BALANCING_ROUNDS = 40
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
+HALF_OF_LARGEST = 8e307
+LARGEST_SCALE = 1e30  # of squared distances, which float32 must hold
 GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
 GROUP_BRANCHES = 16  # branches of the tree that are worth a group
 
@@ -74,7 +77,8 @@ def kmeans_blocks(
 
     points (n, 2) or (n, 3); weights (n,) or None: all 1. tolerance: what a block may be off its
     target, relative; heavy points and points in one place may keep it from being reached, which
-    is not reported. Raises InputError for coordinates that are not finite.
+    is not reported. Raises InputError for coordinates that are not finite, InfeasibleError where
+    a target or the weight of all points is 0.
     """
     points = as_points(points)
     order = hilbert_order(points)
@@ -96,6 +100,8 @@ def along_curve(
     """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve."""
     cloud = _Cloud.of(points, weights)
     n = points.shape[1]
+    if not (cloud.total > 0 and targets.min() > 0):
+        raise InfeasibleError("a target, or the weight of all points, is zero")
     targets = targets * (cloud.total / targets.sum())
     centres = start or start_at_rim(cloud.points, weights, targets)
     part = np.empty(n, np.int32)
@@ -112,8 +118,10 @@ def along_curve(
 
 def unit_box(points: FloatArray) -> FloatMatrix:
     """Return (d, n) float32 in a box whose longest side is one."""
-    low = points.min(axis=0)
-    extent = float((points.max(axis=0) - low).max()) or 1.0
+    low, high = points.min(axis=0), points.max(axis=0)
+    if max(float(high.max()), -float(low.min())) > HALF_OF_LARGEST:
+        return unit_box(points / 4)  # their difference may be more than a double holds
+    extent = float((high - low).max()) or 1.0
     return np.ascontiguousarray(((points - low) / extent).T, np.float32)
 
 
@@ -168,7 +176,7 @@ class _Rounds:
         branches = len(cloud.branch_low)
         groups = int(np.clip(branches // GROUP_BRANCHES, 1, GROUPS))
         mass, moment = np.zeros((groups, k)), np.zeros((groups, k, d))
-        scales = (centres.influence**-2).astype(np.float32)
+        scales = np.minimum(centres.influence**-2.0, LARGEST_SCALE).astype(np.float32)
 
         def one(group: int) -> None:
             kernels.assign(

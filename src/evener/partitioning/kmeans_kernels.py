@@ -71,7 +71,7 @@ def _strike_out(low, high, box, candidates, count, centres, scales, kept):
                     bottom = a * (x - own) * (x - own) - b * (x - other) * (x - other)
                     least = min(least, bottom)
             lead += least
-        if lead <= 0:
+        if lead < 0:  # of centres that are equal everywhere, `best` is compared first
             kept[n_kept] = c
             n_kept += 1
     return n_kept

@@ -60,6 +60,8 @@ def start_at_rim(points: FloatMatrix, weights: FloatArray, targets: FloatArray) 
     chosen = _spread(sample, _rim(sample, mass, shares[large]), int(large.sum()))
     taken = _nearest(sample, mass, chosen, float(shares[large].sum()))
     inside = np.flatnonzero(~taken)
+    if inside.size == 0:  # the others' shares are lost in the rounding
+        return start_along_curve(points, weights, targets)
     rest = start_along_curve(
         sample[inside].T.astype(np.float32), mass[inside] if weights.size else weights,
         targets[~large],
@@ -96,9 +98,7 @@ def _rim(sample: FloatArray, mass: FloatArray, shares: FloatArray) -> npt.NDArra
     return np.asarray(order[near] if near.sum() > shares.size else order)
 
 
-def _spread(
-    sample: FloatArray, among: npt.NDArray[np.int64], count: int
-) -> npt.NDArray[np.int64]:
+def _spread(sample: FloatArray, among: npt.NDArray[np.int64], count: int) -> npt.NDArray[np.int64]:
     """`count` of these points, each as far as can be from those before it."""
     candidates = sample[among]
     middle = 0.5 * (sample.min(axis=0) + sample.max(axis=0))
@@ -108,7 +108,7 @@ def _spread(
         step = ((candidates - candidates[chosen[-1]]) ** 2).sum(axis=1)
         distance = np.minimum(distance, step)
         chosen.append(int(distance.argmax()))
-    return among[np.array(chosen)]
+    return np.asarray(among[np.array(chosen)])
 
 
 def _nearest(

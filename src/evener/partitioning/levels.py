@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, NumberArray
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitioning import coarsening_kernels as kernels
@@ -36,7 +36,7 @@ class Level:
         return int(self.vwgt.size)
 
     @property
-    def arrays(self) -> tuple[npt.NDArray[np.generic], ...]:
+    def arrays(self) -> tuple[Unsigned, Unsigned, npt.NDArray[np.int32], FloatArray]:
         """The graph as kernels take it."""
         return self.xadj, self.adjncy, self.adjwgt, self.vwgt
 
@@ -51,7 +51,7 @@ class Shrunk:
 
 
 def finest(
-    graph: Graph, order: IntArray, weights: FloatArray, adjwgt: npt.NDArray[np.int32], threads: int
+    graph: Graph, order: IntArray, weights: NumberArray, adjwgt: npt.NDArray[np.int32], threads: int
 ) -> Level:
     """Return the graph with its vertices in `order`; weights (n,) and adjwgt (2m,) as it stands."""
     if graph.adjncy.size > MOST_ENTRIES:

@@ -153,7 +153,8 @@ def _shrink_all(
         enough = int(1.5 * preset.per_block * contract.k)
         heaviest = np.minimum(total / (preset.per_block * contract.k), smallest)
     above = []
-    while level.n > enough:
+    # Clusters stay lighter than blocks, or the least blocks could not be made of them.
+    while level.n > enough and total < heaviest.max() * level.n:
         mean = total / level.n
         caps = np.minimum(np.maximum(heaviest, 2 * mean), preset.shrink_by * mean)
         shrunk = shrink(level, part, caps, threads)
