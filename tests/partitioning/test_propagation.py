@@ -12,6 +12,7 @@ from evener.partitioning import propagation_moves_kernels as moves
 from evener.partitioning.levels import finest
 from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.propagation_kernels import Board
+from evener.partitioning.propagation_rounds import with_nets
 from evener.partitions import Partition
 from tests.partitioning.by_hand import GRAPHS, faults, real_contract, sparse, star, unit_contract
 
@@ -30,7 +31,7 @@ def board_of(graph, part, k, *, weights=UNIT, prices=None, high=np.inf):
     )  # fmt: skip
     if prices is None:
         return board
-    board = propagation._with_nets(board)
+    board = with_nets(board)
     board.price[:] = prices
     return board
 

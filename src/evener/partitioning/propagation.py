@@ -1,10 +1,12 @@
-"""Blocks of graphs whose degrees are very uneven, by label propagation.
+"""Blocks of graphs whose degrees are uneven, by label propagation.
 
-    strip vertices without edges -> fill blocks in the order of degrees -> propagate -> fill up
+    strip vertices without edges -> start -> propagate -> fill up
 
-A few vertices have most of the edges, and clusters of such a graph are no smaller graph of the
-same kind: it is divided as it is. Vertices without edges, often a third, go where weight is
-missing in the end. Everything is deterministic; one thread.
+Where a few vertices have most of the edges, clusters of the graph are no smaller graph of the same
+kind: blocks are filled in the order of degrees, and the graph is refined as it is. Where degrees
+are less uneven, as in social networks, there are clusters: the graph is shrunk, bisected and
+refined on the way back. Vertices without edges go where weight is missing in the end. Everything
+is deterministic; one thread.
 """
 
 from __future__ import annotations
@@ -14,21 +16,29 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray
 from evener.graphs import Graph
+from evener.partitioning import coarsening_kernels
 from evener.partitioning import propagation_kernels as kernels
-from evener.partitioning import propagation_moves_kernels as moves
-from evener.partitioning.levels import Level, Part, finest
+from evener.partitioning.bisection import recursive_bisection
+from evener.partitioning.levels import Level, Part, finest, shrink
 from evener.partitioning.propagation_kernels import Board
+from evener.partitioning.propagation_rounds import (
+    board_for_cut,
+    lower_cut,
+    lower_max_volume,
+    lower_total_volume,
+    with_nets,
+)
+from evener.partitioning.skew import SKEWED, skewness
 from evener.partitions import Contract
 
-Flags = npt.NDArray[np.int8]
-
-OVERLOAD = 1.2  # times its upper limit, what a block may hold for the time of a sweep
-DRAININGS, PATIENT = 12, 8  # times that vertices are drained; the first so many, with patience
-HASTE = 0.5  # loss per unit of weight that may be new when a vertex is drained
 NEXT_TO_NOTHING = 1e-9
-CHEAPEST, SHARPNESS = 0.1, 4.0  # price of a block that sends nothing; power of the others' prices
+COARSEST, PER_BLOCK = 1000, 15  # vertices that the smallest graph keeps, in all and a block
+LARGEST_CLUSTER = 1 / 2  # of the smallest block's target
+GROWTH = 6.0  # heaviest cluster of a level, in mean vertices
+LEAST_SHRINKAGE = 0.95
+EPSILON = 0.03  # what bisection leaves a block off its target
 
 
 @dataclass(frozen=True)
@@ -63,41 +73,46 @@ def propagation_blocks(
     to settle, as are caps in bytes. objective: "cut", which counts edge weights, "total_volume"
     or "max_volume".
     """
-    weights = graph.weights()
-    order = np.lexsort((-weights, -graph.degrees))
+    weights, degrees = graph.weights(), graph.degrees
+    hubs_first = skewness(graph) > SKEWED
+    order = np.lexsort((-weights, -degrees if hubs_first else degrees, degrees == 0))
     level = finest(graph, order, weights, edge_weights, 1)
-    linked = int(np.count_nonzero(graph.degrees))
+    linked = int(np.count_nonzero(degrees))
     part, weight = np.zeros(graph.n, np.int32), np.zeros(contract.k)
     if linked:
+        whole = replace(level, xadj=level.xadj[: linked + 1], vwgt=level.vwgt[:linked])
         alone = float(level.vwgt[linked:].sum())
-        board = _start(_linked(level, linked), contract, alone, part[:linked], weight)
-        _refine(board, ROUNDS[preset], objective, np.random.default_rng(seed))
+        rng = np.random.default_rng(seed)
+        start = _in_order if hubs_first else _by_clusters
+        rounds = ROUNDS[preset]
+        first = rounds.cut if objective == "cut" else rounds.before
+        blocks = start(whole, contract, alone, first, rng)
+        board = board_for_cut(whole, blocks, contract.low, contract.high, alone)
+        _refine(board, rounds, objective, rng)
+        part[:linked], weight = board.part, board.weight
     kernels.fill(
         level.vwgt[linked:], contract.low, contract.targets, contract.high, part[linked:], weight
     )
-    blocks = np.empty(graph.n, np.int32)
-    blocks[order] = part
-    return blocks
+    result = np.empty(graph.n, np.int32)
+    result[order] = part
+    return result
 
 
 def _refine(board: Board, rounds: Rounds, objective: str, rng: np.random.Generator) -> None:
     """Minimise the objective in place; what is good for it begins with a low cut."""
     if objective == "cut":
-        _cut(board, rounds.cut, rng)
+        lower_cut(board, rounds.cut, rng)
         return
-    _cut(board, rounds.before, rng)
-    board = _with_nets(board)
-    _total_volume(board, rounds.total_volume, rng)
+    lower_cut(board, rounds.before, rng)
+    board = with_nets(board)
+    lower_total_volume(board, rounds.total_volume, rng)
     if objective == "max_volume":
-        _max_volume(board, rounds.max_volume, rng)
+        lower_max_volume(board, rounds.max_volume, rng)
 
 
-def _linked(level: Level, linked: int) -> Level:
-    """Return the level of its first vertices, all those that have edges."""
-    return replace(level, xadj=level.xadj[: linked + 1], vwgt=level.vwgt[:linked])
-
-
-def _start(level: Level, contract: Contract, alone: float, part: Part, weight: FloatArray) -> Board:
+def _in_order(
+    level: Level, contract: Contract, alone: float, _rounds: int, _rng: np.random.Generator
+) -> Part:
     """Fill blocks, largest first, so that vertices without edges, weighing `alone`, can do the
     rest; most of the edges are then between the first blocks.
     """
@@ -107,93 +122,38 @@ def _start(level: Level, contract: Contract, alone: float, part: Part, weight: F
     # Blocks at `caps` hold all; those still empty then need no more than what stands alone.
     caps = high if needed <= NEXT_TO_NOTHING * held else np.minimum(high, low * (held / needed))
     following = np.argsort(-contract.targets, kind="stable")
-    kernels.start(level.vwgt, caps, following, part, weight)
-    nothing = np.empty(0, np.int32)
-    return Board(
-        level.xadj, level.adjncy, level.adjwgt, level.vwgt, part, weight, low,
-        np.maximum(high, 1e-300), alone, False, np.ones(contract.k), np.empty(0, np.int64),
-        nothing, nothing, nothing,
-    )  # fmt: skip
+    part = np.empty(level.n, np.int32)
+    kernels.start(level.vwgt, caps, following, part, np.zeros(contract.k))
+    return part
 
 
-def _cut(board: Board, rounds: int, rng: np.random.Generator) -> None:
-    """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
-    n = board.part.size
-    active = np.ones(n, np.int8)
-    for _ in range(rounds):
-        if not active.any():
-            return
-        order, woken = rng.permutation(n), np.zeros(n, np.int8)
-        moves.sweep(board, order, OVERLOAD * board.high, active, woken)
-        _drain(board, woken)
-        active, woken = woken, np.zeros(n, np.int8)
-        moves.sweep(board, order, board.high, active, woken)
-        moves.swap(board, rng.permutation(n))
-        active = woken
+def _by_clusters(
+    level: Level, contract: Contract, alone: float, rounds: int, rng: np.random.Generator
+) -> Part:
+    """Bisect a small graph of clusters, and lower the cut on every level but the finest."""
+    above = []
+    total, enough = float(level.vwgt.sum()), max(COARSEST, PER_BLOCK * contract.k)
+    heaviest = LARGEST_CLUSTER * float(contract.targets.min())
+    while level.n > enough:
+        cap = min(heaviest, GROWTH * total / level.n)
+        shrunk = shrink(level, np.zeros(level.n, np.int32), np.array([cap]), 1)
+        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
+            break
+        above.append((level, shrunk))
+        level = shrunk.level
+    part = recursive_bisection(level, contract.targets, EPSILON, int(rng.integers(2**31)))
+    for finer, shrunk in reversed(above):
+        _lower_coarse(level, part, contract, alone, rounds, rng)
+        fine = np.empty(finer.n, np.int32)
+        coarsening_kernels.project(part, shrunk.coarse_of, fine)
+        level, part = finer, fine
+    return part
 
 
-def _with_nets(board: Board) -> Board:
-    """Return the board for volumes, all blocks at the price 1."""
-    k = board.weight.size
-    first = np.empty(board.part.size + 1, np.int64)
-    kernels.net_rooms(board.xadj, k, first)
-    blocks, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
-    board = board._replace(
-        volumes=True, first=first, blocks=blocks, counts=counts,
-        length=np.empty(board.part.size, np.int32),
-    )  # fmt: skip
-    kernels.count_nets(board)
-    return board
-
-
-def _total_volume(board: Board, rounds: int, rng: np.random.Generator) -> None:
-    """Minimise the total volume in place. Sweeps are strict: with overload, volumes oscillate."""
-    n = board.part.size
-    active = np.ones(n, np.int8)
-    for _ in range(rounds):
-        if not active.any():
-            return
-        woken = np.zeros(n, np.int8)
-        moves.sweep(board, rng.permutation(n), board.high, active, woken)
-        moves.swap(board, rng.permutation(n))
-        active = woken
-
-
-def _max_volume(board: Board, rounds: int, rng: np.random.Generator) -> None:
-    """Minimise the largest volume in place, by prices on the blocks that send most."""
-    n = board.part.size
-    volumes = _sent(board)
-    best, least = board.part.copy(), volumes.max()
-    everyone, woken = np.ones(n, np.int8), np.zeros(n, np.int8)
-    for turn in range(rounds):
-        price = CHEAPEST + (volumes / max(volumes.max(), 1)) ** SHARPNESS
-        board.price[:] = price if turn == 0 else (board.price + price) / 2
-        moves.sweep(board, rng.permutation(n), board.high, everyone, woken)
-        moves.swap(board, rng.permutation(n))
-        volumes = _sent(board)
-        if volumes.max() < least:
-            best, least = board.part.copy(), volumes.max()
-    board.weight[:] = np.bincount(best, weights=board.vwgt, minlength=board.weight.size)
-    board.part[:] = best
-
-
-def _sent(board: Board) -> IntArray:
-    """(k,) what every block sends."""
-    volumes = np.zeros(board.weight.size, np.int64)
-    kernels.sent(board, volumes)
-    return volumes
-
-
-def _drain(board: Board, woken: Flags) -> None:
-    """Bring blocks back within their limits, as far as vertices without edges do not."""
-    loss = np.empty(board.part.size)
-    for turn in range(DRAININGS):
-        pull = moves.shortage(board) > board.filling
-        if not pull and (board.weight <= board.high).all():
-            return
-        moves.losses(board, pull, loss)
-        order = np.argsort(loss, kind="stable")
-        order = order[: np.searchsorted(loss[order], np.inf)]
-        tolerance = HASTE if turn < PATIENT else np.inf
-        if not moves.drain(board, order, loss, tolerance, woken) and turn >= PATIENT:
-            return
+def _lower_coarse(
+    level: Level, part: Part, contract: Contract, alone: float, rounds: int,
+    rng: np.random.Generator,
+) -> None:  # fmt: skip
+    """Lower the cut in place; blocks may be short by the heaviest cluster."""
+    low: FloatArray = np.maximum(contract.low - float(level.vwgt.max()), 0.0)
+    lower_cut(board_for_cut(level, part, low, contract.high, alone), rounds, rng)
