@@ -29,7 +29,7 @@ FULL_ROUNDS = 3
 BALANCING_ROUNDS = 40
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
 HALF_OF_LARGEST = 8e307
-LARGEST_SCALE = 1e30  # of squared distances, which float32 must hold
+LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
 GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
 GROUP_BRANCHES = 16  # branches of the tree that are worth a group
 
@@ -176,7 +176,7 @@ class _Rounds:
         branches = len(cloud.branch_low)
         groups = int(np.clip(branches // GROUP_BRANCHES, 1, GROUPS))
         mass, moment = np.zeros((groups, k)), np.zeros((groups, k, d))
-        scales = np.minimum(centres.influence**-2.0, LARGEST_SCALE).astype(np.float32)
+        scales = (np.maximum(centres.influence, LEAST_INFLUENCE) ** -2).astype(np.float32)
 
         def one(group: int) -> None:
             kernels.assign(
