@@ -41,7 +41,8 @@ BALANCE = 0.01  # what k-means leaves a block off its target
 PER_BLOCK_WITHOUT = 45  # vertices for each block of the graph that is bisected
 LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
 LEAST_SHRINKAGE = 0.95
-DEARER = 0.5  # the fullest border costs this much more than an empty one
+DEARER = 1.5  # the longest border costs this much more than an empty one
+STEEPNESS = 6  # of the price: borders not much shorter than the longest cost little more
 
 
 def multilevel_blocks(
@@ -62,12 +63,13 @@ def multilevel_blocks(
     chosen = PRESETS[preset]
     order = _order(graph)
     level = finest(graph, order, graph.weights(), _edge_weights(graph), threads)
-    part = None
+    start: Part | None = None
     if graph.coords is not None:
         points = unit_box(graph.coords[order])
         weights = np.empty(0) if graph.is_unit else level.vwgt
-        part, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
-    for cycle in range(chosen.cycles):
+        start, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
+    part = v_cycle(level, start, contract, chosen, seed, threads)
+    for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
     if objective != "cut":
         _refine_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
@@ -86,7 +88,7 @@ def v_cycle(
         blocks = _start(coarsest, contract, preset, seed, threads)
     blocks = _balanced(coarsest, blocks, contract)
     price = _prices(coarsest, blocks, contract.k)
-    weight = np.bincount(blocks, weights=coarsest.vwgt, minlength=contract.k)
+    weight = _weight(coarsest, blocks, contract.k)
     flag = boundary_flags(coarsest, blocks, threads)
     current = coarsest
     for depth in range(len(hierarchy.above), -1, -1):
@@ -107,7 +109,7 @@ def _refine_volumes(
     level: Level, part: Part, contract: Contract, preset: Preset, aim: Aim, seed: int, threads: int
 ) -> None:
     """Refine blocks in place for what they send."""
-    weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
+    weight = _weight(level, part, contract.k)
     limits = _limits(level, contract, preset)
     flag = boundary_flags(level, part, threads)
     refine_volumes(level, part, weight, limits, aim, flag, seed)
@@ -122,7 +124,7 @@ def _start(level: Level, contract: Contract, preset: Preset, seed: int, threads:
     rounded = diffused_blocks(level, contract.targets, bisected)
     candidates = [_balanced(level, part, contract) for part in (bisected, rounded)]
     for part in candidates:
-        weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
+        weight = _weight(level, part, contract.k)
         refine_level(
             level, part, weight, _limits(level, contract, preset), _prices(level, part, contract.k),
             boundary_flags(level, part, threads), preset.effort.rounds, preset.effort, seed,
@@ -194,7 +196,7 @@ def _edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
 
 def _balanced(level: Level, blocks: Part, contract: Contract) -> Part:
     """Bring blocks of a small graph as near to the contract as its vertices allow."""
-    weight = np.bincount(blocks, weights=level.vwgt, minlength=contract.k)
+    weight = _weight(level, blocks, contract.k)
     if ((weight >= contract.low) & (weight <= contract.high)).all():
         return blocks
     weighted = level.adjwgt.size > 0
@@ -210,12 +212,17 @@ def _balanced(level: Level, blocks: Part, contract: Contract) -> Part:
     return state.part
 
 
+def _weight(level: Level, part: Part, k: int) -> FloatArray:
+    """(k,) what the blocks weigh."""
+    return np.bincount(part, weights=level.vwgt, minlength=k).astype(np.float64)
+
+
 def _prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     """(k,) what a block's border costs: more where it is long, for the largest counts too."""
     border = np.zeros(k, np.int64)
     kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
     share = border / max(int(border.max()), 1)
-    return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**4)), np.int64)
+    return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**STEEPNESS)), np.int64)
 
 
 def _limits(level: Level, contract: Contract, preset: Preset) -> Limits:

@@ -35,9 +35,9 @@ class Aim:
     edge: float = 0.1
     keep_total: bool = False
     least_worth: float = 0.1
-    most_lost: float = 0.3
+    most_lost: float = 0.15
     patience: int = 10
-    rounds: int = 4
+    rounds: int = 3
     least_gain: float = 0.5
 
 
