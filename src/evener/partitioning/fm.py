@@ -17,7 +17,6 @@ Flags = npt.NDArray[np.int8]
 EVEN_PRICE = 8  # prices are whole numbers around this
 GROUPS = 4  # groups of blocks that are searched side by side
 WORTH_GROUPS = 1000  # boundary vertices
-MOST_SEEDS = 1 << 48
 MOST_LOOKS = 32  # at each adjacency entry in a round; hubs would ask for hundreds of thousands
 MOST_GROUPED = 2048  # blocks whose table of connections is small
 
@@ -66,7 +65,7 @@ def refine_level(
 
     flag (n,): the vertices to start from.
     """
-    n, seed = level.n, seed % MOST_SEEDS
+    n = level.n
     marks = _Marks(
         np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8)
     )
@@ -75,7 +74,7 @@ def refine_level(
         seeds = np.flatnonzero(marks.active).astype(np.int32)
         if seeds.size == 0:
             break
-        kernels.shuffle(seeds, seed * 100 + turn)
+        shuffle(seeds, seed * 100 + turn)
         grouped = _grouped(level, part, seeds, price.size, seed * 1000 + turn)
         won = _round(level, part, weight, limits, price, grouped, turn + 1, marks, effort, threads)
         marks.active |= marks.touched
@@ -134,6 +133,12 @@ def _round(
     return int(won.sum())
 
 
+def shuffle(values: npt.NDArray[np.integer], seed: int) -> None:
+    """Permute in place, by the seed alone; it may be any whole number."""
+    state = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % 2**64
+    kernels.shuffle(values, np.uint64(state))
+
+
 def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
     """(n,) whether each vertex has a neighbour in another block."""
     flag = np.empty(level.n, np.int8)
@@ -173,7 +178,7 @@ def _grouped(level: Level, part: Part, seeds: npt.NDArray[np.int32], k: int, see
     between = np.zeros((k, k), np.int64)
     kernels.quotient_weights(level.xadj, level.adjncy, level.adjwgt, part, seeds, between)
     order = np.arange(k)
-    kernels.shuffle(order, seed)
+    shuffle(order, seed)
     kernels.group_blocks(between, order, GROUPS, group_of)
     own = group_of[part[seeds]]
     return _Groups(group_of, [seeds[own == g] for g in range(GROUPS)])

@@ -18,9 +18,8 @@ HUB = 256  # edges from which on a vertex stays where it is: weighing it costs t
 
 
 @njit(cache=True, nogil=True)
-def shuffle(values, seed):
-    """Permute in place, by a generator of its own (xorshift); seed is below 2^63."""
-    state = np.uint64(seed) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(0x2545F4914F6CDD1D)
+def shuffle(values, state):
+    """Permute in place, by a generator of its own (xorshift) that starts at `state` uint64."""
     for i in range(values.size - 1, 0, -1):
         state ^= state << np.uint64(13)
         state ^= state >> np.uint64(7)

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.partitioning import fm_kernels
 from evener.partitioning import volumes_kernels as kernels
-from evener.partitioning.fm import Flags, Limits
+from evener.partitioning.fm import Flags, Limits, shuffle
 from evener.partitioning.levels import Level, Part
 from evener.partitioning.volumes_kernels import CLOSED, Ledger
 
@@ -86,7 +85,7 @@ def refine_volumes(
         seeds = np.flatnonzero(boundary).astype(np.int32)
         if seeds.size == 0:
             break
-        fm_kernels.shuffle(seeds, seed * 100 + turn)
+        shuffle(seeds, seed * 100 + turn)
         highest = np.iinfo(np.int64).max if aim.keep_total else int(ledger.volumes.max())
         won = kernels.search(
             ledger, level.vwgt, weight, limits.low, limits.high, limits.soft_low,
