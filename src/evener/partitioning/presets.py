@@ -25,7 +25,7 @@ class Preset:
 
 
 PRESETS = {
-    "fast": Preset(Effort(rounds=3, finest_rounds=2, patience=1, least_gain=0.01, boldness=0.5)),
+    "fast": Preset(Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5)),
     "default": Preset(),
     "strong": Preset(
         Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
