@@ -7,7 +7,7 @@ import scipy.sparse
 from evener.graphs import Graph
 from evener.partitioning import diffusion_kernels as kernels
 from evener.partitioning.bisection import cut_of, recursive_bisection
-from evener.partitioning.diffusion import STAYS, diffused_blocks
+from evener.partitioning.diffusion import STAYS, THOROUGH, diffused_blocks
 from evener.partitioning.levels import Level, finest
 
 
@@ -113,7 +113,7 @@ def test_blocks_of_a_grid_get_rounder_and_keep_unequal_weights(shuffled):
     # Along stripes of three rows: blocks with long borders.
     along = (place // 180) * 180 + (place % 60) * 3 + (place // 60) % 3
     stripes = np.searchsorted(np.cumsum(targets), along, side="right").clip(max=33).astype(np.int32)
-    part = diffused_blocks(level, targets, stripes)
+    part = diffused_blocks(level, targets, stripes, THOROUGH)
     ratio = np.bincount(part, minlength=34) / targets
     assert ratio.min() > 0.9 and ratio.max() < 1.1
     assert cut_of(level, part) < 0.8 * cut_of(level, stripes)
@@ -124,7 +124,7 @@ def test_two_runs_agree_and_leave_the_start_alone():
     targets = np.full(20, 80.0)
     start = recursive_bisection(level, targets, 0.02, 1)
     before = start.copy()
-    once, again = (diffused_blocks(level, targets, start) for _ in range(2))
+    once, again = (diffused_blocks(level, targets, start, THOROUGH) for _ in range(2))
     assert (once == again).all() and (start == before).all()
 
 
@@ -139,7 +139,15 @@ def test_hard_shapes_give_every_vertex_a_block(name):
     if name == "weights 0":
         level = Level(level.xadj, level.adjncy, 0 * level.adjwgt, level.vwgt)
     start = (np.arange(40) % 4).astype(np.int32)
-    part = diffused_blocks(level, np.full(4, 10.0), start)
+    part = diffused_blocks(level, np.full(4, 10.0), start, THOROUGH)
     assert part.shape == (40,) and part.min() >= 0 and part.max() < 4
     if name in ("no edge", "weights 0"):
         assert (part == start).all()
+
+
+def test_a_block_without_a_target_loses_what_it_has():
+    level = level_of(grid(20, 20))
+    start = np.repeat(np.arange(4), 100).astype(np.int32)
+    part = diffused_blocks(level, np.array([200.0, 200.0, 0.0, 0.0]), start, THOROUGH)
+    weight = np.bincount(part, minlength=4)
+    assert weight[2:].sum() < 0.02 * 400

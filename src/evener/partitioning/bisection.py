@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -11,12 +13,24 @@ from evener.partitioning import bisection_kernels as kernels
 from evener.partitioning.fm import EVEN_PRICE, Effort, Limits, boundary_flags, refine_level
 from evener.partitioning.levels import Level, Part
 
-TRIES = 2
 ROUNDS = 4
-EFFORT = Effort(patience=8, least_gain=0.0, boldness=1.1)
 
 
-def recursive_bisection(level: Level, targets: FloatArray, epsilon: float, seed: int) -> Part:
+@dataclass(frozen=True)
+class Care:
+    """How many times a bisection is tried, and how long each is refined."""
+
+    tries: int
+    effort: Effort
+
+
+CAREFUL = Care(6, Effort(patience=8, least_gain=0.0, boldness=1.1))
+ROUGH = Care(2, Effort(patience=2, least_gain=0.0, boldness=1.1))
+
+
+def recursive_bisection(
+    level: Level, targets: FloatArray, epsilon: float, seed: int, care: Care = CAREFUL
+) -> Part:
     """Return blocks (n,) of weights near `targets` (k,) [units].
 
     Blocks of like targets stay together: sorted by target, they are halved again and again. Each
@@ -38,14 +52,14 @@ def recursive_bisection(level: Level, targets: FloatArray, epsilon: float, seed:
             continue
         total = np.cumsum(targets[blocks])
         half = int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
-        side = _bisect(piece, float(total[half - 1] / total[-1]), slack, number)
+        side = _bisect(piece, float(total[half - 1] / total[-1]), slack, number, care)
         for s, own in ((0, blocks[:half]), (1, blocks[half:])):
             sub, inside = _side(piece, side, s)
             waiting.append((sub, members[inside], own, 2 * number + s + 1))
     return part
 
 
-def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
+def _bisect(level: Level, share: float, slack: float, seed: int, care: Care = CAREFUL) -> Part:
     """Return the better of several tries: side 0 holds `share` of the weight."""
     total = float(level.vwgt.sum())
     targets = total * np.array([share, 1 - share])
@@ -53,14 +67,17 @@ def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
     limits = Limits(targets - room, targets + room, targets - 2 * room, targets + 2 * room)
     rng = np.random.default_rng(seed)
     best, least = np.zeros(level.n, np.int32), np.inf
-    for turn in range(TRIES):
+    for turn in range(care.tries):
         side = _grown(level, targets[0], float(limits.high[0]), rng, turn)
         weight = np.asarray(np.bincount(side, level.vwgt, 2), np.float64)
         price = np.full(2, EVEN_PRICE, np.int64)
         for again in range(ROUNDS):
             flag = boundary_flags(level, side, 1)
             number = seed * ROUNDS + again
-            if refine_level(level, side, weight, limits, price, flag, 1, EFFORT, number, 1) <= 0:
+            if (
+                refine_level(level, side, weight, limits, price, flag, 1, care.effort, number, 1)
+                <= 0
+            ):
                 break
         over = np.maximum(weight - limits.high, 0).sum() + np.maximum(limits.low - weight, 0).sum()
         cost = cut_of(level, side) * (1 + 10 * over / max(total, 1e-300))

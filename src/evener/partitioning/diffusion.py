@@ -21,28 +21,41 @@ from evener.arrays import FloatArray
 from evener.partitioning import diffusion_kernels as kernels
 from evener.partitioning.levels import Level, Part
 
-ROUNDS = 20
-STEPS = 11  # of spreading, a round: loads reach about as far as the middle of the next block
-STAYS = np.float32(0.33)  # of a vertex's load, a step
+STAYS = np.float32(0.1)  # of a vertex's load, a step
 CORRECTIONS = 10  # of the factors, a round
 LARGEST_CORRECTION = 0.1
+LEAST_TARGET = 1e-9  # of the mean: targets of 0 count as this
 BALANCED = 0.01  # of the target: weights that are this near need no correction
 
 
-def diffused_blocks(level: Level, targets: FloatArray, part: Part) -> Part:
+@dataclass(frozen=True)
+class Spread:
+    """How often blocks are formed anew, and steps that their loads spread each time."""
+
+    rounds: int
+    steps: int
+
+
+# Loads reach the middle of the next block where it has some 30 vertices.
+THOROUGH = Spread(rounds=14, steps=8)
+AGAIN = Spread(rounds=2, steps=10)  # on a finer graph, where blocks are in their places
+
+
+def diffused_blocks(level: Level, targets: FloatArray, part: Part, spread: Spread) -> Part:
     """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
 
-    For graphs of some 50 vertices a block; those of `part` may be rough. Weights are met as
+    For graphs of 20 to 150 vertices a block; those of `part` may be rough. Weights are met as
     nearly as factors can.
     """
     k = targets.size
+    targets = np.maximum(targets, LEAST_TARGET * targets.mean())
     part = part.copy()
     now, later = _Loads.empty(level.n), _Loads.empty(level.n)
     factor, weight = np.ones(k), np.empty(k)
     pool, near = np.zeros(k, np.float32), np.empty(k, np.int32)
-    for _ in range(ROUNDS):
+    for _ in range(spread.rounds):
         kernels.start(part, *now.arrays)
-        for _ in range(STEPS):
+        for _ in range(spread.steps):
             kernels.spread(
                 level.xadj, level.adjncy, level.adjwgt, STAYS, *now.arrays, *later.arrays, pool,
                 near,

@@ -4,7 +4,8 @@
 
 With coordinates, balanced k-means places the blocks and the hierarchy only refines them: that is
 faster and better than to find them on a small graph. Without, recursive bisection of the smallest
-graph does. Everything is deterministic, whatever the threads.
+graph does. Graphs whose degrees are uneven are left to label propagation. Everything is
+deterministic, whatever the threads.
 """
 
 from __future__ import annotations
@@ -33,6 +34,8 @@ from evener.partitioning.fm import (
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Level, Part, Shrunk, finest, shrink
 from evener.partitioning.presets import PRESETS, Preset
+from evener.partitioning.propagation import propagation_blocks
+from evener.partitioning.skew import is_uneven
 from evener.partitioning.state import State
 from evener.partitioning.volumes import AIMS, Aim, refine_volumes
 from evener.partitions import Contract, Partition
@@ -61,6 +64,10 @@ def multilevel_blocks(
     "total_volume" or "max_volume"; volumes are refined after the cut, on the whole graph.
     """
     chosen = PRESETS[preset]
+    if is_uneven(graph):
+        return propagation_blocks(
+            graph, contract, _edge_weights(graph), preset=preset, objective=objective, seed=seed
+        )
     order = _order(graph)
     level = finest(graph, order, graph.weights(), _edge_weights(graph), threads)
     start: Part | None = None
