@@ -5,7 +5,6 @@ Blanks are skipped and short numbers read on the spot, as in metis_kernels.
 
 # mypy: ignore-errors
 
-import numpy as np
 from numba import njit
 
 from evener.filing.number_kernels import (
@@ -21,7 +20,7 @@ from evener.filing.number_kernels import (
     TAB,
     TOO_FEW,
     TOO_LONG,
-    read_integer,
+    read_index,
     skip_line,
 )
 
@@ -46,17 +45,9 @@ def read_entries(data, pos, end, n_rows, n_columns, n_values, rows, columns, whe
             break
         if count >= rows.size:
             return TOO_LONG
-        value, after = np.int64(0), pos
-        while after < end:
-            digit = np.int64(data[after]) - 48
-            if digit < 0 or digit > 9:
-                break
-            value = value * 10 + digit
-            after += 1
-        if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
-            code, value, after = read_integer(data, pos)
-            if code != OK:
-                return code
+        code, value, after = read_index(data, pos, end)
+        if code != OK:
+            return code
         if value < 1 or value > n_rows:
             where[1] = value
             return OUT_OF_RANGE
@@ -65,17 +56,9 @@ def read_entries(data, pos, end, n_rows, n_columns, n_values, rows, columns, whe
         while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
             pos += 1
         where[0] = pos
-        value, after = np.int64(0), pos
-        while after < end:
-            digit = np.int64(data[after]) - 48
-            if digit < 0 or digit > 9:
-                break
-            value = value * 10 + digit
-            after += 1
-        if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
-            code, value, after = read_integer(data, pos)
-            if code != OK:
-                return code
+        code, value, after = read_index(data, pos, end)
+        if code != OK:
+            return code
         if value < 1 or value > n_columns:
             where[1] = value
             return OUT_OF_RANGE

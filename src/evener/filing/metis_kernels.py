@@ -8,7 +8,6 @@ an array counts a reference up and down, which costs more than the number it wou
 
 # mypy: ignore-errors
 # ruff: noqa: PLR0911 (a parser leaves where it stumbles)
-import numpy as np
 from numba import njit
 
 from evener.filing.number_kernels import (
@@ -25,7 +24,7 @@ from evener.filing.number_kernels import (
     TOO_FEW,
     TOO_LONG,
     TOO_MANY,
-    read_integer,
+    read_index,
     read_weight,
     skip_blanks,
     skip_line,
@@ -72,17 +71,9 @@ def read_metis(
                 pos += 1
                 break
             where[0] = pos
-            u, after = np.int64(0), pos
-            while after < end:
-                digit = np.int64(data[after]) - 48
-                if digit < 0 or digit > 9:
-                    break
-                u = u * 10 + digit
-                after += 1
-            if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
-                code, u, after = read_integer(data, pos)
-                if code != OK:
-                    return code
+            code, u, after = read_index(data, pos, end)
+            if code != OK:
+                return code
             if u < 1 or u > n:
                 where[1] = u
                 return OUT_OF_RANGE

@@ -127,6 +127,22 @@ def read_integer(data, pos):
     return OK, -value if negative else value, pos
 
 
+@njit(cache=True, nogil=True, inline="always")
+def read_index(data, pos, end):
+    """As read_integer: (code, value, end), with a short way for plain digits before `end`."""
+    value, after = np.int64(0), pos
+    while after < end:
+        digit = np.int64(data[after]) - 48
+        if digit < 0 or digit > 9:
+            break
+        value = value * 10 + digit
+        after += 1
+    code = OK
+    if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
+        code, value, after = read_integer(data, pos)
+    return code, value, after
+
+
 @njit(cache=True, nogil=True)
 def scaled(mantissa, exponent):
     """Mantissa (uint64) times ten to the exponent, correctly rounded."""

@@ -5,7 +5,6 @@ Blanks are skipped and short numbers read on the spot, as in metis_kernels.
 
 # mypy: ignore-errors
 
-import numpy as np
 from numba import njit
 
 from evener.filing.number_kernels import (
@@ -24,7 +23,7 @@ from evener.filing.number_kernels import (
     SPACE,
     TAB,
     is_end,
-    read_integer,
+    read_index,
     read_weight,
     skip_blanks,
     skip_line,
@@ -56,17 +55,9 @@ def read_pairs(data, pos, end, n_columns, matrix, u, v, w, where):
         while pos < end and data[pos] != NEWLINE:
             where[0] = pos
             if found < 2:
-                value, after = np.int64(0), pos
-                while after < end:
-                    digit = np.int64(data[after]) - 48
-                    if digit < 0 or digit > 9:
-                        break
-                    value = value * 10 + digit
-                    after += 1
-                if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
-                    code, value, after = read_integer(data, pos)
-                    if code != OK:
-                        return code
+                code, value, after = read_index(data, pos, end)
+                if code != OK:
+                    return code
                 if found == 0:
                     u[count] = value
                 else:

@@ -8,24 +8,28 @@ from evener.partitioning import connecting_kernels as kernels
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.state import IntVector, State
 
-PATIENCE = 4
+# Which strays are joined, tried in turn: all; those that fit; those that leave enough behind.
+CARES = (0, 1, 2)
+PATIENCE = 4  # attempts that win nothing, before the next care
+REROOTINGS = 8
 
 
-def connect(state: State, *, patience: int = PATIENCE) -> None:
+def connect(state: State, *, quickly: bool = False) -> None:
     """Join stray pieces to neighbouring blocks and balance again without taking blocks apart.
 
     Where all of them together cannot be balanced, only those are joined that fit as they are.
     Keeps the contract whatever happens: the best partition that holds it is what remains. A piece
-    that is a whole component of the graph stays where it is.
+    that is a whole component of the graph stays where it is. quickly: one attempt.
     """
+    cares, patience, rerootings = (CARES[:1], 1, 0) if quickly else (CARES, PATIENCE, REROOTINGS)
     best, fewest = state.part.copy(), len(_strays(state)[1])
-    for care in (0, 1, 2):
+    for care in cares:
         state.part[:] = best
         state.sum_up()
         waited = 0
         while fewest > 0 and waited < patience:
             _join_strays(state, care)
-            kept = flow_until_kept(state, connected=True)
+            kept = flow_until_kept(state, connected=True, rerootings=rerootings)
             left = len(_strays(state)[1])
             waited += 1
             if kept and left < fewest:

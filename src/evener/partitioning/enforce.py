@@ -85,7 +85,8 @@ def _repair(state: State) -> None:
     given = state.part.copy()
     if flow_until_kept(state) or polish(state, steps=steps):
         if np.count_nonzero(state.part != given) > MANY_MOVED * given.size:
-            connect(state, patience=1)  # scraps left by large flows cost more cut than all else
+            # Scraps left by large flows cost more cut than all else.
+            connect(state, quickly=True)
             smooth(state)
         return
     pack_afresh(state, steps=steps, seed=PACKING_SEED)

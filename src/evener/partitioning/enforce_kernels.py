@@ -9,7 +9,7 @@ import numpy as np
 from numba import njit
 
 from evener.partitioning.connecting_kernels import can_leave, change_tree
-from evener.partitioning.heap_kernels import drop_first, push
+from evener.partitioning.heap_kernels import drop_first, push, with_room
 
 NO_PATH = -1
 
@@ -246,6 +246,16 @@ def violation(weight, memory, low, high, cap, scale):
 
 
 @njit(cache=True, nogil=True)
+def relieves(a, b, w, m, weight, memory, low, high, caps, scale):
+    """Whether moving weight w and m bytes from a to b brings both nearer to their contract."""
+    now = violation(weight[a], memory[a], low[a], high[a], caps[a], scale[a])
+    now += violation(weight[b], memory[b], low[b], high[b], caps[b], scale[b])
+    then = violation(weight[a] - w, memory[a] - m, low[a], high[a], caps[a], scale[a])
+    then += violation(weight[b] + w, memory[b] + m, low[b], high[b], caps[b], scale[b])
+    return then < now - 1e-12
+
+
+@njit(cache=True, nogil=True)
 def carry_out(
     xadj, adjncy, adjwgt, weights, n_bytes, low, high, caps, scale, arcs, block_of_arc, other, flow,
     seed_starts, seeds, seed_gains, floor, worst_gain, connected, part, weight, size, memory,
@@ -281,10 +291,7 @@ def carry_out(
                 continue
             known[v] = guessed if stale[v] else exact
             gains[v] = seed_gains[i]
-            if count == keys.size:
-                keys = np.append(keys, np.empty_like(keys))
-                ages = np.append(ages, np.empty_like(ages))
-                items = np.append(items, np.empty_like(items))
+            keys, ages, items = with_room(keys, ages, items, count)
             count = push(keys, ages, items, count, gains[v], age, v)
             age += 1
         tolerance = 1e-9 * scale[b]
@@ -312,11 +319,7 @@ def carry_out(
             if w == 0.0 and key <= 0.0 and memory[a] <= caps[a]:
                 continue  # costs cut and helps nobody
             if w > left + tolerance or memory[b] + m > caps[b]:
-                now = violation(weight[a], memory[a], low[a], high[a], caps[a], scale[a])
-                now += violation(weight[b], memory[b], low[b], high[b], caps[b], scale[b])
-                then = violation(weight[a] - w, memory[a] - m, low[a], high[a], caps[a], scale[a])
-                then += violation(weight[b] + w, memory[b] + m, low[b], high[b], caps[b], scale[b])
-                if then >= now - 1e-12:
+                if not relieves(a, b, w, m, weight, memory, low, high, caps, scale):
                     continue
             freed = -1
             if connected:
@@ -355,10 +358,7 @@ def carry_out(
                 else:
                     known[u] = exact
                     gains[u], touches = gain_of(xadj, adjncy, adjwgt, part, u, a, b)
-                if count == keys.size:
-                    keys = np.append(keys, np.empty_like(keys))
-                    ages = np.append(ages, np.empty_like(ages))
-                    items = np.append(items, np.empty_like(items))
+                keys, ages, items = with_room(keys, ages, items, count)
                 count = push(keys, ages, items, count, gains[u], age, u)
                 age += 1
         flow[arc] = left

@@ -17,7 +17,6 @@ from evener.partitioning.state import IntVector, State
 MAX_ROUNDS = 80
 PATIENCE = 6  # rounds without less violation before the search is left to single moves
 SMOOTH_PASSES = 12
-REROOTINGS = 8  # other trees tried where no leaf of the last ones helps
 SLOW = 0.9  # a round that leaves more than this of the violation is helped by handing over
 HUB = 16.0  # a vertex that ties its block by this many times the average is left in it
 DENSE_BLOCKS = 4096  # up to here a k x k table of touching blocks is small beside the graph
@@ -53,6 +52,12 @@ class _Front:
         self.listed[:] = False
         self.count = kernels.list_boundary(*state.csr[:2], state.part, self.listed, self.boundary)
 
+    def grow_trees(self, state: State, turn: int) -> None:
+        """Span the blocks by trees; other ones every turn."""
+        xadj, adjncy, _ = state.csr
+        trees.grow_trees(xadj, adjncy, state.part, turn, self.known, self.parent, self.children)
+        self.known[:] = 0
+
 
 @dataclass(eq=False)
 class _Arcs:
@@ -64,16 +69,18 @@ class _Arcs:
     reverse: IntVector
 
 
-def flow_until_kept(state: State, *, connected: bool = False) -> bool:
+def flow_until_kept(state: State, *, connected: bool = False, rerootings: int = 0) -> bool:
     """Repair in rounds of routing and moving until all contracts hold or nothing helps.
 
-    With `connected`, no move takes a block apart: only leaves of trees that span it move. Returns
-    whether all hold.
+    With `connected`, no move takes a block apart: only leaves of trees that span it move, and
+    where none of them helps, leaves of other trees, up to `rerootings` times. Returns whether all
+    hold.
     """
     if state.holds():
         return True
     front = _Front.of(state, connected)
     best, waited, turn = np.inf, 0, 0
+    rooted = False
     for _ in range(MAX_ROUNDS):
         total = float(state.violations().sum())
         if total == 0:
@@ -82,15 +89,14 @@ def flow_until_kept(state: State, *, connected: bool = False) -> bool:
         best = min(best, total)
         if waited > PATIENCE:
             return False
-        if connected:
-            xadj, adjncy, _ = state.csr
-            trees.grow_trees(
-                xadj, adjncy, state.part, turn, front.known, front.parent, front.children
-            )
-            front.known[:] = 0
+        if connected and not rooted:
+            front.grow_trees(state, turn)
+        # Moves keep the trees; a vertex from afar in an empty block does not.
+        rooted = waited == 0 and bool((state.size > 0).all())
         if not _round(state, front, connected, total):
             turn += 1
-            if not connected or turn > REROOTINGS:
+            rooted = False
+            if not connected or turn > rerootings:
                 return False
         state.sum_up()
     return state.holds()

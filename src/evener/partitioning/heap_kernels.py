@@ -4,6 +4,7 @@ Three parallel arrays and a size; the driver sees to it that they are large enou
 """
 
 # mypy: ignore-errors
+import numpy as np
 from numba import njit
 
 
@@ -33,6 +34,18 @@ def push(keys, ages, items, size, key, age, item):
         swap(keys, ages, items, i, parent)
         i = parent
     return size + 1
+
+
+@njit(cache=True, nogil=True)
+def with_room(keys, ages, items, size):
+    """The arrays as they are, or twice as long where they are full."""
+    if size < keys.size:
+        return keys, ages, items
+    return (
+        np.append(keys, np.empty_like(keys)),
+        np.append(ages, np.empty_like(ages)),
+        np.append(items, np.empty_like(items)),
+    )
 
 
 @njit(cache=True, nogil=True)
