@@ -203,7 +203,7 @@ def _best_move(
         after = weight[q] + w
         if after > high[q]:
             continue
-        fill = after / high[q]
+        fill = after / max(high[q], 1e-300)
         if best < 0 or gain > best_gain or fill < best_fill:
             best, best_gain, best_fill = q, gain, fill
     return best_gain + price[p] * (total - 2 * own), best

@@ -118,11 +118,12 @@ def along_curve(
 
 def unit_box(points: FloatArray) -> FloatMatrix:
     """Return (d, n) float32 in a box whose longest side is one."""
-    low, high = points.min(axis=0), points.max(axis=0)
+    columns = np.ascontiguousarray(points.T)
+    low, high = columns.min(axis=1), columns.max(axis=1)
     if max(float(high.max()), -float(low.min())) > HALF_OF_LARGEST:
         return unit_box(points / 4)  # their difference may be more than a double holds
     extent = float((high - low).max()) or 1.0
-    return np.ascontiguousarray(((points - low) / extent).T, np.float32)
+    return np.asarray((columns - low[:, None]) / extent, np.float32)
 
 
 def _sample(cloud: _Cloud, step: int) -> _Cloud:
