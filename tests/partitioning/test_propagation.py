@@ -4,15 +4,18 @@ import numpy as np
 import pytest
 
 from evener import metrics
+from evener.generating.barabasi_albert import barabasi_albert
 from evener.generating.rmat import rmat
 from evener.graphs import Graph
 from evener.partitioning import propagation
 from evener.partitioning import propagation_kernels as kernels
 from evener.partitioning import propagation_moves_kernels as moves
 from evener.partitioning.levels import finest
+from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.propagation_kernels import Board
 from evener.partitioning.propagation_rounds import with_nets
+from evener.partitioning.skew import is_uneven
 from evener.partitions import Partition
 from tests.partitioning.by_hand import GRAPHS, faults, real_contract, sparse, star, unit_contract
 
@@ -176,6 +179,36 @@ def test_only_vertices_without_edges():
     graph = Graph.from_edges(10, np.empty(0, int), np.empty(0, int))
     part = propagation_blocks(graph, unit_contract(10, [3, 1, 1], 0.03), UNIT)
     assert sorted(np.bincount(part)) == [2, 2, 6]
+
+
+@pytest.mark.parametrize("preset", ["fast", "default"])
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_clusters_of_a_social_network_are_found(objective, preset):
+    """Communities of 50 with a hub each and few edges between: nearly no other edge is cut."""
+    rng = np.random.default_rng(6)
+    n, each = 4000, 50
+    home = np.arange(n) // each * each
+    inside = rng.integers(0, each, (6, n)) + home
+    edges = [(np.arange(n), home), *((np.arange(n), there) for there in inside)]
+    across = rng.integers(0, n, (2, n // 20))
+    u, v = (np.concatenate([pair[i] for pair in [*edges, across]]) for i in range(2))
+    graph = Graph.from_edges(n, u, v)
+    contract = unit_contract(n, [2] * 4 + [1] * 8, 0.03)
+    part = propagation_blocks(graph, contract, UNIT, preset=preset, objective=objective)
+    assert faults(graph, part, contract) == []
+    cut = metrics.edge_cut(metrics.quotient(graph, Partition(part, contract.k)))
+    assert cut < 0.1 * graph.m
+
+
+def test_the_driver_leaves_uneven_graphs_to_propagation():
+    graph = barabasi_albert(3000, 2)
+    weights = np.where(np.arange(graph.n) % 3 == 0, 2.5, 1.0)
+    contract = real_contract(float(weights.sum()), [4, 2, 1, 1], 0.03)
+    weighted = Graph(graph.xadj, graph.adjncy, vwgt=weights)
+    assert is_uneven(weighted)
+    part = multilevel_blocks(weighted, contract)
+    np.testing.assert_array_equal(part, propagation_blocks(weighted, contract, UNIT))
+    assert faults(weighted, part, contract) == []
 
 
 @pytest.mark.parametrize("preset", propagation.ROUNDS)
