@@ -38,13 +38,13 @@ class Spread:
 
 # Loads reach the middle of the next block where it has some 30 vertices.
 THOROUGH = Spread(rounds=14, steps=8)
-AGAIN = Spread(rounds=2, steps=10)  # on a finer graph, where blocks are in their places
+AGAIN = Spread(rounds=3, steps=10)  # on a finer graph, where blocks are in their places
 
 
 def diffused_blocks(level: Level, targets: FloatArray, part: Part, spread: Spread) -> Part:
     """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
 
-    For graphs of 20 to 150 vertices a block; those of `part` may be rough. Weights are met as
+    For graphs of 20 to 300 vertices a block; those of `part` may be rough. Weights are met as
     nearly as factors can.
     """
     k = targets.size

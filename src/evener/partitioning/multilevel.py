@@ -1,11 +1,11 @@
 """Our partitioner: blocks of unequal weight, compact and with short borders.
 
-    order -> k-means, or bisection of a small graph -> shrink inside blocks -> refine level by level
+    order -> k-means, or bisection of a small graph and diffusion -> shrink inside blocks -> refine level by level
 
 With coordinates, balanced k-means places the blocks and the hierarchy only refines them: that is
 faster and better than to find them on a small graph. Without, recursive bisection of the smallest
-graph does. Graphs whose degrees are uneven are left to label propagation. Everything is
-deterministic, whatever the threads.
+graph does, and diffusion rounds its blocks. Graphs whose degrees are uneven are left to label
+propagation. Everything is deterministic, whatever the threads.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels, coarsening_kernels
 from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.bisection import cut_of, recursive_bisection
-from evener.partitioning.diffusion import diffused_blocks
+from evener.partitioning.bisection import ROUGH, cut_of, recursive_bisection
+from evener.partitioning.diffusion import AGAIN, THOROUGH, diffused_blocks
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
@@ -42,6 +42,8 @@ from evener.partitions import Contract, Partition
 
 BALANCE = 0.01  # what k-means leaves a block off its target
 PER_BLOCK_WITHOUT = 45  # vertices for each block of the graph that is bisected
+PER_BLOCK_ROUNDED = 300  # vertices for each block of graphs on which blocks are rounded again
+WORTH_ROUNDING = 1.15  # of the bisection's cut, which is refined: refinement wins more than this
 LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
 LEAST_SHRINKAGE = 0.95
 DEARER = 1.5  # the longest border costs this much more than an empty one
@@ -72,7 +74,7 @@ def multilevel_blocks(
     level = finest(graph, order, graph.weights(), _edge_weights(graph), threads)
     start: Part | None = None
     if graph.coords is not None:
-        points = unit_box(graph.coords[order])
+        points = unit_box(graph.coords.take(order, axis=0))
         weights = np.empty(0) if graph.is_unit else level.vwgt
         start, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
     part = v_cycle(level, start, contract, chosen, seed, threads)
@@ -90,19 +92,23 @@ def v_cycle(
 ) -> Part:
     """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
     hierarchy = _shrink_all(level, part, contract, preset, threads)
-    coarsest, blocks = hierarchy.coarsest, hierarchy.part
+    current, blocks, rounding = hierarchy.coarsest, hierarchy.part, False
     if part is None:
-        blocks = _start(coarsest, contract, preset, seed, threads)
-    blocks = _balanced(coarsest, blocks, contract)
-    price = _prices(coarsest, blocks, contract.k)
-    weight = _weight(coarsest, blocks, contract.k)
-    flag = boundary_flags(coarsest, blocks, threads)
-    current = coarsest
+        blocks, rounding = _start(current, contract, seed)
+    blocks = _balanced(current, blocks, contract)
+    flag = boundary_flags(current, blocks, threads)
+    price, weight = _prices(current, blocks, contract.k), _weight(current, blocks, contract.k)
     for depth in range(len(hierarchy.above), -1, -1):
         if depth < len(hierarchy.above):
             finer, shrunk = hierarchy.above[depth]
             blocks, flag = _descend(current, finer, shrunk, blocks, threads)
             current = finer
+            if rounding and current.n <= PER_BLOCK_ROUNDED * contract.k:
+                blocks = diffused_blocks(current, contract.targets, blocks, AGAIN)
+                blocks = _balanced(current, blocks, contract)
+                flag = boundary_flags(current, blocks, threads)
+                price = _prices(current, blocks, contract.k)
+                weight = _weight(current, blocks, contract.k)
         limits = _limits(current, contract, preset)
         rounds = preset.effort.rounds if depth else preset.effort.finest_rounds
         refine_level(
@@ -122,22 +128,17 @@ def _refine_volumes(
     refine_volumes(level, part, weight, limits, aim, flag, seed)
 
 
-def _start(level: Level, contract: Contract, preset: Preset, seed: int, threads: int) -> Part:
-    """Return blocks of a small graph without coordinates: bisected, then rounded where that helps.
+def _start(level: Level, contract: Contract, seed: int) -> tuple[Part, bool]:
+    """Return blocks of a small graph without coordinates, and whether rounding them helped.
 
-    It helps on meshes; where load spreads everywhere at once, as on power-law graphs, it does not.
+    It does on meshes. Where load spreads everywhere at once, as on power-law graphs, the blocks
+    are those of recursive bisection.
     """
-    bisected = recursive_bisection(level, contract.targets, 2 * BALANCE, seed)
-    rounded = diffused_blocks(level, contract.targets, bisected)
-    candidates = [_balanced(level, part, contract) for part in (bisected, rounded)]
-    for part in candidates:
-        weight = _weight(level, part, contract.k)
-        refine_level(
-            level, part, weight, _limits(level, contract, preset), _prices(level, part, contract.k),
-            boundary_flags(level, part, threads), preset.effort.rounds, preset.effort, seed,
-            threads,
-        )  # fmt: skip
-    return min(candidates, key=lambda part: cut_of(level, part))
+    bisected = recursive_bisection(level, contract.targets, 2 * BALANCE, seed, ROUGH)
+    rounded = diffused_blocks(level, contract.targets, bisected, THOROUGH)
+    if cut_of(level, rounded) < WORTH_ROUNDING * cut_of(level, bisected):
+        return rounded, True
+    return recursive_bisection(level, contract.targets, 2 * BALANCE, seed), False
 
 
 @dataclass(eq=False)
