@@ -1,6 +1,7 @@
 """Our partitioner: blocks of unequal weight, compact and with short borders.
 
-    order -> k-means, or bisection of a small graph and diffusion -> shrink inside blocks -> refine level by level
+    order -> k-means -> shrink inside blocks -> refine level by level
+    order -> shrink -> bisection, diffusion -> refine level by level, without coordinates
 
 With coordinates, balanced k-means places the blocks and the hierarchy only refines them: that is
 faster and better than to find them on a small graph. Without, recursive bisection of the smallest
