@@ -42,7 +42,7 @@ class Aim:
 
 AIMS = {
     "total_volume": Aim(power=1.0, keep_total=True, least_gain=10.0),
-    "max_volume": Aim(power=40.0),
+    "max_volume": Aim(power=40.0, rounds=4),
 }
 
 
