@@ -1,6 +1,6 @@
 """Draws docs/images/partitioner.png: the blocks after k-means, and after refinement.
 
-    python docs/images/partitioner.py
+python docs/images/partitioner.py
 """
 
 from pathlib import Path
@@ -23,6 +23,7 @@ PALETTE = ["#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#b
 
 
 def main():
+    """Draw both stages side by side."""
     graph = GENERATORS["delaunay"].make(n=12_000, seed=3)
     targets = graph.n * SPEEDS / SPEEDS.sum()
     contract = Contract(targets, np.ceil(0.97 * targets), np.floor(1.03 * targets))

@@ -66,7 +66,7 @@ def plan(
         options=_chosen(options, raw) | {"reading": dict(reading or {})},
         graph=describe(graph),
         inputs=dict(inputs or {}),
-        versions={"evener": version("evener"), "numpy": version("numpy"), raw.tool: raw.version},
+        versions={raw.tool: raw.version, "evener": version("evener"), "numpy": version("numpy")},
         notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes)),
     )
 

@@ -23,13 +23,8 @@ from evener.partitions import Contract
 from evener.sizing.rounding import limits
 
 PRESETS = ("fast", "default", "strong")
-OBJECTIVES = ("cut", "total_volume")
+OBJECTIVES = ("cut", "total_volume", "max_volume")
 ALL_THREADS = 4096
-
-# Above this ratio of the degrees' deviation to their mean, METIS k-way may break its balance. The
-# ratio is 0.3 on meshes and up to 3.6 on social and citation networks, where k-way holds 3 % and
-# mostly cuts less than bisection; it is 4.9 on R-MAT graphs, where k-way ends at 5 to 15 %.
-SKEWED = 4.0
 
 
 @dataclass(frozen=True)
@@ -38,8 +33,8 @@ class Request:
 
     targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
     epsilon: how far a block may be above its target, relative. low, high (k,) [units]: the
-    contract, for tools that keep to both limits; where None, epsilon on both sides. time_limit [s] of wall time for
-    tools that run in a child process, or None.
+    contract, for tools that keep to both limits; where None, epsilon on both sides. time_limit
+    [s] of wall time for tools that run in a child process, or None.
     """
 
     targets: FloatArray
@@ -150,14 +145,12 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that `auto` takes for this graph and request, and the reason why.
 
-    Our own; METIS's recursive bisection where a few vertices have most of the edges; where they
-    cannot do what is asked, the first that is installed and can. Raises UsageError where none can.
+    Our own; where it cannot do what is asked, the first that is installed and can. Raises
+    UsageError where none can.
     """
-    if _is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
-        return "metis-recursive", "degrees are very uneven, which suits bisection"
     without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
-        return "evener", "the lowest cut in the time of METIS, and both limits kept"
+        return "evener", "the lowest cut in about METIS's time, and both limits kept"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
             return name, f"the first that can, as {without}"
@@ -214,11 +207,6 @@ def _checked(part: npt.NDArray[np.generic], n: int, k: int, tool: str) -> npt.ND
     if n and (blocks.min() < 0 or blocks.max() >= k):
         raise ToolError(f"{tool} returned blocks {blocks.min()} to {blocks.max()} for {k} of them")
     return blocks
-
-
-def _is_skewed(graph: Graph) -> bool:
-    degrees = graph.degrees
-    return bool(degrees.size and degrees.std() > SKEWED * max(degrees.mean(), 1.0))
 
 
 def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
@@ -292,8 +280,8 @@ def _multilevel(graph: Graph, request: Request) -> Outcome:
         low, high = limits(targets, request.epsilon, none, whole=graph.is_unit)
     start = time.process_time()
     part = multilevel_blocks(
-        graph, Contract(targets, low, high), preset=request.preset, seed=request.seed,
-        threads=request.threads,
+        graph, Contract(targets, low, high), preset=request.preset, objective=request.objective,
+        seed=request.seed, threads=request.threads,
     )  # fmt: skip
     return Outcome(part, time.process_time() - start, f"evener {version('evener')}", ())
 
@@ -353,7 +341,7 @@ TOOLS: dict[str, Tool] = {
         family="multilevel",
         targets=True,
         lower_bounds=True,
-        objectives=("cut",),
+        objectives=OBJECTIVES,
         constraints=1,
         needs_coordinates=False,
         threads=ALL_THREADS,
@@ -364,12 +352,12 @@ TOOLS: dict[str, Tool] = {
         missing=lambda: None,
         run=_multilevel,
     ),
-    "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES),
+    "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES[:2]),
     "metis-recursive": _external("metis-recursive", "metis", _pymetis),
     "scotch": _external("scotch", "scotch", _scotch_library),
     "kaminpar": _external("kaminpar", "kaminpar", _kaminpar, threads=ALL_THREADS),
     "mtkahypar": _external(
-        "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES, threads=ALL_THREADS
+        "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES[:2], threads=ALL_THREADS
     ),
     "rcb": _geometric("rcb"),
     "rib": _geometric("rib"),
