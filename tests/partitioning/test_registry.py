@@ -248,23 +248,38 @@ def test_targets_must_be_finite():
         Request(np.array([1.0, np.inf]))
 
 
-def test_auto_takes_ours_and_says_so():
+def test_auto_takes_metis_and_says_so():
     graph = grid(10, 10)
-    assert choose_tool(graph, Request(UNEQUAL))[0] == "evener"
+    assert choose_tool(graph, Request(UNEQUAL))[0] == "metis"
     result = partition_with("auto", graph, Request(UNEQUAL))
-    assert result.tool == "evener"
-    assert result.notes[0].startswith("evener chosen: ")
+    assert result.tool == "metis"
+    assert result.notes[0].startswith("metis chosen: ")
 
 
-def test_auto_where_ours_cannot(monkeypatch):
+def star(n):
+    return Graph.from_edges(n, np.zeros(n - 1, np.int64), np.arange(1, n))
+
+
+def test_auto_on_power_laws():
+    assert choose_tool(star(200), Request(UNEQUAL))[0] == "metis-recursive"
+    # Recursive bisection knows no volume, so k-way it is; neither knows the largest one.
+    assert choose_tool(star(200), Request(UNEQUAL, objective="total_volume"))[0] == "metis"
+    assert choose_tool(star(200), Request(UNEQUAL, objective="max_volume"))[0] == "evener"
+
+
+def test_auto_without_metis(monkeypatch):
+    for name in ("metis", "metis-recursive"):
+        gone = replace(TOOLS[name], missing=lambda: "pip install pymetis")
+        monkeypatch.setitem(TOOLS, name, gone)
     graph = grid(10, 10)
-    several = graph.with_(vwgt=np.ones((100, 2)))
-    with pytest.raises(UsageError, match="no partitioner can do this"):
-        choose_tool(several, Request(UNEQUAL))
-    monkeypatch.setitem(TOOLS, "evener", replace(TOOLS["evener"], objectives=()))
     name, why = choose_tool(graph, Request(UNEQUAL))
-    assert name == "metis"
-    assert "evener cannot minimise cut" in why
+    assert name == "evener"
+    assert "metis is not installed" in why
+    others = ("evener", "scotch", "mtkahypar", "kaminpar")
+    for other in others:
+        monkeypatch.setitem(TOOLS, other, replace(TOOLS[other], missing=lambda: "get it"))
+    with pytest.raises(UsageError, match="no partitioner can do this"):
+        choose_tool(graph.with_(coords=None), Request(UNEQUAL))
 
 
 def test_both_limits_reach_our_partitioner():
