@@ -34,6 +34,9 @@ SMALL_VERTICES = 1 << 14
 # label: (tool, preset, objective, whether it is so slow that it runs with the first seed only)
 VARIANTS = {
     "metis": ("metis", "default", "cut", False),
+    "evener": ("evener", "default", "cut", False),
+    "evener:fast": ("evener", "fast", "cut", False),
+    "evener:strong": ("evener", "strong", "cut", False),
     "metis-recursive": ("metis-recursive", "default", "cut", False),
     "metis:strong": ("metis", "strong", "cut", True),
     "metis:volume": ("metis", "default", "total_volume", False),

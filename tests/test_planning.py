@@ -138,7 +138,7 @@ def test_infeasible(graph, platform, message):
     [
         ({"tool": "none"}, UsageError, "no partitioner 'none'"),
         ({"tool": "rcb"}, UsageError, "needs coordinates"),
-        ({"objective": "max_volume"}, UsageError, "objective"),
+        ({"objective": "beauty"}, UsageError, "objective"),
         ({"preset": "slow"}, UsageError, "preset"),
         ({"seed": -1}, UsageError, "seed"),
         ({"threads": 0}, UsageError, "threads"),

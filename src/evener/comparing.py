@@ -60,7 +60,7 @@ def compare(
     """
     contract, _ = contract_for(graph, platform, options.epsilon)
     _load_kernels(graph)
-    request = options.request(contract.targets)
+    request = options.request(contract)
 
     def judge(partition: Partition) -> Evaluation:
         return evaluate(

@@ -49,7 +49,7 @@ def plan(
     tell("sizes", 0.0)
     contract, sizes = contract_for(graph, platform, options.epsilon)
     tell("partitioning", 0.05)
-    raw = partition_with(options.tool, graph, options.request(contract.targets))
+    raw = partition_with(options.tool, graph, options.request(contract))
     tell("enforcing the contract", 0.75)
     kept = _enforce(graph, raw, contract, platform, options)
     tell("certifying", 0.95)
@@ -66,7 +66,7 @@ def plan(
         options=_chosen(options, raw) | {"reading": dict(reading or {})},
         graph=describe(graph),
         inputs=dict(inputs or {}),
-        versions={"evener": version("evener"), "numpy": version("numpy"), raw.tool: raw.version},
+        versions={raw.tool: raw.version, "evener": version("evener"), "numpy": version("numpy")},
         notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes)),
     )
 
@@ -87,7 +87,7 @@ def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
     """Return the options that chose the result: no time limit, threads only where they may."""
     chosen = asdict(options)
     del chosen["time_limit"]
-    return chosen | {"threads": min(options.threads, TOOLS[raw.tool].threads)}
+    return chosen | {"threads": 1 if TOOLS[raw.tool].same_at_any_threads else options.threads}
 
 
 def _enforce(

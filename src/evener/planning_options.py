@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from threading import TIMEOUT_MAX
 
-from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.metrics import BYTES_PER_VALUE
 from evener.partitioning.registry import Request
+from evener.partitions import Contract
 
 MAX_BYTES_PER_VALUE = 1e18  # times the values sent, still far from overflow
 
@@ -49,14 +49,16 @@ class PlanOptions:
                 f"not {self.time_limit} s"
             )
 
-    def request(self, targets: FloatArray) -> Request:
-        """Return what is asked of the partitioner for blocks of these targets (k,) [units]."""
+    def request(self, contract: Contract) -> Request:
+        """Return what is asked of the partitioner for blocks of this contract."""
         return Request(
-            targets,
+            contract.targets,
             epsilon=self.epsilon,
             seed=self.seed,
             threads=self.threads,
             objective=self.objective,
             preset=self.preset,
             time_limit=self.time_limit,
+            low=contract.low,
+            high=contract.high,
         )

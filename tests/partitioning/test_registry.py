@@ -163,7 +163,7 @@ def test_objective_refused(name, monkeypatch):
     request = Request(UNEQUAL, objective="total_volume")
     with pytest.raises(UsageError, match=f"{name} cannot minimise total_volume") as caught:
         partition_with(name, grid(9, 9), request)
-    assert "These can: metis" in caught.value.hint
+    assert "These can: evener, metis, mtkahypar" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["hilbert", "rcb", "rib"])
@@ -262,8 +262,9 @@ def star(n):
 
 def test_auto_on_power_laws():
     assert choose_tool(star(200), Request(UNEQUAL))[0] == "metis-recursive"
-    # Recursive bisection knows no volume, so k-way it is.
+    # Recursive bisection knows no volume, so k-way it is; neither knows the largest one.
     assert choose_tool(star(200), Request(UNEQUAL, objective="total_volume"))[0] == "metis"
+    assert choose_tool(star(200), Request(UNEQUAL, objective="max_volume"))[0] == "evener"
 
 
 def test_auto_without_metis(monkeypatch):
@@ -272,19 +273,27 @@ def test_auto_without_metis(monkeypatch):
         monkeypatch.setitem(TOOLS, name, gone)
     graph = grid(10, 10)
     name, why = choose_tool(graph, Request(UNEQUAL))
-    assert name == "rcb"
+    assert name == "evener"
     assert "metis is not installed" in why
-    others = ("scotch", "mtkahypar", "kaminpar")
+    others = ("evener", "scotch", "mtkahypar", "kaminpar")
     for other in others:
         monkeypatch.setitem(TOOLS, other, replace(TOOLS[other], missing=lambda: "get it"))
     with pytest.raises(UsageError, match="no partitioner can do this"):
         choose_tool(graph.with_(coords=None), Request(UNEQUAL))
 
 
+def test_both_limits_reach_our_partitioner():
+    graph = grid(10, 10)
+    targets = np.array([25.0, 75.0])
+    narrow = Request(targets, low=np.array([30.0, 65.0]), high=np.array([35.0, 70.0]))
+    size = np.bincount(partition_with("evener", graph, narrow).part)
+    assert 30 <= size[0] <= 35
+
+
 def test_every_entry_is_complete():
     for name, tool in registry.TOOLS.items():
         assert tool.name == name
-        assert tool.family in ("external", "geometric")
+        assert tool.family in ("multilevel", "external", "geometric")
         assert set(tool.objectives) <= set(registry.OBJECTIVES)
         assert tool.available() is None or name in tool.available()
     assert set(registry.AUTO_ORDER) <= set(TOOLS)

@@ -97,7 +97,7 @@ def _print(made: Plan, written: list[str], out: Output) -> None:
 
 
 def _tool(made: Plan) -> str:
-    return next(name for name in made.versions if name not in ("evener", "numpy"))
+    return next((name for name in made.versions if name not in ("evener", "numpy")), "evener")
 
 
 def _default_name(graph: str) -> str:

@@ -19,9 +19,11 @@ from evener.arrays import FloatArray, as_numbers
 from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome, run_in_child
+from evener.partitions import Contract
+from evener.sizing.rounding import limits
 
 PRESETS = ("fast", "default", "strong")
-OBJECTIVES = ("cut", "total_volume")
+OBJECTIVES = ("cut", "total_volume", "max_volume")
 ALL_THREADS = 4096
 
 # Above this ratio of the degrees' deviation to their mean, METIS k-way may break its balance. The
@@ -35,8 +37,9 @@ class Request:
     """What is asked of a partitioner.
 
     targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
-    epsilon: how far a block may be above its target, relative. time_limit [s] of wall time for
-    tools that run in a child process, or None.
+    epsilon: how far a block may be above its target, relative. low, high (k,) [units]: the
+    contract, for tools that keep to both limits; where None, epsilon on both sides. time_limit
+    [s] of wall time for tools that run in a child process, or None.
     """
 
     targets: FloatArray
@@ -46,6 +49,8 @@ class Request:
     objective: str = "cut"
     preset: str = "default"
     time_limit: float | None = 600.0
+    low: FloatArray | None = None
+    high: FloatArray | None = None
 
     def __post_init__(self) -> None:
         targets = as_numbers(self.targets, "targets")
@@ -66,6 +71,12 @@ class Request:
         """Number of blocks."""
         return int(self.targets.size)
 
+    def of_blocks(self, used: npt.NDArray[np.int64]) -> Request:
+        """Return the request for these blocks alone."""
+        low = None if self.low is None else self.low[used]
+        high = None if self.high is None else self.high[used]
+        return replace(self, targets=self.targets[used], low=low, high=high)
+
 
 @dataclass(frozen=True)
 class Result:
@@ -85,7 +96,8 @@ class Tool:
     family "external" or "geometric"; `targets`: blocks of unequal targets; `lower_bounds`: keeps
     blocks from being too light; `constraints`: weights per vertex at most; `threads` at most;
     `seeds`: whether the seed matters; `edge_weights`: whether the cut counts them (geometric
-    tools look at no edge at all, and their notes say so); `real_weights`: whether real weights
+    tools look at no edge at all, and their notes say so); `same_at_any_threads`: whether their
+    number changes nothing but the time; `real_weights`: whether real weights
     are used as they are (others get whole numbers, scaled by us). `missing()`: None where the
     tool can be called, else how to get it. `run` divides the graph, unchecked.
     """
@@ -101,6 +113,7 @@ class Tool:
     seeds: bool
     edge_weights: bool
     real_weights: bool
+    same_at_any_threads: bool
     missing: Callable[[], str | None]
     run: Callable[[Graph, Request], Outcome]
 
@@ -128,7 +141,7 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
     if used.size == 1:
         outcome = Outcome(np.zeros(graph.n, np.int32), 0.0, "", ("one block takes everything",))
     else:
-        outcome = tool.run(graph, replace(request, targets=request.targets[used]))
+        outcome = tool.run(graph, request.of_blocks(used))
     part = used[_checked(outcome.part, graph.n, used.size, chosen)].astype(np.int32)
     notes = outcome.notes if why is None else (f"{chosen} chosen: {why}", *outcome.notes)
     return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes)
@@ -266,6 +279,25 @@ def _ours(graph: Graph, request: Request, *, function: str) -> Outcome:
     return Outcome(part, seconds, f"evener {version('evener')}", notes)
 
 
+def _multilevel(graph: Graph, request: Request) -> Outcome:
+    """Run our own multilevel partitioner in this process."""
+    from importlib.metadata import version
+
+    from evener.partitioning.multilevel import multilevel_blocks
+
+    targets = request.targets * (graph.total_weight / request.targets.sum())
+    low, high = request.low, request.high
+    if low is None or high is None:
+        none = np.full(targets.size, np.inf)
+        low, high = limits(targets, request.epsilon, none, whole=graph.is_unit)
+    start = time.process_time()
+    part = multilevel_blocks(
+        graph, Contract(targets, low, high), preset=request.preset, objective=request.objective,
+        seed=request.seed, threads=request.threads,
+    )  # fmt: skip
+    return Outcome(part, time.process_time() - start, f"evener {version('evener')}", ())
+
+
 def _external(
     name: str,
     module: str,
@@ -286,6 +318,7 @@ def _external(
         seeds=True,
         edge_weights=True,
         real_weights=False,
+        same_at_any_threads=threads == 1,
         missing=missing,
         run=partial(_foreign, tool=name, module=module),
     )
@@ -304,6 +337,7 @@ def _geometric(name: str) -> Tool:
         seeds=False,
         edge_weights=False,
         real_weights=True,
+        same_at_any_threads=True,
         missing=lambda: None,
         run=partial(_ours, function=f"{name}_blocks"),
     )
@@ -314,17 +348,33 @@ _kaminpar = _package("kaminpar", "pip install kaminpar")
 _mtkahypar = _package("mtkahypar", "pip install mtkahypar")
 
 TOOLS: dict[str, Tool] = {
-    "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES),
+    "evener": Tool(
+        "evener",
+        family="multilevel",
+        targets=True,
+        lower_bounds=True,
+        objectives=OBJECTIVES,
+        constraints=1,
+        needs_coordinates=False,
+        threads=ALL_THREADS,
+        seeds=True,
+        edge_weights=True,
+        real_weights=True,
+        same_at_any_threads=True,
+        missing=lambda: None,
+        run=_multilevel,
+    ),
+    "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES[:2]),
     "metis-recursive": _external("metis-recursive", "metis", _pymetis),
     "scotch": _external("scotch", "scotch", _scotch_library),
     "kaminpar": _external("kaminpar", "kaminpar", _kaminpar, threads=ALL_THREADS),
     "mtkahypar": _external(
-        "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES, threads=ALL_THREADS
+        "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES[:2], threads=ALL_THREADS
     ),
     "rcb": _geometric("rcb"),
     "rib": _geometric("rib"),
     "hilbert": _geometric("hilbert"),
 }
 
-# After METIS: ours is exact in its sizes, Scotch has the better cut where no coordinates are.
-AUTO_ORDER = ("rcb", "scotch", "mtkahypar", "kaminpar")
+# After METIS, whatever can.
+AUTO_ORDER = ("evener", "scotch", "mtkahypar", "kaminpar", "rcb")

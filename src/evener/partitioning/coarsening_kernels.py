@@ -1,0 +1,153 @@
+"""Kernels that shrink a graph: clusters of vertices become the vertices of a smaller one.
+
+Vertices are handled in slices that threads share; a cluster never crosses a slice. Indices are
+unsigned, which spares a check for negative ones; an empty `adjwgt` means that all edges weigh 1.
+"""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+RATED = 64  # neighbouring clusters that a vertex compares
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_adjncy, new_adjwgt):
+    """Copy rows order[first:last] of a graph, renumbered by rank, to their new places."""
+    weighted = adjwgt.size > 0
+    for i in range(first, last):
+        q = np.int64(new_xadj[i])
+        v = order[i]
+        for e in range(xadj[v], xadj[v + 1]):
+            new_adjncy[q] = rank[adjncy[e]]
+            if weighted:
+                new_adjwgt[q] = adjwgt[e]
+            q += 1
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight):
+    """Join vertices [first, last) of one block to clusters, greedily, by squared edge weight over
+    cluster weight. leader (n,): a cluster's first vertex, negative at the start; weight (n,): a
+    cluster's weight at its leader, its own vertex's at the start; caps (k,), or (1,) for all: the
+    heaviest allowed.
+    """
+    unit = adjwgt.size == 0
+    rated = np.empty(RATED, np.int32)
+    rating = np.empty(RATED, np.int64)
+    for v in range(first, last):
+        if leader[v] >= 0:
+            continue
+        block = part[v]
+        n_rated = 0
+        cap = caps[block] if caps.size > 1 else caps[0]
+        for e in range(xadj[v], xadj[v + 1]):
+            u = adjncy[e]
+            if u < first or u >= last or part[u] != block:
+                continue
+            c = leader[u]
+            if c < 0:
+                c = np.int32(u)
+            w = 1 if unit else adjwgt[e]
+            known = False
+            for q in range(n_rated):
+                if rated[q] == c:
+                    rating[q] += w
+                    known = True
+                    break
+            if not known and n_rated < RATED:
+                rated[n_rated], rating[n_rated] = c, w
+                n_rated += 1
+        best, best_score = -1, 0.0
+        room = cap - vwgt[v]
+        for q in range(n_rated):
+            c = np.uint32(rated[q])
+            if weight[c] > room:
+                continue
+            score = np.float64(rating[q]) * rating[q] / max(weight[c], 1e-300)
+            if score > best_score:
+                best, best_score = np.int64(c), score
+        if best < 0:
+            leader[v] = v
+        else:
+            leader[best] = best
+            leader[v] = best
+            weight[best] += vwgt[v]
+
+
+@njit(cache=True, nogil=True)
+def number_clusters(leader, coarse_of, head, following):
+    """Number the clusters in the order of their leaders and chain their members; returns their
+    number. head (n,) and following (n,) are the chains, ended by -1; coarse_of (n,).
+    """
+    n = leader.size
+    count = 0
+    for v in range(n):
+        if leader[v] == v:
+            coarse_of[v] = count
+            head[count] = -1
+            count += 1
+    for v in range(n - 1, -1, -1):
+        c = coarse_of[leader[v]]
+        coarse_of[v] = c
+        following[v] = head[c]
+        head[c] = v
+    return count
+
+
+@njit(cache=True, nogil=True)
+def entries_of(xadj, head, following, first, last):
+    """Adjacency entries of the members of clusters [first, last)."""
+    total = 0
+    for c in range(first, last):
+        v = head[c]
+        while v >= 0:
+            total += np.int64(xadj[v + 1]) - np.int64(xadj[v])
+            v = following[v]
+    return total
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def contract(
+    xadj, adjncy, adjwgt, vwgt, part, coarse_of, head, following, first, last,
+    mark, found, found_weight, degree, coarse_vwgt, coarse_part,
+):  # fmt: skip
+    """Join the rows of the members of clusters [first, last); returns the entries found.
+
+    mark (clusters,) all -1. found, found_weight: neighbours and weights, row after row; degree
+    (clusters,): their number in each row.
+    """
+    unit = adjwgt.size == 0
+    q = 0
+    for c in range(first, last):
+        start = q
+        v = head[c]
+        coarse_part[c] = part[v]
+        total = 0.0
+        while v >= 0:
+            total += vwgt[v]
+            for e in range(xadj[v], xadj[v + 1]):
+                d = coarse_of[adjncy[e]]
+                if d == c:
+                    continue
+                w = 1 if unit else adjwgt[e]
+                at = mark[d]
+                if at >= start:
+                    found_weight[at] += w
+                else:
+                    mark[d] = q
+                    found[q], found_weight[q] = d, w
+                    q += 1
+            v = following[v]
+        coarse_vwgt[c] = total
+        degree[c] = q - start
+    return q
+
+
+@njit(cache=True, nogil=True)
+def project(coarse_part, coarse_of, part):
+    """Give every vertex its cluster's block."""
+    for v in range(part.size):
+        part[v] = coarse_part[coarse_of[v]]

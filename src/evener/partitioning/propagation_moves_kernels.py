@@ -1,0 +1,225 @@
+"""Kernels of label propagation, the moves: sweeps that gain, the least losses that balance, and
+exchanges between full blocks.
+"""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from evener.partitioning.propagation_kernels import connect, far, put
+
+HAIR = 1e-9  # gains below it are none
+SLOTS = 1 << 16  # pairs of blocks for which a candidate is remembered
+
+
+@njit(cache=True, nogil=True)
+def shortage(board):
+    """Return the weight that all blocks together are short of `low`."""
+    total = 0.0
+    for b in range(board.weight.size):
+        total += max(0.0, board.low[b] - board.weight[b])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _shortens(board, p, q, w):
+    """Return by how much the shortage grows when weight w leaves p for q."""
+    left = max(0.0, board.low[p] - board.weight[p] + w) - max(0.0, board.low[p] - board.weight[p])
+    came = max(0.0, board.low[q] - board.weight[q]) - max(0.0, board.low[q] - board.weight[q] - w)
+    return left - came
+
+
+@njit(cache=True, nogil=True)
+def sweep(board, order, most, active, woken):
+    """Move the active vertices, in `order`, where they gain, or where they gain nothing and even
+    blocks out; returns the gain. most (k,): no block grows above it. woken (n,) int8: set for
+    those whose gains changed.
+    """
+    k = board.weight.size
+    bond, near = np.zeros(k), np.empty(k, np.int64)
+    missing = shortage(board)
+    won = 0.0
+    for v in order:
+        if not active[v]:
+            continue
+        p, w = board.part[v], board.vwgt[v]
+        size = connect(board, v, bond, near)
+        best, highest, emptiest = -1, bond[p], board.weight[p] / board.high[p]
+        for i in range(1, size):
+            b = near[i]
+            if bond[b] < highest - HAIR or board.weight[b] + w > most[b]:
+                continue
+            full = (board.weight[b] + w) / board.high[b]
+            if bond[b] <= highest + HAIR and full >= emptiest:
+                continue
+            grows = _shortens(board, p, b, w)
+            if grows > 0 and missing + grows > board.filling:
+                continue
+            best, highest, emptiest = b, bond[b], full
+        gain = highest - bond[p]
+        for i in range(size):
+            bond[near[i]] = 0
+        if best < 0:
+            continue
+        missing += _shortens(board, p, best, w)
+        won += gain
+        put(board, v, best)
+        for e in range(board.xadj[v], board.xadj[v + 1]):
+            woken[board.adjncy[e]] = 1
+        woken[v] = 1
+    return won
+
+
+@njit(cache=True, nogil=True)
+def losses(board, pull, loss):
+    """Set loss (n,) [objective]: what vertices that might leave cost where they fit best, for
+    their weight; infinite for those that stay.
+
+    They leave blocks above `high`, and with `pull` any block that stays at `low` or more, for
+    those below it.
+    """
+    k = board.weight.size
+    bond, near = np.zeros(k), np.empty(k, np.int64)
+    for v in range(board.part.size):
+        loss[v] = np.inf
+        p, w = board.part[v], board.vwgt[v]
+        over = board.weight[p] > board.high[p]
+        if w == 0 or not (over or (pull and board.weight[p] - w >= board.low[p])):
+            continue
+        _, loss[v] = _way_out(board, v, over, bond, near)
+
+
+@njit(cache=True, nogil=True)
+def _way_out(board, v, over, bond, near):
+    """Return the block to which v moves at the least loss, or -1, and that loss for its weight."""
+    p, w = board.part[v], board.vwgt[v]
+    size = connect(board, v, bond, near)
+    best, highest, emptiest = -1, -np.inf, np.inf
+    for i in range(1, size):
+        b = near[i]
+        if bond[b] < highest or board.weight[b] + w > board.high[b]:
+            continue
+        if not over and board.weight[b] >= board.low[b]:
+            continue
+        full = board.weight[b] / board.high[b]
+        if bond[b] > highest or full < emptiest:
+            best, highest, emptiest = b, bond[b], full
+    own = bond[p]
+    for i in range(size):
+        bond[near[i]] = 0
+    if best < 0:
+        for b in range(board.weight.size):
+            if board.weight[b] + w > board.high[b] or b == p:
+                continue
+            if not over and board.weight[b] >= board.low[b]:
+                continue
+            full = board.weight[b] / board.high[b]
+            if full < emptiest:
+                best, emptiest = b, full
+        if best < 0:
+            return -1, np.inf
+        highest = far(board, v, best)
+    lost = own - highest
+    return best, lost / w if lost > 0 else lost * w
+
+
+@njit(cache=True, nogil=True)
+def drain(board, order, loss, tolerance, woken):
+    """Move vertices, in `order`, out of blocks above `high`, then to those below `low` while that
+    is more than the filling; returns whether any moved.
+
+    loss (n,): what was expected; those that would now lose more by `tolerance` wait.
+    """
+    k = board.weight.size
+    bond, near = np.zeros(k), np.empty(k, np.int64)
+    missing = shortage(board)
+    moved = False
+    for v in order:
+        p, w = board.part[v], board.vwgt[v]
+        over = board.weight[p] > board.high[p]
+        pull = missing > board.filling and board.weight[p] - w >= board.low[p]
+        if not (over or pull):
+            continue
+        q, lost = _way_out(board, v, over, bond, near)
+        if q < 0 or lost > loss[v] + tolerance:
+            continue
+        missing += _shortens(board, p, q, w)
+        put(board, v, q)
+        moved = True
+        for e in range(board.xadj[v], board.xadj[v + 1]):
+            woken[board.adjncy[e]] = 1
+        woken[v] = 1
+    return moved
+
+
+@njit(cache=True, nogil=True)
+def swap(board, order):
+    """Exchange vertices of full blocks where both together gain; returns the gain.
+
+    For every pair of blocks, one candidate is remembered: the last to want the change most.
+    """
+    k = board.weight.size
+    bond, near, gains = np.zeros(k), np.empty(k, np.int64), np.empty(k)
+    other_bond, other_near = np.zeros(k), np.empty(k, np.int64)
+    key = np.full(SLOTS, -1, np.int64)
+    held, hope = np.empty(SLOTS, np.int64), np.empty(SLOTS)
+    won = 0.0
+    for v in order:
+        p = np.int64(board.part[v])
+        size = connect(board, v, bond, near)
+        for i in range(size):
+            gains[i] = bond[near[i]] - bond[p]
+        for i in range(size):
+            bond[near[i]] = 0
+        done = False
+        for i in range(1, size):
+            q = near[i]
+            there = (q * k + p) % SLOTS
+            if key[there] != q * k + p or hope[there] + gains[i] <= HAIR:
+                continue
+            u = held[there]
+            if board.part[u] != q:
+                key[there] = -1
+                continue
+            gain = _exchange(board, v, u, gains[i], other_bond, other_near)
+            if gain > 0:
+                won += gain
+                key[there] = -1
+                done = True
+                break
+        if done:
+            continue
+        for i in range(1, size):
+            q = near[i]
+            here = (p * k + q) % SLOTS
+            stale = key[here] != p * k + q or board.part[held[here]] != p
+            if stale or gains[i] >= hope[here]:
+                key[here], held[here], hope[here] = p * k + q, v, gains[i]
+    return won
+
+
+@njit(cache=True, nogil=True)
+def _exchange(board, v, u, gain, bond, near):
+    """Swap v and u where that keeps the limits and gains; returns the gain, or 0."""
+    p, q = board.part[v], board.part[u]
+    more = board.vwgt[v] - board.vwgt[u]
+    if more != 0:
+        to, out = board.weight[q] + more, board.weight[p] - more
+        if to > board.high[q] or out > board.high[p] or to < board.low[q] or out < board.low[p]:
+            return 0.0
+    put(board, v, q)
+    size = connect(board, u, bond, near)
+    both = gain + bond[p] - bond[q]
+    for i in range(size):
+        bond[near[i]] = 0
+    # A block that is not near has no bond of its own: the exchange leaves it as it was.
+    known = False
+    for i in range(size):
+        known = known or near[i] == p
+    if known and both > HAIR:
+        put(board, u, p)
+        return both
+    put(board, v, p)
+    return 0.0

@@ -1,0 +1,357 @@
+"""Kernels for exact communication volumes: what every block sends, after every single move.
+
+A vertex's table says how many neighbours it has in each block; it is opened when it is first
+needed and kept right ever after. With tables, all moves of a vertex are weighed in one pass over
+its neighbours' few entries, and nothing looks at neighbours of neighbours.
+"""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+from evener.partitioning.fm_kernels import HEAP, HUB, NEVER, drop, sift_down, sift_up
+
+CLOSED = -1  # length of a table that was not opened
+
+
+class Ledger(NamedTuple):
+    """A partition and what its blocks send; xadj, adjncy, adjwgt as in Level.
+
+    part (n,) int32; volumes (k,) int64: pairs of a vertex and another block it touches; sent
+    (k, k) int32: those pairs by both blocks; messages (k,) int64: blocks that each one touches.
+    Tables: blocks and counts (e,), the entries of v from xadj[v] on, length (n,) of them.
+    change (k,), changed (k,): what the last move did to volumes, for its first blocks.
+    """
+
+    xadj: np.ndarray
+    adjncy: np.ndarray
+    adjwgt: np.ndarray
+    part: np.ndarray
+    volumes: np.ndarray
+    sent: np.ndarray
+    messages: np.ndarray
+    blocks: np.ndarray
+    counts: np.ndarray
+    length: np.ndarray
+    change: np.ndarray
+    changed: np.ndarray
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def count_all(ledger, flag):
+    """Fill volumes, sent and messages; only flagged vertices (n,) touch other blocks."""
+    k = ledger.volumes.size
+    seen = np.full(k, -1, np.int64)
+    for v in range(ledger.part.size):
+        if not flag[v]:
+            continue
+        p = ledger.part[v]
+        seen[p] = v
+        for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
+            q = ledger.part[ledger.adjncy[e]]
+            if seen[q] != v:
+                seen[q] = v
+                ledger.volumes[p] += 1
+                ledger.sent[p, q] += 1
+    for p in range(k):
+        for q in range(k):
+            ledger.messages[p] += ledger.sent[p, q] > 0
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _open(ledger, v):
+    """Make the table of v if there is none."""
+    if ledger.length[v] != CLOSED:
+        return
+    first = np.int64(ledger.xadj[v])
+    size = 0
+    for e in range(first, ledger.xadj[v + 1]):
+        q = ledger.part[ledger.adjncy[e]]
+        i = first
+        while i < first + size and ledger.blocks[i] != q:
+            i += 1
+        if i == first + size:
+            ledger.blocks[i], ledger.counts[i] = q, 0
+            size += 1
+        ledger.counts[i] += 1
+    ledger.length[v] = size
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _book(ledger, p, q, by, size):
+    """Let block p send one value more (by 1) or less (-1) to q; returns the blocks changed."""
+    if ledger.change[p] == 0:
+        known = False
+        for i in range(size):
+            if ledger.changed[i] == p:
+                known = True
+                break
+        if not known:
+            ledger.changed[size] = p
+            size += 1
+    ledger.change[p] += by
+    ledger.volumes[p] += by
+    before = ledger.sent[p, q]
+    ledger.sent[p, q] = before + by
+    if before == 0:
+        ledger.messages[p] += 1
+    elif before + by == 0:
+        ledger.messages[p] -= 1
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def move(ledger, v, q):
+    """Put v into block q; returns how many entries of `changed` it filled, with their `change`."""
+    p = ledger.part[v]
+    size = 0
+    _open(ledger, v)
+    first = np.int64(ledger.xadj[v])
+    for i in range(first, first + ledger.length[v]):
+        b = ledger.blocks[i]
+        if b != p:
+            size = _book(ledger, p, b, -1, size)
+        if b != q:
+            size = _book(ledger, q, b, 1, size)
+    for e in range(first, ledger.xadj[v + 1]):
+        _open(ledger, ledger.adjncy[e])
+    ledger.part[v] = q
+    for e in range(first, ledger.xadj[v + 1]):
+        u = ledger.adjncy[e]
+        r = ledger.part[u]
+        i = np.int64(ledger.xadj[u])
+        last = i + ledger.length[u] - 1
+        while ledger.blocks[i] != p:
+            i += 1
+        ledger.counts[i] -= 1
+        if ledger.counts[i] == 0:
+            ledger.blocks[i], ledger.counts[i] = ledger.blocks[last], ledger.counts[last]
+            last -= 1
+            if r != p:
+                size = _book(ledger, r, p, -1, size)
+        i = np.int64(ledger.xadj[u])
+        while i <= last and ledger.blocks[i] != q:
+            i += 1
+        if i > last:
+            last = i
+            ledger.blocks[i], ledger.counts[i] = q, 0
+            if r != q:
+                size = _book(ledger, r, q, 1, size)
+        ledger.counts[i] += 1
+        ledger.length[u] = last - np.int64(ledger.xadj[u]) + 1
+    return size
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
+    """The block that v of weight w had best move to, within limits: (gain, block or -1).
+
+    worth (k,): what a value less to send from a block gains; edge: what a unit of cut less does.
+    slot (k,) is -1 before and after; gain (k,) is scratch.
+    """
+    p = ledger.part[v]
+    if weight[p] - w < low[p]:
+        return np.float64(NEVER), -1
+    _open(ledger, v)
+    first = np.int64(ledger.xadj[v])
+    distinct = ledger.length[v]
+    fitting, home = 0, 0
+    for i in range(first, first + distinct):
+        q = ledger.blocks[i]
+        if q == p:
+            home = 1
+        elif weight[q] + w <= high[q]:
+            slot[q] = fitting
+            gain[fitting] = 0.0
+            fitting += 1
+    if fitting == 0:
+        return np.float64(NEVER), -1
+    unit = ledger.adjwgt.size == 0
+    common = worth[p] * (distinct - home)
+    for e in range(first, ledger.xadj[v + 1]):
+        u = ledger.adjncy[e]
+        _open(ledger, u)
+        r = ledger.part[u]
+        x = edge if unit else edge * ledger.adjwgt[e]
+        common -= worth[r]  # u would have to send to a block that it does not send to ...
+        known = False
+        start = np.int64(ledger.xadj[u])
+        for i in range(start, start + ledger.length[u]):
+            b = ledger.blocks[i]
+            if b == p:
+                if r != p and ledger.counts[i] == 1:
+                    common += worth[r]
+            elif slot[b] >= 0:
+                gain[slot[b]] += worth[r]  # ... unless it sends there already
+                known |= b == r
+        if r == p:
+            common -= x
+        elif slot[r] >= 0:
+            gain[slot[r]] += x if known else x + worth[r]  # ... or lies there
+    best, most = -1, np.float64(NEVER)
+    for i in range(first, first + distinct):
+        q = ledger.blocks[i]
+        if q == p or slot[q] < 0:
+            continue
+        total = common + gain[slot[q]] - worth[q] * (distinct - 1)
+        slot[q] = -1
+        if best < 0 or total > most:
+            best, most = q, total
+    return most, best
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _outside(weight, low, high):
+    return max(0.0, weight - high) + max(0.0, low - weight)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def _edges_won(ledger, v, q):
+    """How much less is cut if v goes to block q."""
+    p = ledger.part[v]
+    won = 0
+    for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
+        x = 1 if ledger.adjwgt.size == 0 else np.int64(ledger.adjwgt[e])
+        r = ledger.part[ledger.adjncy[e]]
+        won += x if r == q else (-x if r == p else 0)
+    return won
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _settle(ledger, size, scale, power, worth, highest):
+    """Price the blocks that a move changed anew: (what it won, volumes won, more blocks over)."""
+    won, total, over = 0.0, 0, 0
+    for i in range(size):
+        b = ledger.changed[i]
+        by = ledger.change[b]
+        ledger.change[b] = 0
+        now = ledger.volumes[b]
+        over += (now > highest) - (now - by > highest)
+        before, after = (now - by) / scale, now / scale
+        won -= scale / power * (after**power - before**power)
+        worth[b] = after ** (power - 1)
+        total += by
+    return won, -total, over
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def search(
+    ledger, vwgt, weight, low, high, soft_low, soft_high, power, edge, highest, keep_total,
+    least_worth, most_lost, seeds, place, lock, stamp, touched, patience,
+):  # fmt: skip
+    """Search from every seed in turn for less sum of volumes**power; what was won in all.
+
+    As the search of fm_kernels: vertices move in the order of their gain, even at a loss, until
+    `patience` moves won nothing, and those after the best point are taken back. At that point no
+    block is further outside [low, high] than before, none sends more than `highest`, and with
+    keep_total all together send no more than before. Seeds at which no block's worth (a volume's
+    share of the largest, to power - 1) reaches least_worth are passed over, and those whose first
+    move would lose more than most_lost.
+    """
+    k = ledger.volumes.size
+    items, keys = np.empty(HEAP, np.int32), np.empty(HEAP, np.float64)
+    moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
+    slot, gains, worth = np.full(k, -1, np.int32), np.empty(k), np.empty(k)
+    scale = np.float64(max(1, ledger.volumes.max()))
+    for b in range(k):
+        worth[b] = (ledger.volumes[b] / scale) ** (power - 1)
+    total = 0.0
+    for seed in seeds:
+        if lock[seed] == stamp or ledger.xadj[seed + 1] - ledger.xadj[seed] > HUB:
+            continue
+        most = worth[ledger.part[seed]]
+        for e in range(ledger.xadj[seed], ledger.xadj[seed + 1]):
+            most = max(most, worth[ledger.part[ledger.adjncy[e]]])
+        if most < least_worth:
+            continue
+        key, to = best_move(
+            ledger, seed, vwgt[seed], weight, soft_low, soft_high, worth, edge, slot, gains
+        )
+        if to < 0 or key < -most_lost:
+            continue
+        items[0], keys[0] = seed, key
+        place[seed] = 0
+        size, n_moved, n_best, steps = 1, 0, 0, 0
+        gained, best = 0.0, 1e-9
+        off, saved, over = 0.0, 0, 0
+        while size > 0 and steps < patience and n_moved < HEAP - 1:
+            v, key = items[0], keys[0]
+            w = vwgt[v]
+            gain, to = best_move(
+                ledger, v, w, weight, soft_low, soft_high, worth, edge, slot, gains
+            )
+            if to >= 0 and gain < key - 1e-12 and size > 1:
+                runner_up = keys[1]
+                if size > 2 and keys[2] > runner_up:
+                    runner_up = keys[2]
+                if gain < runner_up:
+                    keys[0] = gain
+                    sift_down(items, keys, place, 0, size)
+                    continue
+            size = drop(items, keys, place, 0, size)
+            if to < 0:
+                continue
+            p = ledger.part[v]
+            off += (
+                _outside(weight[p] - w, low[p], high[p]) - _outside(weight[p], low[p], high[p])
+                + _outside(weight[to] + w, low[to], high[to])
+                - _outside(weight[to], low[to], high[to])
+            )  # fmt: skip
+            gained += edge * _edges_won(ledger, v, to)
+            changed = move(ledger, v, to)
+            won, less, more = _settle(ledger, changed, scale, power, worth, highest)
+            gained += won
+            saved += less
+            over += more
+            weight[p] -= w
+            weight[to] += w
+            lock[v] = stamp
+            moved[n_moved], came_from[n_moved] = v, p
+            n_moved += 1
+            steps += 1
+            if gained > best and off <= 0 and over <= 0 and (saved >= 0 or not keep_total):
+                best, n_best, steps = gained, n_moved, 0
+            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
+                u = ledger.adjncy[e]
+                if lock[u] == stamp or ledger.xadj[u + 1] - ledger.xadj[u] > HUB:
+                    continue
+                gain, target = best_move(
+                    ledger, u, vwgt[u], weight, soft_low, soft_high, worth, edge, slot, gains
+                )
+                i = place[u]
+                if target < 0:
+                    continue
+                if i < 0:
+                    if size < HEAP - 1:
+                        items[size], keys[size] = u, gain
+                        size += 1
+                        sift_up(items, keys, place, size - 1)
+                elif gain > keys[i]:
+                    keys[i] = gain
+                    sift_up(items, keys, place, i)
+                else:
+                    keys[i] = gain
+                    sift_down(items, keys, place, i, size)
+        for i in range(size):
+            place[items[i]] = -1
+        while n_moved > n_best:  # vertices taken back may be moved by later searches
+            n_moved -= 1
+            v, p = moved[n_moved], came_from[n_moved]
+            q, w = ledger.part[v], vwgt[v]
+            changed = move(ledger, v, p)
+            _settle(ledger, changed, scale, power, worth, highest)
+            weight[q] -= w
+            weight[p] += w
+            lock[v] = 0
+        for i in range(n_best):
+            v = moved[i]
+            touched[v] = 1
+            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
+                touched[ledger.adjncy[e]] = 1
+        if n_best > 0:
+            total += best
+    return total
