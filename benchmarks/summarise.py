@@ -116,6 +116,7 @@ def markdown(rows):
 
 
 TABLES = {
+    "ours": partitioners,
     "partitioners": partitioners,
     "enforcing": enforcing,
     "geometric": geometric,
