@@ -135,3 +135,10 @@ def test_more_entries_than_indices_hold_are_refused(monkeypatch):
 def test_a_level_knows_its_size():
     none = np.empty(0, np.uint32)
     assert Level(np.zeros(1, np.uint32), none, np.empty(0, np.int32), np.empty(0)).n == 0
+
+
+def test_edges_of_no_weight_join_what_nothing_else_does():
+    """0 -9- 1 -0- 2 -0- 3: the heavy edge first, then the rest."""
+    graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights=[9, 0, 0])
+    shrunk = shrink(level_of(graph), np.zeros(4, np.int32), np.array([2.0]), 1)
+    assert shrunk.coarse_of.tolist() == [0, 0, 1, 1]

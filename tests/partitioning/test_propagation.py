@@ -227,3 +227,28 @@ def test_power_law_graph_by_objective(preset):
         figures[objective] = metrics.edge_cut(blocks), sent.sum(), sent.max()
     for i, objective in enumerate(OBJECTIVES):
         assert figures[objective][i] == min(f[i] for f in figures.values())
+
+
+def test_edges_of_no_weight_list_no_block():
+    """Twenty neighbours in another block, two blocks: there is room for two entries."""
+    graph = star(21)
+    weights = np.zeros(graph.adjncy.size, np.int32)
+    board = board_of(graph, [0] + [1] * 20, 2, weights=weights)
+    bond, near = np.zeros(2), np.full(2, -1)
+    assert kernels.connect(board, 0, bond, near) == 1
+    assert (bond == 0).all()
+    weights[graph.xadj[0]] = 3
+    board = board_of(graph, [0] + [1] * 20, 2, weights=weights)
+    assert kernels.connect(board, 0, bond, near) == 2
+    assert bond.tolist() == [0, 3]
+
+
+def test_uneven_graphs_with_edges_of_no_weight():
+    rng = np.random.default_rng(20)
+    u = np.r_[rng.integers(0, 10, 3000), rng.integers(0, 500, 1000)]
+    weights = rng.integers(0, 2, u.size) * rng.integers(0, 2, u.size)
+    graph = Graph.from_edges(500, u, rng.integers(0, 500, u.size), weights=weights)
+    assert is_uneven(graph)
+    for objective in OBJECTIVES:
+        part = multilevel_blocks(graph, real_contract(500, [1, 2, 2], 0.05), objective=objective)
+        assert faults(graph, part, real_contract(500, [1, 2, 2], 0.05)) == []

@@ -258,3 +258,16 @@ def test_objectives_of_the_partitioner_keep_the_contract() -> None:
         volumes[objective] = volumes_of(graph, part, targets.size)
     assert volumes["total_volume"].sum() <= volumes["cut"].sum()
     assert volumes["max_volume"].max() <= volumes["cut"].max()
+
+
+def test_edges_of_no_weight_are_fine() -> None:
+    rng = np.random.default_rng(6)
+    graph = random_graph(100, 300, rng)
+    level = replace(level_of(graph), adjwgt=np.zeros(graph.adjncy.size, np.int32))
+    start = rng.integers(0, 4, 100).astype(np.int32)
+    part, weight = start.copy(), np.bincount(start, minlength=4).astype(np.float64)
+    limits = limits_of(np.full(4, 20.0), np.full(4, 30.0))
+    refine_volumes(
+        level, part, weight, limits, AIMS["total_volume"], boundary_flags(level, part, 1), 1
+    )
+    assert volumes_of(graph, part, 4).sum() < volumes_of(graph, start, 4).sum()

@@ -60,7 +60,7 @@ def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight)
             if not known and n_rated < RATED:
                 rated[n_rated], rating[n_rated] = c, w
                 n_rated += 1
-        best, best_score = -1, 0.0
+        best, best_score = -1, -1.0  # edges of weight 0 count, after all others
         room = cap - vwgt[v]
         for q in range(n_rated):
             c = np.uint32(rated[q])

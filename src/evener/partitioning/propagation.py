@@ -83,7 +83,7 @@ def propagation_blocks(
 ) -> Part:
     """Return the block (n,) of every vertex; with unit weights, within `contract`.
 
-    edge_weights (2m,) whole, from 1 on, or (0,): all 1. Heavy vertices may be left for `enforce`
+    edge_weights (2m,) whole, or (0,): all 1. Heavy vertices may be left for `enforce`
     to settle, as are caps in bytes. objective: "cut", which counts edge weights, "total_volume"
     or "max_volume".
     """

@@ -152,11 +152,14 @@ def connect(board, v, bond, near):
     if not board.volumes:
         unit = board.adjwgt.size == 0
         for e in range(board.xadj[v], board.xadj[v + 1]):
+            x = 1 if unit else board.adjwgt[e]
+            if x == 0:
+                continue  # or its block would be listed again and again
             b = board.part[board.adjncy[e]]
             if bond[b] == 0 and b != p:
                 near[size] = b
                 size += 1
-            bond[b] += 1 if unit else board.adjwgt[e]
+            bond[b] += x
         return size
     for e in range(board.xadj[v], board.xadj[v + 1]):
         u = board.adjncy[e]

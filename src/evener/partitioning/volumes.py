@@ -80,7 +80,7 @@ def refine_volumes(
     ledger = open_ledger(level, part, k, flag)
     place, lock = np.full(level.n, -1, np.int32), np.zeros(level.n, np.int8)
     boundary = flag.copy()
-    edge = aim.edge / (float(level.adjwgt.mean()) if level.adjwgt.size else 1.0)
+    edge = aim.edge / (float(level.adjwgt.mean()) or 1.0 if level.adjwgt.size else 1.0)
     for turn in range(aim.rounds):
         seeds = np.flatnonzero(boundary).astype(np.int32)
         if seeds.size == 0:
