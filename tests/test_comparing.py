@@ -6,6 +6,7 @@ import pytest
 import evener as ev
 from evener.comparing import available_tools
 from evener.errors import InfeasibleError
+from evener.generating.platforms import topo1
 from evener.partitioning import registry
 from evener.partitioning.external.children import Outcome
 from evener.platforms import Platform
@@ -76,9 +77,11 @@ def test_infeasible_for_all_is_an_error():
 
 
 def test_tools_that_can():
-    assert "rcb" in available_tools(grid(3, 3))
-    assert "rcb" not in available_tools(path(3))
-    assert "metis" in available_tools(path(3))
+    assert "rcb" in available_tools(grid(3, 3), PLATFORM)
+    assert "rcb" not in available_tools(path(3), PLATFORM)
+    assert "metis" in available_tools(path(3), PLATFORM)
+    assert "hierarchical" not in available_tools(path(3), PLATFORM)
+    assert "hierarchical" in available_tools(path(3), topo1(48, 2, 4, links=True))
 
 
 def test_progress_names_the_tools():

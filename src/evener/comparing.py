@@ -13,6 +13,7 @@ from evener.evaluating import evaluate
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import TOOLS, partition_with
+from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation
@@ -37,12 +38,18 @@ class Comparison:
     note: str = ""
 
 
-def available_tools(graph: Graph) -> list[str]:
-    """Return the tools that are installed and can take this graph, in the registry's order."""
+def available_tools(graph: Graph, platform: Platform) -> list[str]:
+    """Return the tools that are installed and can take this graph, in the registry's order.
+
+    Along the tree of a platform that has none, nothing is divided: that tool is left out.
+    """
+    flat = len(device_tree(platform)) == 0
     return [
         name
         for name, tool in TOOLS.items()
-        if tool.available() is None and (graph.coords is not None or not tool.needs_coordinates)
+        if tool.available() is None
+        and (graph.coords is not None or not tool.needs_coordinates)
+        and not (flat and name == "hierarchical")
     ]
 
 
@@ -60,7 +67,7 @@ def compare(
     """
     contract, _ = contract_for(graph, platform, options.epsilon)
     _load_kernels(graph)
-    request = options.request(contract)
+    request = options.request(contract, platform)
 
     def judge(partition: Partition) -> Evaluation:
         return evaluate(

@@ -49,7 +49,7 @@ def plan(
     tell("sizes", 0.0)
     contract, sizes = contract_for(graph, platform, options.epsilon)
     tell("partitioning", 0.05)
-    raw = partition_with(options.tool, graph, options.request(contract))
+    raw = partition_with(options.tool, graph, options.request(contract, platform))
     tell("enforcing the contract", 0.75)
     kept = _enforce(graph, raw, contract, platform, options)
     tell("certifying", 0.95)

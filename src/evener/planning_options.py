@@ -8,7 +8,9 @@ from threading import TIMEOUT_MAX
 from evener.errors import UsageError
 from evener.metrics import BYTES_PER_VALUE
 from evener.partitioning.registry import Request
+from evener.partitioning.trees import device_tree
 from evener.partitions import Contract
+from evener.platforms import Platform
 
 MAX_BYTES_PER_VALUE = 1e18  # times the values sent, still far from overflow
 
@@ -49,8 +51,8 @@ class PlanOptions:
                 f"not {self.time_limit} s"
             )
 
-    def request(self, contract: Contract) -> Request:
-        """Return what is asked of the partitioner for blocks of this contract."""
+    def request(self, contract: Contract, platform: Platform) -> Request:
+        """Return what is asked of the partitioner for the platform's blocks, of this contract."""
         return Request(
             contract.targets,
             epsilon=self.epsilon,
@@ -61,4 +63,5 @@ class PlanOptions:
             time_limit=self.time_limit,
             low=contract.low,
             high=contract.high,
+            tree=device_tree(platform),
         )

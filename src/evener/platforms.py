@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
@@ -184,7 +185,7 @@ class Platform:
     def shared_level(self, p: IntArray, q: IntArray) -> IntArray:
         """The deepest level each pair of devices p[i], q[i] shares; with itself, the depth."""
         shared = np.zeros(np.shape(p), np.int64)
-        for level, codes in enumerate(self._place_codes, start=1):
+        for level, codes in enumerate(self.places, start=1):
             shared += (shared == level - 1) & (codes[p] == codes[q])
         return np.where(np.equal(p, q), len(self.levels), shared)
 
@@ -197,7 +198,7 @@ class Platform:
         return costs[level, 0], costs[level, 1]
 
     @cached_property
-    def _place_codes(self) -> IntArray:
+    def places(self) -> npt.NDArray[np.int64]:
         """(levels - 1, k): equal numbers where `at` agrees in the first 1, 2, ... parts."""
         parts = [_parts(device.at) for device in self.devices]
         codes = np.empty((max(len(self.levels) - 1, 0), self.k), np.int64)

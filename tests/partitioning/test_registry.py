@@ -163,7 +163,7 @@ def test_objective_refused(name, monkeypatch):
     request = Request(UNEQUAL, objective="total_volume")
     with pytest.raises(UsageError, match=f"{name} cannot minimise total_volume") as caught:
         partition_with(name, grid(9, 9), request)
-    assert "These can: evener, metis, mtkahypar" in caught.value.hint
+    assert "These can: evener, hierarchical, metis, mtkahypar" in caught.value.hint
 
 
 @pytest.mark.parametrize("name", ["hilbert", "rcb", "rib"])

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             find_tool(name)
     reading = read_workload(args.graph, args, out)
     graph = reading.graph
-    tools = named or available_tools(graph)
+    tools = named or available_tools(graph, platform)
     options = options_of(args, "auto")
     with out.progress("Comparing") as progress:
         results = compare(graph, platform, tools, options, progress=progress)

@@ -69,10 +69,10 @@ def multilevel_blocks(
     chosen = PRESETS[preset]
     if is_uneven(graph):
         return propagation_blocks(
-            graph, contract, _edge_weights(graph), preset=preset, objective=objective, seed=seed
+            graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed
         )
-    order = _order(graph)
-    level = finest(graph, order, graph.weights(), _edge_weights(graph), threads)
+    order = vertex_order(graph)
+    level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     start: Part | None = None
     if graph.coords is not None:
         points = unit_box(graph.coords.take(order, axis=0))
@@ -82,7 +82,7 @@ def multilevel_blocks(
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
     if objective != "cut":
-        _refine_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
+        lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
     blocks = np.empty(graph.n, np.int32)
     blocks[order] = part
     return blocks
@@ -119,7 +119,7 @@ def v_cycle(
     return blocks
 
 
-def _refine_volumes(
+def lower_volumes(
     level: Level, part: Part, contract: Contract, preset: Preset, aim: Aim, seed: int, threads: int
 ) -> None:
     """Refine blocks in place for what they send."""
@@ -186,7 +186,7 @@ def _descend(
     return fine, boundary_flags_below(finer, fine, coarse_flag, shrunk.coarse_of, threads)
 
 
-def _order(graph: Graph) -> IntArray:
+def vertex_order(graph: Graph) -> IntArray:
     """Return an order in which neighbours are near each other, in memory and in slices."""
     if graph.coords is not None:
         return hilbert_order(graph.coords)
@@ -196,7 +196,7 @@ def _order(graph: Graph) -> IntArray:
     return order
 
 
-def _edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
+def edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
     """(2m,) whole edge weights whose sums are small enough, or (0,): all 1."""
     if graph.adjwgt is None:
         return np.empty(0, np.int32)

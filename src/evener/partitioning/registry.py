@@ -19,6 +19,7 @@ from evener.arrays import FloatArray, as_numbers
 from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome, run_in_child
+from evener.partitioning.trees import Tree, as_tree
 from evener.partitions import Contract
 from evener.sizing.rounding import limits
 
@@ -38,8 +39,9 @@ class Request:
 
     targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
     epsilon: how far a block may be above its target, relative. low, high (k,) [units]: the
-    contract, for tools that keep to both limits; where None, epsilon on both sides. time_limit
-    [s] of wall time for tools that run in a child process, or None.
+    contract, for tools that keep to both limits; where None, epsilon on both sides. tree
+    (depth, k): which devices sit together, as in `trees`; None where that is not known.
+    time_limit [s] of wall time for tools that run in a child process, or None.
     """
 
     targets: FloatArray
@@ -51,6 +53,7 @@ class Request:
     time_limit: float | None = 600.0
     low: FloatArray | None = None
     high: FloatArray | None = None
+    tree: Tree | None = None
 
     def __post_init__(self) -> None:
         targets = as_numbers(self.targets, "targets")
@@ -63,6 +66,8 @@ class Request:
             raise UsageError("the seed must not be negative, and threads must be one or more")
         if self.time_limit is not None and not self.time_limit > 0:
             raise UsageError(f"the time limit must be above zero, and is {self.time_limit} s")
+        if self.tree is not None:
+            object.__setattr__(self, "tree", as_tree(self.tree, targets.size))
         _one_of("preset", self.preset, PRESETS)
         _one_of("objective", self.objective, OBJECTIVES)
 
@@ -75,7 +80,8 @@ class Request:
         """Return the request for these blocks alone."""
         low = None if self.low is None else self.low[used]
         high = None if self.high is None else self.high[used]
-        return replace(self, targets=self.targets[used], low=low, high=high)
+        tree = None if self.tree is None else self.tree[:, used]
+        return replace(self, targets=self.targets[used], low=low, high=high, tree=tree)
 
 
 @dataclass(frozen=True)
@@ -281,9 +287,29 @@ def _ours(graph: Graph, request: Request, *, function: str) -> Outcome:
 
 def _multilevel(graph: Graph, request: Request) -> Outcome:
     """Run our own multilevel partitioner in this process."""
-    from importlib.metadata import version
-
     from evener.partitioning.multilevel import multilevel_blocks
+
+    return _with_both_limits(multilevel_blocks, graph, request)
+
+
+def _hierarchical(graph: Graph, request: Request) -> Outcome:
+    """Run our own partitioner along the machine's tree, in this process."""
+    from evener.partitioning.hierarchical import hierarchical_blocks
+    from evener.partitioning.trees import simplest
+
+    tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
+    outcome = _with_both_limits(partial(hierarchical_blocks, tree=tree), graph, request)
+    how = "the machine's devices all sit side by side: nothing to go along"
+    if len(tree):
+        groups = [int(row.max()) + 1 for row in tree]
+        how = f"divided along the machine: {' > '.join(f'{g:,}' for g in [*groups, request.k])}"
+    return replace(outcome, notes=(*outcome.notes, how))
+
+
+def _with_both_limits(
+    divide: Callable[..., npt.NDArray[np.int32]], graph: Graph, request: Request
+) -> Outcome:
+    from importlib.metadata import version
 
     targets = request.targets * (graph.total_weight / request.targets.sum())
     low, high = request.low, request.high
@@ -291,7 +317,7 @@ def _multilevel(graph: Graph, request: Request) -> Outcome:
         none = np.full(targets.size, np.inf)
         low, high = limits(targets, request.epsilon, none, whole=graph.is_unit)
     start = time.process_time()
-    part = multilevel_blocks(
+    part = divide(
         graph, Contract(targets, low, high), preset=request.preset, objective=request.objective,
         seed=request.seed, threads=request.threads,
     )  # fmt: skip
@@ -324,6 +350,25 @@ def _external(
     )
 
 
+def _own(name: str, family: str, run: Callable[[Graph, Request], Outcome]) -> Tool:
+    return Tool(
+        name,
+        family=family,
+        targets=True,
+        lower_bounds=True,
+        objectives=OBJECTIVES,
+        constraints=1,
+        needs_coordinates=False,
+        threads=ALL_THREADS,
+        seeds=True,
+        edge_weights=True,
+        real_weights=True,
+        same_at_any_threads=True,
+        missing=lambda: None,
+        run=run,
+    )
+
+
 def _geometric(name: str) -> Tool:
     return Tool(
         name,
@@ -348,22 +393,8 @@ _kaminpar = _package("kaminpar", "pip install kaminpar")
 _mtkahypar = _package("mtkahypar", "pip install mtkahypar")
 
 TOOLS: dict[str, Tool] = {
-    "evener": Tool(
-        "evener",
-        family="multilevel",
-        targets=True,
-        lower_bounds=True,
-        objectives=OBJECTIVES,
-        constraints=1,
-        needs_coordinates=False,
-        threads=ALL_THREADS,
-        seeds=True,
-        edge_weights=True,
-        real_weights=True,
-        same_at_any_threads=True,
-        missing=lambda: None,
-        run=_multilevel,
-    ),
+    "evener": _own("evener", "multilevel", _multilevel),
+    "hierarchical": _own("hierarchical", "multilevel", _hierarchical),
     "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES[:2]),
     "metis-recursive": _external("metis-recursive", "metis", _pymetis),
     "scotch": _external("scotch", "scotch", _scotch_library),

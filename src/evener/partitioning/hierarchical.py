@@ -1,0 +1,202 @@
+"""Blocks along the tree of a machine: what shares a long border sits on near devices.
+
+    order -> for each level of the tree: divide every group's part, refine all borders -> volumes
+
+The graph is divided among the groups of the first level (nodes, say), every part among the groups
+inside, down to the devices; targets of a group are the sums of its devices'. With coordinates a
+part is divided by balanced k-means, without them by the multilevel partitioner, on graphs of
+uneven degrees by label propagation. After each level all borders are refined, which smooths those
+of the levels above as well ([LDHT]_, section V). Groups may be of any number, size and depth.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.graphs import Graph
+from evener.partitioning import hierarchical_kernels as kernels
+from evener.partitioning.kmeans import FloatMatrix, along_curve, unit_box
+from evener.partitioning.levels import Level, Part, finest
+from evener.partitioning.multilevel import (
+    BALANCE,
+    edge_weights,
+    lower_volumes,
+    v_cycle,
+    vertex_order,
+)
+from evener.partitioning.presets import PRESETS, Preset
+from evener.partitioning.propagation import ROUNDS, propagation_blocks
+from evener.partitioning.propagation_rounds import board_for_cut, lower_cut
+from evener.partitioning.skew import is_uneven
+from evener.partitioning.trees import Tree, simplest
+from evener.partitioning.volumes import AIMS
+from evener.partitions import Contract
+
+
+@dataclass(eq=False)
+class _Task:
+    """The graph in its order, points (d, n) or None, and how to work on it."""
+
+    level: Level
+    points: FloatMatrix | None
+    uneven: bool
+    preset: str
+    seed: int
+    threads: int
+
+    @property
+    def chosen(self) -> Preset:
+        return PRESETS[self.preset]
+
+
+def hierarchical_blocks(
+    graph: Graph,
+    contract: Contract,
+    tree: Tree,
+    *,
+    preset: str = "default",
+    objective: str = "cut",
+    seed: int = 7,
+    threads: int = 1,
+) -> Part:
+    """Return the block (n,) of every vertex, block b being that of device b of the tree.
+
+    tree (depth, k): as in `trees`; without rows, all devices sit side by side. Otherwise as
+    multilevel_blocks. Blocks are near `contract`, mostly within it; `enforce` does the rest.
+    """
+    order = vertex_order(graph)
+    level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
+    points = None if graph.coords is None else unit_box(graph.coords.take(order, axis=0))
+    task = _Task(level, points, is_uneven(graph), preset, seed, threads)
+    part, owner = np.zeros(graph.n, np.int32), np.zeros(contract.k, np.int64)
+    for depth, row in enumerate([*simplest(tree), np.arange(contract.k)]):
+        groups = _summed(contract, row)
+        part = _divided(task, part, owner, row, groups, depth)
+        part = _refined(task, part, groups, depth)
+        owner = row
+    if objective != "cut":
+        lower_volumes(level, part, contract, task.chosen, AIMS[objective], seed, threads)
+    blocks = np.empty(graph.n, np.int32)
+    blocks[order] = part
+    return blocks
+
+
+def _summed(contract: Contract, row: npt.NDArray[np.int64]) -> Contract:
+    """Return the contract of whole groups."""
+    low, targets, high = (
+        np.bincount(row, limits).astype(np.float64)
+        for limits in (contract.low, contract.targets, contract.high)
+    )
+    return Contract(targets, low, high)
+
+
+def _divided(
+    task: _Task,
+    part: Part,
+    owner: npt.NDArray[np.int64],
+    row: npt.NDArray[np.int64],
+    groups: Contract,
+    depth: int,
+) -> Part:
+    """Divide every group of `owner` (k,) into those of `row` (k,); part (n,) holds owners."""
+    parents = np.zeros(groups.k, np.int64)
+    parents[row] = owner
+    by_owner = np.argsort(part, kind="stable")
+    ends = np.searchsorted(part[by_owner], np.arange(parents.max() + 2))
+    rank = np.empty(part.size, np.uint32)
+    divided = np.empty_like(part)
+    for parent in range(parents.max() + 1):
+        members = by_owner[ends[parent] : ends[parent + 1]]
+        children = np.flatnonzero(parents == parent)
+        if children.size == 1 or members.size == 0:
+            divided[members] = children[0]
+            continue
+        rank[members] = np.arange(members.size, dtype=np.uint32)
+        seed = task.seed + 1009 * (depth + 1) + parent
+        own = _divided_one(task, part, members, rank, _of(groups, children), seed)
+        divided[members] = children[own]
+    return divided
+
+
+def _of(groups: Contract, children: npt.NDArray[np.int64]) -> Contract:
+    return Contract(groups.targets[children], groups.low[children], groups.high[children])
+
+
+def _divided_one(
+    task: _Task,
+    part: Part,
+    members: npt.NDArray[np.int64],
+    rank: npt.NDArray[np.uint32],
+    groups: Contract,
+    seed: int,
+) -> Part:
+    """Return which of the groups (members,) each of these vertices goes to."""
+    weights = task.level.vwgt[members]
+    total = float(weights.sum())
+    if not (total > 0 and members.size > groups.k):
+        # Nothing to weigh, or nothing to choose from: one after another.
+        return np.asarray(np.arange(members.size) * groups.k // members.size, np.int32)
+    scaled = _scaled(groups, total, float(weights.max()))
+    if task.points is not None:
+        return _placed(task.points[:, members], weights, scaled.targets, task.threads)
+    sub = _sub_level(task.level, part, members, rank)
+    if task.uneven:
+        return propagation_blocks(_as_graph(sub), scaled, sub.adjwgt, preset=task.preset, seed=seed)
+    return v_cycle(sub, None, scaled, task.chosen, seed, task.threads)
+
+
+def _scaled(groups: Contract, total: float, heaviest: float) -> Contract:
+    """Return targets that sum up to what is there, and limits that leave them room."""
+    factor = total / float(groups.targets.sum())
+    targets = groups.targets * factor
+    low = np.minimum(groups.low * min(factor, 1.0), targets - heaviest)
+    high = np.maximum(groups.high * max(factor, 1.0), targets + heaviest)
+    return Contract(targets, np.maximum(low, 0.0), high)
+
+
+def _placed(points: FloatMatrix, weights: FloatArray, targets: FloatArray, threads: int) -> Part:
+    """Divide points (d, m), in the order of a curve, by balanced k-means."""
+    low = points.min(axis=1, keepdims=True)
+    extent = float((points.max(axis=1, keepdims=True) - low).max()) or 1.0
+    boxed = np.ascontiguousarray((points - low) / np.float32(extent))
+    unit = weights if np.ptp(weights) > 0 else np.empty(0)
+    return along_curve(boxed, unit, targets, BALANCE, threads)[0]
+
+
+def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
+    """Refine all borders between the groups."""
+    seed = task.seed + 31 * depth
+    if task.uneven:
+        part = part.copy()
+        board = board_for_cut(task.level, part, groups.low, groups.high, 0.0)
+        lower_cut(board, ROUNDS[task.preset].cut, np.random.default_rng(seed))
+        return part
+    for cycle in range(task.chosen.cycles):
+        part = v_cycle(task.level, part, groups, task.chosen, seed + cycle, task.threads)
+    return part
+
+
+def _sub_level(
+    level: Level, part: Part, members: npt.NDArray[np.int64], rank: npt.NDArray[np.uint32]
+) -> Level:
+    """Return the graph of these vertices, which are all of one number in `part`."""
+    room = int((level.xadj[members + 1] - level.xadj[members]).sum())
+    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(room, np.uint32)
+    adjwgt = np.empty(room if level.adjwgt.size else 0, np.int32)
+    used = kernels.take_members(
+        level.xadj, level.adjncy, level.adjwgt, part, members, rank, xadj, adjncy, adjwgt
+    )
+    return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members])
+
+
+def _as_graph(level: Level) -> Graph:
+    return Graph(
+        level.xadj.astype(np.int64),
+        level.adjncy.astype(np.int32),
+        vwgt=level.vwgt,
+        adjwgt=level.adjwgt.astype(np.int64) if level.adjwgt.size else None,
+    )

@@ -1,0 +1,181 @@
+"""Blocks along a tree: contracts, any tree, any graph, near blocks on near devices."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evener import metrics
+from evener.generating.delaunay import delaunay
+from evener.generating.rmat import rmat
+from evener.graphs import Graph
+from evener.partitioning import hierarchical_kernels as kernels
+from evener.partitioning.hierarchical import hierarchical_blocks
+from evener.partitioning.multilevel import multilevel_blocks
+from evener.partitioning.registry import Request, partition_with
+from evener.partitions import Contract, Partition
+from tests.assertions import grid, path, random_graphs
+
+NONE = np.empty((0, 3), np.int64)
+# Two nodes; one of two sockets of unlike size, one that has none; a device beside the nodes.
+UNEQUAL = np.array([[0] * 7 + [1] * 4 + [2], [0] * 4 + [1] * 3 + [2, 3, 4, 5, 6]])
+SHARES = np.array([4.0, 1, 1, 1, 8, 1, 1, 2, 2, 2, 2, 16])
+
+
+def contract_for(graph, shares, epsilon=0.03):
+    targets = graph.total_weight * shares / shares.sum()
+    low, high = (1 - epsilon) * targets, (1 + epsilon) * targets
+    if graph.is_unit:
+        low = np.minimum(np.floor(targets), np.ceil(low))
+        high = np.maximum(np.ceil(targets), np.floor(high))
+    return Contract(targets, low, high)
+
+
+def assert_is_partition(graph, part, k):
+    assert part.shape == (graph.n,)
+    assert part.dtype == np.int32
+    assert part.min(initial=0) >= 0
+    assert part.max(initial=0) < k
+
+
+def balanced_tree(*fan_outs):
+    """Rows of a tree of these fan-outs, the devices in order."""
+    k = int(np.prod(fan_outs))
+    sizes = [k // int(np.prod(fan_outs[: i + 1])) for i in range(len(fan_outs) - 1)]
+    return np.array([np.arange(k) // size for size in sizes]).reshape(len(sizes), k)
+
+
+def between_groups(graph, part, row):
+    """Edges between different groups."""
+    ends = np.repeat(row[part], graph.degrees)
+    return int((ends != row[part[graph.adjncy]]).sum()) // 2
+
+
+@pytest.fixture(scope="module")
+def mesh():
+    return delaunay(12000, seed=99)
+
+
+@pytest.mark.parametrize("coordinates", [True, False])
+@pytest.mark.parametrize(
+    ("tree", "shares"),
+    [(balanced_tree(2, 3, 2), np.ones(12)), (UNEQUAL, SHARES), (NONE, np.array([1.0, 2, 4]))],
+    ids=["balanced", "unequal", "none"],
+)
+@pytest.mark.parametrize("preset", ["fast", "default", "strong"])
+def test_contracts_hold(mesh, coordinates, tree, shares, preset):
+    graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
+    contract = contract_for(graph, shares)
+    part = hierarchical_blocks(graph, contract, tree, preset=preset)
+    assert_is_partition(graph, part, shares.size)
+    found = np.bincount(part, minlength=shares.size)
+    assert contract.keeps(found, found, np.zeros(shares.size)).all()
+
+
+@pytest.mark.parametrize("coordinates", [True, False])
+def test_less_crosses_the_upper_levels_than_without_the_tree(mesh, coordinates):
+    graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
+    tree = balanced_tree(4, 3, 4)
+    contract = contract_for(graph, np.ones(48))
+    along = hierarchical_blocks(graph, contract, tree)
+    flat = multilevel_blocks(graph, contract)
+    assert between_groups(graph, along, tree[0]) < 0.8 * between_groups(graph, flat, tree[0])
+    everyone = np.arange(48)
+    assert between_groups(graph, along, everyone) < 1.1 * between_groups(graph, flat, everyone)
+
+
+@pytest.mark.parametrize("coordinates", [True, False])
+def test_threads_change_nothing(mesh, coordinates):
+    graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
+    contract = contract_for(graph, SHARES)
+    once = hierarchical_blocks(graph, contract, UNEQUAL, seed=3)
+    assert (hierarchical_blocks(graph, contract, UNEQUAL, seed=3, threads=4) == once).all()
+
+
+def test_uneven_degrees_without_coordinates():
+    graph = rmat(12, seed=99)
+    contract = contract_for(graph, SHARES)
+    part = hierarchical_blocks(graph, contract, UNEQUAL)
+    found = np.bincount(part, minlength=12)
+    assert contract.keeps(found, found, np.zeros(12)).all()
+    scattered = np.random.default_rng(5).permutation(part)
+    assert between_groups(graph, part, UNEQUAL[0]) < between_groups(graph, scattered, UNEQUAL[0])
+
+
+@pytest.mark.parametrize("objective", ["total_volume", "max_volume"])
+def test_volumes_are_lowered_in_the_end(mesh, objective):
+    contract = contract_for(mesh, SHARES)
+
+    def volumes(goal):
+        part = hierarchical_blocks(mesh, contract, UNEQUAL, objective=goal)
+        return metrics.comm_volumes(metrics.quotient(mesh, Partition(part, 12)))
+
+    plain, lowered = volumes("cut"), volumes(objective)
+    if objective == "total_volume":
+        assert lowered.sum() < plain.sum()
+    else:
+        assert lowered.max() < plain.max()
+
+
+@settings(max_examples=60)
+@given(data=st.data(), graph=random_graphs())
+def test_any_graph_and_tree(data, graph):
+    k = data.draw(st.integers(1, 6))
+    row = np.array(data.draw(st.lists(st.integers(0, 2), min_size=k, max_size=k)))
+    below = 3 * row + np.array(data.draw(st.lists(st.integers(0, 2), min_size=k, max_size=k)))
+    shares = np.array(data.draw(st.lists(st.integers(1, 9), min_size=k, max_size=k)), float)
+    if graph.total_weight == 0:
+        graph = graph.with_(vwgt=None)
+    contract = contract_for(graph, shares)
+    assert_is_partition(graph, hierarchical_blocks(graph, contract, np.array([row, below])), k)
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        grid(4, 3),
+        grid(4, 3, coords=None),
+        path(12),
+        Graph.from_edges(12, [], []),
+        grid(4, 3, vwgt=np.r_[1000, np.ones(11)]),
+        grid(4, 3, vwgt=np.r_[np.zeros(11), 5.0]),
+        grid(4, 3, coords=np.zeros((12, 2))),
+    ],
+    ids=["grid", "plain", "path", "isolated", "huge", "one", "equal"],
+)
+def test_as_many_blocks_as_vertices(graph):
+    part = hierarchical_blocks(graph, contract_for(graph, np.ones(12)), balanced_tree(2, 3, 2))
+    assert_is_partition(graph, part, 12)
+
+
+def test_by_name_with_blocks_unused(mesh):
+    targets = SHARES.copy()
+    targets[[0, 1, 2, 3, 11]] = 0  # a whole socket and the device beside the nodes
+    result = partition_with("hierarchical", mesh, Request(targets, tree=UNEQUAL))
+    assert set(np.unique(result.part)) == set(np.flatnonzero(targets).tolist())
+    assert "2 > 5 > 7" in result.notes[-1]
+    flat = partition_with("hierarchical", mesh, Request(np.ones(3)))
+    assert "side by side" in flat.notes[-1]
+
+
+@pytest.mark.parametrize("weighted", [True, False])
+def test_the_graph_of_some_vertices(weighted):
+    graph = grid(5, 6)
+    part = (np.arange(30) % 6 > 2).astype(np.int32)
+    members = np.flatnonzero(part == 1)
+    rank = np.zeros(30, np.uint32)
+    rank[members] = np.arange(members.size)
+    weights = np.arange(graph.adjncy.size, dtype=np.int32) if weighted else np.empty(0, np.int32)
+    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(200, np.uint32)
+    adjwgt = np.empty(200, np.int32)
+    used = kernels.take_members(
+        graph.xadj, graph.adjncy, weights, part, members, rank, xadj, adjncy, adjwgt
+    )
+    assert used == xadj[-1]
+    for i, v in enumerate(members):
+        entries = range(graph.xadj[v], graph.xadj[v + 1])
+        inside = [e for e in entries if part[graph.adjncy[e]] == 1]
+        found = slice(xadj[i], xadj[i + 1])
+        assert members[adjncy[found]].tolist() == graph.adjncy[inside].tolist()
+        if weighted:
+            assert adjwgt[found].tolist() == inside
