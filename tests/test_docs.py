@@ -272,6 +272,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
     words = {
         "plan": "g.graph --k 3 --with rcb -o g.plan",
         "evaluate": "g.graph g.plan --k 3",
+        "refine": "g.graph g.plan --k 3 -o g.part",
         "compare": "g.graph --k 3 --with rcb",
         "fits": "g.graph --k 3",
         "sizes": "--n 9 --k 3",

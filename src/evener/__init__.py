@@ -37,6 +37,7 @@ _HOME = {
     "Platform": "evener.platforms",
     "Prediction": "evener.plans",
     "Reading": "evener.filing",
+    "Refined": "evener.partitioning.refine",
     "Sizes": "evener.sizing",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
@@ -53,6 +54,7 @@ _HOME = {
     "read_part": "evener.filing.partitions",
     "read_plan": "evener.filing.plans",
     "read_platform": "evener.filing.platforms",
+    "refine": "evener.partitioning.refine",
     "rib_blocks": "evener.partitioning.geometric",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
@@ -84,6 +86,7 @@ if TYPE_CHECKING:
     from evener.meshes import Mesh
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks
+    from evener.partitioning.refine import Refined, refine
     from evener.partitioning.registry import partition_with
     from evener.partitions import Contract, Partition
     from evener.planning import plan

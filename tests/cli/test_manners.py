@@ -23,6 +23,7 @@ from tests.assertions import grid, run_evener
 EXAMPLES = {
     "plan": "plan g.graph --k 3 -o new.plan",
     "evaluate": "evaluate g.graph g.plan --k 3",
+    "refine": "refine g.graph g.plan --k 3 -o new.part",
     "compare": "compare g.graph --k 3 --with metis,rcb",
     "fits": "fits g.graph --machine m.toml",
     "sizes": "sizes --machine m.toml --n 100",
@@ -35,7 +36,18 @@ EXAMPLES = {
     "generate": "generate grid --shape 4x5 -o new.graph",
     "doctor": "doctor",
 }
-READERS = ["plan", "evaluate", "compare", "fits", "replay", "export", "report", "info", "convert"]
+READERS = [
+    "plan",
+    "evaluate",
+    "refine",
+    "compare",
+    "fits",
+    "replay",
+    "export",
+    "report",
+    "info",
+    "convert",
+]
 HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich", "jinja2")
 
 TIME = 60  # seconds by which anything here must have ended, on the slowest machine

@@ -7,7 +7,7 @@ import scipy.sparse
 from evener.graphs import Graph
 from evener.partitioning import diffusion_kernels as kernels
 from evener.partitioning.bisection import cut_of, recursive_bisection
-from evener.partitioning.diffusion import STAYS, THOROUGH, diffused_blocks
+from evener.partitioning.diffusion import AGAIN, STAYS, THOROUGH, diffused_blocks
 from evener.partitioning.levels import Level, finest
 
 
@@ -151,3 +151,10 @@ def test_a_block_without_a_target_loses_what_it_has():
     part = diffused_blocks(level, np.array([200.0, 200.0, 0.0, 0.0]), start, THOROUGH)
     weight = np.bincount(part, minlength=4)
     assert weight[2:].sum() < 0.02 * 400
+
+
+def test_targets_of_nothing_change_nothing():
+    part = np.arange(36, dtype=np.int32) % 3
+    found = diffused_blocks(level_of(grid(6, 6)), np.zeros(3), part, AGAIN)
+    assert (found == part).all()
+    assert found is not part

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 COMMANDS = {
     "plan": ("evener.cli.plan", "partition a mesh, matrix or graph for a machine, certified"),
     "evaluate": ("evener.cli.evaluate", "judge a partition from any tool"),
+    "refine": ("evener.cli.refine", "improve a partition from any tool, never worsen it"),
     "compare": ("evener.cli.compare", "run several partitioners side by side"),
     "fits": ("evener.cli.fits", "will it fit, on which devices not, by how much"),
     "sizes": ("evener.cli.sizes", "how much each device gets: optimal under speed and memory"),

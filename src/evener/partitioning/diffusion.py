@@ -45,8 +45,10 @@ def diffused_blocks(level: Level, targets: FloatArray, part: Part, spread: Sprea
     """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
 
     For graphs of 20 to 300 vertices a block; those of `part` may be rough. Weights are met as
-    nearly as factors can.
+    nearly as factors can. Where all targets are 0, nothing changes.
     """
+    if not targets.sum() > 0:
+        return part.copy()
     k = targets.size
     targets = np.maximum(targets, LEAST_TARGET * targets.mean())
     part = part.copy()

@@ -89,13 +89,19 @@ def multilevel_blocks(
 
 
 def v_cycle(
-    level: Level, part: Part | None, contract: Contract, preset: Preset, seed: int, threads: int
-) -> Part:
-    """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
+    level: Level, part: Part | None, contract: Contract, preset: Preset, seed: int, threads: int,
+    rounding: bool = False,
+) -> Part:  # fmt: skip
+    """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back.
+
+    rounding: by diffusion as well, on the smaller ones.
+    """
     hierarchy = _shrink_all(level, part, contract, preset, threads)
-    current, blocks, rounding = hierarchy.coarsest, hierarchy.part, False
+    current, blocks = hierarchy.coarsest, hierarchy.part
     if part is None:
         blocks, rounding = _start(current, contract, seed)
+    elif rounding:
+        blocks = diffused_blocks(current, contract.targets, blocks, THOROUGH)
     blocks = _balanced(current, blocks, contract)
     flag = boundary_flags(current, blocks, threads)
     price, weight = _prices(current, blocks, contract.k), _weight(current, blocks, contract.k)

@@ -80,12 +80,13 @@ def propagation_blocks(
     preset: str = "default",
     objective: str = "cut",
     seed: int = 7,
+    given: Part | None = None,
 ) -> Part:
     """Return the block (n,) of every vertex; with unit weights, within `contract`.
 
     edge_weights (2m,) whole, or (0,): all 1. Heavy vertices may be left for `enforce`
     to settle, as are caps in bytes. objective: "cut", which counts edge weights, "total_volume"
-    or "max_volume".
+    or "max_volume". given (n,): blocks to begin with.
     """
     weights, degrees = graph.weights(), graph.degrees
     linked = int(np.count_nonzero(degrees))
@@ -99,7 +100,12 @@ def propagation_blocks(
         rng = np.random.default_rng(seed)
         start = _in_order if hubs_first else _by_clusters
         rounds = ROUNDS[preset]
-        blocks = start(whole, contract, alone, rounds, rng)
+        if given is None:
+            blocks = start(whole, contract, alone, rounds, rng)
+        else:
+            blocks = given[order[:linked]]
+            for _ in range(0 if hubs_first else max(rounds.cycles, 1)):
+                blocks = _cycle(whole, blocks, contract, alone, rounds, rng)
         board = board_for_cut(whole, blocks, contract.low, contract.high, alone)
         _refine(board, rounds, objective, rng)
         part[:linked], weight = board.part, board.weight
