@@ -20,7 +20,7 @@ def assigned(points, weights, places, influence, threads=1):
 
 
 @pytest.mark.parametrize("d", [2, 3])
-@pytest.mark.parametrize("n", [1, 31, 33, 5000])
+@pytest.mark.parametrize("n", [1, 31, 33, 5000, 20000])
 @pytest.mark.parametrize("weighted", [False, True])
 def test_every_point_goes_to_its_nearest_centre(d, n, weighted):
     rng = np.random.default_rng(n + d)
@@ -68,6 +68,24 @@ def test_blocks_weigh_their_targets(d, weighted, targets):
     part = kmeans_blocks(points, weights, targets, tolerance=0.02)
     found = np.bincount(part, weights, targets.size)
     assert found / found.sum() == pytest.approx(targets / targets.sum(), rel=0.025)
+
+
+def test_many_blocks_of_few_points():
+    points = np.random.default_rng(8).random((30_000, 2))
+    targets = np.r_[np.full(80, 160.0), np.full(860, 20.0)]
+    part = kmeans_blocks(points, None, targets)
+    found = np.bincount(part, minlength=targets.size)
+    assert np.abs(found - targets).max() <= 8
+    assert np.abs(found - targets).mean() <= 1.5
+
+
+def test_weight_that_the_sample_misses():
+    points = np.random.default_rng(9).random((2**14 + 1, 2))
+    weights = np.zeros(len(points))
+    weights[np.lexsort(points.T)[0]] = 1.0
+    part = kmeans_blocks(points, weights, np.ones(3))
+    assert part.min() >= 0
+    assert part.max() < 3
 
 
 @pytest.mark.parametrize("threads", [2, 4])

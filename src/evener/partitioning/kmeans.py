@@ -22,16 +22,23 @@ from evener.partitioning.threads import in_slices
 
 FloatMatrix = npt.NDArray[np.float32]
 
-SAMPLE_PER_BLOCK = 150  # points that the smallest block keeps in the sample
+# Points that the smallest block keeps in a sample, and rounds on that sample at most.
+SAMPLES = ((50, 100), (150, 50))
 SPARSEST = 64  # one point of this many is enough of any sample
-SAMPLE_ROUNDS = 150
 FULL_ROUNDS = 3
 BALANCING_ROUNDS = 40
+FEWEST_ROUNDS = 15
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
+LARGEST_STEP = 0.1  # relative change of an influence in a round
+DAMPING = 0.8
+PATIENCE = 5  # balancing rounds without progress; blocks of few points swing about their targets
+PROGRESS = 0.9
 HALF_OF_LARGEST = 8e307
 LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
 GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
-GROUP_BRANCHES = 16  # branches of the tree that are worth a group
+LEAVES_A_SLICE = 1 << 12  # leaves that are worth a slice of their own
+
+_NOWHERE = np.empty(0, np.int32)
 
 
 @dataclass(eq=False)
@@ -46,18 +53,29 @@ class _Cloud:
     leaf_moment: FloatArray
     branch_low: FloatMatrix
     branch_high: FloatMatrix
+    bough_low: FloatMatrix
+    bough_high: FloatMatrix
 
     @classmethod
-    def of(cls, points: FloatMatrix, weights: FloatArray) -> _Cloud:
+    def of(cls, points: FloatMatrix, weights: FloatArray, threads: int = 1) -> _Cloud:
         d, n = points.shape
         leaves = -(-n // kernels.LEAF)
         low, high = np.empty((leaves, d), np.float32), np.empty((leaves, d), np.float32)
         mass, moment = np.empty(leaves), np.empty((leaves, d))
-        kernels.sum_leaves(points, weights, low, high, mass, moment)
-        branches = np.arange(0, leaves, kernels.BRANCH)
+        slices = -(-leaves // LEAVES_A_SLICE)
+        in_slices(
+            lambda i: kernels.sum_leaves(
+                points, weights, leaves * i // slices, leaves * (i + 1) // slices, low, high, mass,
+                moment,
+            ),
+            slices,
+            threads,
+        )  # fmt: skip
+        branches, boughs = (np.arange(0, leaves, kernels.FAN**i) for i in (1, 2))
         return cls(
             points, weights, low, high, mass, moment,
             np.minimum.reduceat(low, branches), np.maximum.reduceat(high, branches),
+            np.minimum.reduceat(low, boughs), np.maximum.reduceat(high, boughs),
         )  # fmt: skip
 
     @property
@@ -98,7 +116,7 @@ def along_curve(
     start: Centres | None = None,
 ) -> tuple[npt.NDArray[np.int32], Centres]:
     """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve."""
-    cloud = _Cloud.of(points, weights)
+    cloud = _Cloud.of(points, weights, threads)
     n = points.shape[1]
     if not (cloud.total > 0 and targets.min() > 0):
         raise InfeasibleError("a target, or the weight of all points, is zero")
@@ -106,13 +124,12 @@ def along_curve(
     centres = start or start_at_rim(cloud.points, weights, targets)
     part = np.empty(n, np.int32)
     smallest = n * targets.min() / cloud.total
-    step = int(np.clip(smallest / SAMPLE_PER_BLOCK, 1, SPARSEST))
     rounds = _Rounds(targets / cloud.total, tolerance, threads)
-    if step > 1:
-        rounds.settle(_sample(cloud, step), centres, SAMPLE_ROUNDS, 0, part[:0])
-        rounds.settle(cloud, centres, FULL_ROUNDS, BALANCING_ROUNDS, part)
-    else:
-        rounds.settle(cloud, centres, SAMPLE_ROUNDS, BALANCING_ROUNDS, part)
+    for kept, turns in SAMPLES:
+        step = int(np.clip(smallest / kept, 1, SPARSEST))
+        rounds.settle(_sample(cloud, step) if step > 1 else cloud, centres, turns)
+    rounds.settle(cloud, centres, FULL_ROUNDS)
+    rounds.balance(cloud, centres, part)
     return part, centres
 
 
@@ -143,48 +160,51 @@ class _Rounds:
     tolerance: float
     threads: int
 
-    def settle(
-        self,
-        cloud: _Cloud,
-        centres: Centres,
-        moving: int,
-        balancing: int,
-        part: npt.NDArray[np.int32],
-    ) -> None:
-        """Move centres for some rounds, then only balance; fill `part` unless it is empty."""
-        d = cloud.points.shape[0]
-        targets = self.shares * cloud.total
-        diameter = (1.0 / self.shares.size) ** (1 / d)
-        for turn in range(moving + balancing):
-            mass, moment = self._assign(cloud, centres, part)
-            ratio = mass / targets
-            worst = float(np.abs(ratio - 1).max())
-            moves = turn < moving
-            if worst <= self.tolerance and not moves:
+    def settle(self, cloud: _Cloud, centres: Centres, turns: int) -> None:
+        """Move centres to the middle of their blocks, until they rest, and correct influences."""
+        k, d = centres.places.shape
+        diameter = (1.0 / k) ** (1 / d)
+        for turn in range(turns):
+            mass, moment = self._assign(cloud, centres, _NOWHERE)
+            worst = self._correct(centres, mass, LARGEST_STEP, 1.0)
+            moved = _move(centres, mass, moment)
+            if turn >= FEWEST_ROUNDS and worst < 0.05 and moved < SETTLED * diameter:
                 return
-            limit = 0.1 if moves else 0.05
-            change = np.maximum(ratio, 1e-3) ** (-1 / d)
-            centres.influence *= np.clip(change, 1 - limit, 1 + limit)
-            if moves:
-                moved = _move(centres, mass, moment)
-                if turn >= 15 and worst < 0.05 and moved < SETTLED * diameter and not balancing:
-                    return
+
+    def balance(self, cloud: _Cloud, centres: Centres, part: npt.NDArray[np.int32]) -> None:
+        """Correct influences alone until blocks weigh what they should; fill `part` (n,)."""
+        least, idle = np.inf, 0
+        for _ in range(BALANCING_ROUNDS):
+            mass, _ = self._assign(cloud, centres, part)
+            worst = self._correct(centres, mass, LARGEST_STEP / 2, DAMPING)
+            idle = 0 if worst < PROGRESS * least else idle + 1
+            least = min(least, worst)
+            if worst <= self.tolerance or idle > PATIENCE:
+                return
+
+    def _correct(self, centres: Centres, mass: FloatArray, limit: float, damping: float) -> float:
+        """Change influences so that blocks come nearer to their targets; how far one was off."""
+        ratio = mass / (self.shares * (mass.sum() or 1.0))  # a sample may miss all weight
+        change = np.maximum(ratio, 1e-3) ** (-damping / centres.places.shape[1])
+        centres.influence *= np.clip(change, 1 - limit, 1 + limit)
+        return float(np.abs(ratio - 1).max())
 
     def _assign(
         self, cloud: _Cloud, centres: Centres, part: npt.NDArray[np.int32]
     ) -> tuple[FloatArray, FloatArray]:
         k, d = centres.places.shape
-        branches = len(cloud.branch_low)
-        groups = int(np.clip(branches // GROUP_BRANCHES, 1, GROUPS))
+        boughs = len(cloud.bough_low)
+        groups = min(boughs, GROUPS)
         mass, moment = np.zeros((groups, k)), np.zeros((groups, k, d))
+        places = np.ascontiguousarray(centres.places.T)
         scales = (np.maximum(centres.influence, LEAST_INFLUENCE) ** -2).astype(np.float32)
 
         def one(group: int) -> None:
             kernels.assign(
                 cloud.points, cloud.weights, cloud.leaf_low, cloud.leaf_high, cloud.leaf_mass,
-                cloud.leaf_moment, cloud.branch_low, cloud.branch_high, centres.places, scales,
-                branches * group // groups, branches * (group + 1) // groups, part.size > 0, part,
-                mass[group], moment[group],
+                cloud.leaf_moment, cloud.branch_low, cloud.branch_high, cloud.bough_low,
+                cloud.bough_high, places, scales, boughs * group // groups,
+                boughs * (group + 1) // groups, part.size > 0, part, mass[group], moment[group],
             )  # fmt: skip
 
         in_slices(one, groups, self.threads)
