@@ -3,8 +3,9 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+FUZZ := tests/partitioning/test_fuzz.py
 
-.PHONY: demo check test test-fast format bench clean
+.PHONY: demo check test test-fast test-checked format bench clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -20,6 +21,11 @@ test: $(VENV)/.dev
 
 test-fast: $(VENV)/.dev
 	$(BIN)/pytest -n 2 -m "not slow and not browser"
+
+# Compiled parts once with bounds checked, once without the compiler, on small random graphs.
+test-checked: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked $(BIN)/pytest -n 2 --timeout 900 $(FUZZ)
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --timeout 900 $(FUZZ)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -182,8 +182,9 @@ def test_another_graph_is_refused(small_plan):
 
 
 def comparison_rows():
-    usual = {"note": "", "moved": 3, "cpu_seconds": 0.5, "enforce_seconds": 0.01, "holds": True,
-             "smallest": 0.97, "largest": 1.03, "held_before": True}  # fmt: skip
+    usual = {"note": "", "family": "external", "moved": 3, "cpu_seconds": 0.5,
+             "enforce_seconds": 0.01, "holds": True, "smallest": 0.97, "largest": 1.03,
+             "held_before": True}  # fmt: skip
     return [
         usual | {"tool": "slower", "edge_cut": 80.0, "max_volume": 30, "total_volume": 90,
                  "imbalance": 0.02, "seconds": 2.0},

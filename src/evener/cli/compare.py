@@ -62,8 +62,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _row(result: Comparison) -> dict[str, Any]:
     """One tool's figures; None where it did not get that far."""
-    row: dict[str, Any] = {"tool": result.tool, "note": result.note, "moved": result.moved,
-                           "cpu_seconds": result.cpu_seconds,
+    from evener.partitioning.registry import TOOLS
+
+    family = TOOLS[result.tool].family if result.tool in TOOLS else ""  # auto takes one of any
+    row: dict[str, Any] = {"tool": result.tool, "family": family, "note": result.note,
+                           "moved": result.moved, "cpu_seconds": result.cpu_seconds,
                            "enforce_seconds": result.enforce_seconds}  # fmt: skip
     judged = result.kept or result.raw
     raw = result.raw
@@ -93,7 +96,7 @@ def _print(rows: list[dict[str, Any]], out: Output) -> None:
     from evener.reporting.numbers import duration
 
     table = [
-        [row["tool"], f"{row['edge_cut']:,.6g}", f"{row['max_volume']:,}",
+        [row["tool"], row["family"], f"{row['edge_cut']:,.6g}", f"{row['max_volume']:,}",
          f"{row['total_volume']:,}", duration(row["seconds"]),
          f"{row['smallest']:.2f} to {row['largest']:.2f}", f"{row['moved']:,}",
          "yes" if row["holds"] else "no", f"{row['cpu_seconds']:.2f}",
@@ -102,8 +105,8 @@ def _print(rows: list[dict[str, Any]], out: Output) -> None:
         if row["edge_cut"] is not None
     ]  # fmt: skip
     out.table(
-        ["tool", "cut", "max vol", "total vol", "predicted", "raw block/target", "moved", "holds",
-         "CPU s", "enforce s"],
+        ["tool", "family", "cut", "max vol", "total vol", "predicted", "raw block/target", "moved",
+         "holds", "CPU s", "enforce s"],
         table,
     )  # fmt: skip
     for row in rows:

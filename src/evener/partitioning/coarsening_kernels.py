@@ -66,7 +66,7 @@ def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight)
             c = np.uint32(rated[q])
             if weight[c] > room:
                 continue
-            score = np.float64(rating[q]) * rating[q] / max(weight[c], 1e-300)
+            score = np.float64(rating[q]) * rating[q] / max(weight[c], 1e-280)
             if score > best_score:
                 best, best_score = np.int64(c), score
         if best < 0:

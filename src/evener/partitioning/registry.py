@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
 from importlib.util import find_spec
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,9 @@ from evener.sizing.rounding import limits
 PRESETS = ("fast", "default", "strong")
 OBJECTIVES = ("cut", "total_volume", "max_volume")
 ALL_THREADS = 4096
+WITHOUT_EDGES = "made from coordinates alone: edges and their weights are not looked at"
+
+Blocks = npt.NDArray[np.int32]
 
 # Above this ratio of the degrees' deviation to their mean, METIS k-way may break its balance. The
 # ratio is 0.3 on meshes and up to 3.6 on social and citation networks, where k-way holds 3 % and
@@ -99,12 +103,12 @@ class Result:
 class Tool:
     """A partitioner and what it can do.
 
-    family "external" or "geometric"; `targets`: blocks of unequal targets; `lower_bounds`: keeps
-    blocks from being too light; `constraints`: weights per vertex at most; `threads` at most;
-    `seeds`: whether the seed matters; `edge_weights`: whether the cut counts them (geometric
-    tools look at no edge at all, and their notes say so); `same_at_any_threads`: whether their
-    number changes nothing but the time; `real_weights`: whether real weights
-    are used as they are (others get whole numbers, scaled by us). `missing()`: None where the
+    family: "multilevel", "geometric" or "external"; `targets`: blocks of unequal targets;
+    `lower_bounds`: keeps blocks from being too light; `constraints`: weights per vertex at most;
+    `threads` at most; `seeds`: whether the seed matters; `edge_weights`: whether the cut counts
+    them (geometric tools look at no edge at all, and their notes say so); `same_at_any_threads`:
+    whether their number changes nothing but the time; `real_weights`: whether real weights are
+    used as they are (others get whole numbers, scaled by us). `missing()`: None where the
     tool can be called, else how to get it. `run` divides the graph, unchecked.
     """
 
@@ -281,8 +285,7 @@ def _ours(graph: Graph, request: Request, *, function: str) -> Outcome:
     start = time.thread_time()
     part = divide(points, weights, targets)
     seconds = time.thread_time() - start
-    notes = ("made from coordinates alone: edges and their weights are not looked at",)
-    return Outcome(part, seconds, f"evener {version('evener')}", notes)
+    return Outcome(part, seconds, f"evener {version('evener')}", (WITHOUT_EDGES,))
 
 
 def _multilevel(graph: Graph, request: Request) -> Outcome:
@@ -306,9 +309,29 @@ def _hierarchical(graph: Graph, request: Request) -> Outcome:
     return replace(outcome, notes=(*outcome.notes, how))
 
 
-def _with_both_limits(
-    divide: Callable[..., npt.NDArray[np.int32]], graph: Graph, request: Request
-) -> Outcome:
+def _georef(graph: Graph, request: Request) -> Outcome:
+    """Run Geographer-R in this process."""
+    from evener.partitioning.georef import georef_blocks
+
+    def divide(graph: Graph, contract: Contract, *, objective: str, **more: Any) -> Blocks:
+        del objective  # it is the cut: others are refused before
+        return georef_blocks(graph, contract, **more)
+
+    return _with_both_limits(divide, graph, request)
+
+
+def _kmeans(graph: Graph, request: Request) -> Outcome:
+    """Run balanced k-means alone in this process."""
+    from evener.partitioning.kmeans import kmeans_blocks
+
+    def divide(graph: Graph, contract: Contract, *, threads: int, **_: Any) -> Blocks:
+        weights = None if graph.is_unit else graph.weights()
+        return kmeans_blocks(np.asarray(graph.coords), weights, contract.targets, threads=threads)
+
+    return replace(_with_both_limits(divide, graph, request), notes=(WITHOUT_EDGES,))
+
+
+def _with_both_limits(divide: Callable[..., Blocks], graph: Graph, request: Request) -> Outcome:
     from importlib.metadata import version
 
     targets = request.targets * (graph.total_weight / request.targets.sum())
@@ -350,15 +373,21 @@ def _external(
     )
 
 
-def _own(name: str, family: str, run: Callable[[Graph, Request], Outcome]) -> Tool:
+def _own(
+    name: str,
+    run: Callable[[Graph, Request], Outcome],
+    *,
+    objectives: tuple[str, ...] = OBJECTIVES,
+    needs_coordinates: bool = False,
+) -> Tool:
     return Tool(
         name,
-        family=family,
+        family="multilevel",
         targets=True,
         lower_bounds=True,
-        objectives=OBJECTIVES,
+        objectives=objectives,
         constraints=1,
-        needs_coordinates=False,
+        needs_coordinates=needs_coordinates,
         threads=ALL_THREADS,
         seeds=True,
         edge_weights=True,
@@ -369,7 +398,9 @@ def _own(name: str, family: str, run: Callable[[Graph, Request], Outcome]) -> To
     )
 
 
-def _geometric(name: str) -> Tool:
+def _geometric(
+    name: str, run: Callable[[Graph, Request], Outcome] | None = None, *, threads: int = 1
+) -> Tool:
     return Tool(
         name,
         family="geometric",
@@ -378,13 +409,13 @@ def _geometric(name: str) -> Tool:
         objectives=("cut",),
         constraints=1,
         needs_coordinates=True,
-        threads=1,
+        threads=threads,
         seeds=False,
         edge_weights=False,
         real_weights=True,
         same_at_any_threads=True,
         missing=lambda: None,
-        run=partial(_ours, function=f"{name}_blocks"),
+        run=run or partial(_ours, function=f"{name}_blocks"),
     )
 
 
@@ -392,9 +423,15 @@ _pymetis = _package("pymetis", "pip install pymetis")
 _kaminpar = _package("kaminpar", "pip install kaminpar")
 _mtkahypar = _package("mtkahypar", "pip install mtkahypar")
 
+# Family by family: `evener compare` lists them so.
 TOOLS: dict[str, Tool] = {
-    "evener": _own("evener", "multilevel", _multilevel),
-    "hierarchical": _own("hierarchical", "multilevel", _hierarchical),
+    "evener": _own("evener", _multilevel),
+    "hierarchical": _own("hierarchical", _hierarchical),
+    "georef": _own("georef", _georef, objectives=OBJECTIVES[:1], needs_coordinates=True),
+    "kmeans": _geometric("kmeans", _kmeans, threads=ALL_THREADS),
+    "rcb": _geometric("rcb"),
+    "rib": _geometric("rib"),
+    "hilbert": _geometric("hilbert"),
     "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES[:2]),
     "metis-recursive": _external("metis-recursive", "metis", _pymetis),
     "scotch": _external("scotch", "scotch", _scotch_library),
@@ -402,9 +439,6 @@ TOOLS: dict[str, Tool] = {
     "mtkahypar": _external(
         "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES[:2], threads=ALL_THREADS
     ),
-    "rcb": _geometric("rcb"),
-    "rib": _geometric("rib"),
-    "hilbert": _geometric("hilbert"),
 }
 
 # After METIS, whatever can.

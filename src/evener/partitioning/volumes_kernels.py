@@ -230,7 +230,7 @@ def _settle(ledger, size, scale, power, worth, highest):
         by = ledger.change[b]
         ledger.change[b] = 0
         now = ledger.volumes[b]
-        over += (now > highest) - (now - by > highest)
+        over += np.int64(now > highest) - np.int64(now - by > highest)
         before, after = (now - by) / scale, now / scale
         won -= scale / power * (after**power - before**power)
         worth[b] = after ** (power - 1)

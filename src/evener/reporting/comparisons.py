@@ -35,6 +35,7 @@ class Contestant:
     """A tool and its figures, in the order of MEASURES; raw: how its blocks came."""
 
     tool: str
+    family: str
     holds: bool | None
     figures: list[Measured]
     raw: str
@@ -61,6 +62,7 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
     tools = [
         Contestant(
             row["tool"],
+            row["family"],
             row["holds"],
             [_figure(key, row[key], best[key], worst[key]) if _counts(row, key) else _none()
              for key, _, _ in MEASURES],

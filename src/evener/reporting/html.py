@@ -75,7 +75,7 @@ def write_comparison(
 ) -> None:
     """Write a page on several tools' partitions of one graph.
 
-    rows: one a tool, with tool, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
+    rows: one a tool, with tool, family, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
     max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before, which
     are None where the tool did not get that far. options: what all tools were asked for; inputs:
     file name -> SHA-256.
