@@ -44,7 +44,7 @@ def test_finest_cells_are_told_apart(d):
 
 
 @pytest.mark.parametrize("d", [2, 3])
-def test_sort_is_the_stable_sort_of_the_keys(d):
+def test_sort_is_the_stable_sort_of_the_keys(monkeypatch, d):
     rng = np.random.default_rng(48611)
     for points in (
         rng.random((30_000, d)),
@@ -54,6 +54,8 @@ def test_sort_is_the_stable_sort_of_the_keys(d):
     ):
         expected = np.argsort(hilbert_keys(points), kind="stable")
         assert np.array_equal(hilbert_order(points), expected)
+        monkeypatch.setattr("evener.threads.SLICE", 4000)
+        assert np.array_equal(hilbert_order(points, threads=3), expected)
 
 
 coordinate = st.floats(allow_nan=False, allow_infinity=False)

@@ -14,43 +14,92 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
 from evener.errors import InputError
+from evener.threads import in_slices, slice_ends, slices_for
 
 BITS_A_COORDINATE = {2: 32, 3: 21}
 BITS_A_STEP = {2: 4, 3: 3}  # bits of every coordinate that one look-up consumes
 
 
-def hilbert_order(points: npt.ArrayLike) -> npt.NDArray[np.int64]:
+def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int64]:
     """Return the order (n,) in which the Hilbert curve visits `points` (n, 2) or (n, 3).
 
     Points in one finest cell (2^-32 of the largest extent in the plane, 2^-21 in space) keep
     their order. Raises InputError for other shapes and for coordinates that are not finite.
     """
-    from evener import curves_kernels as kernels
-
-    keys = hilbert_keys(points)
-    order = np.arange(keys.size, dtype=np.int64)
-    spare = np.empty_like(keys), np.empty_like(order)
-    kernels.sort_keys(keys, 64, *spare, order)
-    return order
+    return _sorting_order(hilbert_keys(points, threads), threads)
 
 
-def hilbert_keys(points: npt.ArrayLike) -> npt.NDArray[np.uint64]:
+def hilbert_keys(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.uint64]:
     """Return the key (n,) of the finest cell of each point, in curve order; as hilbert_order."""
     from evener import curves_kernels as kernels
 
     points = within_range(as_points(points))
     n, d = points.shape
     keys = np.zeros(n, np.uint64)
-    low, high = np.empty(d), np.empty(d)
     if n == 0:
         return keys
-    kernels.extents(points, low, high)
+    low, high = extents(points, threads)
     extent = float((high - low).max())
     if extent > 0:
         scale = 2.0 ** BITS_A_COORDINATE[d] / extent
         fill = kernels.keys_2d if d == 2 else kernels.keys_3d
-        fill(points, low, scale, step_table(d), keys)
+        table, slices = step_table(d), slices_for(n)
+        ends = slice_ends(n, slices)
+        in_slices(
+            lambda i: fill(points, ends[i], ends[i + 1], low, scale, table, keys), slices, threads
+        )
     return keys
+
+
+def extents(points: FloatArray, threads: int = 1) -> tuple[FloatArray, FloatArray]:
+    """Return the smallest and the largest coordinates (d,) of points (n, d); n is not 0."""
+    from evener import curves_kernels as kernels
+
+    n, d = points.shape
+    slices = slices_for(n)
+    ends = slice_ends(n, slices)
+    low, high = np.empty((slices, d)), np.empty((slices, d))
+    in_slices(
+        lambda i: kernels.extents(points, ends[i], ends[i + 1], low[i], high[i]), slices, threads
+    )
+    return low.min(axis=0), high.max(axis=0)
+
+
+def _sorting_order(keys: npt.NDArray[np.uint64], threads: int) -> npt.NDArray[np.int64]:
+    """Return the stable order (n,) that sorts the keys, which are destroyed."""
+    from evener import curves_kernels as kernels
+
+    n, buckets = keys.size, 1 << kernels.FIRST_BITS
+    slices = slices_for(n)
+    ends = slice_ends(n, slices)
+    counts = np.zeros((slices, buckets), np.int64)
+    in_slices(
+        lambda i: kernels.count_buckets(keys, ends[i], ends[i + 1], counts[i]), slices, threads
+    )
+    # Bucket by bucket, and in each slice by slice, so that equal keys keep their order.
+    starts = (np.cumsum(counts.T) - counts.T.ravel()).reshape(buckets, slices).T.copy()
+    begin = np.append(starts[0], n)
+    in_buckets, order = np.empty_like(keys), np.empty(n, _index_type(n))
+    in_slices(
+        lambda i: kernels.fill_buckets(keys, ends[i], ends[i + 1], starts[i], in_buckets, order),
+        slices,
+        threads,
+    )
+    spare = np.empty_like(order)
+    bounds = np.searchsorted(begin, ends)  # the slices' buckets hold about as much
+    bounds[0], bounds[-1] = 0, buckets
+    in_slices(
+        lambda i: kernels.sort_buckets(
+            begin, bounds[i], bounds[i + 1], keys, spare, in_buckets, order
+        ),
+        slices,
+        threads,
+    )
+    return order.astype(np.int64, copy=False)
+
+
+def _index_type(n: int) -> type[np.uint32 | np.int64]:
+    return np.uint32 if n <= np.iinfo(np.uint32).max else np.int64
 
 
 def as_points(points: npt.ArrayLike) -> FloatArray:

@@ -16,12 +16,12 @@ SHORT = 40  # elements; insertion is faster up to about here
 
 
 @njit(cache=True, nogil=True)
-def extents(points, low, high):
-    """Smallest and largest coordinate in every dimension; points must not be empty."""
-    n, d = points.shape
+def extents(points, first, last, low, high):
+    """Smallest and largest coordinate of points [first, last), one at least, by dimension."""
+    d = points.shape[1]
     for j in range(d):
-        low[j] = high[j] = points[0, j]
-    for i in range(n):
+        low[j] = high[j] = points[first, j]
+    for i in range(first, last):
         for j in range(d):
             x = points[i, j]
             if x < low[j]:
@@ -36,11 +36,11 @@ def _whole(x, limit):
 
 
 @njit(cache=True, nogil=True)
-def keys_2d(points, low, scale, table, keys):
+def keys_2d(points, first, last, low, scale, table, keys):
     """64-bit keys, 32 bits a coordinate; table[state << 8 | x bits | y bits] as in curves.py."""
     limit = np.uint64(2**32 - 1)
     four, eight, mask = np.uint64(4), np.uint64(8), np.uint64(15)
-    for i in range(points.shape[0]):
+    for i in range(first, last):
         x = _whole((points[i, 0] - low[0]) * scale, limit)
         y = _whole((points[i, 1] - low[1]) * scale, limit)
         state = np.uint64(0)
@@ -55,11 +55,11 @@ def keys_2d(points, low, scale, table, keys):
 
 
 @njit(cache=True, nogil=True)
-def keys_3d(points, low, scale, table, keys):
+def keys_3d(points, first, last, low, scale, table, keys):
     """63-bit keys, 21 bits a coordinate; table[state << 9 | x bits | y bits | z bits]."""
     limit = np.uint64(2**21 - 1)
     three, six, nine, mask = np.uint64(3), np.uint64(6), np.uint64(9), np.uint64(7)
-    for i in range(points.shape[0]):
+    for i in range(first, last):
         x = _whole((points[i, 0] - low[0]) * scale, limit)
         y = _whole((points[i, 1] - low[1]) * scale, limit)
         z = _whole((points[i, 2] - low[2]) * scale, limit)
@@ -132,21 +132,34 @@ def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spar
 
 
 @njit(cache=True, nogil=True)
-def sort_keys(keys, bits, spare_keys, spare_order, order):
-    """Sort keys of `bits` bits in spare_keys, and write in `order` where each came from, stably.
+def count_buckets(keys, first, last, counts):
+    """Count keys [first, last) by their first digit; counts (2^FIRST_BITS,) is zero before."""
+    shift = np.uint64(64 - FIRST_BITS)
+    for i in range(first, last):
+        counts[keys[i] >> shift] += 1
 
-    `keys` is destroyed; `order` must hold 0 to n - 1.
-    """
-    n = keys.size
-    shift = bits - FIRST_BITS
-    ends = np.empty((1 << FIRST_BITS) + 1, np.int64)
+
+@njit(cache=True, nogil=True)
+def fill_buckets(keys, first, last, start, to_keys, to_order):
+    """Move keys [first, last), and where they came from, to start[digit] and on, in order."""
+    shift = np.uint64(64 - FIRST_BITS)
+    for i in range(first, last):
+        d = keys[i] >> shift
+        to = start[d]
+        start[d] = to + 1
+        to_keys[to] = keys[i]
+        to_order[to] = i
+
+
+@njit(cache=True, nogil=True)
+def sort_buckets(ends, first_bucket, last_bucket, spare_keys, spare_order, keys, order):
+    """Sort the keys of some buckets, and `order` with them, stably; ends (buckets + 1,)."""
+    shift = 64 - FIRST_BITS
     start = np.empty((1 << NEXT_BITS) + 1, np.int64)
     # At most one bucket of every level is taken apart while its siblings wait.
-    stack = np.empty(((bits // NEXT_BITS + 2) << NEXT_BITS, 3), np.int64)
-    _scatter(keys, order, 0, n, shift, FIRST_BITS, ends, spare_keys, spare_order)
-    begin = 0
-    for d in range(1 << FIRST_BITS):
-        if ends[d] - begin > 1:
-            _sort_bucket(spare_keys, spare_order, begin, ends[d], shift, start, stack, keys, order)
-        begin = ends[d]
-    order[:] = spare_order
+    stack = np.empty(((64 // NEXT_BITS + 2) << NEXT_BITS, 3), np.int64)
+    for b in range(first_bucket, last_bucket):
+        if ends[b + 1] - ends[b] > 1:
+            _sort_bucket(
+                keys, order, ends[b], ends[b + 1], shift, start, stack, spare_keys, spare_order
+            )

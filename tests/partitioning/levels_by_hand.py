@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from evener.partitioning.levels import finest, slices_for
+from evener.partitioning.levels import finest
+from evener.threads import slices_for
 
 
 def level_of(graph, *, threads=1):

@@ -5,11 +5,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import evener.threads
 from evener.errors import InputError
 from evener.graphs import Graph
-from evener.partitioning import coarsening_kernels as kernels
 from evener.partitioning import levels
-from evener.partitioning.levels import Level, finest, shrink, slices_for
+from evener.partitioning.levels import Level, Shrunk, finest, projected, scattered, shrink
 from tests.assertions import grid, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of, slice_of
 
@@ -60,9 +60,9 @@ def test_a_shrunk_level_is_the_sum_of_its_members(graph, k, seed):
 
 @pytest.mark.parametrize("threads", [1, 2, 4])
 def test_slices_are_kept_and_decide_the_result(monkeypatch, threads):
-    monkeypatch.setattr(levels, "SLICE", 50)
+    monkeypatch.setattr("evener.threads.SLICE", 50)
     level = level_of(grid(20, 20), threads=threads)
-    assert slices_for(level.n) == 8
+    assert evener.threads.slices_for(level.n) == 8
     part = (np.arange(400) // 100).astype(np.int32)
     caps = np.array([2.0, 4.0, 8.0, 16.0])
     shrunk = shrink(level, part, caps, threads)
@@ -103,9 +103,14 @@ def test_no_edges_no_clusters(n_edges):
 
 
 def test_projecting_gives_each_vertex_its_clusters_block():
-    part = np.empty(6, np.int32)
-    kernels.project(np.array([4, 2], np.int32), np.array([0, 1, 1, 0, 1, 0], np.uint32), part)
-    assert part.tolist() == [4, 2, 2, 4, 2, 4]
+    of, blocks = np.array([0, 1, 1, 0, 1, 0], np.uint32), np.array([4, 2], np.int32)
+    assert projected(Shrunk(None, None, of), blocks, 1).tolist() == [4, 2, 2, 4, 2, 4]
+
+
+def test_blocks_go_back_to_the_graphs_own_order():
+    order = np.random.default_rng(4).permutation(100_000)
+    along = np.arange(100_000, dtype=np.int32)
+    assert (scattered(along, order, 2)[order] == along).all()
 
 
 @given(random_graphs(max_n=15), st.integers(0, 99))
@@ -124,6 +129,14 @@ def test_the_finest_level_is_the_graph_renumbered(graph, seed):
         for e in range(int(graph.xadj[v]), int(graph.xadj[v + 1]))
     }
     assert edges_of(level) == expected
+
+
+def test_a_graph_in_its_own_order_is_not_copied():
+    graph = grid(6, 5)
+    level = finest(graph, np.arange(30), None, np.empty(0, np.int32), 1)
+    assert np.shares_memory(level.adjncy, graph.adjncy)
+    assert (level.vwgt == 1).all()
+    assert edges_of(level) == edges_of(level_of(graph.with_(vwgt=np.ones(30))))
 
 
 def test_more_entries_than_indices_hold_are_refused(monkeypatch):

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError
 from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
-from evener.partitioning import fm, levels
+from evener.partitioning import fm
 from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.registry import Request, partition_with
 from evener.partitions import Contract
@@ -70,7 +70,7 @@ def test_contracts_hold_on_meshes(mesh, preset, shares, coordinates):
 @pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_threads_change_nothing(monkeypatch, mesh, threads, coordinates):
-    monkeypatch.setattr(levels, "SLICE", 1000)
+    monkeypatch.setattr("evener.threads.SLICE", 1000)
     monkeypatch.setattr(fm, "WORTH_GROUPS", 100)
     graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
     once = blocks_of(graph, TOPO, seed=3, threads=1)

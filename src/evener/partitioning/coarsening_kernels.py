@@ -13,6 +13,38 @@ from numba import njit
 RATED = 64  # neighbouring clusters that a vertex compares
 
 
+@njit(cache=True, nogil=True)
+def rank_vertices(order, xadj, first, last, rank, degree):
+    """Invert order[first:last], and give the degrees of those vertices in that order."""
+    for i in range(first, last):
+        v = order[i]
+        rank[v] = i
+        degree[i] = xadj[v + 1] - xadj[v]
+
+
+@njit(cache=True, nogil=True)
+def is_own_order(order):
+    """Whether order (n,) is 0 to n - 1."""
+    for i in range(order.size):
+        if order[i] != i:
+            return False
+    return True
+
+
+@njit(cache=True, nogil=True)
+def gather(values, order, first, last, found):
+    """Copy values[order[first:last]] to the same places of found."""
+    for i in range(first, last):
+        found[i] = values[order[i]]
+
+
+@njit(cache=True, nogil=True)
+def scatter(values, order, first, last, placed):
+    """Copy values[first:last] to placed[order[first:last]]."""
+    for i in range(first, last):
+        placed[order[i]] = values[i]
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_adjncy, new_adjwgt):
     """Copy rows order[first:last] of a graph, renumbered by rank, to their new places."""
@@ -78,23 +110,30 @@ def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight)
 
 
 @njit(cache=True, nogil=True)
-def number_clusters(leader, coarse_of, head, following):
-    """Number the clusters in the order of their leaders and chain their members; returns their
-    number. head (n,) and following (n,) are the chains, ended by -1; coarse_of (n,).
-    """
-    n = leader.size
+def count_leaders(leader, first, last):
+    """How many clusters the vertices [first, last) made."""
     count = 0
-    for v in range(n):
+    for v in range(first, last):
+        count += leader[v] == v
+    return count
+
+
+@njit(cache=True, nogil=True)
+def number_clusters(leader, first, last, number, coarse_of, head, following):
+    """Number the clusters of vertices [first, last) from `number` on, in the order of their
+    leaders, and chain their members. head (clusters,) and following (n,) are the chains, ended by
+    -1; coarse_of (n,).
+    """
+    for v in range(first, last):
         if leader[v] == v:
-            coarse_of[v] = count
-            head[count] = -1
-            count += 1
-    for v in range(n - 1, -1, -1):
+            coarse_of[v] = number
+            head[number] = -1
+            number += 1
+    for v in range(last - 1, first - 1, -1):
         c = coarse_of[leader[v]]
         coarse_of[v] = c
         following[v] = head[c]
         head[c] = v
-    return count
 
 
 @njit(cache=True, nogil=True)
@@ -147,7 +186,7 @@ def contract(
 
 
 @njit(cache=True, nogil=True)
-def project(coarse_part, coarse_of, part):
-    """Give every vertex its cluster's block."""
-    for v in range(part.size):
+def project(coarse_part, coarse_of, first, last, part):
+    """Give the vertices [first, last) their clusters' blocks."""
+    for v in range(first, last):
         part[v] = coarse_part[coarse_of[v]]

@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.levels import Level, Part, Unsigned, slices_for
-from evener.partitioning.threads import in_slices
+from evener.partitioning.levels import Level, Part, Unsigned
+from evener.threads import in_slices, slices_for
 
 Flags = npt.NDArray[np.int8]
 

@@ -20,7 +20,7 @@ from evener.arrays import FloatArray
 from evener.graphs import Graph
 from evener.partitioning import hierarchical_kernels as kernels
 from evener.partitioning.kmeans import FloatMatrix, along_curve, unit_box
-from evener.partitioning.levels import Level, Part, finest
+from evener.partitioning.levels import Level, Part, finest, scattered
 from evener.partitioning.multilevel import (
     BALANCE,
     edge_weights,
@@ -68,9 +68,9 @@ def hierarchical_blocks(
     tree (depth, k): as in `trees`; without rows, all devices sit side by side. Otherwise as
     multilevel_blocks. Blocks are near `contract`, mostly within it; `enforce` does the rest.
     """
-    order = vertex_order(graph)
+    order = vertex_order(graph, threads)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
-    points = None if graph.coords is None else unit_box(graph.coords.take(order, axis=0))
+    points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     task = _Task(level, points, is_uneven(graph), preset, seed, threads)
     part, owner = np.zeros(graph.n, np.int32), np.zeros(contract.k, np.int64)
     for depth, row in enumerate([*simplest(tree), np.arange(contract.k)]):
@@ -80,9 +80,7 @@ def hierarchical_blocks(
         owner = row
     if objective != "cut":
         lower_volumes(level, part, contract, task.chosen, AIMS[objective], seed, threads)
-    blocks = np.empty(graph.n, np.int32)
-    blocks[order] = part
-    return blocks
+    return scattered(part, order, threads)
 
 
 def _summed(contract: Contract, row: npt.NDArray[np.int64]) -> Contract:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, NumberArray
-from evener.curves import as_points, hilbert_order
+from evener.arrays import FloatArray, IntArray, NumberArray
+from evener.curves import as_points, extents, hilbert_order
 from evener.errors import InfeasibleError
 from evener.partitioning import kmeans_kernels as kernels
 from evener.partitioning.kmeans_start import Centres, start_at_rim
-from evener.partitioning.threads import in_slices
+from evener.threads import in_slices, slice_ends, slices_for
 
 FloatMatrix = npt.NDArray[np.float32]
 
@@ -99,8 +99,8 @@ def kmeans_blocks(
     a target or the weight of all points is 0.
     """
     points = as_points(points)
-    order = hilbert_order(points)
-    along = unit_box(points[order])
+    order = hilbert_order(points, threads)
+    along = unit_box(points, order, threads)
     sorted_weights = np.empty(0) if weights is None else np.asarray(weights, np.float64)[order]
     part = np.empty(len(order), np.int32)
     part[order] = along_curve(along, sorted_weights, targets, tolerance, threads)[0]
@@ -133,14 +133,23 @@ def along_curve(
     return part, centres
 
 
-def unit_box(points: FloatArray) -> FloatMatrix:
-    """Return (d, n) float32 in a box whose longest side is one."""
-    columns = np.ascontiguousarray(points.T)
-    low, high = columns.min(axis=1), columns.max(axis=1)
-    if max(float(high.max()), -float(low.min())) > HALF_OF_LARGEST:
-        return unit_box(points / 4)  # their difference may be more than a double holds
-    extent = float((high - low).max()) or 1.0
-    return np.asarray((columns - low[:, None]) / extent, np.float32)
+def unit_box(points: FloatArray, order: IntArray | None = None, threads: int = 1) -> FloatMatrix:
+    """Return the points (n, d), in `order` (n,), as (d, n) float32, the longest side one."""
+    n, d = points.shape
+    low, high = extents(points, threads)
+    # The difference of the largest numbers is more than a double holds.
+    factor = 0.25 if max(float(high.max()), -float(low.min())) > HALF_OF_LARGEST else 1.0
+    extent = float((factor * high - factor * low).max()) or 1.0
+    box, slices = np.empty((d, n), np.float32), slices_for(n)
+    ends, along = slice_ends(n, slices), np.arange(n) if order is None else order
+    in_slices(
+        lambda i: kernels.to_unit_box(
+            points, along, ends[i], ends[i + 1], factor, factor * low, extent, box
+        ),
+        slices,
+        threads,
+    )
+    return box
 
 
 def _sample(cloud: _Cloud, step: int) -> _Cloud:

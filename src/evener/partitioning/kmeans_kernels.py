@@ -15,6 +15,15 @@ FAN = 16  # leaves a branch, branches a bough
 FAR = np.float32(3e38)
 
 
+@njit(cache=True, nogil=True, error_model="numpy")
+def to_unit_box(points, order, first, last, factor, low, extent, box):
+    """Fill box[:, first:last] with the points (n, d) at order[first:last], scaled."""
+    d = points.shape[1]
+    for i in range(first, last):
+        for j in range(d):
+            box[j, i] = (factor * points[order[i], j] - low[j]) / extent
+
+
 @njit(cache=True, nogil=True)
 def sum_leaves(points, weights, first_leaf, last_leaf, low, high, mass, moment):
     """Boxes of some leaves (leaves, d), their weight (leaves,) and weighted sums (leaves, d).

@@ -11,14 +11,12 @@ from evener.arrays import FloatArray, IntArray, NumberArray
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitioning import coarsening_kernels as kernels
-from evener.partitioning.threads import in_slices
+from evener.threads import in_slices, slice_ends, slices_for
 
 Part = npt.NDArray[np.int32]
 Unsigned = npt.NDArray[np.uint32]
 
 MOST_ENTRIES = 2**32 - 1
-SLICE = 1 << 15  # vertices that are worth a slice of their own
-MOST_SLICES = 8
 
 
 @dataclass(eq=False)
@@ -51,44 +49,81 @@ class Shrunk:
 
 
 def finest(
-    graph: Graph, order: IntArray, weights: NumberArray, adjwgt: npt.NDArray[np.int32], threads: int
+    graph: Graph,
+    order: IntArray,
+    weights: NumberArray | None,
+    adjwgt: npt.NDArray[np.int32],
+    threads: int,
 ) -> Level:
-    """Return the graph with its vertices in `order`; weights (n,) and adjwgt (2m,) as it stands."""
+    """Return the graph with its vertices in `order`; weights (n,) and adjwgt (2m,) as it stands.
+
+    weights None: all 1. Where the order is the graph's own, its adjacency is not copied.
+    """
     if graph.adjncy.size > MOST_ENTRIES:
         raise InputError(f"more than {MOST_ENTRIES:,} adjacency entries are too many for this")
     n = graph.n
-    rank = np.empty(n, np.uint32)
-    rank[order] = np.arange(n, dtype=np.uint32)
-    xadj = np.zeros(n + 1, np.uint32)
-    np.cumsum(graph.degrees[order], out=xadj[1:])
-    adjncy, moved = np.empty(graph.adjncy.size, np.uint32), np.empty(adjwgt.size, np.int32)
     slices = slices_for(n)
-
-    def one(i: int) -> None:
-        kernels.permute_rows(
-            graph.xadj, graph.adjncy, adjwgt, order, rank, n * i // slices,
-            n * (i + 1) // slices, xadj, adjncy, moved,
-        )  # fmt: skip
-
-    in_slices(one, slices, threads)
-    return Level(xadj, adjncy, moved, weights[order].astype(np.float64))
+    ends = slice_ends(n, slices)
+    vwgt = np.ones(n)
+    if weights is not None:
+        in_slices(
+            lambda i: kernels.gather(weights, order, ends[i], ends[i + 1], vwgt), slices, threads
+        )
+    if kernels.is_own_order(order) and graph.adjncy.dtype == np.int32:
+        return Level(graph.xadj.astype(np.uint32), graph.adjncy.view(np.uint32), adjwgt, vwgt)
+    rank, xadj = np.empty(n, np.uint32), np.zeros(n + 1, np.uint32)
+    in_slices(
+        lambda i: kernels.rank_vertices(order, graph.xadj, ends[i], ends[i + 1], rank, xadj[1:]),
+        slices,
+        threads,
+    )
+    np.cumsum(xadj, dtype=np.uint32, out=xadj)
+    adjncy, moved = np.empty(graph.adjncy.size, np.uint32), np.empty(adjwgt.size, np.int32)
+    in_slices(
+        lambda i: kernels.permute_rows(
+            graph.xadj, graph.adjncy, adjwgt, order, rank, ends[i], ends[i + 1], xadj, adjncy,
+            moved,
+        ),
+        slices,
+        threads,
+    )  # fmt: skip
+    return Level(xadj, adjncy, moved, vwgt)
 
 
 def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
     """Join vertices of one block to clusters of weight up to caps (k,), and contract them."""
-    n, slices = level.n, slices_for(level.n)
-    leader, weight = np.full(n, -1, np.int32), level.vwgt.copy()
+    leader, numbers = _clusters(level, part, caps, threads)
+    n, slices = level.n, numbers.size - 1
+    ends = slice_ends(n, slices)
+    coarse_of = np.empty(n, np.uint32)
+    head, following = np.empty(int(numbers[-1]), np.int32), np.empty(n, np.int32)
     in_slices(
-        lambda i: kernels.cluster(
-            *level.arrays, part, caps, n * i // slices, n * (i + 1) // slices, leader, weight
+        lambda i: kernels.number_clusters(
+            leader, ends[i], ends[i + 1], numbers[i], coarse_of, head, following
         ),
         slices,
         threads,
     )
-    coarse_of = np.empty(n, np.uint32)
-    head, following = np.empty(n, np.int32), np.empty(n, np.int32)
-    count = kernels.number_clusters(leader, coarse_of, head, following)
-    return _contract(level, part, coarse_of, head[:count], following, threads)
+    return _contract(level, part, coarse_of, head, following, threads)
+
+
+def _clusters(
+    level: Level, part: Part, caps: FloatArray, threads: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return every vertex's leader (n,), and the number of the first cluster of each slice."""
+    n, slices = level.n, slices_for(level.n)
+    ends = slice_ends(n, slices)
+    leader, weight = np.empty(n, np.int32), np.empty(n)
+    made = np.zeros(slices + 1, np.int64)
+
+    def one(i: int) -> None:
+        first, last = ends[i], ends[i + 1]
+        leader[first:last], weight[first:last] = -1, level.vwgt[first:last]
+        kernels.cluster(*level.arrays, part, caps, first, last, leader, weight)
+        made[i + 1] = kernels.count_leaders(leader, first, last)
+
+    in_slices(one, slices, threads)
+    return leader, np.cumsum(made)
 
 
 def _contract(
@@ -101,7 +136,7 @@ def _contract(
 ) -> Shrunk:
     count = head.size
     slices = slices_for(count)
-    ends = [count * i // slices for i in range(slices + 1)]
+    ends = slice_ends(count, slices)
     degree, vwgt = np.empty(count, np.uint32), np.empty(count)
     coarse_part = np.empty(count, np.int32)
     rows: list[tuple[Unsigned, npt.NDArray[np.int32]]] = [_NOTHING] * slices
@@ -119,16 +154,39 @@ def _contract(
 
     in_slices(one, slices, threads)
     xadj = np.zeros(count + 1, np.uint32)
-    np.cumsum(degree, out=xadj[1:])
-    coarse = Level(
-        xadj, np.concatenate([r[0] for r in rows]), np.concatenate([r[1] for r in rows]), vwgt
-    )
-    return Shrunk(coarse, coarse_part, coarse_of)
+    np.cumsum(degree, dtype=np.uint32, out=xadj[1:])
+    adjncy, adjwgt = np.empty(int(xadj[-1]), np.uint32), np.empty(int(xadj[-1]), np.int32)
+
+    def gather(i: int) -> None:
+        own = slice(int(xadj[ends[i]]), int(xadj[ends[i + 1]]))
+        adjncy[own], adjwgt[own] = rows[i]
+        rows[i] = _NOTHING
+
+    in_slices(gather, slices, threads)
+    return Shrunk(Level(xadj, adjncy, adjwgt, vwgt), coarse_part, coarse_of)
 
 
 _NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
 
 
-def slices_for(n: int) -> int:
-    """Into how many slices work over n items is cut, whatever the threads."""
-    return int(np.clip(n // SLICE, 1, MOST_SLICES))
+def projected(shrunk: Shrunk, blocks: Part, threads: int) -> Part:
+    """Return for every vertex of the finer level the block (n,) of what it became."""
+    n = shrunk.coarse_of.size
+    slices, fine = slices_for(n), np.empty(n, np.int32)
+    ends = slice_ends(n, slices)
+    in_slices(
+        lambda i: kernels.project(blocks, shrunk.coarse_of, ends[i], ends[i + 1], fine),
+        slices,
+        threads,
+    )
+    return fine
+
+
+def scattered(values: Part, order: IntArray, threads: int) -> Part:
+    """Return the blocks (n,) of the vertices of a graph, given those along `order`."""
+    slices, placed = slices_for(order.size), np.empty(order.size, np.int32)
+    ends = slice_ends(order.size, slices)
+    in_slices(
+        lambda i: kernels.scatter(values, order, ends[i], ends[i + 1], placed), slices, threads
+    )
+    return placed

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray
 from evener.curves import hilbert_order
 from evener.graphs import Graph
-from evener.partitioning import bisection_kernels, coarsening_kernels
+from evener.partitioning import bisection_kernels
 from evener.partitioning import fm_kernels as kernels
 from evener.partitioning.bisection import ROUGH, cut_of, recursive_bisection
 from evener.partitioning.diffusion import AGAIN, THOROUGH, diffused_blocks
@@ -33,7 +33,15 @@ from evener.partitioning.fm import (
     refine_level,
 )
 from evener.partitioning.kmeans import along_curve, unit_box
-from evener.partitioning.levels import Level, Part, Shrunk, finest, shrink
+from evener.partitioning.levels import (
+    Level,
+    Part,
+    Shrunk,
+    finest,
+    projected,
+    scattered,
+    shrink,
+)
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.skew import is_uneven
@@ -71,21 +79,21 @@ def multilevel_blocks(
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed
         )
-    order = vertex_order(graph)
-    level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
+    order = vertex_order(graph, threads)
+    weights = None if graph.is_unit else graph.weights()
+    level = finest(graph, order, weights, edge_weights(graph), threads)
     start: Part | None = None
     if graph.coords is not None:
-        points = unit_box(graph.coords.take(order, axis=0))
-        weights = np.empty(0) if graph.is_unit else level.vwgt
-        start, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
+        start, _ = along_curve(
+            unit_box(graph.coords, order, threads), np.empty(0) if weights is None else level.vwgt,
+            contract.targets, BALANCE, threads,
+        )  # fmt: skip
     part = v_cycle(level, start, contract, chosen, seed, threads)
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
     if objective != "cut":
         lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
-    blocks = np.empty(graph.n, np.int32)
-    blocks[order] = part
-    return blocks
+    return scattered(part, order, threads)
 
 
 def v_cycle(
@@ -187,15 +195,14 @@ def _descend(
 ) -> tuple[Part, npt.NDArray[np.int8]]:
     """Return the blocks of the finer level, and which of its vertices are at a boundary."""
     coarse_flag = boundary_flags(coarse, blocks, threads)
-    fine = np.empty(finer.n, np.int32)
-    coarsening_kernels.project(blocks, shrunk.coarse_of, fine)
+    fine = projected(shrunk, blocks, threads)
     return fine, boundary_flags_below(finer, fine, coarse_flag, shrunk.coarse_of, threads)
 
 
-def vertex_order(graph: Graph) -> IntArray:
+def vertex_order(graph: Graph, threads: int = 1) -> IntArray:
     """Return an order in which neighbours are near each other, in memory and in slices."""
     if graph.coords is not None:
-        return hilbert_order(graph.coords)
+        return hilbert_order(graph.coords, threads)
     order = np.empty(graph.n, np.int64)
     seen = np.empty(graph.n, np.bool_)
     bisection_kernels.breadth_first_order(graph.xadj, graph.adjncy, order, seen)

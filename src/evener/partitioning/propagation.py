@@ -18,11 +18,10 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.graphs import Graph
-from evener.partitioning import coarsening_kernels
 from evener.partitioning import propagation_kernels as kernels
 from evener.partitioning.bisection import cut_of, recursive_bisection
 from evener.partitioning.bisection_kernels import breadth_first_order
-from evener.partitioning.levels import Level, Part, finest, shrink
+from evener.partitioning.levels import Level, Part, finest, projected, shrink
 from evener.partitioning.propagation_kernels import Board
 from evener.partitioning.propagation_rounds import (
     board_for_cut,
@@ -177,9 +176,7 @@ def _cycle(
     else:
         _lower(level, blocks, contract, alone, rounds.cut, rng)
     for finer, shrunk in reversed(above):
-        fine = np.empty(finer.n, np.int32)
-        coarsening_kernels.project(blocks, shrunk.coarse_of, fine)
-        level, blocks = finer, fine
+        level, blocks = finer, projected(shrunk, blocks, 1)
         _lower(level, blocks, contract, alone, rounds.cut, rng)
     return blocks
 

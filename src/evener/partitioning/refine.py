@@ -18,7 +18,7 @@ from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.fm import EVEN_PRICE, Limits, boundary_flags, refine_level
-from evener.partitioning.levels import Level, Part, finest
+from evener.partitioning.levels import Level, Part, finest, scattered
 from evener.partitioning.multilevel import edge_weights, lower_volumes, v_cycle, vertex_order
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.propagation import propagation_blocks
@@ -122,7 +122,7 @@ def refined_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed,
             given=part,
         )  # fmt: skip
-    order = vertex_order(graph)
+    order = vertex_order(graph, threads)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     along = part[order]
     if manner != "gentle":
@@ -133,9 +133,7 @@ def refined_blocks(
         _refine_whole(level, along, contract, chosen, seed, threads)
     if objective != "cut":
         lower_volumes(level, along, contract, chosen, AIMS[objective], seed, threads)
-    blocks = np.empty(graph.n, np.int32)
-    blocks[order] = along
-    return blocks
+    return scattered(along, order, threads)
 
 
 def _refine_whole(

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
+SLICE = 1 << 15  # vertices that are worth a slice of their own
+MOST_SLICES = 8
+
 
 def in_slices(work: Callable[[int], object], slices: int, threads: int) -> None:
     """Call work(0), ..., work(slices - 1), in up to `threads` threads; kernels drop the GIL."""
@@ -15,3 +18,13 @@ def in_slices(work: Callable[[int], object], slices: int, threads: int) -> None:
     with ThreadPoolExecutor(min(threads, slices)) as pool:
         for _ in pool.map(work, range(slices)):
             pass
+
+
+def slices_for(n: int) -> int:
+    """Into how many slices work over n items is cut, whatever the threads."""
+    return min(max(n // SLICE, 1), MOST_SLICES)
+
+
+def slice_ends(n: int, slices: int) -> list[int]:
+    """Return where `slices` equal slices of n items begin, and n."""
+    return [n * i // slices for i in range(slices + 1)]
