@@ -12,13 +12,12 @@ from evener.errors import EvenerError
 from evener.evaluating import evaluate
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import TOOLS, partition_with
+from evener.partitioning.registry import TOOLS, Request, Tool, partition_with
 from evener.partitioning.trees import device_tree
-from evener.partitions import Contract, Partition
+from evener.partitions import Contract, Further, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation
 from evener.platforms import Platform
-from evener.sizing import contract_for
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,8 +48,13 @@ def available_tools(graph: Graph, platform: Platform) -> list[str]:
         for name, tool in TOOLS.items()
         if tool.available() is None
         and (graph.coords is not None or not tool.needs_coordinates)
+        and (graph.n_constraints == 1 or _balances_several(tool))
         and not (flat and name == "hierarchical")
     ]
+
+
+def _balances_several(tool: Tool) -> bool:
+    return tool.several is not None and tool.several.missing() is None
 
 
 def compare(
@@ -65,7 +69,7 @@ def compare(
 
     Raises InfeasibleError where the graph does not fit the platform at all.
     """
-    contract, _ = contract_for(graph, platform, options.epsilon)
+    contract, _ = options.contract(graph, platform)
     _load_kernels(graph)
     request = options.request(contract, platform)
 
@@ -98,13 +102,17 @@ def compare(
 
 def _load_kernels(graph: Graph) -> None:
     """Repair a small path of the same types: loading compiled code is not the first tool's cost."""
-    n = 64
+    n, c = 64, graph.n_constraints
     path = Graph.from_edges(
         n,
         np.arange(n - 1),
         np.arange(1, n),
         weights=None if graph.adjwgt is None else np.ones(n - 1, graph.adjwgt.dtype),
-        vwgt=None if graph.vwgt is None else np.ones(n, graph.vwgt.dtype),
+        vwgt=None if graph.vwgt is None else np.ones((n, c)[: graph.vwgt.ndim], graph.vwgt.dtype),
     )
     half = np.full(2, n / 2)
-    enforce(path, Partition(np.zeros(n, np.int32), 2), Contract(half, half - 1, half + 1))
+    further = (Further(half, half - 1, half + 1),) * (c - 1)
+    contract = Contract(half, half - 1, half + 1, further=further)
+    if c > 1:
+        partition_with("evener", path, Request(half))
+    enforce(path, Partition(np.zeros(n, np.int32), 2), contract)

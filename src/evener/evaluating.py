@@ -23,12 +23,22 @@ def evaluate(
 ) -> Evaluation:
     """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
 
+    Seconds are predicted from the vertex weight `constraint`. Where the contract has limits on
+    further weights, all are judged, and `constraint` is the first.
+
     Everything is recomputed from graph and partition alone; nothing comes from whoever made the
     partition. Raises InputError where their lengths differ, and for seconds beyond all numbers.
     """
     partition.checked_for(graph.n)
     between = metrics.quotient(graph, partition)
+    if contract.further and graph.n_constraints != contract.n_constraints:
+        raise InputError(
+            f"the graph has {graph.n_constraints} weights a vertex, "
+            f"the contract {contract.n_constraints}"
+        )
     weights = metrics.block_weights(graph, partition, constraint)
+    further = [metrics.block_weights(graph, partition, i) for i in range(1, contract.n_constraints)]
+    every = np.stack([weights, *further], axis=1)
     vertices = metrics.block_sizes(partition)
     n_bytes = metrics.block_bytes(graph, partition)
     certificate = Certificate(
@@ -40,7 +50,8 @@ def evaluate(
         components=metrics.block_components(graph, partition),
         neighbours=metrics.neighbours(between),
         volumes=metrics.comm_volumes(between),
-        holds=contract.keeps(weights, vertices, n_bytes),
+        holds=contract.keeps(every, vertices, n_bytes),
+        further=every[:, 1:],
     )
     with np.errstate(over="ignore"):
         prediction = Prediction(
@@ -60,5 +71,8 @@ def evaluate(
         prediction,
         Exchange(between.block, between.other, between.sent),
         edge_cut=metrics.edge_cut(between),
-        imbalance=metrics.imbalance(weights, contract.targets),
+        imbalance=max(
+            metrics.imbalance(own, targets)
+            for own, targets in zip(every.T, contract.table("targets").T, strict=True)
+        ),
     )

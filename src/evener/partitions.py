@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -15,10 +16,37 @@ RELATIVE_SLACK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
+class Further:
+    """Limits on a further weight of the vertices: targets, low, high (k,) [units].
+
+    by: what the targets follow, "speed", "memory" or "equal". Raises InputError unless
+    0 <= low <= high everywhere.
+    """
+
+    targets: FloatArray
+    low: FloatArray
+    high: FloatArray
+    by: str = "speed"
+
+    def __post_init__(self) -> None:
+        for name in ("targets", "low", "high"):
+            object.__setattr__(self, name, as_numbers(getattr(self, name), name))
+        if not self.targets.shape == self.low.shape == self.high.shape:
+            raise InputError("targets, low and high of a further weight differ in length")
+        wrong = ~((self.low >= 0) & (self.low <= self.high))
+        if wrong.any():
+            b = int(np.argmax(wrong))
+            raise InputError(
+                f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}: no such range"
+            )
+
+
+@dataclass(frozen=True, eq=False)
 class Contract:
     """What each of k blocks must keep to: low <= weight <= high, bytes <= caps, not empty.
 
     targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
+    further: the same for each further weight of the vertices, where they have several.
     Raises InputError unless 0 <= low <= high everywhere, and caps are above zero.
     """
 
@@ -26,6 +54,7 @@ class Contract:
     low: FloatArray
     high: FloatArray
     caps: FloatArray = field(default_factory=lambda: np.empty(0))
+    further: tuple[Further, ...] = ()
 
     def __post_init__(self) -> None:
         put = object.__setattr__
@@ -45,21 +74,35 @@ class Contract:
                 f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}, "
                 f"{self.caps[b]} bytes: no such range"
             )
+        if any(one.targets.size != self.k for one in self.further):
+            raise InputError(f"a further weight has limits for other than {self.k} blocks")
 
     @property
     def k(self) -> int:
         """Number of blocks."""
         return int(self.targets.size)
 
+    @property
+    def n_constraints(self) -> int:
+        """Number of weights that have limits."""
+        return 1 + len(self.further)
+
+    def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
+        """(k, c) targets, low or high [units] of every weight, the first one's first."""
+        return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
+
     def keeps(self, weights: FloatArray, sizes: npt.NDArray[np.int64], n_bytes: FloatArray
               ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        """(k,) whether blocks of these weights [units], vertex counts and bytes [B] hold."""
-        slack = RELATIVE_SLACK * np.maximum(np.abs(self.targets), 1e-300)
+        """(k,) whether blocks of these weights [units], vertex counts and bytes [B] hold.
+
+        weights (k,), or (k, c) where there are further ones.
+        """
+        weights = np.asarray(weights).reshape(self.k, self.n_constraints)
+        targets = self.table("targets")
+        slack = RELATIVE_SLACK * np.maximum(np.abs(targets), 1e-300)
+        within = (weights >= self.table("low") - slack) & (weights <= self.table("high") + slack)
         return np.asarray(
-            (weights >= self.low - slack)
-            & (weights <= self.high + slack)
-            & (n_bytes <= self.caps * (1 + RELATIVE_SLACK))
-            & (sizes > 0)
+            within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK)) & (sizes > 0)
         )
 
 

@@ -20,7 +20,7 @@ from evener.partitions import Contract, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Plan
 from evener.platforms import Platform
-from evener.sizing import Sizes, contract_for
+from evener.sizing import Sizes
 
 Progress = Callable[[str, float], None]
 NAMED = 8  # devices that a remark lists
@@ -47,7 +47,7 @@ def plan(
     options = options or PlanOptions()
     tell = progress or _silent
     tell("sizes", 0.0)
-    contract, sizes = contract_for(graph, platform, options.epsilon)
+    contract, sizes = options.contract(graph, platform)
     tell("partitioning", 0.05)
     raw = partition_with(options.tool, graph, options.request(contract, platform))
     tell("enforcing the contract", 0.75)
@@ -67,15 +67,17 @@ def plan(
         graph=describe(graph),
         inputs=dict(inputs or {}),
         versions={raw.tool: raw.version, "evener": version("evener"), "numpy": version("numpy")},
-        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes)),
+        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes, contract)),
     )
 
 
 def describe(graph: Graph) -> dict[str, Any]:
     """Return the graph's counts and what its vertices cost, for the plan's record."""
+    several = graph.n_constraints > 1
     return {
         "vertices": graph.n,
         "edges": graph.m,
+        **({"constraints": graph.n_constraints} if several else {}),
         "weight": graph.total_weight,
         "unit_weights": graph.is_unit,
         "bytes_per_vertex": graph.bytes_per_vertex,
@@ -84,9 +86,13 @@ def describe(graph: Graph) -> dict[str, Any]:
 
 
 def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
-    """Return the options that chose the result: no time limit, threads only where they may."""
+    """Return the options that chose the result: no time limit, and threads and shares only where
+    they may.
+    """
     chosen = asdict(options)
     del chosen["time_limit"]
+    if not options.shares:
+        del chosen["shares"]
     return chosen | {"threads": 1 if TOOLS[raw.tool].same_at_any_threads else options.threads}
 
 
@@ -98,9 +104,17 @@ def _enforce(
     return enforce(graph, partition, contract, connected=options.connected, names=names)
 
 
-def _remarks(kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes) -> list[str]:
-    """Say what memory cost, what the repair did and what it could not do."""
+def _remarks(
+    kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes, contract: Contract
+) -> list[str]:
+    """Say how weights are shared, what memory cost, what the repair did and could not do."""
     remarks = []
+    if contract.further:
+        shared = ", ".join(["speed", *(one.by for one in contract.further)])
+        remarks.append(
+            f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
+            "chooses); seconds are predicted from the first"
+        )
     if sizes.saturated.any():
         filled = _names([platform.names[b] for b in np.flatnonzero(sizes.saturated)])
         remarks.append(f"Filled to their memory, below what their speed deserves: {filled}")

@@ -6,11 +6,13 @@ from dataclasses import dataclass
 from threading import TIMEOUT_MAX
 
 from evener.errors import UsageError
+from evener.graphs import Graph
 from evener.metrics import BYTES_PER_VALUE
 from evener.partitioning.registry import Request
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract
 from evener.platforms import Platform
+from evener.sizing import Sizes, contract_for
 
 MAX_BYTES_PER_VALUE = 1e18  # times the values sent, still far from overflow
 
@@ -22,6 +24,8 @@ class PlanOptions:
     tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut"
     or "total_volume". seed, threads. epsilon: how far a block may be off its target, relative,
     both ways. connected: blocks in one piece. bytes_per_value [B]: what a boundary vertex sends.
+    shares: what each weight of vertices that have several follows, "speed", "memory" or "equal",
+    such as "speed,memory"; "" for speed all through.
     time_limit [s]: for tools that run in a process of their own.
 
     Raises UsageError for numbers out of range; names are looked at where they are used.
@@ -36,6 +40,7 @@ class PlanOptions:
     connected: bool = False
     bytes_per_value: float = BYTES_PER_VALUE
     time_limit: float = 600.0
+    shares: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < 1:
@@ -64,4 +69,10 @@ class PlanOptions:
             low=contract.low,
             high=contract.high,
             tree=device_tree(platform),
+            further=contract.further,
         )
+
+    def contract(self, graph: Graph, platform: Platform) -> tuple[Contract, Sizes]:
+        """Return the contract of the platform's blocks of `graph`, and the sizes it comes from."""
+        shares = [name.strip() for name in self.shares.split(",")] if self.shares else []
+        return contract_for(graph, platform, self.epsilon, shares=shares)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
+from evener.errors import InputError
 from evener.partitions import Contract, Partition
 from evener.platforms import Platform
 
@@ -22,8 +23,9 @@ class Certificate:
 
     weights [units], vertices, bytes [B]: measured. boundary: vertices with a neighbour
     elsewhere. components: connected pieces. neighbours: other blocks touched. volumes: values
-    sent per iteration. holds: whether the contract is kept. Made by evener.evaluating, from
-    metrics that no partitioner uses.
+    sent per iteration. holds: whether the contract is kept. further (k, c - 1) [units]: the other
+    weights of the blocks, where vertices have c. Made by evener.evaluating, from metrics that no
+    partitioner uses.
     """
 
     contract: Contract
@@ -35,6 +37,16 @@ class Certificate:
     neighbours: IntVector
     volumes: IntVector
     holds: BoolArray
+    further: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
+
+    def __post_init__(self) -> None:
+        if not self.contract.further and not self.further.size:
+            object.__setattr__(self, "further", np.empty((self.contract.k, 0)))
+        if self.further.shape[1] != len(self.contract.further):
+            raise InputError(
+                f"the certificate has {self.further.shape[1]} further weights, "
+                f"the contract {len(self.contract.further)}"
+            )
 
     @property
     def all_hold(self) -> bool:

@@ -184,9 +184,23 @@ def test_targets_refused(monkeypatch):
 
 def test_constraints_refused():
     graph = grid(6, 6).with_(vwgt=np.ones((36, 2)))
-    with pytest.raises(UsageError, match="metis balances 1 weight per vertex, not 2") as caught:
-        partition_with("metis", graph, Request(np.array([2.0, 1])))
+    with pytest.raises(UsageError, match="rcb balances 1 weight per vertex, not 2") as caught:
+        partition_with("rcb", graph, Request(np.array([2.0, 1])))
+    assert caught.value.hint.startswith("These can: evener")
+    request = Request(np.array([2.0, 1]), objective="max_volume")
+    with pytest.raises(
+        UsageError, match="evener cannot minimise max_volume with several"
+    ) as caught:
+        partition_with("evener", graph, request)
     assert caught.value.hint.startswith("--constraint I takes one of the weights")
+
+
+def test_auto_takes_our_own_for_several_weights():
+    graph = grid(6, 6).with_(vwgt=np.ones((36, 2)))
+    result = partition_with("auto", graph, Request(np.array([2.0, 1])))
+    assert result.tool == "evener"
+    assert result.notes == ("evener chosen: it keeps both limits on every weight",)
+    assert np.bincount(result.part).tolist() == [24, 12]
 
 
 def test_absent_tool_says_how_to_get_it(monkeypatch):

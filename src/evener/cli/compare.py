@@ -6,16 +6,14 @@ import argparse
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.judging import evaluation_to_dict, finite
+from evener.cli.judging import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
-    from evener.arrays import FloatArray
     from evener.cli.output import Output
     from evener.comparing import Comparison
-    from evener.plans import Evaluation
     from evener.platforms import Platform
 
 
@@ -70,7 +68,7 @@ def _row(result: Comparison) -> dict[str, Any]:
                            "enforce_seconds": result.enforce_seconds}  # fmt: skip
     judged = result.kept or result.raw
     raw = result.raw
-    ratios = None if raw is None else _ratios(raw)
+    ratios = None if raw is None else fullness(raw.certificate)
     return row | {
         "edge_cut": judged.edge_cut if judged else None,
         "max_volume": judged.max_volume if judged else None,
@@ -82,14 +80,6 @@ def _row(result: Comparison) -> dict[str, Any]:
         "largest": None if ratios is None else float(ratios.max()),
         "held_before": None if raw is None else raw.certificate.all_hold,
     }
-
-
-def _ratios(judged: Evaluation) -> FloatArray:
-    """(k,) weight/target of each block; a target of nothing counts as the least there is."""
-    import numpy as np
-
-    certificate = judged.certificate
-    return np.asarray(certificate.weights / certificate.contract.targets.clip(1e-300))
 
 
 def _print(rows: list[dict[str, Any]], out: Output) -> None:

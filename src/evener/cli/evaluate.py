@@ -5,13 +5,13 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.judging import add_judging_options, evaluation_to_dict
+from evener.cli.judging import add_judging_options, evaluation_to_dict, fullness
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans import Evaluation
+    from evener.plans import Certificate, Evaluation
     from evener.platforms import Platform
 
 
@@ -40,11 +40,23 @@ def run(args: argparse.Namespace, out: Output) -> int:
     except InputError as error:
         error.file = error.file or args.part
         raise
-    contract, _ = contract_for(graph, platform, args.epsilon)
+    shares = args.shares.split(",") if args.shares else []
+    contract, _ = contract_for(graph, platform, args.epsilon, shares=shares)
     judged = evaluate(graph, partition, platform, contract, bytes_per_value=args.bytes_per_value)
     _print(judged, platform, out)
     out.result(evaluation_to_dict(judged, platform))
     return 0
+
+
+def _by_weight(certificate: Certificate) -> list[list[str]]:
+    """Two rows a weight, where there are several."""
+    if not certificate.contract.further:
+        return []
+    return [
+        [f"  weight {i}: {what}", f"{value:.3f}"]
+        for i, column in enumerate(fullness(certificate).T)
+        for what, value in (("smallest / target", column.min()), ("largest / target", column.max()))
+    ]
 
 
 def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
@@ -52,7 +64,7 @@ def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
 
     certificate, prediction = judged.certificate, judged.prediction
     kept = int(certificate.holds.sum())
-    smallest = float((certificate.weights / certificate.contract.targets.clip(1e-300)).min())
+    smallest = float(fullness(certificate).min())
     rows = [
         ["edge cut", f"{judged.edge_cut:,.6g}"],
         ["total volume", f"{judged.total_volume:,}"],
@@ -60,6 +72,7 @@ def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
         ["boundary vertices", f"{judged.boundary:,}"],
         ["imbalance against targets", f"{judged.imbalance:+.2%}"],
         ["smallest block / target", f"{smallest:.3f}"],
+        *_by_weight(certificate),
         ["predicted seconds", duration(prediction.makespan)],
         ["  over the bound", f"{prediction.makespan / prediction.bound:.3f}x"],
         ["  bottleneck", platform.names[prediction.bottleneck]],

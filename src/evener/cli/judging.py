@@ -7,19 +7,33 @@ import math
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from evener.plans import Evaluation
+    from evener.arrays import FloatArray
+    from evener.plans import Certificate, Evaluation
     from evener.platforms import Platform
 
 
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
-    """Add --epsilon and --bytes-per-value."""
+    """Add --epsilon, --constraints and --bytes-per-value."""
     add_epsilon(parser)
+    add_shares(parser)
     parser.add_argument(
         "--bytes-per-value",
         type=_bytes_per_value,
         default=8.0,
         metavar="B",
         help="what a boundary vertex sends to a neighbouring block (default 8)",
+    )
+
+
+def add_shares(parser: argparse.ArgumentParser) -> None:
+    """Add --constraints."""
+    parser.add_argument(
+        "--constraints",
+        dest="shares",
+        default="",
+        metavar="SHARE,...",
+        help="what each of several vertex weights follows: speed, memory or equal, such as "
+        "speed,memory (default: speed for all)",
     )
 
 
@@ -37,6 +51,14 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
 def finite(value: float | None) -> float | None:
     """Return what JSON can say: None for what is not finite."""
     return None if value is None or not math.isfinite(value) else float(value)
+
+
+def fullness(certificate: Certificate) -> FloatArray:
+    """(k, c) weight/target of each block; a target of nothing counts as the least there is."""
+    import numpy as np
+
+    weights = np.column_stack([certificate.weights, certificate.further])
+    return np.asarray(weights / certificate.contract.table("targets").clip(1e-300))
 
 
 def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]:
@@ -78,7 +100,22 @@ def _block(judged: Evaluation, platform: Platform, b: int) -> dict[str, Any]:
         "compute_seconds": float(prediction.compute[b]),
         "communicate_seconds": float(prediction.communicate[b]),
         "holds": bool(certificate.holds[b]),
+        **({"further": _further(certificate, b)} if contract.further else {}),
     }
+
+
+def _further(certificate: Certificate, b: int) -> list[dict[str, Any]]:
+    """Return the block's further weights and their limits, one object each."""
+    return [
+        {
+            "shared_by": one.by,
+            "weight": _whole(certificate.further[b, i]),
+            "low": _whole(one.low[b]),
+            "target": float(one.targets[b]),
+            "high": _whole(one.high[b]),
+        }
+        for i, one in enumerate(certificate.contract.further)
+    ]
 
 
 def _whole(value: float) -> int | float:

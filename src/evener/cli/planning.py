@@ -57,6 +57,7 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         connected=args.connected,
         bytes_per_value=args.bytes_per_value,
         time_limit=args.time_limit,
+        shares=args.shares,
     )
 
 

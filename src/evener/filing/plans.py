@@ -22,7 +22,7 @@ import numpy.typing as npt
 from evener.arrays import as_integers, as_numbers
 from evener.errors import EvenerError, InputError
 from evener.filing.platforms import platform_from_dict, platform_to_dict
-from evener.partitions import Contract, Partition
+from evener.partitions import Contract, Further, Partition
 from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
 from evener.writing import atomic_write
 
@@ -125,8 +125,14 @@ def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
     blocks = {name: getattr(certificate, name).tolist() for name in _BLOCK_FIELDS}
     limits = {name: getattr(contract, name).tolist() for name in ("low", "high")}
     caps = [_finite(cap) for cap in contract.caps.tolist()]
+    further = [
+        {"by": one.by, "target": one.targets.tolist(), "low": one.low.tolist(),
+         "high": one.high.tolist(), "weights": certificate.further[:, i].tolist()}
+        for i, one in enumerate(contract.further)
+    ]  # fmt: skip
     return {"all_hold": certificate.all_hold, "target": contract.targets.tolist(),
-            **limits, "cap": caps, **blocks}  # fmt: skip
+            **limits, "cap": caps, **blocks,
+            **({"further": further} if further else {})}  # fmt: skip
 
 
 def _finite(value: float) -> float | None:
@@ -210,16 +216,28 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
 
 def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
     caps = [np.inf if cap is None else cap for cap in data["cap"]]
+    further = [_mapping({"further": one}, "further") for one in _list(data.get("further", []))]
+    limits = tuple(
+        Further(
+            _numbers(one["target"], k),
+            _numbers(one["low"], k),
+            _numbers(one["high"], k),
+            str(one["by"]),
+        )
+        for one in further
+    )
     contract = Contract(
         _numbers(data["target"], k), _numbers(data["low"], k), _numbers(data["high"], k),
-        np.asarray(caps, np.float64),
+        np.asarray(caps, np.float64), limits,
     )  # fmt: skip
+    columns = [_numbers(one["weights"], k) for one in further]
     whole = ("vertices", "boundary", "components", "neighbours", "volumes")
     return Certificate(
         contract,
         weights=_numbers(data["weights"], k),
         bytes=_numbers(data["bytes"], k),
         holds=_numbers(data["holds"], k).astype(np.bool_),
+        further=np.stack(columns, axis=1) if columns else np.empty((0, 0)),
         **{name: _numbers(data[name], k, whole=True) for name in whole},
     )
 

@@ -12,12 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.errors import InputError, NotFoundError
+from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.connecting import connect, pieces_left
 from evener.partitioning.flowing import flow_until_kept, smooth
 from evener.partitioning.packing import pack_afresh, polish
 from evener.partitioning.proofs import prove_possible
+from evener.partitioning.several_enforce import kept_blocks
 from evener.partitioning.state import State
 from evener.partitions import Contract, Partition
 
@@ -58,11 +59,14 @@ def enforce(
     With `connected`, blocks end in one piece wherever the contract and the graph allow it. names
     (k,): the devices, for messages. Raises InfeasibleError with block and shortfall where a proof
     of impossibility is known, NotFoundError where none is and no solution was found either.
-    Deterministic.
+    Deterministic. With limits on several weights all are kept; `connected` is refused there
+    (UsageError), and `constraint` has no meaning.
     """
     partition.checked_for(graph.n)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
+    if contract.further:
+        return _enforce_several(graph, partition, contract, connected, names)
     state = State.of(graph, partition, contract, constraint)
     if not (state.holds() and not connected):
         prove_possible(state, names or [f"block {b}" for b in range(contract.k)])
@@ -77,6 +81,21 @@ def enforce(
         moved_weight=float(state.weights[changed].sum()),
         disconnected=pieces_left(state) if connected else (),
     )
+
+
+def _enforce_several(
+    graph: Graph, partition: Partition, contract: Contract, connected: bool, names: list[str] | None
+) -> Enforced:
+    if connected:
+        raise UsageError(
+            "blocks cannot be kept in one piece where vertices have several weights",
+            hint="--constraint I divides one of the weights alone.",
+        )
+    names = names or [f"block {b}" for b in range(contract.k)]
+    part = kept_blocks(graph, partition, contract, names)
+    changed = part != partition.part
+    moved_weight = float(graph.weights()[changed].sum())
+    return Enforced(Partition(part, contract.k), int(changed.sum()), moved_weight)
 
 
 def _repair(state: State) -> None:

@@ -21,7 +21,7 @@ from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome, run_in_child
 from evener.partitioning.trees import Tree, as_tree
-from evener.partitions import Contract
+from evener.partitions import Contract, Further
 from evener.sizing.rounding import limits
 
 PRESETS = ("fast", "default", "strong")
@@ -43,7 +43,9 @@ class Request:
 
     targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
     epsilon: how far a block may be above its target, relative. low, high (k,) [units]: the
-    contract, for tools that keep to both limits; where None, epsilon on both sides. tree
+    contract, for tools that keep to both limits; where None, epsilon on both sides. further: the
+    same for the further weights of vertices that have several; where empty, targets are theirs
+    too. tree
     (depth, k): which devices sit together, as in `trees`; None where that is not known.
     time_limit [s] of wall time for tools that run in a child process, or None.
     """
@@ -58,6 +60,7 @@ class Request:
     low: FloatArray | None = None
     high: FloatArray | None = None
     tree: Tree | None = None
+    further: tuple[Further, ...] = ()
 
     def __post_init__(self) -> None:
         targets = as_numbers(self.targets, "targets")
@@ -85,7 +88,29 @@ class Request:
         low = None if self.low is None else self.low[used]
         high = None if self.high is None else self.high[used]
         tree = None if self.tree is None else self.tree[:, used]
-        return replace(self, targets=self.targets[used], low=low, high=high, tree=tree)
+        further = tuple(
+            replace(one, targets=one.targets[used], low=one.low[used], high=one.high[used])
+            for one in self.further
+        )
+        return replace(
+            self, targets=self.targets[used], low=low, high=high, tree=tree, further=further
+        )
+
+    def contract(self, graph: Graph) -> Contract:
+        """Return what is asked as a contract for `graph`, with limits on all its weights."""
+        none = np.full(self.k, np.inf)
+
+        def around(i: int) -> Further:
+            weights = graph.weights(i)
+            targets = self.targets * (float(weights.sum()) / self.targets.sum())
+            whole = bool(((weights == 0) | (weights == 1)).all())
+            return Further(targets, *limits(targets, self.epsilon, none, whole=whole))
+
+        first, count = around(0), graph.n_constraints
+        further = self.further or tuple(around(i) for i in range(1, count))
+        if self.low is not None and self.high is not None:
+            return Contract(first.targets, self.low, self.high, further=further)
+        return Contract(first.targets, first.low, first.high, further=further)
 
 
 @dataclass(frozen=True)
@@ -100,16 +125,28 @@ class Result:
 
 
 @dataclass(frozen=True)
+class Several:
+    """What a tool does where vertices have several weights: its objectives, what is missing for
+    it (None where nothing is), and the call.
+    """
+
+    objectives: tuple[str, ...]
+    missing: Callable[[], str | None]
+    run: Callable[[Graph, Request], Outcome]
+
+
+@dataclass(frozen=True)
 class Tool:
     """A partitioner and what it can do.
 
     family: "multilevel", "geometric" or "external"; `targets`: blocks of unequal targets;
-    `lower_bounds`: keeps blocks from being too light; `constraints`: weights per vertex at most;
-    `threads` at most; `seeds`: whether the seed matters; `edge_weights`: whether the cut counts
-    them (geometric tools look at no edge at all, and their notes say so); `same_at_any_threads`:
-    whether their number changes nothing but the time; `real_weights`: whether real weights are
-    used as they are (others get whole numbers, scaled by us). `missing()`: None where the
-    tool can be called, else how to get it. `run` divides the graph, unchecked.
+    `lower_bounds`: keeps blocks from being too light; `threads` at most; `seeds`: whether the
+    seed matters; `edge_weights`: whether the cut counts them (geometric tools look at no edge at
+    all, and their notes say so); `same_at_any_threads`: whether their number changes nothing but
+    the time; `real_weights`: whether real weights are used as they are (others get whole numbers,
+    scaled by us). `missing()`: None where the tool can be called, else how to get it. `run`
+    divides the graph, unchecked. `several`: the same for several weights per vertex, None where
+    the tool takes one only.
     """
 
     name: str
@@ -117,7 +154,6 @@ class Tool:
     targets: bool
     lower_bounds: bool
     objectives: tuple[str, ...]
-    constraints: int
     needs_coordinates: bool
     threads: int
     seeds: bool
@@ -126,6 +162,7 @@ class Tool:
     same_at_any_threads: bool
     missing: Callable[[], str | None]
     run: Callable[[Graph, Request], Outcome]
+    several: Several | None = None
 
     def available(self) -> str | None:
         """Return None where the tool can be called, else the reason and how to get it."""
@@ -151,7 +188,8 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
     if used.size == 1:
         outcome = Outcome(np.zeros(graph.n, np.int32), 0.0, "", ("one block takes everything",))
     else:
-        outcome = tool.run(graph, request.of_blocks(used))
+        run = tool.run if graph.n_constraints == 1 or tool.several is None else tool.several.run
+        outcome = run(graph, request.of_blocks(used))
     part = used[_checked(outcome.part, graph.n, used.size, chosen)].astype(np.int32)
     notes = outcome.notes if why is None else (f"{chosen} chosen: {why}", *outcome.notes)
     return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes)
@@ -161,8 +199,11 @@ def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that `auto` takes for this graph and request, and the reason why.
 
     METIS k-way, or its recursive bisection where a few vertices have most of the edges; without
-    METIS, the first that is installed and can do it. Raises UsageError where none can.
+    METIS, the first that is installed and can do it; our own for several weights per vertex.
+    Raises UsageError where none can.
     """
+    if graph.n_constraints > 1 and _refusal(TOOLS["evener"], graph, request) is None:
+        return "evener", "it keeps both limits on every weight"
     if _is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
         return "metis-recursive", "degrees are very uneven, which breaks k-way's balance"
     without = _refusal(TOOLS["metis"], graph, request)
@@ -193,15 +234,23 @@ def _refusal(tool: Tool, graph: Graph, request: Request) -> str | None:
             f"{tool.name} cannot minimise {request.objective}; it does {_list(tool.objectives)}",
         ),
         (
-            graph.n_constraints > tool.constraints,
-            f"{tool.name} balances {tool.constraints} weight per vertex, not {graph.n_constraints}",
-        ),
-        (
             tool.needs_coordinates and graph.coords is None,
             f"{tool.name} needs coordinates, and the graph has none",
         ),
     )
-    return next((why for holds, why in reasons if holds), None)
+    found = next((why for holds, why in reasons if holds), None)
+    return found or (_refusal_of_several(tool, graph, request) if graph.n_constraints > 1 else None)
+
+
+def _refusal_of_several(tool: Tool, graph: Graph, request: Request) -> str | None:
+    several, asked = tool.several, request.objective
+    if several is None:
+        return f"{tool.name} balances 1 weight per vertex, not {graph.n_constraints}"
+    if asked not in several.objectives:
+        able = _list(several.objectives)
+        return f"{tool.name} cannot minimise {asked} with several weights; it does {able}"
+    lacking = several.missing()
+    return lacking and f"{tool.name} cannot balance several weights: {lacking}"
 
 
 def _who_can(graph: Graph, request: Request) -> str:
@@ -250,17 +299,24 @@ def _scotch_library() -> str | None:
     return None if library() is not None else "apt install libscotch-7.0 (or brew install scotch)"
 
 
+def _libmetis() -> str | None:
+    from evener.partitioning.external.metis_library import missing
+
+    return missing()
+
+
 def _foreign(graph: Graph, request: Request, *, tool: str, module: str) -> Outcome:
     """Run one of `evener.partitioning.external` in a child process."""
     from evener.partitioning.external.jobs import Job
 
+    several = graph.n_constraints > 1
     job = Job(
         tool,
         graph.xadj,
         graph.adjncy,
         graph.vwgt,
         graph.adjwgt,
-        request.targets,
+        request.contract(graph).table("targets") if several else request.targets,
         request.epsilon,
         request.seed,
         min(request.threads, TOOLS[tool].threads),
@@ -293,6 +349,20 @@ def _multilevel(graph: Graph, request: Request) -> Outcome:
     from evener.partitioning.multilevel import multilevel_blocks
 
     return _with_both_limits(multilevel_blocks, graph, request)
+
+
+def _several(graph: Graph, request: Request) -> Outcome:
+    """Run our own partitioner for several weights per vertex, in this process."""
+    from importlib.metadata import version
+
+    from evener.partitioning.several import several_blocks
+
+    start = time.process_time()
+    part = several_blocks(
+        graph, request.contract(graph), preset=request.preset, seed=request.seed,
+        threads=request.threads,
+    )  # fmt: skip
+    return Outcome(part, time.process_time() - start, f"evener {version('evener')}", ())
 
 
 def _hierarchical(graph: Graph, request: Request) -> Outcome:
@@ -354,6 +424,7 @@ def _external(
     *,
     objectives: tuple[str, ...] = ("cut",),
     threads: int = 1,
+    several: Several | None = None,
 ) -> Tool:
     return Tool(
         name,
@@ -361,7 +432,6 @@ def _external(
         targets=True,
         lower_bounds=False,
         objectives=objectives,
-        constraints=1,
         needs_coordinates=False,
         threads=threads,
         seeds=True,
@@ -370,6 +440,7 @@ def _external(
         same_at_any_threads=threads == 1,
         missing=missing,
         run=partial(_foreign, tool=name, module=module),
+        several=several,
     )
 
 
@@ -379,6 +450,7 @@ def _own(
     *,
     objectives: tuple[str, ...] = OBJECTIVES,
     needs_coordinates: bool = False,
+    several: Several | None = None,
 ) -> Tool:
     return Tool(
         name,
@@ -386,7 +458,6 @@ def _own(
         targets=True,
         lower_bounds=True,
         objectives=objectives,
-        constraints=1,
         needs_coordinates=needs_coordinates,
         threads=ALL_THREADS,
         seeds=True,
@@ -395,6 +466,7 @@ def _own(
         same_at_any_threads=True,
         missing=lambda: None,
         run=run,
+        several=several,
     )
 
 
@@ -407,7 +479,6 @@ def _geometric(
         targets=True,
         lower_bounds=True,
         objectives=("cut",),
-        constraints=1,
         needs_coordinates=True,
         threads=threads,
         seeds=False,
@@ -421,19 +492,31 @@ def _geometric(
 
 _pymetis = _package("pymetis", "pip install pymetis")
 _kaminpar = _package("kaminpar", "pip install kaminpar")
+_metis_library = partial(_foreign, module="metis_library")
 _mtkahypar = _package("mtkahypar", "pip install mtkahypar")
 
 # Family by family: `evener compare` lists them so.
 TOOLS: dict[str, Tool] = {
-    "evener": _own("evener", _multilevel),
+    "evener": _own("evener", _multilevel, several=Several(("cut",), lambda: None, _several)),
     "hierarchical": _own("hierarchical", _hierarchical),
     "georef": _own("georef", _georef, objectives=OBJECTIVES[:1], needs_coordinates=True),
     "kmeans": _geometric("kmeans", _kmeans, threads=ALL_THREADS),
     "rcb": _geometric("rcb"),
     "rib": _geometric("rib"),
     "hilbert": _geometric("hilbert"),
-    "metis": _external("metis", "metis", _pymetis, objectives=OBJECTIVES[:2]),
-    "metis-recursive": _external("metis-recursive", "metis", _pymetis),
+    "metis": _external(
+        "metis",
+        "metis",
+        _pymetis,
+        objectives=OBJECTIVES[:2],
+        several=Several(OBJECTIVES[:2], _libmetis, partial(_metis_library, tool="metis")),
+    ),
+    "metis-recursive": _external(
+        "metis-recursive",
+        "metis",
+        _pymetis,
+        several=Several(("cut",), _libmetis, partial(_metis_library, tool="metis-recursive")),
+    ),
     "scotch": _external("scotch", "scotch", _scotch_library),
     "kaminpar": _external("kaminpar", "kaminpar", _kaminpar, threads=ALL_THREADS),
     "mtkahypar": _external(

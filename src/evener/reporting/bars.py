@@ -10,7 +10,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.plans import Plan
 from evener.reporting.numbers import NOTHING, count, duration, memory, percent, signed_percent
-from evener.reporting.tables import off_target
+from evener.reporting.tables import off_targets
 
 MAX_BARS = 128  # beyond that a chart of bars is a wall; the table below has them all
 
@@ -62,7 +62,7 @@ def load_bars(plan: Plan, chosen: IntArray) -> list[LoadBar]:
     if capped.size and capped.max() < 3 * longest:
         longest = max(longest, float(capped.max()))
     scale = 100 / (1.02 * longest)
-    off = off_target(plan)
+    off = off_targets(plan)[:, 0]
     within = _within(weights, contract.low, contract.high)
     names = plan.platform.names
     bars = []

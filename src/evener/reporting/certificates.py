@@ -9,7 +9,7 @@ import numpy as np
 from evener.arrays import IntArray
 from evener.plans import Plan
 from evener.reporting.numbers import count, duration, memory, signed_percent
-from evener.reporting.tables import off_target
+from evener.reporting.tables import off_targets
 
 MAX_NAMED = 12
 MAX_ROWS = 2000  # more would break the page's size; the plan file has them all
@@ -47,11 +47,29 @@ COLUMNS = (
     Column("time", "predicted per iteration"),
 )
 
+MEMORY = 7  # where the columns of memory begin
+
+
+def certificate_columns(plan: Plan) -> tuple[Column, ...]:
+    """Return COLUMNS, with five more for each further weight of the vertices."""
+    more = [
+        column
+        for i, one in enumerate(plan.certificate.contract.further, start=1)
+        for column in (
+            Column(f"low {i}", f"least of weight {i} allowed [units]"),
+            Column(f"target {i}", f"what the device should have of weight {i}, by {one.by}"),
+            Column(f"high {i}", f"most of weight {i} allowed [units]"),
+            Column(f"weight {i}", f"the block's weight {i} [units]"),
+            Column(f"off target {i}", f"weight {i} / target {i} − 1"),
+        )
+    ]
+    return (*COLUMNS[:MEMORY], *more, *COLUMNS[MEMORY:])
+
 
 def certificate_rows(plan: Plan) -> list[list[Cell]]:
-    """Return a row of cells, in the order of COLUMNS, for each device that `certified` names."""
+    """Return a row of cells, as `certificate_columns`, for each device that `certified` names."""
     certificate, contract = plan.certificate, plan.certificate.contract
-    off, seconds, names = off_target(plan), plan.prediction.seconds, plan.platform.names
+    off, seconds, names = off_targets(plan)[:, 0], plan.prediction.seconds, plan.platform.names
     rows = []
     for b in certified(plan).tolist():
         holds = bool(certificate.holds[b])
@@ -66,6 +84,7 @@ def certificate_rows(plan: Plan) -> list[list[Cell]]:
                 Cell(count(float(contract.high[b])), float(contract.high[b])),
                 Cell(count(float(certificate.weights[b])), float(certificate.weights[b])),
                 Cell(signed_percent(float(off[b])), _finite(off[b])),
+                *_further(plan, b),
                 Cell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
                 Cell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
                 *(Cell(f"{int(values[b]):,}", int(values[b])) for values in whole),
@@ -73,6 +92,21 @@ def certificate_rows(plan: Plan) -> list[list[Cell]]:
             ]
         )
     return rows
+
+
+def _further(plan: Plan, b: int) -> list[Cell]:
+    """Return five cells for each further weight of block b."""
+    cells, off = [], off_targets(plan)
+    for i, one in enumerate(plan.certificate.contract.further):
+        weight = float(plan.certificate.further[b, i])
+        cells += [
+            Cell(count(float(one.low[b])), float(one.low[b])),
+            Cell(count(_round(one.targets[b])), float(one.targets[b])),
+            Cell(count(float(one.high[b])), float(one.high[b])),
+            Cell(count(weight), weight),
+            Cell(signed_percent(float(off[b, i + 1])), _finite(off[b, i + 1])),
+        ]
+    return cells
 
 
 def certified(plan: Plan) -> IntArray:

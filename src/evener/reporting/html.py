@@ -13,7 +13,7 @@ from evener.meshes import Mesh, PolyMesh
 from evener.plans import Plan
 from evener.platforms import Platform
 from evener.reporting import bars, numbers
-from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
+from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
 from evener.reporting.comparisons import compared
 from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
@@ -57,7 +57,7 @@ def report(plan: Plan, graph: Graph | None = None, mesh: Mesh | PolyMesh | None 
         time_bars=time_bars,
         bound=bound,
         matrix=exchange_matrix(plan),
-        columns=COLUMNS,
+        columns=certificate_columns(plan),
         rows=certificate_rows(plan),
         pieces=in_pieces(plan),
         provenance=provenance(plan),

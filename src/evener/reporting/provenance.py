@@ -21,6 +21,7 @@ OPTION_MEANINGS = {
     "connected": "blocks in one piece",
     "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
     "time_limit": "most a tool may take",
+    "shares": "what each of several vertex weights follows",
 }
 
 

@@ -10,6 +10,7 @@ from evener.reporting.numbers import count, duration, memory, plural, signed_per
 
 MAX_ROWS = 8
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
+MEMORY = 4  # where the column of memory stands
 
 
 def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
@@ -21,8 +22,14 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
     rows = [_row(plan, group) for group in groups]
     if left_out:
         rest = f"... and {plural(left_out, 'device')} done sooner"
-        rows.append([rest, *[""] * (len(PLAN_COLUMNS) - 1)])
-    return list(PLAN_COLUMNS), rows
+        rows.append([rest, *[""] * (len(_columns(plan)) - 1)])
+    return _columns(plan), rows
+
+
+def _columns(plan: Plan) -> list[str]:
+    """PLAN_COLUMNS, with one for each further weight of the vertices."""
+    more = [f"off {i}" for i in range(1, plan.certificate.contract.n_constraints)]
+    return [*PLAN_COLUMNS[:MEMORY], *more, *PLAN_COLUMNS[MEMORY:]]
 
 
 def _groups(plan: Plan) -> tuple[list[IntArray], int]:
@@ -45,12 +52,12 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
     name = names[group[0]]
     if group.size > 1:
         name = f"{name} .. {names[group[-1]]} ({group.size:,})"
-    off = off_target(plan)[group]
+    off = off_targets(plan)[group]
     return [
         name if name.isprintable() else repr(name),
         _range([count(value) for value in _ends(certificate.weights[group])]),
         _range([count(value) for value in _ends(contract.targets[group])]),
-        _range([signed_percent(value) for value in _ends(off)]),
+        *(_range([signed_percent(value) for value in _ends(column)]) for column in off.T),
         memory(float(certificate.bytes[group].max())),
         *(
             duration(float(seconds[group].max()))
@@ -59,12 +66,14 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
     ]
 
 
-def off_target(plan: Plan) -> FloatArray:
-    """(k,) weight / target - 1 of each block; not a number where the target is zero."""
-    contract, weights = plan.certificate.contract, plan.certificate.weights
-    some = contract.targets > 0
+def off_targets(plan: Plan) -> FloatArray:
+    """(k, c) weight / target - 1 of each block's weights; not a number where a target is zero."""
+    certificate = plan.certificate
+    targets = certificate.contract.table("targets")
+    weights = np.column_stack([certificate.weights, certificate.further])
+    some = targets > 0
     ratio = np.full(weights.shape, np.nan)
-    ratio[some] = weights[some] / contract.targets[some] - 1
+    ratio[some] = weights[some] / targets[some] - 1
     return ratio
 
 

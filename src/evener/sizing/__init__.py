@@ -2,6 +2,7 @@
 
 memory_capped.py  Algorithm 1 of [LDHT]_: optimal real targets under speeds and memory
 rounding.py       whole sizes between them, and the limits of a block's contract
+further.py        limits on the further weights of vertices that have several
 contracts.py      the contract of every block of a graph on a platform
 """
 

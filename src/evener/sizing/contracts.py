@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import heapq
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -12,30 +13,42 @@ from evener.errors import InfeasibleError
 from evener.graphs import Graph
 from evener.partitions import Contract
 from evener.platforms import Platform
+from evener.sizing.further import checked_shares, further_limits
 from evener.sizing.memory_capped import Sizes, target_sizes
 
 
 def contract_for(
-    graph: Graph, platform: Platform, epsilon: float = 0.03, constraint: int = 0
+    graph: Graph,
+    platform: Platform,
+    epsilon: float = 0.03,
+    constraint: int | None = None,
+    shares: Sequence[str] = (),
 ) -> tuple[Contract, Sizes]:
     """Return the contract of each device's block of `graph`, and the sizes it comes from.
+
+    constraint: which of several vertex weights is divided, alone; all of them where None, the
+    sizes being those of the first. shares: what each weight follows, "speed" (the first always),
+    "memory" or "equal"; all "speed" where empty.
 
     A weighted graph's memory is spread over its weight evenly for the targets; the caps in bytes
     hold for what the block really contains. Where tiny targets ask for blocks that would be
     empty, each gets one vertex and the lows of the rest give way: with weights, the i-th lowest
     high is at least the weight of the i-th lightest vertex, so that the tiny blocks can have one
     each, and those that hold such a vertex may be above (1 + epsilon) of their target. Raises
-    InfeasibleError for more devices than vertices and for too little memory.
+    InfeasibleError for more devices than vertices and for too little memory, UsageError for
+    shares that are none.
     """
+    among = range(graph.n_constraints) if constraint is None else (constraint,)
+    chosen = checked_shares(shares, len(among))
     if platform.k > graph.n:
         raise InfeasibleError(
             f"{platform.k:,} devices for {graph.n:,} vertices: some block would be empty",
             hint="Use fewer devices or a larger graph.",
         )
-    load = float(graph.weights(constraint).sum())
+    load = float(graph.weights(among[0]).sum())
     if load <= 0:
         raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
-    unit = graph.is_unit
+    unit = graph.vwgt is None or bool((graph.weights(among[0]) == 1).all())
     sizes = target_sizes(
         platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=graph.total_bytes / load
     )
@@ -43,8 +56,12 @@ def contract_for(
         _refuse_too_small(graph, platform, sizes)
         sizes = _none_empty(sizes, graph.n)
     else:
-        sizes = _room_for_one(sizes, graph, platform, constraint)
-    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories), sizes
+        sizes = _room_for_one(sizes, graph, platform, among[0])
+    further = tuple(
+        further_limits(graph, platform, epsilon, i, by, sizes)
+        for i, by in zip(among[1:], chosen[1:], strict=True)
+    )
+    return Contract(sizes.targets, sizes.low, sizes.high, platform.memories, further), sizes
 
 
 def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:

@@ -20,7 +20,8 @@ OPTIONS = ("tool", "epsilon", "seed", "threads", "objective", "preset")
 class Job:
     """A graph as `Graph` holds it, targets (k,) in any unit, and what is wanted of the tool.
 
-    vwgt (n,) and adjwgt (2m,) are None where all weigh 1; both may be real numbers.
+    With several weights a vertex, vwgt is (n, c) and targets (k, c). vwgt (n,) and adjwgt (2m,)
+    are None where all weigh 1; both may be real numbers.
     """
 
     tool: str
@@ -43,7 +44,7 @@ class Job:
     @property
     def k(self) -> int:
         """Number of blocks."""
-        return int(self.targets.size)
+        return len(self.targets)
 
     @property
     def nbytes(self) -> int:

@@ -1,0 +1,157 @@
+"""METIS for several weights a vertex [KK98]_, through ctypes: pymetis passes one only.
+
+libmetis is part of most Linux distributions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.partitioning.external.jobs import Call, Job
+from evener.partitioning.external.metis import PRESETS
+from evener.partitioning.external.weights import (
+    LIMIT_32,
+    LIMIT_64,
+    Whole,
+    edge_weights,
+    remarks,
+    whole_weights,
+)
+
+NAMES = ("libmetis.so.5", "libmetis.so", "libmetis.dylib", "metis.dll")
+N_OPTIONS, OK, VOLUME = 40, 1, 1
+OBJTYPE = 1
+# Where METIS 5.1 and 5.2 keep their options.
+PLACES = ({"niter": 6, "ncuts": 7, "seed": 8}, {"niter": 7, "ncuts": 8, "seed": 9})
+UNTOUCHED = 0x55
+HOW = "libmetis is not installed (apt install libmetis5, or brew install metis)"
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """Load and return libmetis, or None where there is none."""
+    for name in (*NAMES, ctypes.util.find_library("metis")):
+        try:
+            if name is not None:
+                return ctypes.CDLL(name)
+        except OSError:
+            continue
+    return None
+
+
+def missing() -> str | None:
+    """Return None where libmetis can be loaded, else what is missing and how to get it."""
+    return None if library() is not None else HOW
+
+
+def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
+    """Make METIS ready; targets (k, c) and tolerances of every weight are its real numbers."""
+    metis = library()
+    if metis is None:
+        raise OSError("libmetis cannot be loaded")
+    if job.vwgt is None or job.vwgt.ndim != 2:
+        raise ValueError("libmetis is called for several weights a vertex")
+    index = _index_type(metis)
+    number = _number_type(metis, index)
+    limit = LIMIT_64 if index.itemsize == 8 else LIMIT_32
+    columns = [whole_weights(np.asarray(column), limit) for column in job.vwgt.T]
+    adjwgt = edge_weights(job, limit)
+    shares = job.targets / job.targets.sum(axis=0)
+    vwgt = np.stack([column.values for column in columns], axis=1)
+    part = np.full(job.n, -1, index)
+    arguments = _Arguments(index)
+    recursive = job.tool == "metis-recursive"
+    call = metis.METIS_PartGraphRecursive if recursive else metis.METIS_PartGraphKway
+    given = [
+        arguments.of([job.n]), arguments.of([len(columns)]), arguments.of(job.xadj),
+        arguments.of(job.adjncy), arguments.of(vwgt), None,
+        None if job.adjwgt is None else arguments.of(adjwgt.values), arguments.of([job.k]),
+        arguments.of(shares, number), arguments.of(np.full(len(columns), 1 + job.epsilon), number),
+        arguments.of(_options(job, metis)), arguments.of([0]), _address(part),
+    ]  # fmt: skip
+
+    def run() -> npt.ArrayLike:
+        code = call(*given)
+        if code != OK:
+            raise RuntimeError(f"METIS returned {code}")
+        arguments.release()
+        return part
+
+    return Call(run, f"libmetis {_version(metis)}", _remarks(columns, adjwgt))
+
+
+def _remarks(columns: list[Whole], adjwgt: Whole) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for one in columns for note in remarks(one, adjwgt)))
+
+
+class _Arguments:
+    """Arrays that METIS points into: kept alive until it is done with them."""
+
+    def __init__(self, index: np.dtype[Any]) -> None:
+        self._index = index
+        self._kept: list[npt.NDArray[Any]] = []
+
+    def of(self, values: npt.ArrayLike, dtype: np.dtype[Any] | None = None) -> ctypes.c_void_p:
+        """Return the address of a copy of `values`, in METIS's integer type if none is given."""
+        self._kept.append(np.array(values, dtype or self._index, order="C"))
+        return _address(self._kept[-1])
+
+    def release(self) -> None:
+        """Let the copies go."""
+        self._kept.clear()
+
+
+def _address(array: npt.NDArray[Any]) -> ctypes.c_void_p:
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+def _options(job: Job, metis: ctypes.CDLL) -> npt.NDArray[np.int64]:
+    options = np.full(N_OPTIONS, -1, np.int64)
+    places = PLACES[_is_newer(metis)]
+    # A seed of -1 means "default" to METIS, and it reads the others as 32 bits.
+    chosen = {"seed": job.seed % (2**31 - 1), **PRESETS[job.preset]}
+    for name, value in chosen.items():
+        options[places[name]] = value
+    if job.objective == "total_volume":
+        options[OBJTYPE] = VOLUME
+    return options
+
+
+def _is_newer(metis: ctypes.CDLL) -> bool:
+    """Whether this is METIS 5.2 or newer, which tells no version; older ones lack this function."""
+    return hasattr(metis, "METIS_CacheFriendlyReordering")
+
+
+def _version(metis: ctypes.CDLL) -> str:
+    return "5.2 or newer" if _is_newer(metis) else "5.1"
+
+
+def _index_type(metis: ctypes.CDLL) -> np.dtype[Any]:
+    """Return METIS's integer type: how much of the options it fills tells its width."""
+    options = np.full(8 * N_OPTIONS, UNTOUCHED, np.uint8)
+    metis.METIS_SetDefaultOptions(_address(options))
+    filled = int((options[4 * N_OPTIONS :] != UNTOUCHED).any())
+    return np.dtype(np.int64 if filled else np.int32)
+
+
+def _number_type(metis: ctypes.CDLL, index: np.dtype[Any]) -> np.dtype[Any]:
+    """Return METIS's real type: it refuses targets of the other one, whose sum is not 1."""
+    for number in (np.dtype(np.float32), np.dtype(np.float64)):
+        arguments, part = _Arguments(index), np.zeros(4, index)
+        shares = np.full((2, 2), 0.5)
+        code = metis.METIS_PartGraphKway(
+            arguments.of([4]), arguments.of([2]), arguments.of([0, 1, 2, 3, 4]),
+            arguments.of([1, 0, 3, 2]), arguments.of(np.ones((4, 2))), None, None,
+            arguments.of([2]), arguments.of(shares, number), arguments.of([1.03, 1.03], number),
+            arguments.of(np.full(N_OPTIONS, -1)), arguments.of([0]), _address(part),
+        )  # fmt: skip
+        if code == OK:
+            return number
+    raise OSError("libmetis takes real numbers of a width that is not known")

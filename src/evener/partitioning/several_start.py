@@ -1,0 +1,109 @@
+"""Recursive bisection of a small graph whose vertices have several weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.partitioning import bisection_kernels
+from evener.partitioning import several_balance as balancing
+from evener.partitioning.bisection import CAREFUL, Care, cut_of
+from evener.partitioning.fm import EVEN_PRICE, boundary_flags
+from evener.partitioning.levels import Level, Part
+from evener.partitioning.several_loads import Bounds, Loaded, bounds_between
+from evener.partitioning.several_refine import refine_loaded
+
+ROUNDS = 4
+ONCE = balancing.Care(breakouts=0)
+TRIES = Care(4, CAREFUL.effort)
+WORSE = 10.0  # a bisection that is off its limits by this share of all counts as twice its cut
+
+
+def several_bisection(
+    loaded: Loaded, targets: FloatArray, epsilon: float, seed: int, care: Care = TRIES
+) -> Part:
+    """Return blocks (n,) of weights near `targets` (k, c) [units of the loads].
+
+    As `recursive_bisection`: blocks of like targets stay together, and are halved again and
+    again, each half grown from a vertex at the edge, balanced in all its weights and refined.
+    """
+    k = len(targets)
+    part = np.zeros(loaded.n, np.int32)
+    shares = targets / np.maximum(targets.sum(axis=0), 1e-300)
+    slack = (1 + epsilon) ** (1 / max(1.0, np.ceil(np.log2(max(k, 2))))) - 1
+    order = np.argsort(-shares.mean(axis=1), kind="stable")
+    waiting = [(loaded, np.arange(loaded.n), order, seed)]
+    while waiting:
+        piece, members, blocks, number = waiting.pop()
+        if blocks.size == 1 or piece.n == 0:
+            part[members] = blocks[0]
+            continue
+        total = np.cumsum(shares[blocks].mean(axis=1))
+        half = int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
+        own = shares[blocks].sum(axis=0)
+        share = shares[blocks[:half]].sum(axis=0) / np.maximum(own, 1e-300)
+        side = _bisect(piece, np.where(own > 0, share, 0.5), slack, number, care)
+        for s, ones in ((0, blocks[:half]), (1, blocks[half:])):
+            inside = np.flatnonzero(side == s)
+            waiting.append((_side(piece, side, s), members[inside], ones, 2 * number + s + 1))
+    return part
+
+
+def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Care) -> Part:
+    """Return the best of several tries: side 0 holds share (c,) of every weight."""
+    total = loaded.loads.sum(axis=0)
+    targets = np.stack([share * total, (1 - share) * total])
+    room = np.maximum(slack * targets, 0.5 * loaded.loads.max(axis=0))
+    bounds = bounds_between(targets, targets - room, targets + room, loaded.loads, targets.shape[1])
+    rng = np.random.default_rng(seed)
+    best, least = np.zeros(loaded.n, np.int32), np.inf
+    for turn in range(care.tries):
+        side = _grown(loaded.level, float(share.mean()), rng, turn)
+        _improve(loaded, side, bounds, care, seed)
+        off = float(bounds.off(loaded.weight(side, 2)).sum())
+        cost = (cut_of(loaded.level, side) + 1) * (1 + WORSE * off)
+        if cost < least:
+            best, least = side, cost
+    return best
+
+
+def _improve(loaded: Loaded, side: Part, bounds: Bounds, care: Care, seed: int) -> None:
+    """Balance and refine two sides in turns, in place."""
+    price = np.full(2, EVEN_PRICE, np.int64)
+    for again in range(ROUNDS):
+        weight = balancing.balance(loaded, side, bounds, ONCE)
+        flag = boundary_flags(loaded.level, side, 1)
+        number = seed * ROUNDS + again
+        won = refine_loaded(
+            loaded, side, weight, bounds, 0.0, price, flag, 1, care.effort, number
+        )  # fmt: skip
+        if won <= 0:
+            break
+
+
+def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:
+    n, total = level.n, float(level.vwgt.sum())
+    start = int(rng.integers(n))
+    queue, seen = np.empty(n, np.int32), np.empty(n, np.bool_)
+    for _ in range(1 + turn % 2):
+        start = int(bisection_kernels.last_reached(level.xadj, level.adjncy, start, queue, seen))
+    side, place = np.ones(n, np.int32), np.full(n, -1, np.int32)
+    items, keys = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
+    goal = share * total
+    most = goal + 0.5 * float(level.vwgt.max())
+    bisection_kernels.grow(*level.arrays, start, goal, most, side, place, items, keys)
+    return side
+
+
+def _side(loaded: Loaded, side: Part, s: int) -> Loaded:
+    """Return one side as a graph of its own."""
+    level = loaded.level
+    count = int((side == s).sum())
+    xadj, members = np.empty(count + 1, np.uint32), np.empty(count, np.int32)
+    adjncy, adjwgt = np.empty_like(level.adjncy), np.empty_like(level.adjwgt)
+    used = bisection_kernels.take_out(
+        level.xadj, level.adjncy, level.adjwgt, side, s, np.empty(level.n, np.uint32), xadj,
+        adjncy, adjwgt, members,
+    )  # fmt: skip
+    weight = adjwgt[:used] if level.adjwgt.size else level.adjwgt
+    return Loaded(Level(xadj, adjncy[:used], weight, level.vwgt[members]), loaded.loads[members])
