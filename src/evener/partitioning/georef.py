@@ -19,14 +19,13 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs import Graph
-from evener.partitioning import coarsening_kernels
 from evener.partitioning import pairs_kernels as kernels
 from evener.partitioning.fm import boundary_flags
 from evener.partitioning.kmeans import along_curve, unit_box
-from evener.partitioning.levels import Level, Part, Shrunk, finest, shrink
+from evener.partitioning.levels import Level, Part, Shrunk, finest, projected, shrink
 from evener.partitioning.multilevel import BALANCE, edge_weights, vertex_order
-from evener.partitioning.threads import in_slices
 from evener.partitions import Contract
+from evener.threads import in_slices
 
 Pairs = list[tuple[int, int]]
 
@@ -90,9 +89,7 @@ def refined_by_pairs(
         level, part = shrunk.level, shrunk.part
     _refine_level(level, part, contract, care, threads)
     for finer, shrunk in reversed(above):
-        fine = np.empty(finer.n, np.int32)
-        coarsening_kernels.project(part, shrunk.coarse_of, fine)
-        part = fine
+        part = projected(shrunk, part, threads)
         _refine_level(finer, part, contract, care, threads)
     return part
 

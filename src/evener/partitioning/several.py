@@ -15,10 +15,9 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.graphs import Graph
-from evener.partitioning import coarsening_kernels
 from evener.partitioning.fm import EVEN_PRICE, boundary_flags, boundary_flags_below
 from evener.partitioning.kmeans import along_curve, unit_box
-from evener.partitioning.levels import Part, Shrunk, finest
+from evener.partitioning.levels import Part, Shrunk, finest, projected, scattered
 from evener.partitioning.multilevel import (
     BALANCE,
     LARGEST_CLUSTER,
@@ -61,16 +60,14 @@ def several_blocks(
     chosen = PRESETS[preset]
     loads, bounds = loads_of(graph, contract)
     asked = loads[:, : contract.n_constraints]
-    order = vertex_order(graph)
+    order = vertex_order(graph, threads)
     level = finest(graph, order, mean_shares(asked), edge_weights(graph), threads)
     loaded = Loaded(level, np.ascontiguousarray(loads[order]))
     start = _placed(graph, order, loaded, bounds, threads)
     part = cycle_loaded(loaded, start, bounds, chosen, seed, threads)
     for cycle in range(1, chosen.cycles):
         part = cycle_loaded(loaded, part, bounds, chosen, seed + cycle, threads)
-    blocks = np.empty(graph.n, np.int32)
-    blocks[order] = part
-    return blocks
+    return scattered(part, order, threads)
 
 
 def cycle_loaded(
@@ -85,8 +82,7 @@ def cycle_loaded(
         if depth < len(above):
             finer, shrunk = above[depth]
             flag = boundary_flags(current.level, blocks, threads)
-            fine = np.empty(finer.n, np.int32)
-            coarsening_kernels.project(blocks, shrunk.coarse_of, fine)
+            fine = projected(shrunk, blocks, threads)
             flag = boundary_flags_below(finer.level, fine, flag, shrunk.coarse_of, threads)
             blocks, current = fine, finer
         else:
