@@ -1,4 +1,4 @@
-"""Contract and Partition: what every block must keep to, and which block each vertex is in."""
+"""Contract, Partition, Mapping: what blocks keep to, what is in them, and where they sit."""
 
 from __future__ import annotations
 
@@ -138,3 +138,40 @@ class Partition:
         if self.n != n:
             raise InputError(f"the partition has {self.n:,} entries, the graph {n:,} vertices")
         return self
+
+
+@dataclass(frozen=True)
+class MappingScore:
+    """What a mapping is judged by: predicted makespan [s], then bytes x hops [B]."""
+
+    seconds: float
+    hop_bytes: float
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """Which device each of k blocks goes to: device (k,) int64, and what that changes.
+
+    Raises InputError where two blocks go to one device.
+    """
+
+    device: npt.NDArray[np.int64]
+    before: MappingScore
+    after: MappingScore
+
+    def __post_init__(self) -> None:
+        device = as_integers(self.device, "device")
+        if device.ndim != 1 or not np.array_equal(np.sort(device), np.arange(device.size)):
+            raise InputError("a mapping takes every device once")
+        object.__setattr__(self, "device", device.astype(np.int64))
+
+    @property
+    def moved(self) -> int:
+        """Blocks that go to another device than the one of their number."""
+        return int((self.device != np.arange(self.device.size)).sum())
+
+    def applied(self, partition: Partition) -> Partition:
+        """Return the partition with every block numbered as its device."""
+        if partition.k != self.device.size:
+            raise InputError(f"a mapping of {self.device.size} blocks, and {partition.k} of them")
+        return Partition(self.device.astype(np.int32)[partition.part], partition.k)

@@ -192,10 +192,22 @@ class Platform:
     def link_costs(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
         """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself."""
         if self.connections:
-            return self._routed(np.asarray(p), np.asarray(q))
+            _, _, costs, _ = self._network
+            alpha, beta = self._routed(np.asarray(p), np.asarray(q), costs)
+            return alpha, beta
         costs = np.array([[level.link.alpha, level.link.beta] for level in self.levels] + [[0, 0]])
         level = self.shared_level(p, q)
         return costs[level, 0], costs[level, 1]
+
+    def hops(self, p: IntArray, q: IntArray) -> FloatArray:
+        """Links between each pair of devices p[i], q[i]: on the route, or up the tree and down."""
+        if self.connections:
+            (count,) = self._routed(
+                np.asarray(p), np.asarray(q), np.ones((self._network[1].size, 1))
+            )
+            return count
+        hops = 2.0 * (len(self.levels) - self.shared_level(p, q))
+        return np.where(np.equal(p, q), 0.0, hops)
 
     @cached_property
     def places(self) -> npt.NDArray[np.int64]:
@@ -210,12 +222,12 @@ class Platform:
                 row[i] = seen.setdefault(key, len(seen))
         return codes
 
-    def _routed(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
-        """link_costs over the cheapest routes, for some sources at a time: little memory."""
+    def _routed(self, p: IntArray, q: IntArray, costs: FloatArray) -> list[FloatArray]:
+        """Sum up columns of costs (links, c) over the cheapest routes; some sources at a time."""
         from scipy.sparse.csgraph import dijkstra
 
-        network, keys, costs, home = self._network
-        alpha, beta = np.zeros(np.shape(p)), np.zeros(np.shape(p))
+        network, keys, _, home = self._network
+        sums = [np.zeros(np.shape(p)) for _ in range(costs.shape[1])]
         sources = np.unique(p)
         step = max(ROUTE_ENTRIES // network.shape[0], 1)
         for start in range(0, sources.size, step):
@@ -223,9 +235,9 @@ class Platform:
             _, previous = dijkstra(network, indices=home[chunk], return_predecessors=True)
             mine = np.flatnonzero((p >= chunk[0]) & (p <= chunk[-1]))
             row, column = np.searchsorted(chunk, p[mine]), home[q[mine]]
-            for result, cost in ((alpha, costs[:, 0]), (beta, costs[:, 1])):
+            for result, cost in zip(sums, costs.T, strict=True):
                 result[mine] = _sums_to_root(previous, keys, cost)[row, column]
-        return alpha, beta
+        return sums
 
     @cached_property
     def _network(self) -> tuple[Any, IntArray, FloatArray, IntArray]:

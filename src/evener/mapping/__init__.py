@@ -1,0 +1,1 @@
+"""Blocks onto devices: near devices for blocks that exchange much, every contract kept."""

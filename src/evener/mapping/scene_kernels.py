@@ -1,0 +1,97 @@
+"""The scene of a mapping: what blocks are and exchange, what devices are, what links cost.
+
+A mapping is `device` (k,), the device of every block, and its inverse `at` (k,). Predicted
+seconds are in `computing` and `talking` alone, as in evener.metrics.
+"""
+
+# mypy: ignore-errors
+from typing import NamedTuple
+
+import numpy as np
+from numba import njit
+
+
+class Scene(NamedTuple):
+    """Arrays of a mapping problem over k blocks and k devices.
+
+    starts (k + 1,), other (p,), n_bytes (p,): the quotient graph; bytes that two blocks exchange,
+    both ways together, the same in both rows. weight, size (k,): the blocks' [units] and [B];
+    home (k,): where each is at first and may always stay. speed, low, high, cap (k,): the
+    devices'. codes (depth, k): equal where devices share the first 1, 2, ... places; kind (k, k):
+    kind of link between two devices, empty where the codes say it. alpha [s], beta [s/B], hops:
+    of every kind of link.
+    """
+
+    starts: np.ndarray
+    other: np.ndarray
+    n_bytes: np.ndarray
+    weight: np.ndarray
+    size: np.ndarray
+    home: np.ndarray
+    speed: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    cap: np.ndarray
+    codes: np.ndarray
+    kind: np.ndarray
+    alpha: np.ndarray
+    beta: np.ndarray
+    hops: np.ndarray
+
+
+@njit(cache=True, nogil=True, inline="always")
+def link_kind(scene, p, q):
+    """Return the kind of link between two different devices."""
+    if scene.kind.size > 0:
+        return np.int64(scene.kind[p, q])
+    depth = scene.codes.shape[0]
+    level = 0
+    while level < depth and scene.codes[level, p] == scene.codes[level, q]:
+        level += 1
+    return level
+
+
+@njit(cache=True, nogil=True, inline="always")
+def computing(scene, b, d):
+    """Seconds that block b takes on device d."""
+    return scene.weight[b] / scene.speed[d]
+
+
+@njit(cache=True, nogil=True, inline="always")
+def talking(scene, kind, n_bytes):
+    """Seconds that either end of a link spends on an exchange of n_bytes, both ways together."""
+    return scene.alpha[kind] + scene.beta[kind] * n_bytes
+
+
+@njit(cache=True, nogil=True, inline="always")
+def fits(scene, b, d):
+    """Whether block b keeps the contract of device d, or has been there from the beginning."""
+    if scene.home[b] == d:
+        return True
+    return (
+        scene.low[d] <= scene.weight[b] <= scene.high[d]
+        and scene.size[b] <= scene.cap[d]
+        and scene.size[b] > 0
+    )
+
+
+@njit(cache=True, nogil=True)
+def block_seconds(scene, device, b, d):
+    """Seconds of block b on device d, the others being where `device` says."""
+    total = computing(scene, b, d)
+    for e in range(scene.starts[b], scene.starts[b + 1]):
+        kind = link_kind(scene, d, device[scene.other[e]])
+        total += talking(scene, kind, scene.n_bytes[e])
+    return total
+
+
+@njit(cache=True, nogil=True)
+def count_seconds(scene, device, seconds):
+    """Fill seconds (k,) of all blocks; returns the bytes x hops of all messages."""
+    hop_bytes = 0.0
+    for b in range(device.size):
+        seconds[b] = block_seconds(scene, device, b, device[b])
+        for e in range(scene.starts[b], scene.starts[b + 1]):
+            kind = link_kind(scene, device[b], device[scene.other[e]])
+            hop_bytes += 0.5 * scene.hops[kind] * scene.n_bytes[e]
+    return hop_bytes

@@ -1,0 +1,84 @@
+"""Halves of blocks: as many of every kind as asked, near what an exhaustive search finds."""
+
+import itertools
+
+import numpy as np
+import pytest
+
+from evener import metrics
+from evener.mapping import multisection_kernels as kernels
+from evener.mapping.multisection import multisection
+from evener.mapping.scene_kernels import Scene
+from evener.partitions import Partition
+from tests.assertions import grid
+
+
+def quotient_of(rows, columns):
+    """A grid of blocks, each of 3 x 3 vertices."""
+    graph = grid(3 * rows, 3 * columns)
+    y, x = graph.coords[:, 1] // 3, graph.coords[:, 0] // 3
+    part = Partition((y * columns + x).astype(int), rows * columns)
+    return metrics.quotient(graph, part)
+
+
+def between_by_hand(q, side):
+    ends = side[q.block] != side[q.other]
+    return q.sent[ends].sum() / 2
+
+
+def halves(q, kind, room, first):
+    k = q.k
+    side = np.ones(k, np.int8)
+    n_bytes = q.sent.astype(float)
+    everyone = np.arange(k)
+    kernels.grow(q.starts, q.other, n_bytes, everyone, kind, room.copy(), first, side, np.empty(k))
+    assert np.bincount(kind[side == 0], minlength=room.size).tolist() == room.tolist()
+    grown = between_by_hand(q, side)
+    found = kernels.improve(q.starts, q.other, n_bytes, everyone, kind, room.size, 8, side)
+    assert found == pytest.approx(between_by_hand(q, side))
+    assert found <= grown
+    assert np.bincount(kind[side == 0], minlength=room.size).tolist() == room.tolist()
+    return found
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_halves_are_nearly_the_best(seed):
+    rng = np.random.default_rng(seed)
+    q = quotient_of(3, 4)
+    kind = rng.integers(0, 2, 12)
+    room = np.bincount(kind, minlength=2) // 2
+    best = np.inf
+    for chosen in itertools.combinations(range(12), int(room.sum())):
+        side = np.ones(12, int)
+        side[list(chosen)] = 0
+        if np.bincount(kind[side == 0], minlength=2).tolist() == room.tolist():
+            best = min(best, between_by_hand(q, side))
+    assert min(halves(q, kind, room, first) for first in range(12)) <= 1.2 * best
+
+
+def scene_for(q):
+    k = q.k
+    ones, nothing = np.ones(k), np.empty((0, 0), np.int32)
+    return Scene(
+        q.starts, q.other, 16.0 * q.sent, ones, ones, np.arange(k), ones, ones, ones, ones,
+        np.empty((0, k), np.int64), nothing, ones[:1], ones[:1], ones[:1],
+    )  # fmt: skip
+
+
+def test_groups_get_blocks_that_belong_together():
+    q = quotient_of(8, 8)
+    tree = np.array([np.arange(64) % 4, np.arange(64) % 16])  # four quarters of four groups
+    device = multisection(scene_for(q), tree, np.zeros(64, int))
+    assert sorted(device) == list(range(64))
+    assert between_by_hand(q, tree[0][device]) <= 1.3 * (3 * 16)
+    assert between_by_hand(q, tree[1][device]) <= 1.3 * (3 * 48)
+
+
+def test_blocks_go_to_devices_of_their_kind():
+    q = quotient_of(6, 6)
+    rng = np.random.default_rng(12)
+    alike = rng.integers(0, 3, 36)
+    row = rng.integers(0, 5, 36)
+    device = multisection(scene_for(q), np.array([row]), alike)
+    assert sorted(device) == list(range(36))
+    assert (alike[device] == alike).all()
