@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.partitions import Contract, Partition
+from evener.partitions import Contract, Mapping, MappingScore, Partition
 
 
 def contract(**changes):
@@ -81,3 +81,15 @@ def test_a_partition_holds_its_blocks():
 def test_refused_partitions(part, k, message):
     with pytest.raises(InputError, match=message):
         Partition(part, k)
+
+
+def test_a_mapping_renames_blocks():
+    score = MappingScore(1.0, 8.0)
+    mapping = Mapping(np.array([2, 1, 0]), score, score)
+    assert mapping.moved == 2
+    assert mapping.applied(Partition([0, 1, 2, 0], 3)).part.tolist() == [2, 1, 0, 2]
+    with pytest.raises(InputError, match="mapping of 3 blocks"):
+        mapping.applied(Partition([0, 1], 2))
+    for device in ([0, 0], [0, 2], [[0]], [0.5, 1]):
+        with pytest.raises(InputError):
+            Mapping(np.array(device), score, score)

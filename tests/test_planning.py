@@ -155,3 +155,31 @@ def test_infeasible(graph, platform, message):
 def test_refused_options(changes, error, message):
     with pytest.raises(error, match=message):
         ev.plan(path(20), Platform.flat([1, 2]), ev.PlanOptions(**changes))
+
+
+def test_blocks_are_mapped_where_links_differ(tmp_path):
+    """Along a curve, blocks of a shuffled machine are far apart; every contract is kept."""
+    graph, machine = grid(40, 40), topo1(48, 4, 4, links=True)
+    shuffled = np.random.default_rng(17).permutation(48)
+    platform = replace(machine, devices=tuple(machine.devices[i] for i in shuffled))
+    options = ev.PlanOptions(tool="hilbert", seed=5)
+    mapped = ev.plan(graph, platform, options)
+    left = ev.plan(graph, platform, replace(options, mapping=False))
+    assert left.mapping is None
+    assert mapped.mapping.moved > 0
+    assert mapped.certificate.all_hold
+    assert mapped.mapping.before.hop_bytes == pytest.approx(left.prediction.hop_bytes.sum())
+    after = mapped.mapping.after
+    assert after.hop_bytes == pytest.approx(mapped.prediction.hop_bytes.sum())
+    assert after.hop_bytes < 0.8 * left.prediction.hop_bytes.sum()
+    assert after.seconds == pytest.approx(mapped.prediction.makespan)
+    assert "blocks mapped to other devices" in mapped.notes[-1]
+    ev.write_plan(tmp_path / "x.plan", mapped)
+    again = ev.read_plan(tmp_path / "x.plan")
+    assert (again.mapping.device == mapped.mapping.device).all()
+    assert again.mapping.after == after
+    assert manifest(again) == manifest(mapped)
+
+
+def test_without_links_nothing_is_mapped():
+    assert ev.plan(grid(9, 9), Platform.flat([1, 2])).mapping is None

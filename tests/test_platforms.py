@@ -163,3 +163,15 @@ def test_levels_beside_links_are_refused():
             (Level("cluster"),),
             (Connection(("a", "b"), Link()),),
         )
+
+
+def test_hops_up_the_tree_and_down_or_along_the_route():
+    levels = (Level("net"), Level("node"))
+    tree = Platform(tuple(Device(f"d{i}", 1, at=f"n{i // 2}") for i in range(4)), levels)
+    pairs = np.array([0, 0, 0]), np.array([0, 1, 2])
+    assert tree.hops(*pairs).tolist() == [0, 2, 4]
+    line = Platform(
+        tuple(Device(f"d{i}", 1) for i in range(3)),
+        connections=(Connection(("d0", "d1"), Link(1.0)), Connection(("d1", "d2"), Link(1.0))),
+    )
+    assert line.hops(*pairs).tolist() == [0, 1, 2]

@@ -29,6 +29,7 @@ _HOME = {
     "InputError": "evener.errors",
     "Level": "evener.platforms",
     "Link": "evener.platforms",
+    "Mapping": "evener.partitions",
     "Mesh": "evener.meshes",
     "NotFoundError": "evener.errors",
     "Partition": "evener.partitions",
@@ -46,6 +47,7 @@ _HOME = {
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.evaluating",
     "hilbert_blocks": "evener.partitioning.geometric",
+    "map_blocks": "evener.mapping.blocks",
     "partition_with": "evener.partitioning.registry",
     "plan": "evener.planning",
     "rcb_blocks": "evener.partitioning.geometric",
@@ -83,12 +85,13 @@ if TYPE_CHECKING:
     from evener.filing.plans import read_plan, write_plan
     from evener.filing.platforms import read_platform, write_platform
     from evener.graphs import Graph
+    from evener.mapping.blocks import map_blocks
     from evener.meshes import Mesh
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks
     from evener.partitioning.refine import Refined, refine
     from evener.partitioning.registry import partition_with
-    from evener.partitions import Contract, Partition
+    from evener.partitions import Contract, Mapping, Partition
     from evener.planning import plan
     from evener.planning_options import PlanOptions
     from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction

@@ -11,10 +11,11 @@ import numpy as np
 from evener.errors import EvenerError
 from evener.evaluating import evaluate
 from evener.graphs import Graph
+from evener.mapping.blocks import map_blocks
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import TOOLS, Request, Tool, partition_with
 from evener.partitioning.trees import device_tree
-from evener.partitions import Contract, Further, Partition
+from evener.partitions import Contract, Further, Mapping, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation
 from evener.platforms import Platform
@@ -22,10 +23,11 @@ from evener.platforms import Platform
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One tool's result: as it came (raw) and with the contract enforced (kept), or why not.
+    """One tool's result: as it came (raw); enforced, mapped to devices (kept); or why not.
 
     cpu_seconds: the tool's own CPU time [s]; enforce_seconds: the repair's. moved: vertices the
-    repair moved. note: the reason where raw or kept is None.
+    repair moved. mapping: what going to other devices changed, or None where nothing did. note:
+    the reason where raw or kept is None.
     """
 
     tool: str
@@ -35,6 +37,7 @@ class Comparison:
     enforce_seconds: float = 0.0
     moved: int = 0
     note: str = ""
+    mapping: Mapping | None = None
 
 
 def available_tools(graph: Graph, platform: Platform) -> list[str]:
@@ -91,8 +94,14 @@ def compare(
             kept = enforce(graph, partition, contract, connected=options.connected,
                            names=platform.names)  # fmt: skip
             spent = time.process_time() - began
+            mapping = None
+            final = kept.partition
+            if options.mapping and platform.has_links:
+                mapping = map_blocks(graph, final, platform, contract,
+                                     bytes_per_value=options.bytes_per_value)  # fmt: skip
+                final = mapping.applied(final)
             result = replace(
-                result, kept=judge(kept.partition), moved=kept.moved, enforce_seconds=spent
+                result, kept=judge(final), moved=kept.moved, enforce_seconds=spent, mapping=mapping
             )
         except EvenerError as error:
             result = replace(result, note=error.message)

@@ -1,6 +1,7 @@
 """The whole story on one page: from a graph and a platform to a certified plan.
 
-platform + graph -> sizes and contracts -> partition -> contracts enforced -> judged -> Plan
+platform + graph -> sizes and contracts -> partition -> contracts enforced -> blocks mapped onto
+devices -> judged -> Plan
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import numpy as np
 
 from evener.evaluating import evaluate
 from evener.graphs import Graph
+from evener.mapping.blocks import map_blocks
 from evener.partitioning.enforce import Enforced, enforce
 from evener.partitioning.registry import TOOLS, Result, partition_with
 from evener.partitions import Contract, Partition
+from evener.partitions import Mapping as BlockMapping
 from evener.planning_options import PlanOptions
 from evener.plans import Plan
 from evener.platforms import Platform
@@ -52,13 +55,14 @@ def plan(
     raw = partition_with(options.tool, graph, options.request(contract, platform))
     tell("enforcing the contract", 0.75)
     kept = _enforce(graph, raw, contract, platform, options)
+    tell("mapping", 0.9)
+    mapping = _map(graph, kept.partition, platform, contract, options)
+    partition = kept.partition if mapping is None else mapping.applied(kept.partition)
     tell("certifying", 0.95)
-    judged = evaluate(
-        graph, kept.partition, platform, contract, bytes_per_value=options.bytes_per_value
-    )
+    judged = evaluate(graph, partition, platform, contract, bytes_per_value=options.bytes_per_value)
     tell("done", 1.0)
     return Plan(
-        kept.partition,
+        partition,
         platform,
         judged,
         sizes=sizes.sizes,
@@ -67,7 +71,13 @@ def plan(
         graph=describe(graph),
         inputs=dict(inputs or {}),
         versions={raw.tool: raw.version, "evener": version("evener"), "numpy": version("numpy")},
-        notes=(*notes, *raw.notes, *_remarks(kept, graph, platform, sizes, contract)),
+        notes=(
+            *notes,
+            *raw.notes,
+            *_remarks(kept, graph, platform, sizes, contract),
+            *_mapped(mapping),
+        ),
+        mapping=mapping,
     )
 
 
@@ -102,6 +112,34 @@ def _enforce(
     partition = Partition(raw.part, contract.k)
     names = platform.names
     return enforce(graph, partition, contract, connected=options.connected, names=names)
+
+
+def _map(
+    graph: Graph,
+    partition: Partition,
+    platform: Platform,
+    contract: Contract,
+    options: PlanOptions,
+) -> BlockMapping | None:
+    """Return where blocks go; None where no link is known, or they are to stay."""
+    if not (options.mapping and platform.has_links and platform.k > 1):
+        return None
+    return map_blocks(graph, partition, platform, contract, bytes_per_value=options.bytes_per_value)
+
+
+def _mapped(mapping: BlockMapping | None) -> list[str]:
+    """Say what going to other devices brought."""
+    if mapping is None or not mapping.moved:
+        return []
+    before, after = mapping.before, mapping.after
+    time = _ratio(after.seconds, before.seconds)
+    hops = _ratio(after.hop_bytes, before.hop_bytes)
+    blocks = f"{mapping.moved:,} of {mapping.device.size:,} blocks mapped to other devices"
+    return [f"{blocks}: predicted time {time} of before, bytes x hops {hops}"]
+
+
+def _ratio(after: float, before: float) -> str:
+    return f"{after / before:.2%}" if before > 0 else "100%"
 
 
 def _remarks(

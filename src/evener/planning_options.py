@@ -23,10 +23,11 @@ class PlanOptions:
 
     tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut"
     or "total_volume". seed, threads. epsilon: how far a block may be off its target, relative,
-    both ways. connected: blocks in one piece. bytes_per_value [B]: what a boundary vertex sends.
-    shares: what each weight of vertices that have several follows, "speed", "memory" or "equal",
-    such as "speed,memory"; "" for speed all through.
-    time_limit [s]: for tools that run in a process of their own.
+    both ways. connected: blocks in one piece. mapping: whether blocks may go to other devices
+    than the partitioner meant, where links differ. bytes_per_value [B]: what a boundary vertex
+    sends. shares: what each weight of vertices that have several follows, "speed", "memory" or
+    "equal", such as "speed,memory"; "" for speed all through. time_limit [s]: for tools that run
+    in a process of their own.
 
     Raises UsageError for numbers out of range; names are looked at where they are used.
     """
@@ -38,6 +39,7 @@ class PlanOptions:
     epsilon: float = 0.03
     threads: int = 2
     connected: bool = False
+    mapping: bool = True
     bytes_per_value: float = BYTES_PER_VALUE
     time_limit: float = 600.0
     shares: str = ""
@@ -56,8 +58,11 @@ class PlanOptions:
                 f"not {self.time_limit} s"
             )
 
-    def request(self, contract: Contract, platform: Platform) -> Request:
-        """Return what is asked of the partitioner for the platform's blocks, of this contract."""
+    def request(self, contract: Contract, platform: Platform | None = None) -> Request:
+        """Return what is asked of the partitioner for blocks of this contract.
+
+        platform: whose devices the blocks are for, for tools that go along its tree.
+        """
         return Request(
             contract.targets,
             epsilon=self.epsilon,
@@ -68,7 +73,7 @@ class PlanOptions:
             time_limit=self.time_limit,
             low=contract.low,
             high=contract.high,
-            tree=device_tree(platform),
+            tree=None if platform is None else device_tree(platform),
             further=contract.further,
         )
 

@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evener.arrays import BoolArray, FloatArray
 from evener.errors import InputError
 from evener.partitions import Contract, Partition
+from evener.partitions import Mapping as BlockMapping
 from evener.platforms import Platform
 
 IntVector = npt.NDArray[np.int64]
@@ -125,7 +126,8 @@ class Plan:
     part[v] of the partition is the index of v's device in the platform's order.
     saturated (k,): devices filled to their memory. options: everything that chose the result.
     graph: its counts. inputs: file name -> SHA-256. versions: program -> version.
-    notes: what a person should know, one sentence each.
+    notes: what a person should know, one sentence each. mapping: where the partitioner's blocks
+    went, or None where they were left alone; the partition has it in it.
     """
 
     partition: Partition
@@ -138,6 +140,7 @@ class Plan:
     inputs: Mapping[str, str] = field(default_factory=dict)
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    mapping: BlockMapping | None = None
 
     @property
     def certificate(self) -> Certificate:

@@ -79,29 +79,37 @@ def _row(result: Comparison) -> dict[str, Any]:
         "smallest": None if ratios is None else float(ratios.min()),
         "largest": None if ratios is None else float(ratios.max()),
         "held_before": None if raw is None else raw.certificate.all_hold,
+        "hop_bytes_before": result.mapping.before.hop_bytes if result.mapping else None,
+        "hop_bytes_after": result.mapping.after.hop_bytes if result.mapping else None,
     }
 
 
 def _print(rows: list[dict[str, Any]], out: Output) -> None:
     from evener.reporting.numbers import duration
 
+    hops = any(row["hop_bytes_after"] is not None for row in rows)
     table = [
         [row["tool"], row["family"], f"{row['edge_cut']:,.6g}", f"{row['max_volume']:,}",
          f"{row['total_volume']:,}", duration(row["seconds"]),
          f"{row['smallest']:.2f} to {row['largest']:.2f}", f"{row['moved']:,}",
          "yes" if row["holds"] else "no", f"{row['cpu_seconds']:.2f}",
-         f"{row['enforce_seconds']:.2f}"]
+         f"{row['enforce_seconds']:.2f}", *([_hops(row)] if hops else [])]
         for row in rows
         if row["edge_cut"] is not None
     ]  # fmt: skip
     out.table(
         ["tool", "family", "cut", "max vol", "total vol", "predicted", "raw block/target", "moved",
-         "holds", "CPU s", "enforce s"],
+         "holds", "CPU s", "enforce s", *(["bytes x hops, mapped"] if hops else [])],
         table,
     )  # fmt: skip
     for row in rows:
         if row["note"]:
             out.say(f"{row['tool']}: {row['note']}")
+
+
+def _hops(row: dict[str, Any]) -> str:
+    before, after = row["hop_bytes_before"], row["hop_bytes_after"]
+    return "" if after is None else f"{before:,.4g} to {after:,.4g}"
 
 
 def _json(result: Comparison, row: dict[str, Any], platform: Platform) -> dict[str, Any]:

@@ -31,7 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read, plan, write the plan and its report; print a short table and the verdict."""
     from evener.cli.judging import evaluation_to_dict
-    from evener.filing.plans import write_plan
+    from evener.filing.plans import mapping_to_dict, write_plan
     from evener.planning import plan
 
     platform = machine_of(args)
@@ -60,7 +60,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         written.append(args.report)
     _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
-    out.result({"verdict": made.verdict(), "tool": _tool(made), **judged,
+    mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
+    out.result({"verdict": made.verdict(), "tool": _tool(made), **judged, "mapping": mapping,
                 "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
 

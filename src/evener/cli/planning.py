@@ -38,6 +38,12 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
     parser.add_argument("--connected", action="store_true", help="blocks in one piece each")
     parser.add_argument(
+        "--map",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="blocks may go to other devices, where links differ (default yes)",
+    )
+    parser.add_argument(
         "--time-limit", type=float, default=600.0, metavar="S", help="seconds a tool may take"
     )
     add_judging_options(parser)
@@ -55,6 +61,7 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         epsilon=args.epsilon,
         threads=args.threads,
         connected=args.connected,
+        mapping=args.map,
         bytes_per_value=args.bytes_per_value,
         time_limit=args.time_limit,
         shares=args.shares,

@@ -13,6 +13,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +23,8 @@ import numpy.typing as npt
 from evener.arrays import as_integers, as_numbers
 from evener.errors import EvenerError, InputError
 from evener.filing.platforms import platform_from_dict, platform_to_dict
-from evener.partitions import Contract, Further, Partition
+from evener.partitions import Contract, Further, MappingScore, Partition
+from evener.partitions import Mapping as BlockMapping
 from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
 from evener.writing import atomic_write
 
@@ -111,6 +113,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
             "boundary": judged.boundary,
             "imbalance": _finite(judged.imbalance),
         },
+        "mapping": None if plan.mapping is None else mapping_to_dict(plan.mapping),
         "options": dict(plan.options),
         "graph": dict(plan.graph),
         "inputs": dict(plan.inputs),
@@ -133,6 +136,12 @@ def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
     return {"all_hold": certificate.all_hold, "target": contract.targets.tolist(),
             **limits, "cap": caps, **blocks,
             **({"further": further} if further else {})}  # fmt: skip
+
+
+def mapping_to_dict(mapping: BlockMapping) -> dict[str, Any]:
+    """Return where the partitioner's blocks went, and the scores before and after."""
+    scores = {name: asdict(getattr(mapping, name)) for name in ("before", "after")}
+    return {"device": mapping.device.tolist(), **scores}
 
 
 def _finite(value: float) -> float | None:
@@ -211,6 +220,7 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         inputs=_texts(_mapping(data, "inputs"), "inputs"),
         versions=_texts(_mapping(data, "versions"), "versions"),
         notes=tuple(str(note) for note in _list(data["notes"])),
+        mapping=_mapping_of(data.get("mapping"), k),
     )
 
 
@@ -248,6 +258,16 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
         raise InputError(f"the bound must be finite and above zero, not {bound}")
     compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
     return Prediction(compute, communicate, bound, _numbers(data["hop_bytes"], levels))
+
+
+def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
+    if data is None:  # not mapped, or by an evener that did not
+        return None
+    before, after = (
+        MappingScore(*_numbers([data[name][key] for key in ("seconds", "hop_bytes")], 2).tolist())
+        for name in ("before", "after")
+    )
+    return BlockMapping(_numbers(data["device"], k, whole=True), before, after)
 
 
 def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:

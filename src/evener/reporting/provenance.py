@@ -6,9 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from evener.partitions import Mapping as BlockMapping
 from evener.plans import Plan
 from evener.platforms import Device, Platform
-from evener.reporting.numbers import NOTHING, count, duration, memory, percent, ratio, speed
+from evener.reporting.numbers import NOTHING, count, duration, memory, percent, plural, ratio, speed
 
 MAX_GROUPS = 40
 OPTION_MEANINGS = {
@@ -19,6 +20,7 @@ OPTION_MEANINGS = {
     "epsilon": "tolerance about each target",
     "threads": "threads a tool may use",
     "connected": "blocks in one piece",
+    "mapping": "blocks may go to other devices, where links differ",
     "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
     "time_limit": "most a tool may take",
     "shares": "what each of several vertex weights follows",
@@ -48,7 +50,7 @@ def key_figures(plan: Plan) -> list[Row]:
     """Return the handful of numbers that follow the verdict."""
     judged, prediction, graph = plan.evaluation, plan.prediction, plan.graph
     n = max(plan.partition.n, 1)
-    return [
+    rows = [
         Row("vertices", count(graph["vertices"]), f"{count(graph['edges'])} edges"),
         Row("devices", count(plan.platform.k), _tool(plan)),
         Row("edge cut", count(judged.edge_cut), "weight of the edges between blocks"),
@@ -60,6 +62,14 @@ def key_figures(plan: Plan) -> list[Row]:
         Row("bound", duration(prediction.bound), "all work at the speed of all devices"),
         Row("over the bound", ratio(prediction.makespan / prediction.bound), "1.00x is perfect"),
     ]
+    return rows if plan.mapping is None else [*rows, _mapped(plan.mapping)]
+
+
+def _mapped(mapping: BlockMapping) -> Row:
+    before, after = memory(mapping.before.hop_bytes), memory(mapping.after.hop_bytes)
+    if not mapping.moved:
+        return Row("bytes x hops", after, "blocks sit as near as they can")
+    return Row("bytes x hops", after, f"{before} before {plural(mapping.moved, 'block')} moved")
 
 
 def provenance(plan: Plan) -> Provenance:
