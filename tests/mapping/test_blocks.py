@@ -16,7 +16,7 @@ from evener.graphs import Graph
 from evener.mapping import blocks
 from evener.mapping.blocks import AS_SOON, NO_LATER, map_blocks
 from evener.partitioning.geometric import hilbert_blocks
-from evener.partitions import Contract, Partition
+from evener.partitions import Contract, Further, Partition
 from evener.platforms import Connection, Device, Level, Link, Platform
 from tests.assertions import grid, path, random_graphs
 
@@ -250,3 +250,24 @@ def test_hard_graphs(graph, bytes_per_value):
 def test_lengths_that_differ():
     with pytest.raises(InputError, match="they differ"):
         map_blocks(path(4), Partition(np.zeros(4), 2), Platform.flat([1]), room_for_all(2, 4))
+
+
+def test_every_weight_of_the_vertices_is_kept(monkeypatch):
+    """Two weights a vertex: no block goes where the second one is too much."""
+    graph = grid(20, 20)
+    second = np.where(graph.coords[:, 0] < 10, 3.0, 1.0)
+    both = graph.with_(vwgt=np.column_stack([np.ones(400), second]))
+    along = hilbert_blocks(graph.coords, graph.weights(), np.full(8, 50.0))
+    partition = Partition(np.random.default_rng(2).permutation(8)[along], 8)
+    loads = np.bincount(partition.part, second, 8)
+    further = Further(loads, 0.9 * loads, 1.1 * loads)
+    free = room_for_all(8, 400)
+    tight = Contract(free.targets, free.low, free.high, further=(further,))
+    platform = machine(2, 2, [1e8, 1e8])
+    for exact in (8, 0):
+        monkeypatch.setattr(blocks, "EXACT", exact)
+        mapping = map_blocks(both, partition, platform, tight)
+        assert mapping.moved
+        judged = ev.evaluate(both, mapping.applied(partition), platform, tight)
+        assert judged.certificate.all_hold
+        assert map_blocks(both, partition, platform, free).moved

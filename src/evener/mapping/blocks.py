@@ -9,6 +9,8 @@ worse than what was given.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
 
@@ -137,19 +139,42 @@ def _alike(scene: Scene) -> IntVector:
 
     Devices in the order of their limits; those next to each other, as many as go together.
     """
-    order = np.lexsort((scene.speed, scene.cap, scene.high, scene.low))
+    order = np.lexsort((scene.speed, scene.cap, *scene.high.T[::-1], *scene.low.T[::-1]))
     alike = np.empty(order.size, np.int64)
-    number, low, high, cap = -1, 0.0, 0.0, 0.0
-    light, heavy, large, small = 0.0, 0.0, 0.0, 0.0
+    number, group = -1, _Group.of(scene, int(order[0]))
     for d in order.tolist():
-        low, high = max(low, scene.low[d]), min(high, scene.high[d])
-        cap = min(cap, scene.cap[d])
-        light, heavy = min(light, scene.weight[d]), max(heavy, scene.weight[d])
-        large, small = max(large, scene.size[d]), min(small, scene.size[d])
-        if number < 0 or not (low <= light and heavy <= high and small > 0 and large <= cap):
-            number += 1
-            low, high, cap = scene.low[d], scene.high[d], scene.cap[d]
-            light = heavy = scene.weight[d]
-            large = small = scene.size[d]
-        alike[d] = number
+        wider = group.with_(_Group.of(scene, d))
+        if number < 0 or not wider.takes_all():
+            number, wider = number + 1, _Group.of(scene, d)
+        alike[d], group = number, wider
     return alike
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """What some devices all take, and the extremes of their blocks."""
+
+    low: FloatArray
+    high: FloatArray
+    cap: float
+    lightest: FloatArray
+    heaviest: FloatArray
+    smallest: float
+    largest: float
+
+    @classmethod
+    def of(cls, scene: Scene, d: int) -> _Group:
+        weight, size = scene.weight[d], float(scene.size[d])
+        return cls(scene.low[d], scene.high[d], float(scene.cap[d]), weight, weight, size, size)
+
+    def with_(self, other: _Group) -> _Group:
+        return _Group(
+            np.maximum(self.low, other.low), np.minimum(self.high, other.high),
+            min(self.cap, other.cap), np.minimum(self.lightest, other.lightest),
+            np.maximum(self.heaviest, other.heaviest), min(self.smallest, other.smallest),
+            max(self.largest, other.largest),
+        )  # fmt: skip
+
+    def takes_all(self) -> bool:
+        within = (self.low <= self.lightest) & (self.heaviest <= self.high)
+        return bool(within.all() and self.smallest > 0 and self.largest <= self.cap)

@@ -15,11 +15,11 @@ class Scene(NamedTuple):
     """Arrays of a mapping problem over k blocks and k devices.
 
     starts (k + 1,), other (p,), n_bytes (p,): the quotient graph; bytes that two blocks exchange,
-    both ways together, the same in both rows. weight, size (k,): the blocks' [units] and [B];
-    home (k,): where each is at first and may always stay. speed, low, high, cap (k,): the
-    devices'. codes (depth, k): equal where devices share the first 1, 2, ... places; kind (k, k):
-    kind of link between two devices, empty where the codes say it. alpha [s], beta [s/B], hops:
-    of every kind of link.
+    both ways together, the same in both rows. weight (k, c), size (k,): the blocks' [units], one
+    a weight of the vertices, and [B]; home (k,): where each is at first and may always stay.
+    speed, cap (k,), low, high (k, c): the devices'. codes (depth, k): equal where devices share
+    the first 1, 2, ... places; kind (k, k): kind of link between two devices, empty where the
+    codes say it. alpha [s], beta [s/B], hops: of every kind of link.
     """
 
     starts: np.ndarray
@@ -54,7 +54,7 @@ def link_kind(scene, p, q):
 @njit(cache=True, nogil=True, inline="always")
 def computing(scene, b, d):
     """Seconds that block b takes on device d."""
-    return scene.weight[b] / scene.speed[d]
+    return scene.weight[b, 0] / scene.speed[d]
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -68,11 +68,10 @@ def fits(scene, b, d):
     """Whether block b keeps the contract of device d, or has been there from the beginning."""
     if scene.home[b] == d:
         return True
-    return (
-        scene.low[d] <= scene.weight[b] <= scene.high[d]
-        and scene.size[b] <= scene.cap[d]
-        and scene.size[b] > 0
-    )
+    for c in range(scene.weight.shape[1]):
+        if not scene.low[d, c] <= scene.weight[b, c] <= scene.high[d, c]:
+            return False
+    return 0 < scene.size[b] <= scene.cap[d]
 
 
 @njit(cache=True, nogil=True)

@@ -34,17 +34,19 @@ def scene_of(
 ) -> Scene:
     """Return the scene in which block b of `partition` is on device b; O(n + m)."""
     between = metrics.quotient(graph, partition)
-    weights = metrics.block_weights(graph, partition, constraint)
+    # With limits on further weights, all count, and the first one predicts.
+    counted = [constraint, *range(1, contract.n_constraints)]
+    weights = np.stack([metrics.block_weights(graph, partition, c) for c in counted], axis=1)
     size = metrics.block_bytes(graph, partition)
     # An empty block keeps no contract; a size of nothing says so to the kernels.
     size = np.where(metrics.block_sizes(partition) > 0, np.maximum(size, 1e-300), 0.0)
-    slack = RELATIVE_SLACK * np.maximum(np.abs(contract.targets), 1e-300)
+    slack = RELATIVE_SLACK * np.maximum(np.abs(contract.table("targets")), 1e-300)
     kind, alpha, beta, hops = _links(platform)
     return Scene(
         between.starts, between.other,
         (between.sent + between.received) * float(bytes_per_value),
-        weights, size, np.arange(partition.k), platform.speeds, contract.low - slack,
-        contract.high + slack, contract.caps * (1 + RELATIVE_SLACK),
+        weights, size, np.arange(partition.k), platform.speeds, contract.table("low") - slack,
+        contract.table("high") + slack, contract.caps * (1 + RELATIVE_SLACK),
         platform.places, kind, alpha, beta, hops,
     )  # fmt: skip
 
