@@ -31,6 +31,7 @@ COMMANDS = {
     "info": ("evener.cli.info", "what a graph or mesh file holds"),
     "convert": ("evener.cli.convert", "rewrite a graph or mesh as another format"),
     "generate": ("evener.cli.generate", "make a mesh or graph: Delaunay, RGG, R-MAT, airfoil, ..."),
+    "warm": ("evener.cli.warm", "compile all kernels ahead: in a container, for a shared file system"),
     "doctor": ("evener.cli.doctor", "versions, threads, optional tools, a self-test"),
 }
 
@@ -63,12 +64,17 @@ def _answer(words: list[str]) -> int:
 
         print(f"evener {version('evener')}")  # noqa: T201
         return 0
+    from evener.cli.compiling import CompilingShown, explained
     from evener.cli.output import Output
 
     out = Output(json="--json" in words, quiet="--quiet" in words)
     try:
         args, run = _parse(words)
-        return run_beside(lambda: run(args, out))
+        shown = CompilingShown(out, words[0])
+        try:
+            return run_beside(lambda: run(args, out), shown)
+        finally:
+            out.wait_for("")
     except SystemExit:  # --help has been answered
         return 0
     except BrokenPipeError:
@@ -76,6 +82,7 @@ def _answer(words: list[str]) -> int:
     except Exception as error:
         if "--debug" in words:
             out.trace(error)
+        error = explained(error)
         if isinstance(error, EvenerError):
             out.error(error)
             return error.exit_code

@@ -22,15 +22,19 @@ class Output:
     def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
         self.is_json = json
         self.is_quiet = quiet
+        self._bar: Progress | None = None
+        self._waits = self._waited = False
 
     def say(self, text: str) -> None:
         """Print a line for people; nothing with --json or --quiet."""
         if not (self.is_json or self.is_quiet):
+            self.wait_for("")
             print(text)  # noqa: T201
 
     def note(self, text: str) -> None:
         """Print a remark to stderr; nothing with --quiet."""
         if not self.is_quiet:
+            self.wait_for("")
             print(text, file=sys.stderr)  # noqa: T201
 
     def result(self, value: Mapping[str, Any]) -> None:
@@ -42,6 +46,7 @@ class Output:
         """Print a table; numbers to the right. Nothing with --json or --quiet."""
         if self.is_json or self.is_quiet:
             return
+        self.wait_for("")
         from rich.console import Console
         from rich.table import Table
 
@@ -65,11 +70,33 @@ class Output:
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
         """Show a bar with the time left from one second on, where stderr is a terminal."""
-        bar = Progress(what, shown=sys.stderr.isatty() and not (self.is_quiet or self.is_json))
+        self.wait_for("")
+        shown = sys.stderr.isatty() and not (self.is_quiet or self.is_json)
+        bar = Progress(what, shown=shown)
+        self._bar = bar if shown else None
         try:
             yield bar
         finally:
+            self._bar = None
             bar.close()
+
+    def wait_for(self, text: str, seconds: float = 0.0) -> None:
+        """Say what everything waits for, beside the bar if there is one; "" when it is over.
+
+        seconds: for how long so far. Where stderr is no terminal the text is printed once, as a
+        line. Nothing with --quiet.
+        """
+        if self.is_quiet or not (text or self._waits):
+            return
+        shown = f"{text} ({seconds:.0f} s so far)" if text else ""
+        if self._bar is not None:
+            self._bar.wait_for(shown)
+        elif sys.stderr.isatty():
+            # Back to the line's start, and nothing behind the text.
+            print(f"\r\x1b[K{shown}", end="", file=sys.stderr, flush=True)  # noqa: T201
+        elif not self._waited:
+            print(text, file=sys.stderr, flush=True)  # noqa: T201
+        self._waits, self._waited = bool(text), True
 
     def trace(self, error: BaseException) -> None:
         """Print where the error comes from."""
@@ -94,7 +121,7 @@ class Progress:
     """A bar of named steps, shown from one second on; call it with (step, fraction done)."""
 
     def __init__(self, what: str, *, shown: bool) -> None:
-        self._what, self._step, self._fraction = what, "", 0.0
+        self._what, self._step, self._fraction, self._waits_for = what, "", 0.0, ""
         self._bar: Any = None
         self._task: Any = None
         self._lock = threading.Lock()
@@ -109,6 +136,12 @@ class Progress:
         """Say that `step` begins, `fraction` of all the work being done."""
         with self._lock:
             self._step, self._fraction = step, fraction
+            self._update()
+
+    def wait_for(self, text: str) -> None:
+        """Show what the step waits for; "" ends it."""
+        with self._lock:
+            self._waits_for = text
             self._update()
 
     def close(self) -> None:
@@ -143,7 +176,8 @@ class Progress:
 
     def _update(self) -> None:
         if self._bar is not None:
-            text = f"{self._what}: {self._step}" if self._step else self._what
+            parts = [part for part in (self._step, self._waits_for) if part]
+            text = f"{self._what}: {', '.join(parts)}" if parts else self._what
             self._bar.update(self._task, completed=self._fraction, description=text)
 
 

@@ -9,8 +9,10 @@ from collections.abc import Callable
 from typing import NoReturn
 
 
-def run_beside(command: Callable[[], int]) -> int:
+def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None = None) -> int:
     """Return what `command` returns, raise what it raises; on Ctrl-C leave at once with 130.
+
+    meanwhile: called ten times a second while it runs.
 
     A compiled kernel never gives Python the chance to see a signal. The command therefore runs
     in a thread of its own, and the main thread sleeps until it ends or a signal wakes it.
@@ -29,6 +31,8 @@ def run_beside(command: Callable[[], int]) -> int:
         worker.start()
         while worker.is_alive():
             worker.join(0.1)
+            if meanwhile is not None:
+                meanwhile()
     except KeyboardInterrupt:
         leave()
     if failure:

@@ -1,0 +1,50 @@
+"""Says that kernels are being compiled, which happens once, and where they cannot be kept."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from evener.errors import EvenerError, UsageError
+from evener.warming.compiler import Compiled, watch_if_imported
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+WORDS = "compiling kernels, once"
+WORTH_SAYING = 1.0  # seconds of compiling, all together
+STEADY = 1.0  # seconds for which it stays when nothing is compiled: the next kernel may follow
+
+
+class CompilingShown:
+    """Called again and again while a command runs: shows the seconds spent compiling so far."""
+
+    def __init__(self, out: Output, command: str) -> None:
+        self._out = out
+        self._compiled = Compiled()
+        self._is_watching = False
+        self._last = 0.0
+        self._is_off = command == "warm"  # whose own bar says it
+
+    def __call__(self) -> None:
+        """Say it while a kernel is being compiled, and no longer."""
+        if self._is_off:
+            return
+        if not self._is_watching:
+            # Commands without kernels do not import the compiler; nothing is imported for this.
+            self._is_watching = watch_if_imported(self._compiled)
+        if self._compiled.is_busy and self._compiled.seconds > WORTH_SAYING:
+            self._last = time.monotonic()
+            self._out.wait_for(WORDS, self._compiled.seconds)
+        elif time.monotonic() - self._last > STEADY:
+            self._out.wait_for("")
+
+
+def explained(error: Exception) -> Exception:
+    """Return the error with what to do where the compiler has nowhere to keep kernels."""
+    if isinstance(error, EvenerError) or "no locator available" not in str(error):
+        return error
+    return UsageError(
+        "there is no folder in which compiled kernels can be kept",
+        hint="NUMBA_CACHE_DIR may name one that can be written.",
+    )

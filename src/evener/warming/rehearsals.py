@@ -1,0 +1,204 @@
+"""Small real calls that between them use every kernel with every type of array that calls use.
+
+A kernel is compiled for the types it meets: what was rehearsed has nothing left to compile. What
+decides the types: weights none, whole or real, of vertices and of edges; coordinates none, in the
+plane or in space; a file's format. Every piece is rehearsed alone, so that several processes can
+share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evener.arrays import IntArray
+from evener.errors import InfeasibleError, InputError, NotFoundError
+from evener.graphs import Graph
+from evener.partitions import Contract, Partition
+from evener.platforms import Device, Platform
+
+SPEEDS = [16.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+TYPES = (None, np.int64, np.float64)  # of weights
+
+
+def places() -> Iterator[Graph]:
+    """Yield grids in the plane and in space; large enough for groups of blocks to be searched."""
+    from evener.generating.grid import grid
+
+    yield grid([90, 90])
+    yield grid([20, 20, 20])
+
+
+def weighted(graph: Graph) -> Iterator[Graph]:
+    """Yield `graph` with every type of weights."""
+    for vertex, edge in product(TYPES, repeat=2):
+        yield graph.with_(
+            vwgt=None if vertex is None else np.ones(graph.n, vertex),
+            adjwgt=None if edge is None else np.full(graph.adjncy.size, 2, edge),
+        )
+
+
+def _plan(graph: Graph, **options: object) -> None:
+    from evener.planning import plan
+    from evener.planning_options import PlanOptions
+
+    plan(graph, Platform.flat(SPEEDS), PlanOptions(tool="evener", **options))  # type: ignore[arg-type]
+
+
+def cut() -> None:
+    """Divide meshes, with and without coordinates."""
+    for graph in places():
+        for heavy in weighted(graph):
+            _plan(heavy)
+            _plan(heavy.with_(coords=None))
+    for preset in ("fast", "strong"):
+        _plan(graph, preset=preset)
+        _plan(graph.with_(coords=None), preset=preset)
+
+
+def volumes() -> None:
+    """Divide meshes for what their blocks send."""
+    for graph in places():
+        for heavy in (graph, graph.with_(adjwgt=np.full(graph.adjncy.size, 2))):
+            for objective in ("total_volume", "max_volume"):
+                _plan(heavy, objective=objective)
+
+
+def propagation() -> None:
+    """Divide graphs of very uneven degrees."""
+    from evener.generating.rmat import rmat
+
+    for graph in (rmat(10, 3, 8), rmat(10, 3, 8, 0.4, 0.2, 0.2)):
+        for heavy in weighted(graph):
+            _plan(heavy)
+        for preset, objective in product(("fast", "strong"), ("total_volume", "max_volume")):
+            _plan(graph, preset=preset, objective=objective)
+
+
+def contracts() -> None:
+    """Repair partitions that break their contract in every way, and judge them."""
+    from evener.evaluating import evaluate
+    from evener.partitioning.enforce import enforce
+
+    rng = np.random.default_rng(7)
+    for graph in places():
+        n, k = graph.n, len(SPEEDS)
+        platform = Platform(tuple(Device(f"d{b}", s, memory=1e9) for b, s in enumerate(SPEEDS)))
+        targets = np.array(SPEEDS) * n / sum(SPEEDS)
+        caps = np.full(k, 1.2 * graph.total_bytes)
+        contract = Contract(targets, 0.97 * targets, 1.03 * targets, caps)
+        for heavy in weighted(graph):
+            everywhere = Partition(rng.integers(0, k, n).astype(np.int32), k)
+            kept = enforce(heavy, everywhere, contract, connected=True)
+            evaluate(heavy, kept.partition, platform, contract)
+    _many_blocks(graph)
+    for heaviest in (3, 400):
+        _pack(rng.integers(1, heaviest, 60), rng)
+    # Nothing small enough can be handed to the empty block but a vertex that its own one lacks.
+    _repair([3, 4, 3, 4, 3], [0, 0, 1, 1, 1], low=[5, 9, 0], high=[7, 10, 3])
+
+
+def _many_blocks(graph: Graph) -> None:
+    """Repair more blocks than a table of pairs is made for."""
+    k = 4100
+    part = np.arange(graph.n) * k // graph.n
+    part[part == 7] = 8
+    _repair(None, part, low=np.zeros(k), high=np.full(k, 5.0), graph=graph)
+
+
+def _pack(weights: IntArray, rng: np.random.Generator) -> None:
+    """Repair a path of heavy vertices with few to choose from."""
+    mean = float(weights.sum()) / 5
+    for part in (np.zeros(60), rng.integers(0, 5, 60)):
+        _repair(weights, part, low=np.full(5, mean - 1), high=np.full(5, mean + 1))
+
+
+def _repair(
+    weights: ArrayLike | None,
+    part: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    graph: Graph | None = None,
+) -> None:
+    """Repair a graph, or else the path of these weights; it may well be impossible."""
+    from evener.partitioning.enforce import enforce
+
+    part, low, high = np.asarray(part, np.int32), np.asarray(low, float), np.asarray(high, float)
+    if graph is None:
+        n = part.size
+        graph = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), vwgt=weights)
+    with suppress(InfeasibleError, NotFoundError):  # trying is all that compiling needs
+        enforce(graph, Partition(part, low.size), Contract((low + high) / 2, low, high))
+
+
+def geometry() -> None:
+    """Divide points by bisection and along the curve."""
+    from evener.partitioning.registry import Request, partition_with
+
+    for graph in places():
+        for tool in ("rcb", "rib", "hilbert"):
+            partition_with(tool, graph, Request(np.array(SPEEDS)))
+
+
+def building() -> None:
+    """Build graphs from pairs, sorted or not, and meshes of every kind."""
+    from evener.generating.barabasi_albert import barabasi_albert
+    from evener.warming.samples import meshes
+
+    barabasi_albert(64, 3)
+    u, v = np.array([0, 2, 1, 0]), np.array([1, 1, 0, 2])
+    for weights in TYPES:
+        graph = Graph.from_edges(3, u, v, weights=None if weights is None else np.ones(4, weights))
+        graph.components()
+        adjwgt = None if weights is None else np.ones(6, weights)
+        Graph([0, 2, 4, 6], [2, 1, 2, 0, 1, 0], adjwgt=adjwgt)  # not in order
+    for mesh in meshes():
+        mesh.dual_graph()
+        mesh.nodal_graph()
+        if mesh.dim == 3:
+            mesh.boundary_faces()
+
+
+def files() -> None:
+    """Read and write every format."""
+    from evener.filing import read
+    from evener.filing.writing_graphs import write_graph
+    from evener.filing.writing_meshes import write_mesh
+    from evener.warming.samples import meshes, write_samples
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        graphs, mesh_files = write_samples(folder)
+        for path in graphs:
+            read(path)
+        with suppress(InputError):
+            read(folder / "one_way.graph")
+        for path in mesh_files:
+            for by in ("cells", "points"):
+                read(path, by=by)
+        read(folder / "plain.graph", weights=str(folder / "plain.graph.xyz"))
+        for number, graph in enumerate(weighted(read(folder / "plain.graph").graph)):
+            for suffix in (".graph", ".grf", ".csv", ".mtx"):
+                if number == 0 or graph.vwgt is not None and graph.vwgt.dtype == np.int64:
+                    write_graph(folder / f"out{suffix}", graph)
+        for mesh in meshes():
+            write_mesh(folder / "out.su2", mesh)
+
+
+# In this order two processes are done at about the same time, and what volumes and propagation
+# share with the cut has been compiled when they begin.
+REHEARSALS: dict[str, Callable[[], None]] = {
+    "cut": cut,
+    "files": files,
+    "geometry": geometry,
+    "building": building,
+    "propagation": propagation,
+    "volumes": volumes,
+    "contracts": contracts,
+}

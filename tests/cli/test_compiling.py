@@ -1,0 +1,119 @@
+"""What a cold cache looks like: one line, once; nothing on stdout; a clear word where it fails."""
+
+import json
+import os
+import pty
+import time
+
+import pytest
+
+from evener.cli.compiling import WORDS, CompilingShown, explained
+from evener.cli.output import Output
+from evener.errors import UsageError
+from evener.warming.compiler import Compiled
+from tests.assertions import run_evener
+
+
+class Said(Output):
+    """Keeps what it is told to wait for."""
+
+    def __init__(self):
+        super().__init__()
+        self.waits = []
+
+    def wait_for(self, text, seconds=0.0):
+        self.waits.append(text)
+
+
+def shown_after(seconds, monkeypatch, command="plan"):
+    """What is said while a kernel has been compiled for so many seconds."""
+    out = Said()
+    shown = CompilingShown(out, command)
+    monkeypatch.setattr(shown, "_is_watching", True)
+    compiled = Compiled()
+    compiled.begin("a.kernel")
+    monkeypatch.setattr(compiled, "_began", dict.fromkeys(compiled._began, time.monotonic() - seconds))
+    monkeypatch.setattr(shown, "_compiled", compiled)
+    shown()
+    return out.waits
+
+
+def test_only_what_takes_long_is_said(monkeypatch):
+    assert shown_after(0.2, monkeypatch) == [""]
+    assert shown_after(5.0, monkeypatch) == [WORDS]
+    assert shown_after(5.0, monkeypatch, "warm") == []
+
+
+def test_nothing_is_imported_to_watch(capsys):
+    """The compiler takes half a second to import; a command without kernels does not."""
+    code = (
+        "import sys; from evener.cli import main; main(['machine', 'flat', '--speeds', '1,2']);"
+        "assert 'numba' not in sys.modules"
+    )
+    import subprocess
+    import sys
+
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+
+
+def test_said_once_where_stderr_is_no_terminal(capsys):
+    out = Output()
+    for text in ("waiting", "waiting", "", "waiting"):
+        out.wait_for(text, 3.0)
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert captured.err == "waiting\n"
+
+
+def test_quiet_says_nothing(capsys):
+    Output(quiet=True).wait_for("waiting", 3.0)
+    assert capsys.readouterr().err == ""
+
+
+def test_on_a_terminal_the_seconds_run_and_go(monkeypatch):
+    ours, theirs = pty.openpty()
+    with os.fdopen(theirs, "w") as terminal:
+        monkeypatch.setattr("sys.stderr", terminal)
+        out = Output()
+        out.wait_for("waiting", 3.0)
+        out.wait_for("waiting", 4.0)
+        out.say("")
+        out.say("")  # nothing is left to be removed
+    shown = os.read(ours, 1000).decode()
+    os.close(ours)
+    assert shown == "".join(f"\r\x1b[K{t}" for t in ("waiting (3 s so far)", "waiting (4 s so far)", ""))
+
+
+def test_with_a_bar_it_stands_beside_the_step():
+    out = Output()
+    with out.progress("Planning") as bar:
+        out._bar = bar  # as on a terminal
+        bar("partitioning", 0.1)
+        out.wait_for("waiting", 3.0)
+        assert bar._waits_for == "waiting (3 s so far)"
+        out.wait_for("")
+        assert bar._waits_for == ""
+
+
+def test_nowhere_to_keep_kernels_is_explained():
+    error = explained(RuntimeError("cannot cache function 'f': no locator available for file 'x'"))
+    assert isinstance(error, UsageError)
+    assert "NUMBA_CACHE_DIR" in error.hint
+    other = RuntimeError("else")
+    assert explained(other) is other
+
+
+@pytest.mark.slow
+def test_a_cold_plan_says_so_and_json_stays_json(tmp_path, grid_file):
+    said = run_evener(
+        "evaluate", grid_file, _parts(tmp_path), "--k", 2, "--json", NUMBA_CACHE_DIR=str(tmp_path / "cold")
+    )
+    assert said.returncode == 0, said.stderr
+    assert json.loads(said.stdout)["holds"] is True
+    assert WORDS in said.stderr.splitlines()
+
+
+def _parts(tmp_path):
+    file = tmp_path / "parts.txt"
+    file.write_text("0\n" * 60 + "1\n" * 60)
+    return file
