@@ -282,6 +282,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
         "report": "g.plan",
         "info": "g.graph",
         "convert": "g.graph g.npz",
+        "warm": "--processes 1",
     }
     for command, more in words.items():
         capsys.readouterr()

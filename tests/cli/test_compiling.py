@@ -3,6 +3,8 @@
 import json
 import os
 import pty
+import subprocess
+import sys
 import time
 
 import pytest
@@ -32,7 +34,9 @@ def shown_after(seconds, monkeypatch, command="plan"):
     monkeypatch.setattr(shown, "_is_watching", True)
     compiled = Compiled()
     compiled.begin("a.kernel")
-    monkeypatch.setattr(compiled, "_began", dict.fromkeys(compiled._began, time.monotonic() - seconds))
+    monkeypatch.setattr(
+        compiled, "_began", dict.fromkeys(compiled._began, time.monotonic() - seconds)
+    )
     monkeypatch.setattr(shown, "_compiled", compiled)
     shown()
     return out.waits
@@ -50,10 +54,11 @@ def test_nothing_is_imported_to_watch(capsys):
         "import sys; from evener.cli import main; main(['machine', 'flat', '--speeds', '1,2']);"
         "assert 'numba' not in sys.modules"
     )
-    import subprocess
-    import sys
 
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode == 0
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, check=False).returncode
+        == 0
+    )
 
 
 def test_said_once_where_stderr_is_no_terminal(capsys):
@@ -81,7 +86,9 @@ def test_on_a_terminal_the_seconds_run_and_go(monkeypatch):
         out.say("")  # nothing is left to be removed
     shown = os.read(ours, 1000).decode()
     os.close(ours)
-    assert shown == "".join(f"\r\x1b[K{t}" for t in ("waiting (3 s so far)", "waiting (4 s so far)", ""))
+    assert shown == "".join(
+        f"\r\x1b[K{t}" for t in ("waiting (3 s so far)", "waiting (4 s so far)", "")
+    )
 
 
 def test_with_a_bar_it_stands_beside_the_step():
@@ -106,7 +113,13 @@ def test_nowhere_to_keep_kernels_is_explained():
 @pytest.mark.slow
 def test_a_cold_plan_says_so_and_json_stays_json(tmp_path, grid_file):
     said = run_evener(
-        "evaluate", grid_file, _parts(tmp_path), "--k", 2, "--json", NUMBA_CACHE_DIR=str(tmp_path / "cold")
+        "evaluate",
+        grid_file,
+        _parts(tmp_path),
+        "--k",
+        2,
+        "--json",
+        NUMBA_CACHE_DIR=str(tmp_path / "cold"),
     )
     assert said.returncode == 0, said.stderr
     assert json.loads(said.stdout)["holds"] is True

@@ -17,6 +17,7 @@ from evener.filing import read
 from evener.generating.rmat import rmat
 from evener.generating.simplices import tetrahedron_mesh, triangle_mesh
 from evener.graphs import Graph
+from evener.partitioning.registry import TOOLS
 from evener.planning import plan
 from evener.planning_options import PlanOptions
 from evener.platforms import Device, Platform
@@ -48,7 +49,7 @@ def play_plans():
         )  # fmt: skip
         plan(heavy, platform, PlanOptions("evener", connected=True))
         plan(heavy.with_(coords=None), platform, PlanOptions("metis", connected=True))
-    tools = ["evener", "metis", "metis-recursive", "rcb", "rib", "hilbert"]
+    tools = [name for name, tool in TOOLS.items() if tool.family != "external"]
     assert all(row.kept for row in compare(flat, platform, tools, PlanOptions()))
 
 

@@ -31,7 +31,10 @@ COMMANDS = {
     "info": ("evener.cli.info", "what a graph or mesh file holds"),
     "convert": ("evener.cli.convert", "rewrite a graph or mesh as another format"),
     "generate": ("evener.cli.generate", "make a mesh or graph: Delaunay, RGG, R-MAT, airfoil, ..."),
-    "warm": ("evener.cli.warm", "compile all kernels ahead: in a container, for a shared file system"),
+    "warm": (
+        "evener.cli.warm",
+        "compile all kernels ahead, for containers and shared folders",
+    ),
     "doctor": ("evener.cli.doctor", "versions, threads, optional tools, a self-test"),
 }
 

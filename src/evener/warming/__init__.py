@@ -1,1 +1,1 @@
-"""Compiles all kernels ahead, and tells of compilation: `warm` in warm.py, `watch` in compiler.py."""
+"""Compiles all kernels ahead (warm.py), and tells of compilation (compiler.py)."""

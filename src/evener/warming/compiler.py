@@ -64,7 +64,7 @@ def watch(compiled: Compiled) -> None:
     """Tell `compiled` of every kernel compiled from now on; of none that is loaded."""
     from numba.core import event
 
-    class Listener(event.Listener):  # type: ignore[misc]
+    class Listener(event.Listener):
         def on_start(self, told: Any) -> None:
             compiled.begin(name_of(told.data["dispatcher"]))
 
@@ -114,7 +114,7 @@ def cache_place() -> tuple[Path, str]:
     folder = Path(kernel.stats.cache_path)
     if folder.name == "__pycache__":
         return Path(evener.__path__[0]), "the package"
-    given = Path(config.CACHE_DIR) if config.CACHE_DIR else None
+    given = Path(config.CACHE_DIR) if config.CACHE_DIR else None  # type: ignore[attr-defined]
     return folder.parent, "NUMBA_CACHE_DIR" if folder.parent == given else "the user"
 
 

@@ -21,7 +21,7 @@ from evener.arrays import IntArray
 from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
-from evener.platforms import Device, Platform
+from evener.platforms import Device, Level, Link, Platform
 
 SPEEDS = [16.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 TYPES = (None, np.int64, np.float64)  # of weights
@@ -44,11 +44,14 @@ def weighted(graph: Graph) -> Iterator[Graph]:
         )
 
 
-def _plan(graph: Graph, **options: object) -> None:
+def _plan(graph: Graph, tool: str = "evener", **options: str) -> None:
+    """Plan for two nodes of four devices."""
     from evener.planning import plan
     from evener.planning_options import PlanOptions
 
-    plan(graph, Platform.flat(SPEEDS), PlanOptions(tool="evener", **options))  # type: ignore[arg-type]
+    devices = (Device(f"d{b}", speed, at=f"node{b // 4}") for b, speed in enumerate(SPEEDS))
+    platform = Platform(tuple(devices), levels=(Level("cluster", Link()), Level("node", Link())))
+    plan(graph, platform, PlanOptions(tool=tool, **options))  # type: ignore[arg-type]
 
 
 def cut() -> None:
@@ -79,6 +82,22 @@ def propagation() -> None:
             _plan(heavy)
         for preset, objective in product(("fast", "strong"), ("total_volume", "max_volume")):
             _plan(graph, preset=preset, objective=objective)
+
+
+def tree() -> None:
+    """Divide along a machine's tree, and improve what was divided."""
+    from evener.generating.rmat import rmat
+    from evener.partitioning.refine import refine
+
+    for graph in (*places(), rmat(10, 3, 8)):
+        part = Partition((np.arange(graph.n) * 4 // graph.n).astype(np.int32), 4)
+        for heavy in weighted(graph):
+            _plan(heavy, "hierarchical")
+            _plan(heavy.with_(coords=None), "hierarchical")
+            refine(heavy, part)
+        for objective in ("total_volume", "max_volume"):
+            _plan(graph, "hierarchical", objective=objective)
+            refine(graph, part, objective=objective)
 
 
 def contracts() -> None:
@@ -156,8 +175,8 @@ def building() -> None:
     for weights in TYPES:
         graph = Graph.from_edges(3, u, v, weights=None if weights is None else np.ones(4, weights))
         graph.components()
-        adjwgt = None if weights is None else np.ones(6, weights)
-        Graph([0, 2, 4, 6], [2, 1, 2, 0, 1, 0], adjwgt=adjwgt)  # not in order
+        turned = graph.adjncy.reshape(3, 2)[:, ::-1].ravel()  # lists that are not in order
+        graph.with_(adjncy=turned)
     for mesh in meshes():
         mesh.dual_graph()
         mesh.nodal_graph()
@@ -185,7 +204,7 @@ def files() -> None:
         read(folder / "plain.graph", weights=str(folder / "plain.graph.xyz"))
         for number, graph in enumerate(weighted(read(folder / "plain.graph").graph)):
             for suffix in (".graph", ".grf", ".csv", ".mtx"):
-                if number == 0 or graph.vwgt is not None and graph.vwgt.dtype == np.int64:
+                if number == 0 or (graph.vwgt is not None and graph.vwgt.dtype == np.int64):
                     write_graph(folder / f"out{suffix}", graph)
         for mesh in meshes():
             write_mesh(folder / "out.su2", mesh)
@@ -200,5 +219,6 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "building": building,
     "propagation": propagation,
     "volumes": volumes,
+    "tree": tree,
     "contracts": contracts,
 }

@@ -48,9 +48,7 @@ GRAPHS = {
     "             3             1             1             1             0\n"
     "RUA                        3             3             3             0\n"
     "(26I3)          (26I3)          (3E25.16)           \n"
-    "  1  2  3  4\n  2  3  1\n"
-    + "".join(f"{value:25.16E}" for value in (1.5, 2.0, 3.0))
-    + "\n",
+    "  1  2  3  4\n  2  3  1\n" + "".join(f"{value:25.16E}" for value in (1.5, 2.0, 3.0)) + "\n",
 }
 COORDINATES = "0 0\n1 0\n2 0.5\n"
 
@@ -72,7 +70,7 @@ def meshes() -> Iterator[Mesh]:
     """Yield one mesh of two cells of each kind, in the plane and in space."""
     flat = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1], [2, 0], [2, 1]])
     below = np.array([[x, y, 0.0] for y in (0, 1) for x in (0, 1, 2)])
-    body = np.concatenate([below, below + [0, 0, 1]])
+    body = np.concatenate([below, below + np.array([0, 0, 1])])
     for points, kind, cells in (
         (flat, TRIANGLE, [[0, 1, 2], [0, 2, 3]]),
         (flat, QUAD, [[0, 1, 2, 3], [1, 4, 5, 2]]),

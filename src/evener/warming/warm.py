@@ -17,6 +17,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Self
 
 from evener.errors import ToolError
 from evener.warming.compiler import Compiled, cache_place, kernels, watch
@@ -50,7 +51,7 @@ def warm(processes: int = 1, progress: Callable[[str, float], None] | None = Non
     Raises ToolError where a process ends before its work is done.
     """
     began, cpu_began = time.monotonic(), _cpu_seconds()
-    tell = progress or (lambda step, fraction: None)
+    tell = progress or _silent
     compiled: list[str] = []
     if processes > 1:
         compiled += _in_processes(min(processes, len(REHEARSALS)), tell)
@@ -110,7 +111,7 @@ class _Worker:
             text=True,
         )
 
-    def __enter__(self) -> _Worker:
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -132,6 +133,10 @@ class _Worker:
                 hint="With one process, `evener warm --processes 1`, it shows why.",
             )
         return list(json.loads(answer))
+
+
+def _silent(step: str, fraction: float) -> None:
+    """Show no progress."""
 
 
 def _cpu_seconds() -> float:

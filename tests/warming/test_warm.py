@@ -1,0 +1,45 @@
+"""Compiling ahead, in this process and in several."""
+
+import numpy as np
+import pytest
+
+from evener.errors import ToolError
+from evener.warming import warm as module
+from evener.warming.warm import warm
+
+
+def piece():
+    """Call one kernel."""
+    from evener.graphs import Graph
+
+    Graph.from_edges(3, np.array([0, 1]), np.array([1, 2])).components()
+
+
+def test_what_is_compiled_already_is_left(monkeypatch):
+    monkeypatch.setattr(module, "REHEARSALS", {"a piece": piece, "another": piece})
+    warm()
+    told = []
+    done = warm(progress=lambda step, fraction: told.append((step, fraction)))
+    assert done.compiled == []
+    assert done.n_kernels > 100
+    assert done.processes == 1
+    assert told == [("a piece", 0.0), ("another", 0.5)]
+    assert done.folder.is_dir()
+
+
+def test_several_processes_share_the_pieces(monkeypatch):
+    """The names are those that the processes know: pieces that exist."""
+    monkeypatch.setattr(module, "REHEARSALS", {"geometry": piece, "building": piece})
+    told = []
+    warm(2, progress=lambda step, fraction: told.append((step, fraction)))
+    done = warm(2, progress=lambda step, fraction: told.append((step, fraction)))
+    assert done.compiled == []
+    assert done.processes == 2
+    assert sorted({step for step, _ in told}) == ["building", "geometry"]
+    assert max(fraction for _, fraction in told) < 1
+
+
+def test_a_process_that_ends_early_is_told_of(monkeypatch):
+    monkeypatch.setattr(module, "REHEARSALS", {"no such piece": piece, "none either": piece})
+    with pytest.raises(ToolError, match="ended before it was done"):
+        warm(2)
