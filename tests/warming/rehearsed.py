@@ -49,6 +49,11 @@ def play_plans():
         )  # fmt: skip
         plan(heavy, platform, PlanOptions("evener", connected=True))
         plan(heavy.with_(coords=None), platform, PlanOptions("metis", connected=True))
+    for weights in (edge, edge / 7):
+        both = np.column_stack([rng.integers(1, 4, flat.n), rng.integers(0, 9, flat.n)])
+        heavy = flat.with_(vwgt=both if weights is edge else both / 2)
+        for coords in (flat.coords, None):
+            plan(heavy.with_(coords=coords), platform, PlanOptions("evener"))
     tools = [name for name, tool in TOOLS.items() if tool.family != "external"]
     assert all(row.kept for row in compare(flat, platform, tools, PlanOptions()))
 

@@ -29,13 +29,13 @@ def test_what_is_compiled_already_is_left(monkeypatch):
 
 def test_several_processes_share_the_pieces(monkeypatch):
     """The names are those that the processes know: pieces that exist."""
-    monkeypatch.setattr(module, "REHEARSALS", {"geometry": piece, "building": piece})
+    monkeypatch.setattr(module, "REHEARSALS", {"files": piece, "building": piece})
     told = []
     warm(2, progress=lambda step, fraction: told.append((step, fraction)))
     done = warm(2, progress=lambda step, fraction: told.append((step, fraction)))
     assert done.compiled == []
     assert done.processes == 2
-    assert sorted({step for step, _ in told}) == ["building", "geometry"]
+    assert sorted({step for step, _ in told}) == ["building", "files"]
     assert max(fraction for _, fraction in told) < 1
 
 

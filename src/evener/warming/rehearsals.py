@@ -156,13 +156,39 @@ def _repair(
         enforce(graph, Partition(part, low.size), Contract((low + high) / 2, low, high))
 
 
-def geometry() -> None:
-    """Divide points by bisection and along the curve."""
-    from evener.partitioning.registry import Request, partition_with
+def others() -> None:
+    """Divide with every other partitioner that runs in this process."""
+    from evener.partitioning.registry import TOOLS
 
+    rehearsed = ("evener", "hierarchical")
     for graph in places():
-        for tool in ("rcb", "rib", "hilbert"):
-            partition_with(tool, graph, Request(np.array(SPEEDS)))
+        for name, tool in TOOLS.items():
+            if tool.family != "external" and name not in rehearsed:
+                _plan(graph, name)
+                _plan(graph.with_(adjwgt=np.full(graph.adjncy.size, 2)), name)
+
+
+def several() -> None:
+    """Divide vertices of several weights, and repair what does not balance them."""
+    from evener.partitioning.enforce import enforce
+    from evener.planning_options import PlanOptions
+
+    rng, platform = np.random.default_rng(5), Platform.flat(SPEEDS)
+    for graph in places():
+        second = rng.integers(1, 9, graph.n) * (np.arange(graph.n) > graph.n // 3)
+        weights = np.column_stack([np.ones(graph.n, np.int64), second])
+        for heavy in (graph.with_(vwgt=weights), graph.with_(vwgt=weights / 2)):
+            _plan(heavy)
+            _plan(heavy.with_(coords=None, adjwgt=np.full(graph.adjncy.size, 2)))
+        contract, _ = PlanOptions().contract(heavy, platform)
+        lopsided = rng.integers(0, len(SPEEDS), graph.n).astype(np.int32)
+        with suppress(InfeasibleError, NotFoundError):
+            enforce(heavy, Partition(lopsided, len(SPEEDS)), contract)
+    # Heavy vertices, of which only swaps bring the blocks within all limits.
+    path = Graph.from_edges(60, np.arange(59), np.arange(1, 60), vwgt=rng.integers(1, 400, (60, 2)))
+    contract, _ = PlanOptions().contract(path, Platform.flat([1.0] * 5))
+    with suppress(InfeasibleError, NotFoundError):
+        enforce(path, Partition(rng.integers(0, 5, 60).astype(np.int32), 5), contract)
 
 
 def building() -> None:
@@ -215,10 +241,11 @@ def files() -> None:
 REHEARSALS: dict[str, Callable[[], None]] = {
     "cut": cut,
     "files": files,
-    "geometry": geometry,
+    "others": others,
     "building": building,
     "propagation": propagation,
     "volumes": volumes,
     "tree": tree,
+    "several": several,
     "contracts": contracts,
 }
