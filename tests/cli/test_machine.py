@@ -12,7 +12,7 @@ from evener.cli.machine_tree import MAX_LINES
 from evener.cli.machines import add_machine_options, machine_of
 from evener.errors import InputError, UsageError
 from evener.filing.platforms import platform_from_dict, read_platform, write_platform
-from evener.generating.platforms import grid, topo1, topo2, topo3
+from evener.generating.platforms import grid, topo1, topo2, topo3, tree
 from evener.platforms import Device, Level, Link, Platform
 
 
@@ -44,6 +44,9 @@ def evener(capsys):
         ("grid --shape 2x3", grid([2, 3])),
         ("grid --shape 2x2x2 --speeds 5 --alpha-us 2 --GB-per-s 10",
          grid([2, 2, 2], speeds=[5], link=Link(2e-6, 1e-10))),
+        ("tree --shape 2x3", tree([2, 3])),
+        ("tree --shape 2x2x3 --fast 1 --speed 4e8 --slow-speed 1e8",
+         tree([2, 2, 3], fast=1, speed=4e8, slow_speed=1e8)),
         ("grid --shape 1x2 --GB-per-s inf", grid([1, 2], link=Link(5e-7, 0.0))),
     ],
 )  # fmt: skip
@@ -89,6 +92,9 @@ def test_this_computer(evener, tmp_path):
         ("flat --speeds 1,-2", "entry 2 is '-2'"),
         ("flat --speeds inf", "entry 1 is 'inf'"),
         ("grid --shape 4", "NXxNY"),
+        ("tree --shape 4", "NxSxD"),
+        ("tree --shape 2x3x0", "two devices or more"),
+        ("tree --shape 2x3 --fast 4", "of 3 devices in a group, 4 cannot be fast"),
         ("grid --shape 4x-1", "NXxNY"),
         ("grid --shape 99999x99999", "a grid is"),
         ("grid --shape 2x2 --speeds 1,2,3", "3 speeds"),

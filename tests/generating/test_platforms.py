@@ -7,7 +7,7 @@ import pytest
 
 from evener import platforms
 from evener.errors import UsageError
-from evener.generating.platforms import PLATFORMS, flat, grid, topo1, topo2, topo3
+from evener.generating.platforms import PLATFORMS, flat, grid, topo1, topo2, topo3, tree
 from evener.platforms import Link
 from evener.sizing import target_sizes
 
@@ -126,3 +126,16 @@ def test_registry_names_what_it_makes():
     assert PLATFORMS["flat"]([1, 4]) == flat([1, 4])
     for name in ("topo1", "topo2"):
         assert PLATFORMS[name](24, 2, 16).name == name
+
+
+def test_tree_of_clusters_nodes_and_sockets():
+    platform = tree([2, 3, 2, 4], fast=1, speed=8.0, slow_speed=2.0)
+    assert platform.k == 48
+    assert platform.speeds.tolist() == [8.0, 2.0, 2.0, 2.0] * 12
+    assert [level.name for level in platform.levels] == ["site", "cluster", "node", "socket"]
+    assert platform.devices[-1].at == "c1/n2/s1"
+    alpha, beta = platform.link_costs(np.zeros(4, int), np.array([47, 23, 7, 3]))
+    assert (np.diff(alpha) < 0).all()
+    assert (np.diff(beta) < 0).all()
+    assert [level.name for level in tree([2, 2]).levels] == ["cluster", "node"]
+    assert tree([2, 2]).devices[0].at == "n0"

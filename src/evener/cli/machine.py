@@ -32,6 +32,17 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     grid.add_argument("--speeds", metavar="S,S,...", help="one per device, or one for all (1)")
     grid.add_argument("--alpha-us", type=_not_negative, default=0.5, metavar="US", help="(0.5)")
     grid.add_argument("--GB-per-s", type=_positive, default=40.0, metavar="GB", help="(40)")
+    tree = _kind(kinds, "tree", "nodes of sockets of devices, some of them fast")
+    tree.add_argument(
+        "--shape", required=True, metavar="NxSxD", help="nodes x sockets x devices, as 4x2x12"
+    )
+    tree.add_argument("--fast", type=int, default=0, metavar="F", help="in every lowest group (0)")
+    tree.add_argument(
+        "--speed", type=_positive_finite, default=16.0, metavar="S", help="of a fast device (16)"
+    )
+    tree.add_argument(
+        "--slow-speed", type=_positive_finite, default=1.0, metavar="S", help="of the others (1)"
+    )
     _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices; speeds constants")
     show = _kind(kinds, "show", "draw a machine file's tree", writes=False)
     show.add_argument("file", metavar="FILE", help="a machine file")
@@ -65,7 +76,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _made(args: argparse.Namespace) -> Platform:
-    from evener.generating.platforms import PLATFORMS, flat, grid
+    from evener.generating.platforms import PLATFORMS, flat, grid, tree
 
     kind = args.machine_kind
     if kind == "here":
@@ -79,7 +90,11 @@ def _made(args: argparse.Namespace) -> Platform:
 
         speeds = None if args.speeds is None else speeds_of(args.speeds)
         beta = 0.0 if args.GB_per_s == math.inf else 1 / (args.GB_per_s * 1e9)
-        return grid(_shape(args.shape), speeds=speeds, link=Link(args.alpha_us * 1e-6, beta))
+        shape = _shape(args.shape, "NXxNY or NXxNYxNZ", "4x4 or 2x2x3", 3)
+        return grid(shape, speeds=speeds, link=Link(args.alpha_us * 1e-6, beta))
+    if kind == "tree":
+        shape = _shape(args.shape, "NxSxD", "4x2x12", 4)
+        return tree(shape, fast=args.fast, speed=args.speed, slow_speed=args.slow_speed)
     more = {"middle": args.middle} if kind == "topo2" else {}
     return PLATFORMS[kind](
         checked_count(args.k, "--k"),
@@ -138,10 +153,10 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
         )
 
 
-def _shape(text: str) -> list[int]:
+def _shape(text: str, form: str, example: str, most: int) -> list[int]:
     words = text.lower().split("x")
-    if len(words) not in (2, 3) or not all(w.isascii() and w.isdigit() for w in words):
-        raise UsageError(f"--shape is NXxNY or NXxNYxNZ, as 4x4 or 2x2x3; not {text!r}")
+    if not (2 <= len(words) <= most and all(w.isascii() and w.isdigit() for w in words)):
+        raise UsageError(f"--shape is {form}, as {example}; not {text!r}")
     return [int(word[:12]) for word in words]
 
 

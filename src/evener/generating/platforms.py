@@ -24,6 +24,14 @@ TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
 # A cluster of today: 2 us and 10 GB/s between nodes, 0.5 us and 40 GB/s within one.
 CLUSTER_LINK = Link(2e-6, 1e-10)
 NODE_LINK = Link(5e-7, 2.5e-11)
+SOCKET_LINK = Link(2e-7, 1e-11)
+SITE_LINK = Link(2e-5, 1e-9)  # between clusters
+TREE_LEVELS = (
+    Level("site", SITE_LINK),
+    Level("cluster", CLUSTER_LINK),
+    Level("node", NODE_LINK),
+    Level("socket", SOCKET_LINK),
+)
 
 
 def topo1(
@@ -144,12 +152,43 @@ def grid(
     return Platform(tuple(devices), connections=tuple(connections), name=name)
 
 
+def tree(
+    shape: Sequence[int], *, fast: int = 0, speed: float = 16.0, slow_speed: float = SLOW_SPEED
+) -> Platform:
+    """Return nodes x devices, nodes x sockets x devices, or clusters of these.
+
+    The first `fast` devices of every lowest group have `speed`, the rest `slow_speed` [units/s].
+    Raises UsageError for shapes and counts that do not fit.
+    """
+    said = "x".join(map(str, shape))
+    n_devices = 1
+    for extent in shape:
+        n_devices *= max(extent, 0)
+    if not (2 <= len(shape) <= 4 and 2 <= n_devices <= MAX_DEVICES):
+        raise UsageError(
+            f"a tree is NODESxDEVICES, NODESxSOCKETSxDEVICES or CLUSTERSxNODESxSOCKETSxDEVICES, "
+            f"of two devices or more; not {said}"
+        )
+    if not 0 <= fast <= shape[-1]:
+        raise UsageError(f"of {shape[-1]:,} devices in a group, {fast:,} cannot be fast")
+    letters = {2: "n", 3: "ns", 4: "cns"}[len(shape)]
+    devices = []
+    for i, place in enumerate(product(*map(range, shape))):
+        at = "/".join(f"{word}{x}" for word, x in zip(letters, place, strict=False))
+        is_fast = place[-1] < fast
+        name = f"{'fast' if is_fast else 'slow'}{i}"
+        devices.append(Device(name, float(speed if is_fast else slow_speed), at=at))
+    first = 0 if len(shape) == 4 else 1
+    return Platform(tuple(devices), TREE_LEVELS[first : first + len(shape)], name=f"tree {said}")
+
+
 PLATFORMS: dict[str, Callable[..., Platform]] = {
     "topo1": topo1,
     "topo2": topo2,
     "topo3": topo3,
     "flat": flat,
     "grid": grid,
+    "tree": tree,
 }
 
 _Group = tuple[str, int, float, float]  # name, how many, speed, relative memory
