@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.graphs import Graph
-from evener.partitioning import fm
+from evener.partitioning import fm, grouping
 from evener.partitioning import fm_kernels as kernels
 from evener.partitioning.fm import Effort, Limits, boundary_flags, refine_level
 from tests.assertions import grid, path, random_graphs
@@ -139,7 +139,7 @@ def test_a_dearer_border_is_shorter():
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_groups_decide_the_result_not_threads(monkeypatch, threads):
-    monkeypatch.setattr(fm, "WORTH_GROUPS", 10)
+    monkeypatch.setattr("evener.partitioning.grouping.WORTH_GROUPS", 10)
     rng = np.random.default_rng(4)
     level = level_of(grid(50, 50))
     part = np.arange(2500) // 50 // 10 * 5 + np.arange(2500) % 50 // 10
@@ -157,12 +157,12 @@ def test_groups_decide_the_result_not_threads(monkeypatch, threads):
 def test_grouped_searches_claim_exact_gains(graph, k, seed):
     level, rng = level_of(graph), np.random.default_rng(seed)
     price, low, high = rng.integers(6, 13, k), np.zeros(k), np.full(k, float(level.n))
-    before, groups = fm.WORTH_GROUPS, fm.GROUPS
+    before, groups = grouping.WORTH_GROUPS, grouping.GROUPS
     try:
-        fm.WORTH_GROUPS, fm.GROUPS = 0, 3
+        grouping.WORTH_GROUPS, grouping.GROUPS = 0, 3
         refined(level, rng.integers(0, k, level.n), low, high, price, threads=2)
     finally:
-        fm.WORTH_GROUPS, fm.GROUPS = before, groups
+        grouping.WORTH_GROUPS, grouping.GROUPS = before, groups
 
 
 def test_a_search_stops_at_its_budget(monkeypatch):
@@ -192,20 +192,9 @@ def test_no_round_and_no_boundary_change_nothing():
     assert refined(level, np.zeros(36, int), *free)[1] == 0
 
 
-@pytest.mark.parametrize("size", [0, 1, 2, 100])
-def test_shuffles_are_permutations_that_the_seed_decides(size):
-    once, again, other = np.arange(size), np.arange(size), np.arange(size)
-    fm.shuffle(once, 1)
-    fm.shuffle(again, 1)
-    fm.shuffle(other, 2**80)
-    assert sorted(once.tolist()) == list(range(size))
-    assert (once == again).all()
-    assert size < 3 or (once != other).any()
-
-
 @given(random_graphs(max_n=14), st.integers(1, 4), st.integers(0, 99))
 @settings(max_examples=40)
-def test_flags_borders_and_quotients_are_sums_over_edges(graph, k, seed):
+def test_flags_and_borders_are_sums_over_edges(graph, k, seed):
     level = level_of(whole(graph))
     part = np.random.default_rng(seed).integers(0, k, level.n).astype(np.int32)
     flag, between = np.zeros(level.n, np.int8), np.zeros((k, k), np.int64)
@@ -214,22 +203,6 @@ def test_flags_borders_and_quotients_are_sums_over_edges(graph, k, seed):
             flag[v] = 1
             between[part[v], part[u]] += w
     assert (boundary_flags(level, part, 1) == flag).all()
-    same, everyone = np.zeros((k, k), np.int64), np.arange(level.n, dtype=np.int32)
-    kernels.quotient_weights(level.xadj, level.adjncy, level.adjwgt, part, everyone, same)
-    assert (same == between).all()
     border = np.zeros(k, np.int64)
     kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, part, border)
     assert (border == between.sum(axis=1)).all()
-
-
-@pytest.mark.parametrize("groups", [1, 2, 4])
-@pytest.mark.parametrize("k", [5, 30])
-def test_every_block_is_in_a_group(groups, k):
-    rng = np.random.default_rng(k)
-    between = rng.integers(0, 4, (k, k))
-    between = between + between.T
-    group_of = np.empty(k, np.int64)
-    kernels.group_blocks(between, np.arange(k), groups, group_of)
-    assert set(group_of.tolist()) <= set(range(groups))
-    kernels.group_blocks(np.zeros((k, k), np.int64), np.arange(k), groups, group_of)
-    assert group_of.min() >= 0

@@ -8,7 +8,6 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError
 from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
-from evener.partitioning import fm
 from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.registry import Request, partition_with
 from evener.partitions import Contract
@@ -71,7 +70,7 @@ def test_contracts_hold_on_meshes(mesh, preset, shares, coordinates):
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_threads_change_nothing(monkeypatch, mesh, threads, coordinates):
     monkeypatch.setattr("evener.threads.SLICE", 1000)
-    monkeypatch.setattr(fm, "WORTH_GROUPS", 100)
+    monkeypatch.setattr("evener.partitioning.grouping.WORTH_GROUPS", 100)
     graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
     once = blocks_of(graph, TOPO, seed=3, threads=1)
     assert (blocks_of(graph, TOPO, seed=3, threads=1) == once).all()

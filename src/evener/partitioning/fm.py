@@ -9,16 +9,14 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.partitioning import fm_kernels as kernels
+from evener.partitioning.grouping import GROUPS, Groups, grouped, shuffle
 from evener.partitioning.levels import Level, Part, Unsigned
 from evener.threads import in_slices, slices_for
 
 Flags = npt.NDArray[np.int8]
 
 EVEN_PRICE = 8  # prices are whole numbers around this
-GROUPS = 4  # groups of blocks that are searched side by side
-WORTH_GROUPS = 1000  # boundary vertices
 MOST_LOOKS = 32  # at each adjacency entry in a round; hubs would ask for hundreds of thousands
-MOST_GROUPED = 2048  # blocks whose table of connections is small
 
 
 @dataclass(frozen=True)
@@ -74,9 +72,11 @@ def refine_level(
         seeds = np.flatnonzero(marks.active).astype(np.int32)
         if seeds.size == 0:
             break
-        shuffle(seeds, seed * 100 + turn)
-        grouped = _grouped(level, part, seeds, price.size, seed * 1000 + turn)
-        won = _round(level, part, weight, limits, price, grouped, turn + 1, marks, effort, threads)
+        groups = grouped(level, part, seeds, price.size, seed * 1000 + turn, threads)
+        won = _round(
+            level, part, weight, limits, price, groups, seed * 100 + turn, turn + 1, marks, effort,
+            threads,
+        )  # fmt: skip
         marks.active |= marks.touched
         marks.touched[:] = 0
         gained += won
@@ -95,21 +95,14 @@ class _Marks:
     touched: Flags
 
 
-@dataclass(eq=False)
-class _Groups:
-    """The group (k,) of every block, and the seeds of each group in their order."""
-
-    of_block: npt.NDArray[np.int64]
-    seeds: list[npt.NDArray[np.int32]]
-
-
 def _round(
     level: Level,
     part: Part,
     weight: FloatArray,
     limits: Limits,
     price: npt.NDArray[np.int64],
-    groups: _Groups,
+    groups: Groups,
+    seed: int,
     stamp: int,
     marks: _Marks,
     effort: Effort,
@@ -122,6 +115,7 @@ def _round(
     budget = MOST_LOOKS * (level.adjncy.size + level.n) // count
 
     def one(g: int) -> None:
+        shuffle(groups.seeds[g], seed * GROUPS + g)
         won[g] = kernels.search(
             *level.arrays, part, weight, limits.low, limits.high, limits.soft_low,
             limits.soft_high, price, groups.of_block, g if count > 1 else -1, groups.seeds[g],
@@ -131,12 +125,6 @@ def _round(
 
     in_slices(one, count, threads)
     return int(won.sum())
-
-
-def shuffle(values: npt.NDArray[np.integer], seed: int) -> None:
-    """Permute in place, by the seed alone; it may be any whole number."""
-    state = (seed * 0x9E3779B97F4A7C15 + 0x2545F4914F6CDD1D) % 2**64
-    kernels.shuffle(values, np.uint64(state))
 
 
 def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
@@ -168,17 +156,3 @@ def boundary_flags_below(
         threads,
     )  # fmt: skip
     return flag
-
-
-def _grouped(level: Level, part: Part, seeds: npt.NDArray[np.int32], k: int, seed: int) -> _Groups:
-    """Divide the blocks into groups, where there is enough to do for some."""
-    group_of = np.zeros(k, np.int64)
-    if seeds.size <= WORTH_GROUPS or not GROUPS < k <= MOST_GROUPED:
-        return _Groups(group_of, [seeds])
-    between = np.zeros((k, k), np.int64)
-    kernels.quotient_weights(level.xadj, level.adjncy, level.adjwgt, part, seeds, between)
-    order = np.arange(k)
-    shuffle(order, seed)
-    kernels.group_blocks(between, order, GROUPS, group_of)
-    own = group_of[part[seeds]]
-    return _Groups(group_of, [seeds[own == g] for g in range(GROUPS)])

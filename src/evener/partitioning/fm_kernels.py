@@ -56,18 +56,6 @@ def mark_boundary_below(xadj, adjncy, part, coarse_flag, coarse_of, first, last,
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def quotient_weights(xadj, adjncy, adjwgt, part, vertices, between):
-    """Add up the edge weights between blocks (k, k), seen from these vertices."""
-    unit = adjwgt.size == 0
-    for v in vertices:
-        p = part[v]
-        for e in range(xadj[v], xadj[v + 1]):
-            q = part[adjncy[e]]
-            if q != p:
-                between[p, q] += 1 if unit else adjwgt[e]
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
 def block_borders(xadj, adjncy, adjwgt, part, border):
     """Add up the weight of the edges that leave each block (k,)."""
     unit = adjwgt.size == 0
@@ -76,39 +64,6 @@ def block_borders(xadj, adjncy, adjwgt, part, border):
         for e in range(xadj[v], xadj[v + 1]):
             if part[adjncy[e]] != p:
                 border[p] += 1 if unit else adjwgt[e]
-
-
-@njit(cache=True, nogil=True)
-def group_blocks(between, order, groups, group_of):
-    """Grow groups of blocks of about equal boundary, each along its heaviest connections."""
-    k = order.size
-    size = between.sum(axis=1)
-    share = size.sum() / groups
-    group_of[:] = -1
-    pull = np.empty(k, np.int64)
-    for g in range(groups):
-        pull[:] = 0
-        filled = 0.0
-        members = 0
-        while filled < share or g == groups - 1:
-            b = -1
-            if members > 0:
-                for c in range(k):
-                    if group_of[c] < 0 and pull[c] > 0 and (b < 0 or pull[c] > pull[b]):
-                        b = c
-            if b < 0:
-                for c in order:
-                    if group_of[c] < 0:
-                        b = c
-                        break
-            if b < 0:
-                break
-            if members > 0 and g < groups - 1 and filled + 0.5 * size[b] > share:
-                break
-            group_of[b] = g
-            filled += size[b]
-            members += 1
-            pull += between[b]
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")

@@ -7,7 +7,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.partitioning import several_fm_kernels as kernels
-from evener.partitioning.fm import EVEN_PRICE, MOST_LOOKS, Effort, Flags, shuffle
+from evener.partitioning.fm import EVEN_PRICE, MOST_LOOKS, Effort, Flags
+from evener.partitioning.grouping import shuffle
 from evener.partitioning.levels import Part
 from evener.partitioning.several_loads import Bounds, Loaded
 

@@ -14,7 +14,8 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.partitioning import volumes_kernels as kernels
-from evener.partitioning.fm import Flags, Limits, shuffle
+from evener.partitioning.fm import Flags, Limits
+from evener.partitioning.grouping import shuffle
 from evener.partitioning.levels import Level, Part
 from evener.partitioning.volumes_kernels import CLOSED, Ledger
 
