@@ -22,7 +22,7 @@ from evener.graphs import Graph
 from evener.partitioning import bisection_kernels
 from evener.partitioning import fm_kernels as kernels
 from evener.partitioning.bisection import ROUGH, cut_of, recursive_bisection
-from evener.partitioning.diffusion import AGAIN, THOROUGH, diffused_blocks
+from evener.partitioning.diffusion import AGAIN, THOROUGH, Spread, diffused_blocks
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
@@ -30,7 +30,6 @@ from evener.partitioning.fm import (
     Limits,
     boundary_flags,
     boundary_flags_below,
-    refine_level,
 )
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import (
@@ -44,6 +43,7 @@ from evener.partitioning.levels import (
 )
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.propagation import propagation_blocks
+from evener.partitioning.refinement import refine_by
 from evener.partitioning.skew import is_uneven
 from evener.partitioning.state import State
 from evener.partitioning.volumes import AIMS, Aim, refine_volumes
@@ -88,7 +88,7 @@ def multilevel_blocks(
             unit_box(graph.coords, order, threads), np.empty(0) if weights is None else level.vwgt,
             contract.targets, BALANCE, threads,
         )  # fmt: skip
-    part = v_cycle(level, start, contract, chosen, seed, threads)
+    part = v_cycle(level, start, contract, chosen, seed, threads, chosen.rounding)
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
     if objective != "cut":
@@ -98,18 +98,19 @@ def multilevel_blocks(
 
 def v_cycle(
     level: Level, part: Part | None, contract: Contract, preset: Preset, seed: int, threads: int,
-    rounding: bool = False,
+    rounding: Spread | None = None,
 ) -> Part:  # fmt: skip
     """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back.
 
-    rounding: by diffusion as well, on the smaller ones.
+    rounding: of `part`, by diffusion on the smallest graph, and on the next ones if thorough.
     """
     hierarchy = _shrink_all(level, part, contract, preset, threads)
     current, blocks = hierarchy.coarsest, hierarchy.part
+    again = rounding == THOROUGH
     if part is None:
-        blocks, rounding = _start(current, contract, seed)
+        blocks, again = _start(current, contract, seed)
     elif rounding:
-        blocks = diffused_blocks(current, contract.targets, blocks, THOROUGH)
+        blocks = diffused_blocks(current, contract.targets, blocks, rounding)
     blocks = _balanced(current, blocks, contract)
     flag = boundary_flags(current, blocks, threads)
     price, weight = _prices(current, blocks, contract.k), _weight(current, blocks, contract.k)
@@ -118,17 +119,15 @@ def v_cycle(
             finer, shrunk = hierarchy.above[depth]
             blocks, flag = _descend(current, finer, shrunk, blocks, threads)
             current = finer
-            if rounding and current.n <= PER_BLOCK_ROUNDED * contract.k:
+            if again and current.n <= PER_BLOCK_ROUNDED * contract.k:
                 blocks = diffused_blocks(current, contract.targets, blocks, AGAIN)
                 blocks = _balanced(current, blocks, contract)
                 flag = boundary_flags(current, blocks, threads)
                 price = _prices(current, blocks, contract.k)
                 weight = _weight(current, blocks, contract.k)
-        limits = _limits(current, contract, preset)
-        rounds = preset.effort.rounds if depth else preset.effort.finest_rounds
-        refine_level(
-            current, blocks, weight, limits, price, flag, rounds, preset.effort,
-            seed * 50 + depth, threads,
+        refine_by(
+            preset, current, blocks, weight, _limits(current, contract, preset), price, flag,
+            finest=depth == 0, seed=seed * 50 + depth, threads=threads,
         )  # fmt: skip
     return blocks
 

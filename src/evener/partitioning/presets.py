@@ -4,32 +4,58 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from evener.partitioning.diffusion import THOROUGH, Spread
 from evener.partitioning.fm import Effort
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How often pairs of blocks are cut anew, on a coarse level and on the finest.
+
+    reach: what a corridor may weigh on a side, in times what a block may lose or gain.
+    """
+
+    rounds: int = 0
+    finest_rounds: int = 1
+    reach: float = 3.5
+
+
+ROUGHLY = Spread(rounds=5, steps=8)
+WELL = Spread(rounds=10, steps=8)
 
 
 @dataclass(frozen=True)
 class Preset:
     """One trade of time for quality.
 
-    effort: of refinement. per_block: vertices that the coarsest graph keeps for each block, where
-    blocks are given; shrink_by: mean weight of clusters, a level, in mean vertices. cycles: times
-    that the graph is shrunk and refined again. slack: how far searches may stray from the
-    contract, in targets.
+    effort, cutting: of refinement. per_block: vertices that the coarsest graph keeps for each
+    block, where blocks are given; shrink_by: mean weight of clusters, a level, in mean vertices.
+    cycles: times that the graph is shrunk and refined again. slack: how far searches may stray
+    from the contract, in targets. rounding: by diffusion, of the blocks that k-means made.
     """
 
     effort: Effort = field(default_factory=Effort)
-    per_block: int = 80
+    cutting: Cutting = field(default_factory=Cutting)
+    per_block: int = 40
     shrink_by: float = 8.0
     cycles: int = 1
     slack: float = 0.003
+    rounding: Spread = WELL
 
 
 PRESETS = {
-    "fast": Preset(Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5)),
+    "fast": Preset(
+        Effort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
+        Cutting(reach=1.75),
+        rounding=ROUGHLY,
+    ),
     "default": Preset(),
     "strong": Preset(
         Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
+        Cutting(rounds=2, finest_rounds=2, reach=8.0),
+        per_block=80,
         shrink_by=4.0,
         cycles=2,
+        rounding=THOROUGH,
     ),
 }

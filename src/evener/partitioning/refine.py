@@ -16,6 +16,7 @@ from evener import metrics
 from evener.arrays import FloatArray
 from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError
 from evener.graphs import Graph
+from evener.partitioning.diffusion import THOROUGH
 from evener.partitioning.enforce import enforce
 from evener.partitioning.fm import EVEN_PRICE, Limits, boundary_flags, refine_level
 from evener.partitioning.levels import Level, Part, finest, scattered
@@ -127,7 +128,7 @@ def refined_blocks(
     along = part[order]
     if manner != "gentle":
         for cycle in range(chosen.cycles):
-            rounding = manner == "rounded" and cycle == 0
+            rounding = THOROUGH if manner == "rounded" and cycle == 0 else None
             along = v_cycle(level, along, contract, chosen, seed + cycle, threads, rounding)
     elif objective == "cut":
         _refine_whole(level, along, contract, chosen, seed, threads)
