@@ -1,7 +1,7 @@
 """Blocks onto devices: the predicted makespan first, then bytes x hops.
 
     all permutations of a few blocks; else
-    multisection, or the mapping given -> swaps for cheap messages -> swaps for the block done last
+    multisection, or the mapping given -> swaps for cheap messages -> for the block done last -> ...
 
 Two blocks may swap devices where each keeps the contract of the other's. What comes out is never
 worse than what was given.
@@ -18,23 +18,20 @@ from evener import metrics
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs import Graph
-from evener.mapping import exhaustive_kernels, scene_kernels
-from evener.mapping import swapping_kernels as kernels
+from evener.mapping import exhaustive_kernels
 from evener.mapping.multisection import multisection
 from evener.mapping.scene_kernels import Scene
 from evener.mapping.scenes import nearby_of, scene_of
-from evener.mapping.swapping_kernels import Nearby
+from evener.mapping.searching import Search, score_of
 from evener.partitioning.trees import Tree, device_tree
-from evener.partitions import Contract, Mapping, MappingScore, Partition
+from evener.partitions import Contract, Mapping, Partition
 from evener.platforms import Platform
 
 IntVector = npt.NDArray[np.int64]
 
 EXACT = 8  # blocks of which all permutations are looked at
-SAME = 1e-12  # seconds that differ by less, relative, are the same
 AS_SOON = 1.001  # times the least makespan found: bytes x hops count more than the difference
 NO_LATER = 1 + 1e-6  # times the makespan given: nobody could measure the difference
-BUDGET = 50_000_000  # messages looked at by one search
 MOST_ROUTED = 2048  # devices that links of their own join
 
 
@@ -64,74 +61,32 @@ def map_blocks(
     if not platform.has_links or (platform.connections and platform.k > MOST_ROUTED):
         platform = Platform(platform.devices)
     scene = scene_of(graph, partition, platform, contract, bytes_per_value, constraint)
-    before = _score(scene, stay)
+    before = score_of(scene, stay)
     device = _best(scene, device_tree(platform)) if platform.has_links else stay
-    return Mapping(device, before, _score(scene, device))
+    return Mapping(device, before, score_of(scene, device))
 
 
 def _best(scene: Scene, tree: Tree) -> IntVector:
     """Return the best mapping found, the given one where none is better."""
     given = scene.home.copy()
-    least = _score(scene, given).seconds
+    least = score_of(scene, given).seconds
     if given.size <= EXACT:
         exhaustive_kernels.best_of_all(scene, AS_SOON, least * NO_LATER, given)
         return given
     alike = _alike(scene)
-    nearby = nearby_of(scene, tree, alike)
-    starts = [given, *_with_cheap_messages(scene, nearby, tree, alike)]
-    soonest = [_sooner(scene, nearby, start, 0.0) for start in starts]
-    soonest_of_all = min(_score(scene, device).seconds for device in soonest)
-    ceiling = min(least * NO_LATER, soonest_of_all * AS_SOON)
-    near = [
-        _nearer(scene, nearby, device, ceiling)
-        for start, early in zip(starts, soonest, strict=True)
-        for device in (_sooner(scene, nearby, start, ceiling), early)
-        if _score(scene, device).seconds <= ceiling
-    ]
-    return min(near, key=lambda device: _score(scene, device).hop_bytes, default=given)
-
-
-def _with_cheap_messages(
-    scene: Scene, nearby: Nearby, tree: Tree, alike: IntVector
-) -> list[IntVector]:
-    """Return mappings with few bytes x hops, and with few seconds of all messages together."""
-    starts = [scene.home] + ([multisection(scene, tree, alike)] if len(tree) else [])
-    aims = [(np.zeros_like(scene.alpha), scene.hops), (scene.alpha, scene.beta)]
-    found = []
-    for start in starts:
-        for aim in aims:
-            device, at, seconds = _state(scene, start)
-            kernels.lower_cost(scene, *aim, np.inf, nearby, BUDGET, device, at, seconds)
-            found.append(device)
-    return found
-
-
-def _sooner(scene: Scene, nearby: Nearby, start: IntVector, goal: float) -> IntVector:
-    """Swap for the makespan until it is at most `goal` [s], or as low as swaps bring it."""
-    device, at, seconds = _state(scene, start)
-    kernels.lower_makespan(scene, SAME, goal, nearby, BUDGET, device, at, seconds)
-    return device
-
-
-def _nearer(scene: Scene, nearby: Nearby, start: IntVector, ceiling: float) -> IntVector:
-    """Swap for bytes x hops; nobody is done after `ceiling` [s]."""
-    device, at, seconds = _state(scene, start)
-    no_cost = np.zeros_like(scene.alpha)
-    kernels.lower_cost(scene, no_cost, scene.hops, ceiling, nearby, BUDGET, device, at, seconds)
-    return device if float(seconds.max()) <= ceiling else start
-
-
-def _state(scene: Scene, start: IntVector) -> tuple[IntVector, IntVector, FloatArray]:
-    """Return a copy of the mapping, its inverse, and the seconds of every block."""
-    seconds = np.empty(start.size)
-    scene_kernels.count_seconds(scene, start, seconds)
-    return start.copy(), np.argsort(start), seconds
-
-
-def _score(scene: Scene, device: IntVector) -> MappingScore:
-    seconds = np.empty(device.size)
-    hop_bytes = scene_kernels.count_seconds(scene, device, seconds)
-    return MappingScore(float(seconds.max()), float(hop_bytes))
+    search = Search(scene, nearby_of(scene, tree, alike), alike)
+    starts = [given] + ([multisection(scene, tree, alike)] if len(tree) else [])
+    starts += [search.cheaper(start, aim) for start in starts for aim in search.aims]
+    early = [search.sooner(start) for start in starts]
+    soonest = search.soonest(min(early, key=lambda device: score_of(scene, device).seconds))
+    ceiling = min(least * NO_LATER, score_of(scene, soonest).seconds * AS_SOON)
+    late = [search.sooner(start, ceiling) for start in starts]
+    in_time = [device for device in (*late, *early, soonest)
+               if score_of(scene, device).seconds <= ceiling]  # fmt: skip
+    near = [search.cheaper(device, search.aims[0], ceiling) for device in in_time]
+    nearest = min(near, key=lambda device: score_of(scene, device).hop_bytes)
+    best = search.nearest(nearest, ceiling)
+    return best if score_of(scene, best).seconds <= ceiling else given
 
 
 def _alike(scene: Scene) -> IntVector:
