@@ -1,14 +1,19 @@
 """Tools side by side: one contract for all, CPU time of each, failures told and not fatal."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 import evener as ev
-from evener.comparing import available_tools
+from evener.comparing import available_tools, compare, own_cpu_seconds, rival_of
 from evener.errors import InfeasibleError
+from evener.evaluating import stage_of
 from evener.generating.platforms import topo1
 from evener.partitioning import registry
 from evener.partitioning.external.children import Outcome
+from evener.planning import plan
+from evener.planning_options import PlanOptions
 from evener.platforms import Platform
 from evener.sizing import contract_for
 from tests.assertions import grid, path
@@ -89,3 +94,28 @@ def test_progress_names_the_tools():
     ev.compare(grid(8, 8), PLATFORM, ["rcb", "rib"], ev.PlanOptions(),
                progress=lambda *step: told.append(step))  # fmt: skip
     assert told == [("rcb", 0.0), ("rib", 0.5)]
+
+
+def test_a_rival_gets_the_same_contract():
+    graph, platform = grid(12, 12), Platform.flat([2.0, 1.0])
+    rival = rival_of(graph, platform, "rcb", PlanOptions(objective="max_volume"))
+    (row,) = compare(graph, platform, ["rcb"], PlanOptions())
+    assert rival.stages[0] == stage_of("as it came", row.raw)
+    assert rival.seconds == row.kept.prediction.makespan
+    assert rival.note == "rcb lowers the cut: it cannot do max_volume"
+
+
+def test_a_rival_that_cannot_says_why():
+    graph = grid(12, 12).with_(coords=None)
+    rival = rival_of(graph, Platform.flat([2.0, 1.0]), "rcb", PlanOptions())
+    assert rival.stages == ()
+    assert "needs coordinates" in rival.note
+
+
+def test_own_time_is_taken_again_without_loading_kernels():
+    graph, platform = grid(12, 12), Platform.flat([2.0, 1.0])
+    made = plan(graph, platform, PlanOptions(tool="rcb"))
+    assert own_cpu_seconds(graph, platform, made, PlanOptions()) >= 0
+    long = replace(made, cpu_seconds=1000.0)
+    assert own_cpu_seconds(graph, platform, long, PlanOptions()) == 1000.0
+    assert own_cpu_seconds(graph, platform, replace(made, cpu_seconds=None), PlanOptions()) is None

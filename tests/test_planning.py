@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import evener as ev
 from evener.errors import InfeasibleError, UsageError
+from evener.evaluating import stage, stage_of
 from evener.filing.plans import manifest
 from evener.generating.platforms import topo1
 from evener.planning import describe
@@ -183,3 +184,37 @@ def test_blocks_are_mapped_where_links_differ(tmp_path):
 
 def test_without_links_nothing_is_mapped():
     assert ev.plan(grid(9, 9), Platform.flat([1, 2])).mapping is None
+
+
+def test_stages_tell_how_the_partition_came_to_be():
+    graph, platform = grid(60, 60), Platform.flat([8.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    plan = ev.plan(graph, platform, ev.PlanOptions(tool="evener"))
+    first, *_, last = plan.stages
+    assert (first.name, plan.stages[1].name) == ("k-means", "refined")
+    assert last.edge_cut == plan.evaluation.edge_cut <= first.edge_cut
+    assert (last.max_volume, last.total_volume) == (
+        plan.evaluation.max_volume, plan.evaluation.total_volume,
+    )  # fmt: skip
+    ratios = plan.certificate.weights / plan.certificate.contract.targets
+    assert (last.smallest, last.largest) == (ratios.min(), ratios.max())
+    assert last.neighbours == plan.certificate.neighbours.max()
+    assert plan.cpu_seconds > 0
+
+
+def test_what_enforcing_changed_is_a_stage():
+    """Bisection knows nothing of memory: the large block is cut down afterwards."""
+    graph = grid(20, 20)
+    platform = Platform((Device("a", 1.0, memory=9000.0), Device("b", 1.0)))
+    plan = ev.plan(graph, platform, ev.PlanOptions(tool="metis", epsilon=0.001))
+    if not any("moved to keep" in note for note in plan.notes):
+        assert plan.stages == ()
+        return
+    assert [stage.name for stage in plan.stages] == ["as metis made it", "enforced"]
+    assert plan.stages[-1].edge_cut == plan.evaluation.edge_cut
+
+
+def test_a_stage_counts_as_the_certificate_does():
+    graph, platform = grid(9, 9), Platform.flat([2.0, 1.0])
+    plan = ev.plan(graph, platform, ev.PlanOptions(tool="hilbert"))
+    counted = stage("x", graph, plan.partition, plan.certificate.contract)
+    assert counted == stage_of("x", plan.evaluation)

@@ -9,16 +9,18 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evener.errors import EvenerError
-from evener.evaluating import evaluate
+from evener.evaluating import evaluate, stage_of
 from evener.graphs import Graph
 from evener.mapping.blocks import map_blocks
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import TOOLS, Request, Tool, partition_with
+from evener.partitioning.registry import TOOLS, Request, Tool, find_tool, partition_with
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Further, Mapping, Partition
 from evener.planning_options import PlanOptions
-from evener.plans import Evaluation
+from evener.plans import Evaluation, Plan, Rival
 from evener.platforms import Platform
+
+WORTH_REPEATING = 60.0  # seconds of CPU: beyond, loading kernels is next to nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +109,41 @@ def compare(
             result = replace(result, note=error.message)
         results.append(result)
     return results
+
+
+def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) -> Rival:
+    """Return what `tool` makes of the same contract; of the cut, where it cannot do the objective.
+
+    Raises UsageError where there is no such tool; that it is not installed is a note.
+    """
+    note, able = "", find_tool(tool).objectives
+    if options.objective not in able:
+        note = f"{tool} lowers the {able[0]}: it cannot do {options.objective}"
+        options = replace(options, objective=able[0])
+    (result,) = compare(graph, platform, [tool], options)
+    if result.raw is None:
+        return Rival(tool, note=result.note)
+    stages = [stage_of("as it came", result.raw)]
+    if result.kept is not None and result.moved:
+        stages.append(stage_of("enforced", result.kept))
+    final = result.kept or result.raw
+    return Rival(
+        tool, tuple(stages), final.prediction.makespan, result.cpu_seconds, result.note or note
+    )
+
+
+def own_cpu_seconds(
+    graph: Graph, platform: Platform, made: Plan, options: PlanOptions
+) -> float | None:
+    """Return the CPU time of the tool that made the plan [s], without that of loading kernels.
+
+    A first call loads compiled code, or even compiles: short ones are made again, the same.
+    """
+    spent = made.cpu_seconds
+    if spent is None or spent > WORTH_REPEATING or TOOLS[made.tool].family == "external":
+        return spent
+    contract, _ = options.contract(graph, platform)
+    return partition_with(made.tool, graph, options.request(contract, platform)).cpu_seconds
 
 
 def _load_kernels(graph: Graph) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from evener import metrics
+from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
-from evener.plans import Certificate, Evaluation, Exchange, Prediction
+from evener.plans import Certificate, Evaluation, Exchange, Prediction, Stage
 from evener.platforms import Platform
 
 
@@ -76,3 +77,40 @@ def evaluate(
             for own, targets in zip(every.T, contract.table("targets").T, strict=True)
         ),
     )
+
+
+def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> Stage:
+    """Return the figures of a partition on its way to `contract`; O(n + m)."""
+    between = metrics.quotient(graph, partition)
+    volumes = metrics.comm_volumes(between)
+    weights = metrics.block_weights(graph, partition)
+    return Stage(
+        name,
+        metrics.edge_cut(between),
+        int(volumes.max()),
+        int(volumes.sum()),
+        int(metrics.neighbours(between).max()),
+        *_extremes(weights, contract),
+    )
+
+
+def stage_of(name: str, judged: Evaluation) -> Stage:
+    """Return the figures of a partition that has been judged."""
+    certificate = judged.certificate
+    return Stage(
+        name,
+        judged.edge_cut,
+        judged.max_volume,
+        judged.total_volume,
+        int(certificate.neighbours.max()),
+        *_extremes(certificate.weights, certificate.contract),
+    )
+
+
+def _extremes(weights: FloatArray, contract: Contract) -> tuple[float, float]:
+    """Least and largest weight / target of the blocks that are to have any."""
+    asked = contract.targets > 0
+    if not asked.any():
+        return 1.0, 1.0
+    ratios = weights[asked] / contract.targets[asked]
+    return float(ratios.min()), float(ratios.max())

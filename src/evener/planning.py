@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from evener.evaluating import evaluate
+from evener.evaluating import evaluate, stage, stage_of
 from evener.graphs import Graph
 from evener.mapping.blocks import map_blocks
 from evener.partitioning.enforce import Enforced, enforce
@@ -21,7 +21,7 @@ from evener.partitioning.registry import TOOLS, Result, partition_with
 from evener.partitions import Contract, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.planning_options import PlanOptions
-from evener.plans import Plan
+from evener.plans import Evaluation, Plan, Stage
 from evener.platforms import Platform
 from evener.sizing import Sizes
 
@@ -78,6 +78,8 @@ def plan(
             *_mapped(mapping),
         ),
         mapping=mapping,
+        stages=_stages(graph, raw, kept, judged),
+        cpu_seconds=raw.cpu_seconds,
     )
 
 
@@ -125,6 +127,21 @@ def _map(
     if not (options.mapping and platform.has_links and platform.k > 1):
         return None
     return map_blocks(graph, partition, platform, contract, bytes_per_value=options.bytes_per_value)
+
+
+def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tuple[Stage, ...]:
+    """Return what the partition was at its start, when the tool was done, and in the end."""
+    contract = judged.certificate.contract
+    stages = []
+    if raw.start is not None:
+        name, part = raw.start
+        stages.append(stage(name, graph, Partition(part, contract.k), contract))
+    done = "refined" if stages else f"as {raw.tool} made it"
+    if kept.moved:
+        stages.append(stage(done, graph, Partition(raw.part, contract.k), contract))
+        done = "enforced"
+    # On other devices blocks weigh and send the same.
+    return (*stages, stage_of(done, judged)) if stages else ()
 
 
 def _mapped(mapping: BlockMapping | None) -> list[str]:

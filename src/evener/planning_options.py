@@ -21,12 +21,12 @@ MAX_BYTES_PER_VALUE = 1e18  # times the values sent, still far from overflow
 class PlanOptions:
     """What a person may choose.
 
-    tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut"
-    or "total_volume". seed, threads. epsilon: how far a block may be off its target, relative,
-    both ways. connected: blocks in one piece. mapping: whether blocks may go to other devices
-    than the partitioner meant, where links differ. bytes_per_value [B]: what a boundary vertex
-    sends. shares: what each weight of vertices that have several follows, "speed", "memory" or
-    "equal", such as "speed,memory"; "" for speed all through. time_limit [s]: for tools that run
+    tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut",
+    "total_volume" or "max_volume". seed, threads. epsilon: how far a block may be off its target,
+    relative, both ways. connected: blocks in one piece. mapping: whether blocks may go to other
+    devices than the partitioner meant, where links differ. bytes_per_value [B]: what a boundary
+    vertex sends. shares: what each weight of vertices that have several follows, "speed", "memory"
+    or "equal", such as "speed,memory"; "" for speed all through. time_limit [s]: for tools that run
     in a process of their own.
 
     Raises UsageError for numbers out of range; names are looked at where they are used.

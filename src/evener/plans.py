@@ -119,6 +119,37 @@ class Evaluation:
         return int(self.certificate.boundary.sum())
 
 
+@dataclass(frozen=True)
+class Stage:
+    """The figures of a partition at one step on its way, which `name` says.
+
+    neighbours: the most that a block has. smallest, largest: weight / target of a block.
+    """
+
+    name: str
+    edge_cut: float
+    max_volume: int
+    total_volume: int
+    neighbours: int
+    smallest: float
+    largest: float
+
+
+@dataclass(frozen=True)
+class Rival:
+    """Another tool's partition for the same contract: as it came, and enforced where it was not.
+
+    seconds: predicted per iteration [s], in the end. cpu_seconds: the tool's own [s]. note: why
+    there are no stages, or what the tool was asked for instead of the objective.
+    """
+
+    tool: str
+    stages: tuple[Stage, ...] = ()
+    seconds: float | None = None
+    cpu_seconds: float = 0.0
+    note: str = ""
+
+
 @dataclass(frozen=True, eq=False)
 class Plan:
     """A certified partition of one graph over one platform, with where it came from.
@@ -127,7 +158,9 @@ class Plan:
     saturated (k,): devices filled to their memory. options: everything that chose the result.
     graph: its counts. inputs: file name -> SHA-256. versions: program -> version.
     notes: what a person should know, one sentence each. mapping: where the partitioner's blocks
-    went, or None where they were left alone; the partition has it in it.
+    went, or None where they were left alone; the partition has it in it. stages: how the
+    partition came to be, the last what it is; none where it came at once. cpu_seconds: the
+    tool's CPU time [s], None where the plan was read: it is no part of the file.
     """
 
     partition: Partition
@@ -141,6 +174,8 @@ class Plan:
     versions: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
     mapping: BlockMapping | None = None
+    stages: tuple[Stage, ...] = ()
+    cpu_seconds: float | None = None
 
     @property
     def certificate(self) -> Certificate:
@@ -151,6 +186,11 @@ class Plan:
     def prediction(self) -> Prediction:
         """Predicted seconds per iteration."""
         return self.evaluation.prediction
+
+    @property
+    def tool(self) -> str:
+        """The partitioner that made the blocks."""
+        return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
     def verdict(self) -> str:
         """The plan in one sentence or two."""

@@ -15,6 +15,7 @@ from evener.errors import InputError
 from evener.filing import plans
 from evener.filing.plans import manifest, read_plan, write_plan
 from evener.generating.platforms import topo1
+from evener.plans import Stage
 from tests.assertions import grid, path
 
 
@@ -310,3 +311,18 @@ def test_what_shrinks_beyond_that_is_stored_and_read(plan, tmp_path, monkeypatch
     write_plan(tmp_path / "x.plan", even)
     assert (tmp_path / "x.plan").stat().st_size > 4 * n
     assert read_plan(tmp_path / "x.plan").partition.n == n
+
+
+def test_stages_are_kept_and_may_be_missing(plan, tmp_path):
+    stages = (Stage("start", 9.5, 4, 8, 2, 0.9, 1.1), Stage("refined", 7.0, 3, 6, 2, 1.0, 1.0))
+    write_plan(tmp_path / "x.plan", replace(plan, stages=stages))
+    assert read_plan(tmp_path / "x.plan").stages == stages
+    with_manifest(tmp_path / "x.plan", tmp_path / "old.plan", lambda data: data.pop("stages"))
+    assert read_plan(tmp_path / "old.plan").stages == ()
+
+
+@pytest.mark.parametrize("stages", [3, [3], [{}], [{"name": "x"}]])
+def test_stages_that_are_none_are_refused(file, tmp_path, stages):
+    with_manifest(file, tmp_path / "x.plan", lambda data: data.update(stages=stages))
+    with pytest.raises(InputError, match=r"x\.plan"):
+        read_plan(tmp_path / "x.plan")

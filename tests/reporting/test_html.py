@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.plans import Rival, Stage
 from evener.reporting.html import report, write_comparison, write_report
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
@@ -77,7 +78,7 @@ def test_a_report(small_plan):
     assert plan.notes[0] in text
     assert [e.text for e in root.all("h2")] == [
         "The blocks in space", "Load against capacity", "Predicted time per iteration",
-        "Who talks to whom", "Certificate", "Provenance",
+        "Volume per block", "Who talks to whom", "Certificate", "Provenance",
     ]  # fmt: skip
 
 
@@ -179,6 +180,51 @@ def test_another_graph_is_refused(small_plan):
     plan, _ = small_plan
     with pytest.raises(InputError, match="480 entries"):
         report(plan, grid(2, 2))
+
+
+STAGES = (
+    Stage("k-means", 100.0, 30, 90, 3, 0.98, 1.02),
+    Stage("refined", 80.0, 24, 72, 3, 0.97, 1.03),
+)
+
+
+def test_before_and_after(small_plan):
+    plan, graph = small_plan
+    root = assert_is_well_made(report(replace(plan, stages=STAGES), graph))
+    (section,) = root.all("section", id="stages")
+    assert "From k-means to refined: cut 0.80x, largest volume 0.80x" in section.text
+    assert [e.text for e in section.all("th", scope="row")] == ["k-means", "refined"]
+    assert "0.970 to 1.030" in section.text
+    assert not list(parse(report(plan, graph)).all("section", id="stages"))
+
+
+def test_against_a_rival(small_plan):
+    plan, graph = small_plan
+    theirs = Stage("as it came", plan.evaluation.edge_cut / 2, 30, 90, 3, 0.98, 1.02)
+    rival = Rival("scotch", (theirs, replace(theirs, name="enforced")), 1.0, 0.5)
+    root = assert_is_well_made(report(replace(plan, cpu_seconds=0.25), graph, rival=rival))
+    (section,) = root.all("section", id="versus")
+    assert "metis over scotch: cut 2.00x" in section.text
+    names = [e.text for e in section.all("th", scope="row")]
+    assert names == ["scotch", "scotch, enforced", "metis"]
+    assert "500 ms" in section.text
+    assert "250 ms" in section.text
+
+
+def test_a_rival_that_made_nothing_says_why(small_plan):
+    plan, graph = small_plan
+    page = report(plan, graph, rival=Rival("scotch", note="<not> installed"))
+    (section,) = assert_is_well_made(page).all("section", id="versus")
+    assert "<not> installed" in section.text
+    assert not list(section.all("table"))
+
+
+def test_volumes_of_all_blocks_are_there(small_plan):
+    plan, graph = small_plan
+    (section,) = parse(report(plan, graph)).all("section", id="volumes")
+    titles = [e.text for e in section.all("title")]
+    names, volumes = plan.platform.names, plan.certificate.volumes
+    assert sorted(titles) == sorted(f"{n}: {v}" for n, v in zip(names, volumes, strict=True))
 
 
 def comparison_rows():

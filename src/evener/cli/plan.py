@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.versus import print_versus, rival_to_dict
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans import Plan
+    from evener.plans import Plan, Rival
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +24,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--report", metavar="X.html", help="write the report as well")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
+    )
+    parser.add_argument(
+        "--versus", metavar="TOOL", help="run this one as well and compare, for example metis"
     )
     add_machine_options(parser)
     add_plan_options(parser)
@@ -38,6 +43,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     options = options_of(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
     _refuse_outputs(args, output)
+    if args.versus:
+        from evener.partitioning.registry import find_tool
+
+        find_tool(args.versus)
     reading = read_workload(args.graph, args, out)
     with out.progress("Planning") as progress:
         made = plan(
@@ -49,6 +58,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
             notes=reading.notes,
             progress=progress,
         )
+    rival = None
+    if args.versus:
+        from evener.comparing import own_cpu_seconds, rival_of
+
+        with out.progress("Comparing") as progress:
+            progress(args.versus, 0.1)
+            rival = rival_of(reading.graph, platform, args.versus, options)
+            spent = own_cpu_seconds(reading.graph, platform, made, options)
+            made = replace(made, cpu_seconds=spent)
     write_plan(output, made)
     written = [str(output)]
     if args.report:
@@ -56,12 +74,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         with out.progress("Drawing the report") as progress:
             progress("report", 0.1)
-            write_report(args.report, made, reading.graph, reading.mesh)
+            write_report(args.report, made, reading.graph, reading.mesh, rival)
         written.append(args.report)
-    _print(made, written, out)
+    _print(made, rival, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
-    out.result({"verdict": made.verdict(), "tool": _tool(made), **judged, "mapping": mapping,
+    out.result({"verdict": made.verdict(), "tool": made.tool, **judged, "mapping": mapping,
+                "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
+                "versus": None if rival is None else rival_to_dict(made, rival),
                 "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
 
@@ -86,19 +106,17 @@ def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
         raise UsageError(f"{output} cannot be both the plan and its report")
 
 
-def _print(made: Plan, written: list[str], out: Output) -> None:
+def _print(made: Plan, rival: Rival | None, written: list[str], out: Output) -> None:
     from evener.reporting.tables import plan_rows
 
     columns, rows = plan_rows(made)
     out.table(columns, rows)
     out.say(made.verdict())
+    if rival is not None:
+        print_versus(made, rival, out)
     for note in made.notes[-3:]:
         out.say(f"  {note}")
     out.say(f"Written: {', '.join(written)}")
-
-
-def _tool(made: Plan) -> str:
-    return next((name for name in made.versions if name not in ("evener", "numpy")), "evener")
 
 
 def _default_name(graph: str) -> str:

@@ -30,7 +30,7 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--objective",
-        choices=("cut", "total_volume"),
+        choices=("cut", "total_volume", "max_volume"),
         default="cut",
         help="what the partitioner lowers (default cut)",
     )

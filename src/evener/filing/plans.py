@@ -25,7 +25,7 @@ from evener.errors import EvenerError, InputError
 from evener.filing.platforms import platform_from_dict, platform_to_dict
 from evener.partitions import Contract, Further, MappingScore, Partition
 from evener.partitions import Mapping as BlockMapping
-from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
+from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction, Stage
 from evener.writing import atomic_write
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
@@ -114,6 +114,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
             "imbalance": _finite(judged.imbalance),
         },
         "mapping": None if plan.mapping is None else mapping_to_dict(plan.mapping),
+        "stages": [asdict(stage) for stage in plan.stages],
         "options": dict(plan.options),
         "graph": dict(plan.graph),
         "inputs": dict(plan.inputs),
@@ -221,6 +222,7 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         versions=_texts(_mapping(data, "versions"), "versions"),
         notes=tuple(str(note) for note in _list(data["notes"])),
         mapping=_mapping_of(data.get("mapping"), k),
+        stages=tuple(_stage_of(one) for one in _list(data.get("stages", []))),
     )
 
 
@@ -268,6 +270,15 @@ def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
         for name in ("before", "after")
     )
     return BlockMapping(_numbers(data["device"], k, whole=True), before, after)
+
+
+def _stage_of(data: Mapping[str, Any]) -> Stage:
+    """Return a stage; plans of an evener that told of none have no list of them."""
+    counts = ("max_volume", "total_volume", "neighbours")
+    reals = ("edge_cut", "smallest", "largest")
+    whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
+    real = _numbers([data[key] for key in reals], len(reals)).tolist()
+    return Stage(str(data["name"]), **dict(zip((*counts, *reals), (*whole, *real), strict=True)))
 
 
 def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:

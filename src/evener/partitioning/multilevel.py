@@ -67,9 +67,11 @@ def multilevel_blocks(
     objective: str = "cut",
     seed: int = 7,
     threads: int = 1,
+    starts: list[Part] | None = None,
 ) -> Part:
     """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
 
+    starts: receives the blocks (n,) that refinement begins with, where coordinates give them.
     Heavy vertices and blocks of few vertices may be left for `enforce` to settle, as are caps in
     bytes. The cut counts edge weights. preset: "fast", "default" or "strong". objective: "cut",
     "total_volume" or "max_volume"; volumes are refined after the cut, on the whole graph.
@@ -88,6 +90,8 @@ def multilevel_blocks(
             unit_box(graph.coords, order, threads), np.empty(0) if weights is None else level.vwgt,
             contract.targets, BALANCE, threads,
         )  # fmt: skip
+        if starts is not None:
+            starts.append(scattered(start, order, threads))
     part = v_cycle(level, start, contract, chosen, seed, threads, chosen.rounding)
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)

@@ -115,13 +115,17 @@ class Request:
 
 @dataclass(frozen=True)
 class Result:
-    """part (n,) int32, the block of every vertex; who made it, at what CPU time [s]; remarks."""
+    """part (n,) int32, the block of every vertex; who made it, at what CPU time [s]; remarks.
+
+    start: how the blocks began that it refined, in a word, and those blocks (n,), if it tells.
+    """
 
     part: npt.NDArray[np.int32]
     tool: str
     version: str
     cpu_seconds: float
     notes: tuple[str, ...] = ()
+    start: tuple[str, npt.NDArray[np.int32]] | None = None
 
 
 @dataclass(frozen=True)
@@ -192,7 +196,10 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
         outcome = run(graph, request.of_blocks(used))
     part = used[_checked(outcome.part, graph.n, used.size, chosen)].astype(np.int32)
     notes = outcome.notes if why is None else (f"{chosen} chosen: {why}", *outcome.notes)
-    return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes)
+    start = None
+    if outcome.start is not None:
+        start = outcome.start[0], used[outcome.start[1]].astype(np.int32)
+    return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes, start)
 
 
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
@@ -348,7 +355,9 @@ def _multilevel(graph: Graph, request: Request) -> Outcome:
     """Run our own multilevel partitioner in this process."""
     from evener.partitioning.multilevel import multilevel_blocks
 
-    return _with_both_limits(multilevel_blocks, graph, request)
+    starts: list[Blocks] = []
+    outcome = _with_both_limits(partial(multilevel_blocks, starts=starts), graph, request)
+    return replace(outcome, start=("k-means", starts[0])) if starts else outcome
 
 
 def _several(graph: Graph, request: Request) -> Outcome:

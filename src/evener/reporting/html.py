@@ -8,9 +8,10 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evener.evaluating import stage_of
 from evener.graphs import Graph
 from evener.meshes import Mesh, PolyMesh
-from evener.plans import Plan
+from evener.plans import Plan, Rival
 from evener.platforms import Platform
 from evener.reporting import bars, numbers
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
@@ -19,6 +20,8 @@ from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
 from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
+from evener.reporting.stages import Stages, against, before_and_after
+from evener.reporting.volumes import volume_chart
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
@@ -30,16 +33,23 @@ def write_report(
     plan: Plan,
     graph: Graph | None = None,
     mesh: Mesh | PolyMesh | None = None,
+    rival: Rival | None = None,
 ) -> None:
     """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
 
     graph, mesh: what the plan was made from, for the picture; without coordinates the blocks are
-    drawn as a graph. Raises InputError where they do not belong to the plan.
+    drawn as a graph. rival: another tool's partition, to be set beside. Raises InputError where
+    graph and mesh do not belong to the plan.
     """
-    write_text(path, report(plan, graph, mesh))
+    write_text(path, report(plan, graph, mesh, rival))
 
 
-def report(plan: Plan, graph: Graph | None = None, mesh: Mesh | PolyMesh | None = None) -> str:
+def report(
+    plan: Plan,
+    graph: Graph | None = None,
+    mesh: Mesh | PolyMesh | None = None,
+    rival: Rival | None = None,
+) -> str:
     """Return the page that `write_report` writes."""
     if graph is not None:
         plan.partition.checked_for(graph.n)
@@ -56,12 +66,20 @@ def report(plan: Plan, graph: Graph | None = None, mesh: Mesh | PolyMesh | None 
         load_bars=bars.load_bars(plan, shown_loads),
         time_bars=time_bars,
         bound=bound,
+        stages=before_and_after(plan),
+        rival=rival,
+        versus=None if rival is None else _beside(plan, rival),
+        volumes=volume_chart(plan),
         matrix=exchange_matrix(plan),
         columns=certificate_columns(plan),
         rows=certificate_rows(plan),
         pieces=in_pieces(plan),
         provenance=provenance(plan),
     )
+
+
+def _beside(plan: Plan, rival: Rival) -> Stages | None:
+    return against(plan.tool, stage_of(plan.tool, plan.evaluation), plan.cpu_seconds, rival)
 
 
 def write_comparison(

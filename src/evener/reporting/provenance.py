@@ -87,8 +87,7 @@ def _signed(share: float) -> str:
 
 
 def _tool(plan: Plan) -> str:
-    tools = [name for name in plan.versions if name not in ("evener", "numpy")] or ["evener"]
-    return f"blocks by {tools[0]}" if tools else ""
+    return f"blocks by {plan.tool}"
 
 
 def option_rows(options: Mapping[str, Any]) -> list[Row]:

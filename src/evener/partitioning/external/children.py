@@ -33,12 +33,16 @@ _running: dict[subprocess.Popen[bytes], Path] = {}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came back: part (n,) as the tool gave it, unchecked; CPU time of the call [s]."""
+    """What came back: part (n,) as the tool gave it, unchecked; CPU time of the call [s].
+
+    start: how the blocks began that it refined, in a word, and those blocks (n,).
+    """
 
     part: npt.NDArray[Any]
     cpu_seconds: float
     version: str
     notes: tuple[str, ...] = ()
+    start: tuple[str, npt.NDArray[np.int32]] | None = None
 
 
 def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:

@@ -1,0 +1,118 @@
+"""How a partition came to be, and how another tool's compares: bars and a table for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evener.plans import Plan, Rival, Stage
+from evener.reporting.numbers import NOTHING, count, duration, ratio
+
+# Field of a Stage, heading, what it means; of each the less is the better.
+MEASURES = (
+    ("edge_cut", "cut", "edges between blocks, by weight"),
+    ("max_volume", "largest volume", "sent by one block"),
+    ("total_volume", "total volume", "sent by all blocks"),
+)
+
+
+@dataclass(frozen=True)
+class StageBar:
+    """A stage in one measure: length of its bar [%], text, ratio to the first of the group."""
+
+    name: str
+    bar: float
+    text: str
+    ratio: str
+    is_least: bool
+
+
+@dataclass(frozen=True)
+class Group:
+    """One measure of all stages."""
+
+    title: str
+    meaning: str
+    bars: list[StageBar]
+
+
+@dataclass(frozen=True)
+class StageRow:
+    """A stage as a row of the table; cells in the order of its headings."""
+
+    name: str
+    cells: list[str]
+
+
+@dataclass(frozen=True)
+class Stages:
+    """The sentence, the groups of bars, the table; name_width: characters of the names."""
+
+    sentence: str
+    groups: list[Group]
+    rows: list[StageRow]
+    name_width: int
+
+
+def before_and_after(plan: Plan) -> Stages | None:
+    """Return the plan's stages as the page shows them; None where it has none."""
+    if not plan.stages:
+        return None
+    first, last = plan.stages[0], plan.stages[-1]
+    sentence = f"From {first.name} to {last.name}: {_change(first, last)}."
+    return _stages(sentence, [(stage.name, stage) for stage in plan.stages], [NOTHING] * 99)
+
+
+def against(ours: str, mine: Stage, cpu_seconds: float | None, rival: Rival) -> Stages | None:
+    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none."""
+    if not rival.stages:
+        return None
+    sentence = f"{ours} over {rival.tool}: {_change(rival.stages[0], mine)}."
+    named = [(rival_name(rival, i), stage) for i, stage in enumerate(rival.stages)]
+    named.append((ours, mine))
+    spent = [duration(rival.cpu_seconds)] + [NOTHING] * (len(rival.stages) - 1)
+    return _stages(sentence, named, [*spent, duration(cpu_seconds)])
+
+
+def rival_name(rival: Rival, i: int) -> str:
+    """Return what a stage of a rival is called: the first is the tool's own work."""
+    return f"{rival.tool}, {rival.stages[i].name}" if i else rival.tool
+
+
+def _stages(sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str]) -> Stages:
+    rows = [
+        StageRow(
+            name,
+            [count(stage.edge_cut), count(stage.max_volume), count(stage.total_volume),
+             count(stage.neighbours), f"{stage.smallest:.3f} to {stage.largest:.3f}", spent],
+        )
+        for (name, stage), spent in zip(named, cpu, strict=False)
+    ]  # fmt: skip
+    groups = [_group(key, title, meaning, named) for key, title, meaning in MEASURES]
+    return Stages(sentence, groups, rows, max(len(name) for name, _ in named))
+
+
+def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]]) -> Group:
+    values = [float(getattr(stage, key)) for _, stage in named]
+    most, first = max(*values, 1e-300), values[0]
+    bars = [
+        StageBar(
+            name,
+            round(100 * value / most, 1),
+            count(value),
+            ratio(value / first) if first > 0 else NOTHING,
+            value == min(values),
+        )
+        for (name, _), value in zip(named, values, strict=True)
+    ]
+    return Group(title, meaning, bars)
+
+
+def _change(first: Stage, last: Stage) -> str:
+    """Say what the measures are of the first's: "cut 0.84x, largest volume 0.80x, ..."."""
+    said = [
+        f"{title} {ratio(getattr(last, key) / getattr(first, key))}"
+        for key, title, _ in MEASURES
+        if getattr(first, key) > 0
+    ]
+    return ", ".join(said) or "nothing is cut"

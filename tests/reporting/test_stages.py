@@ -1,0 +1,42 @@
+"""Stages and rivals as bars and rows."""
+
+from dataclasses import replace
+
+from evener.plans import Rival, Stage
+from evener.reporting.stages import against, before_and_after
+
+FIRST = Stage("start", 200.0, 40, 100, 5, 0.9, 1.1)
+LAST = Stage("refined", 150.0, 30, 100, 4, 0.97, 1.03)
+
+
+def test_bars_are_as_long_as_their_values_and_the_least_is_marked(small_plan):
+    plan, _ = small_plan
+    cut, largest, total = before_and_after(replace(plan, stages=(FIRST, LAST))).groups
+    assert [(b.name, b.bar, b.text, b.ratio, b.is_least) for b in cut.bars] == [
+        ("start", 100.0, "200", "1.00x", False), ("refined", 75.0, "150", "0.75x", True),
+    ]  # fmt: skip
+    assert [b.ratio for b in largest.bars] == ["1.00x", "0.75x"]
+    assert [b.is_least for b in total.bars] == [True, True]
+
+
+def test_without_stages_there_is_nothing(small_plan):
+    assert before_and_after(small_plan[0]) is None
+    assert against("evener", LAST, 1.0, Rival("metis", note="not installed")) is None
+
+
+def test_a_rival_comes_first_with_its_time():
+    rival = Rival("metis", (FIRST, replace(LAST, name="enforced")), 1.0, 2.0)
+    made = against("evener", LAST, None, rival)
+    assert [row.name for row in made.rows] == ["metis", "metis, enforced", "evener"]
+    assert [row.cells[-1] for row in made.rows] == ["2.00 s", "–", "–"]
+    assert made.sentence == (
+        "evener over metis: cut 0.75x, largest volume 0.75x, total volume 1.00x."
+    )
+    assert made.name_width == len("metis, enforced")
+
+
+def test_nothing_cut_has_no_ratio(small_plan):
+    none = Stage("start", 0.0, 0, 0, 0, 1.0, 1.0)
+    made = before_and_after(replace(small_plan[0], stages=(none, replace(none, name="refined"))))
+    assert made.sentence == "From start to refined: nothing is cut."
+    assert {bar.bar for group in made.groups for bar in group.bars} == {0.0}
