@@ -7,18 +7,17 @@ is better and no further outside the contract.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from evener import metrics
 from evener.arrays import FloatArray
-from evener.errors import InfeasibleError, InputError, NotFoundError, UsageError
+from evener.errors import InputError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.diffusion import THOROUGH
-from evener.partitioning.enforce import enforce
 from evener.partitioning.fm import EVEN_PRICE, Limits, boundary_flags, refine_level
+from evener.partitioning.judged import COSTS, Judged, repaired
 from evener.partitioning.levels import Level, Part, finest, scattered
 from evener.partitioning.multilevel import edge_weights, lower_volumes, v_cycle, vertex_order
 from evener.partitioning.presets import PRESETS, Preset
@@ -26,13 +25,6 @@ from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.skew import is_uneven
 from evener.partitioning.volumes import AIMS
 from evener.partitions import Contract, Partition
-
-COSTS: dict[str, Callable[[metrics.Quotient], float]] = {
-    "cut": metrics.edge_cut,
-    "total_volume": lambda between: float(metrics.comm_volumes(between).sum()),
-    "max_volume": lambda between: float(metrics.comm_volumes(between).max()),
-}
-HAIR = 1e-12  # of the objective: sums of real weights differ by that
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +67,7 @@ def refine(
     contract = contract or own_contract(graph, partition, epsilon)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
-    best = given = _Judged.of(graph, partition, contract, objective)
+    best = given = Judged.of(graph, partition, contract, objective)
     if graph.n > 1 and partition.k > 1:
         for manner in _manners(graph, preset):
             if manner == "gentle" and best is not given:
@@ -84,9 +76,9 @@ def refine(
                 graph, partition.part, contract, preset=preset, objective=objective, seed=seed,
                 threads=threads, manner=manner,
             )  # fmt: skip
-            found = _Judged.of(graph, Partition(part, contract.k), contract, objective)
+            found = Judged.of(graph, Partition(part, contract.k), contract, objective)
             if not found.as_balanced_as(given):
-                found = _repaired(found, graph, contract, objective)
+                found = repaired(found, graph, contract, objective)
             if found.as_balanced_as(given) and found.better_than(best):
                 best = found
     moved = int(np.count_nonzero(best.partition.part != partition.part))
@@ -160,51 +152,6 @@ def own_contract(graph: Graph, partition: Partition, epsilon: float) -> Contract
     low: FloatArray = np.maximum((1 - epsilon) * weight, weight.min())
     high: FloatArray = np.minimum((1 + epsilon) * weight, weight.max())
     return Contract(weight, np.minimum(low, weight), np.maximum(high, weight))
-
-
-@dataclass(frozen=True, eq=False)
-class _Judged:
-    """A partition, its objective, whether it holds, and what blocks are off in all ways (3, k):
-    outside their weights and over their bytes, relative, and empty.
-    """
-
-    partition: Partition
-    cost: float
-    holds: bool
-    off: FloatArray
-
-    @classmethod
-    def of(cls, graph: Graph, partition: Partition, contract: Contract, objective: str) -> _Judged:
-        cost = COSTS[objective](metrics.quotient(graph, partition))
-        weight, size = metrics.block_weights(graph, partition), metrics.block_sizes(partition)
-        n_bytes = metrics.block_bytes(graph, partition)
-        holds = contract.keeps(weight, size, n_bytes)
-        scale = np.maximum(contract.targets, max(float(contract.targets.max()), 1e-300) * 1e-9)
-        outside = np.maximum(np.maximum(contract.low - weight, weight - contract.high), 0) / scale
-        over = np.maximum(n_bytes / contract.caps - 1, 0)
-        return cls(
-            partition, cost, bool(holds.all()), np.where(holds, 0.0, [outside, over, size == 0])
-        )
-
-    def better_than(self, other: _Judged) -> bool:
-        if self.cost > other.cost:
-            return False
-        return self.cost < other.cost * (1 - HAIR) or self.off.sum() < other.off.sum()
-
-    def as_balanced_as(self, other: _Judged) -> bool:
-        return bool(
-            (self.off.sum(axis=1) <= other.off.sum(axis=1)).all()
-            and (self.off.max(axis=1) <= other.off.max(axis=1)).all()
-        )
-
-
-def _repaired(found: _Judged, graph: Graph, contract: Contract, objective: str) -> _Judged:
-    """Return the partition with its contract enforced, or as it is where that is impossible."""
-    try:
-        kept = enforce(graph, found.partition, contract)
-    except (InfeasibleError, NotFoundError):
-        return found
-    return _Judged.of(graph, kept.partition, contract, objective)
 
 
 def _check_options(

@@ -353,10 +353,10 @@ def _ours(graph: Graph, request: Request, *, function: str) -> Outcome:
 
 def _multilevel(graph: Graph, request: Request) -> Outcome:
     """Run our own multilevel partitioner in this process."""
-    from evener.partitioning.multilevel import multilevel_blocks
+    from evener.partitioning.tries import best_blocks
 
     starts: list[Blocks] = []
-    outcome = _with_both_limits(partial(multilevel_blocks, starts=starts), graph, request)
+    outcome = _with_both_limits(partial(best_blocks, starts=starts), graph, request)
     return replace(outcome, start=("k-means", starts[0])) if starts else outcome
 
 

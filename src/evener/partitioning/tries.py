@@ -1,0 +1,110 @@
+"""Our partitioner on small graphs: several tries, of which the best is taken.
+
+One try places and refines blocks once, which is as good as it gets where there are thousands of
+vertices. Where there are dozens, a single move decides, and a try takes next to no time: blocks are
+placed in several ways (by other seeds, with and without coordinates, filled in random order),
+each is refined and repaired, and all are counted.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.graphs import Graph
+from evener.partitioning import propagation_kernels as kernels
+from evener.partitioning.judged import Judged, repaired
+from evener.partitioning.levels import Part
+from evener.partitioning.multilevel import multilevel_blocks
+from evener.partitioning.refine import refined_blocks
+from evener.partitions import Contract, Partition
+
+SHAKEN = 0.3  # of the vertices
+
+
+@dataclass(frozen=True)
+class Patience:
+    """Tries at most, and vertices that all of them together may have."""
+
+    tries: int
+    vertices: int
+
+
+PATIENCE = {
+    "fast": Patience(8, 2_000),
+    "default": Patience(32, 4_000),
+    "strong": Patience(128, 16_000),
+}
+
+
+def best_blocks(
+    graph: Graph,
+    contract: Contract,
+    *,
+    preset: str = "default",
+    objective: str = "cut",
+    seed: int = 7,
+    threads: int = 1,
+    starts: list[Part] | None = None,
+) -> Part:
+    """Return the block (n,) of every vertex, the best of several on small graphs.
+
+    Options and errors as of multilevel_blocks; `starts` is left empty where its try is not best.
+    Of partitions that are as far outside the contract, the one with the least objective.
+    """
+    options: dict[str, str | int] = {"preset": preset, "objective": objective, "threads": threads}
+    first = multilevel_blocks(graph, contract, seed=seed, starts=starts, **options)  # type: ignore[arg-type]
+    patience = PATIENCE[preset]
+    tries = min(patience.tries, patience.vertices // max(graph.n, 1))
+    if tries < 2 or contract.k == 1:
+        return first
+    bare = graph if graph.coords is None else graph.with_(coords=None)
+    best = _finished(graph, first, contract, options, seed)
+    if not best.holds:  # it may be impossible: `enforce` will say so
+        return best.partition.part
+    for turn in range(1, tries):
+        rng = np.random.default_rng([seed, turn])
+        if turn % 8 == 0:
+            among = graph if turn % 16 else bare
+            part = multilevel_blocks(among, contract, seed=seed + turn, **options)  # type: ignore[arg-type]
+        elif turn % 8 == 1:
+            part = _filled(graph, contract, rng)
+        else:
+            part = _shaken(graph, best.partition.part, contract.k, rng)
+        found = _finished(graph, part, contract, options, seed + turn)
+        if (found.off.sum(), found.cost) < (best.off.sum(), best.cost):
+            best = found
+            if starts is not None:
+                starts.clear()
+    return best.partition.part
+
+
+def _finished(
+    graph: Graph, part: Part, contract: Contract, options: dict[str, str | int], seed: int
+) -> Judged:
+    """Lower the objective on the whole graph, repair what is off, and count."""
+    objective = str(options["objective"])
+    refined = refined_blocks(graph, part, contract, seed=seed, manner="gentle", **options)  # type: ignore[arg-type]
+    found = Judged.of(graph, Partition(refined, contract.k), contract, objective)
+    return found if found.holds else repaired(found, graph, contract, objective)
+
+
+def _filled(graph: Graph, contract: Contract, rng: np.random.Generator) -> Part:
+    """Fill blocks to their targets, in random order, with vertices in random order."""
+    order, following = rng.permutation(graph.n), rng.permutation(contract.k)
+    filled, part = np.empty(graph.n, np.int32), np.empty(graph.n, np.int32)
+    weights = graph.weights()[order].astype(np.float64)
+    kernels.start(weights, contract.targets, following, filled, np.zeros(contract.k))
+    part[order] = filled
+    return part
+
+
+def _shaken(graph: Graph, part: Part, k: int, rng: np.random.Generator) -> Part:
+    """Put some vertices into the blocks of others."""
+    part = part.copy()
+    some = rng.integers(0, graph.n, max(2, int(SHAKEN * graph.n)))
+    part[some] = (
+        part[rng.permutation(some)] if rng.random() < 0.5 else rng.integers(0, k, some.size)
+    )
+    return part

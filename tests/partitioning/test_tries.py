@@ -1,0 +1,66 @@
+"""Several tries on small graphs: never worse than one, mostly better; one on large graphs."""
+
+import numpy as np
+import pytest
+
+from evener.generating.delaunay import delaunay
+from evener.partitioning.judged import Judged
+from evener.partitioning.multilevel import multilevel_blocks
+from evener.partitioning.registry import OBJECTIVES, PRESETS
+from evener.partitioning.tries import PATIENCE, best_blocks
+from evener.partitions import Partition
+from tests.assertions import grid
+from tests.partitioning.by_hand import GRAPHS, faults, unit_contract
+from tests.partitioning.random_inputs import any_contract, any_graph, any_k
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+def test_no_worse_than_one_try_and_mostly_better(objective):
+    better = 0
+    for seed in range(40):
+        graph = any_graph(seed, coords=seed % 2 == 0)
+        if not graph.total_weight > 0:
+            continue
+        k = any_k(graph, seed)
+        contract, preset = any_contract(graph, k, seed), PRESETS[seed % 3]
+        once, best = (
+            Judged.of(
+                graph, Partition(divide(graph, contract, preset=preset, objective=objective), k),
+                contract, objective,
+            )
+            for divide in (multilevel_blocks, best_blocks)
+        )  # fmt: skip
+        assert best.off.sum() <= once.off.sum(), seed
+        if best.off.sum() == once.off.sum():
+            assert best.cost <= once.cost, seed
+        better += (best.off.sum(), best.cost) < (once.off.sum(), once.cost)
+    assert better >= 3
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_large_graphs_are_tried_once(preset):
+    graph = delaunay(PATIENCE[preset].vertices // 2 + 1, seed=99)
+    contract = unit_contract(graph.n, [1, 2, 3], 0.03)
+    best = best_blocks(graph, contract, preset=preset)
+    assert (best == multilevel_blocks(graph, contract, preset=preset)).all()
+
+
+@pytest.mark.parametrize("seed", [0, 7, 10**30])
+def test_the_seed_and_nothing_else_decides(seed):
+    graph, contract = grid(7, 8), unit_contract(56, [1, 2, 4], 0.03)
+    once = best_blocks(graph, contract, seed=seed)
+    assert (best_blocks(graph, contract, seed=seed, threads=4) == once).all()
+
+
+@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("shape", GRAPHS)
+def test_hard_shapes_hold_their_contract(shape, objective):
+    graph = GRAPHS[shape](40)
+    contract = unit_contract(40, [1, 1, 2, 4], 0.1)
+    assert faults(graph, best_blocks(graph, contract, objective=objective), contract) == []
+
+
+def test_the_square_is_cut_into_quarters():
+    part = best_blocks(grid(8, 8), unit_contract(64, np.ones(4), 0.0))
+    judged = Judged.of(grid(8, 8), Partition(part, 4), unit_contract(64, np.ones(4), 0.0), "cut")
+    assert judged.cost == 16
