@@ -51,11 +51,11 @@ PRESETS = {
     ),
     "default": Preset(),
     "strong": Preset(
-        Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
-        Cutting(rounds=2, finest_rounds=2, reach=8.0),
+        Effort(finest_rounds=3, patience=4, boldness=0.85),
+        Cutting(rounds=1, reach=4.0),
         per_block=80,
         shrink_by=4.0,
-        cycles=2,
+        cycles=3,
         rounding=THOROUGH,
     ),
 }
