@@ -17,10 +17,11 @@ from evener.filing import read
 from evener.generating.rmat import rmat
 from evener.generating.simplices import tetrahedron_mesh, triangle_mesh
 from evener.graphs import Graph
+from evener.partitioning.refine import refine
 from evener.partitioning.registry import TOOLS
 from evener.planning import plan
 from evener.planning_options import PlanOptions
-from evener.platforms import Device, Platform
+from evener.platforms import Device, Level, Link, Platform
 from evener.warming.compiler import kernels
 from evener.warming.rehearsals import REHEARSALS
 from tests.filing.graph_samples import COORDINATES, GRAPHS, WEIGHTS
@@ -54,6 +55,12 @@ def play_plans():
         heavy = flat.with_(vwgt=both if weights is edge else both / 2)
         for coords in (flat.coords, None):
             plan(heavy.with_(coords=coords), platform, PlanOptions("evener"))
+    for k in (6, 20):
+        nodes = tuple(Device(f"d{b}", SPEEDS[b % 4], at=f"n{b % 3}") for b in range(k))
+        levels = (Level("cluster", Link(1e-5, 1e-9)), Level("node", Link(1e-6, 1e-10)))
+        for tool in ("evener", "metis"):
+            made = plan(flat, Platform(nodes, levels=levels), PlanOptions(tool))
+        refine(flat, made.partition)
     tools = [name for name, tool in TOOLS.items() if tool.family != "external"]
     assert all(row.kept for row in compare(flat, platform, tools, PlanOptions()))
 

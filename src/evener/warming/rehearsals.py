@@ -44,13 +44,16 @@ def weighted(graph: Graph) -> Iterator[Graph]:
         )
 
 
-def _plan(graph: Graph, tool: str = "evener", **options: str) -> None:
-    """Plan for two nodes of four devices."""
+def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
+    """Plan for two nodes of four devices with links, and `many` times as many."""
     from evener.planning import plan
     from evener.planning_options import PlanOptions
 
-    devices = (Device(f"d{b}", speed, at=f"node{b // 4}") for b, speed in enumerate(SPEEDS))
-    platform = Platform(tuple(devices), levels=(Level("cluster", Link()), Level("node", Link())))
+    devices = tuple(
+        Device(f"d{b}", 1e6 * speed, at=f"node{b // 4}") for b, speed in enumerate(many * SPEEDS)
+    )
+    levels = Level("cluster", Link(1e-5, 1e-9)), Level("node", Link(1e-6, 1e-10))
+    platform = Platform(devices, levels=levels)
     plan(graph, platform, PlanOptions(tool=tool, **options))  # type: ignore[arg-type]
 
 
@@ -92,7 +95,7 @@ def tree() -> None:
     for graph in (*places(), rmat(10, 3, 8)):
         part = Partition((np.arange(graph.n) * 4 // graph.n).astype(np.int32), 4)
         for heavy in weighted(graph):
-            _plan(heavy, "hierarchical")
+            _plan(heavy, "hierarchical", many=4)
             _plan(heavy.with_(coords=None), "hierarchical")
             refine(heavy, part)
         for objective in ("total_volume", "max_volume"):
@@ -186,7 +189,7 @@ def several() -> None:
             enforce(heavy, Partition(lopsided, len(SPEEDS)), contract)
     # Heavy vertices, of which only swaps bring the blocks within all limits.
     path = Graph.from_edges(60, np.arange(59), np.arange(1, 60), vwgt=rng.integers(1, 400, (60, 2)))
-    contract, _ = PlanOptions().contract(path, Platform.flat([1.0] * 5))
+    contract, _ = PlanOptions(epsilon=0.01).contract(path, Platform.flat([1.0] * 5))
     with suppress(InfeasibleError, NotFoundError):
         enforce(path, Partition(rng.integers(0, 5, 60).astype(np.int32), 5), contract)
 
