@@ -137,7 +137,9 @@ def test_groups_of_pairs_share_no_block():
     pairs = np.unique(
         [min(a, b) * k + max(a, b) for a, b in rng.integers(0, k, (200, 2)) if a != b]
     )
-    order, groups = cutting._coloured(pairs, rng.permutation(pairs.size), k)
+    order, groups = cutting._coloured(
+        pairs, rng.integers(1, 9, pairs.size), rng.permutation(pairs.size), k
+    )
     assert sorted(order) == list(range(pairs.size))
     assert groups[-1][1] == pairs.size
     for first, last in groups:

@@ -17,10 +17,10 @@ from evener.partitioning import cutting_kernels as kernels
 from evener.partitioning.fm import Flags, Limits
 from evener.partitioning.grouping import shuffle
 from evener.partitioning.levels import Level, Part
-from evener.threads import in_slices
+from evener.threads import in_slices, slice_ends, slices_for
 
 LEAST_VERTICES = 40  # that a side of a corridor may have, where it would be lighter
-MOST_AT_ONCE = 8  # slices of a group of pairs
+AT_ONCE = 4  # slices of a group of pairs, for each slice of the graph
 MOST_PAIRS = 12  # for each block; meshes have three in the plane and eight in space
 
 
@@ -50,7 +50,7 @@ def cut_anew(
     if k == 1:
         rounds = 0
     for turn in range(rounds):
-        borders = _borders(level, part, k, changed, seed * 100 + turn)
+        borders = _borders(level, part, k, changed, seed * 100 + turn, threads)
         gain = np.zeros(borders.pairs.size, np.int64)
         for group in borders.groups:
             _cut_group(
@@ -82,18 +82,13 @@ class _Borders:
 
 
 def _borders(
-    level: Level, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int
+    level: Level, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int, threads: int
 ) -> _Borders:
     """List the pairs of neighbouring blocks of which one has changed, group by group.
 
     Where nearly all blocks are neighbours, only the pairs with the longest borders.
     """
-    n = level.n
-    seen = np.full(k, -1, np.int64)
-    room = kernels.count_borders(level.xadj, level.adjncy, part, seen, 0, n)
-    pair, vertex = np.empty(room, np.int64), np.empty(room, np.int32)
-    seen[:] = -1
-    kernels.list_borders(level.xadj, level.adjncy, part, k, seen, 0, n, pair, vertex)
+    pair, vertex = _listed(level, part, k, threads)
     along = np.argsort(pair, kind="stable")
     pairs, begins, size = np.unique(pair[along], return_index=True, return_counts=True)
     active = np.flatnonzero(changed[pairs // k] | changed[pairs % k])
@@ -101,17 +96,44 @@ def _borders(
         longest = np.argsort(-size[active], kind="stable")[: MOST_PAIRS * k]
         active = np.sort(active[longest])
     shuffle(active, seed)
-    order, groups = _coloured(pairs, active, k)
+    # Long borders in the first groups, short ones in the last: threads share each group.
+    active = active[np.argsort(-np.log2(size[active]).astype(np.int64), kind="stable")]
+    order, groups = _coloured(pairs, size, active, k)
     begins, ends = begins[order], (begins + size)[order]
     return _Borders(pairs[order], begins, ends, vertex[along], groups)
 
 
-def _coloured(pairs: IntArray, order: IntArray, k: int) -> tuple[IntArray, list[tuple[int, int]]]:
-    """Bring pairs in an order of groups in which no block comes twice."""
+def _listed(
+    level: Level, part: Part, k: int, threads: int
+) -> tuple[IntArray, npt.NDArray[np.int32]]:
+    """Return pairs of blocks and vertices at their borders, vertex by vertex."""
+    slices = slices_for(level.n)
+    ends = slice_ends(level.n, slices)
+    found = [(np.empty(0, np.int64), np.empty(0, np.int32))] * slices
+
+    def one(i: int) -> None:
+        seen = np.full(k, -1, np.int64)
+        arguments = (seen, ends[i], ends[i + 1])
+        room = kernels.count_borders(level.xadj, level.adjncy, part, *arguments)
+        found[i] = np.empty(room, np.int64), np.empty(room, np.int32)
+        seen[:] = -1
+        kernels.list_borders(level.xadj, level.adjncy, part, k, *arguments, *found[i])
+
+    in_slices(one, slices, threads)
+    return np.concatenate([pair for pair, _ in found]), np.concatenate([v for _, v in found])
+
+
+def _coloured(
+    pairs: IntArray, size: IntArray, order: IntArray, k: int
+) -> tuple[IntArray, list[tuple[int, int]]]:
+    """Bring pairs in an order of groups in which no block comes twice, each by length of border.
+
+    Threads end at about the same time where the largest pieces of work come first.
+    """
     colour = np.empty(pairs.size, np.int64)
     kernels.colour_pairs(pairs, order, k, colour)
     ends = [0, *np.cumsum(np.bincount(colour[order])).tolist()]
-    return order[np.argsort(colour[order], kind="stable")], list(pairwise(ends))
+    return order[np.lexsort((-size[order], colour[order]))], list(pairwise(ends))
 
 
 def _cut_group(
@@ -130,7 +152,7 @@ def _cut_group(
 ) -> None:
     """Cut the pairs of one group, side by side."""
     first, last = group
-    slices = min(MOST_AT_ONCE, last - first)
+    slices = min(AT_ONCE * slices_for(level.n), last - first)
 
     def one(i: int) -> None:
         kernels.cut_pairs(
