@@ -199,6 +199,13 @@ class Platform:
         level = self.shared_level(p, q)
         return costs[level, 0], costs[level, 1]
 
+    def distances(self) -> FloatArray:
+        """(k, k) seconds that a message of 1 KiB takes between each pair; by links of their own."""
+        from scipy.sparse.csgraph import dijkstra
+
+        network, _, _, home = self._network
+        return np.asarray(dijkstra(network, indices=home)[:, home])
+
     def hops(self, p: IntArray, q: IntArray) -> FloatArray:
         """Links between each pair of devices p[i], q[i]: on the route, or up the tree and down."""
         if self.connections:

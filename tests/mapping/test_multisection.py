@@ -1,12 +1,8 @@
-"""Halves of blocks: as many of every kind as asked, near what an exhaustive search finds."""
-
-import itertools
+"""Multisection: groups of devices get blocks that belong together, each device one of its kind."""
 
 import numpy as np
-import pytest
 
 from evener import metrics
-from evener.mapping import multisection_kernels as kernels
 from evener.mapping.multisection import multisection
 from evener.mapping.scene_kernels import Scene
 from evener.partitions import Partition
@@ -24,36 +20,6 @@ def quotient_of(rows, columns):
 def between_by_hand(q, side):
     ends = side[q.block] != side[q.other]
     return q.sent[ends].sum() / 2
-
-
-def halves(q, kind, room, first):
-    k = q.k
-    side = np.ones(k, np.int8)
-    n_bytes = q.sent.astype(float)
-    everyone = np.arange(k)
-    kernels.grow(q.starts, q.other, n_bytes, everyone, kind, room.copy(), first, side, np.empty(k))
-    assert np.bincount(kind[side == 0], minlength=room.size).tolist() == room.tolist()
-    grown = between_by_hand(q, side)
-    found = kernels.improve(q.starts, q.other, n_bytes, everyone, kind, room.size, 8, side)
-    assert found == pytest.approx(between_by_hand(q, side))
-    assert found <= grown
-    assert np.bincount(kind[side == 0], minlength=room.size).tolist() == room.tolist()
-    return found
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_halves_are_nearly_the_best(seed):
-    rng = np.random.default_rng(seed)
-    q = quotient_of(3, 4)
-    kind = rng.integers(0, 2, 12)
-    room = np.bincount(kind, minlength=2) // 2
-    best = np.inf
-    for chosen in itertools.combinations(range(12), int(room.sum())):
-        side = np.ones(12, int)
-        side[list(chosen)] = 0
-        if np.bincount(kind[side == 0], minlength=2).tolist() == room.tolist():
-            best = min(best, between_by_hand(q, side))
-    assert min(halves(q, kind, room, first) for first in range(12)) <= 1.2 * best
 
 
 def scene_for(q):

@@ -7,12 +7,14 @@ from hypothesis import strategies as st
 
 from evener import metrics
 from evener.generating.delaunay import delaunay
+from evener.generating.platforms import grid as grid_of_links
 from evener.generating.rmat import rmat
 from evener.graphs import Graph
 from evener.partitioning import hierarchical_kernels as kernels
 from evener.partitioning.hierarchical import hierarchical_blocks
 from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Partition
 from tests.assertions import grid, path, random_graphs
 
@@ -179,3 +181,14 @@ def test_the_graph_of_some_vertices(weighted):
         assert members[adjncy[found]].tolist() == graph.adjncy[inside].tolist()
         if weighted:
             assert adjwgt[found].tolist() == inside
+
+
+def test_deep_trees_are_gone_along_in_larger_steps(mesh):
+    """A grid of devices is halved six times; three divisions do."""
+    tree = device_tree(grid_of_links((8, 8)))
+    contract = contract_for(mesh, np.ones(64))
+    part = hierarchical_blocks(mesh, contract, tree)
+    found = np.bincount(part, minlength=64)
+    assert contract.keeps(found, found, np.zeros(64)).all()
+    shuffled = np.random.default_rng(4).permutation(64)[part]
+    assert between_groups(mesh, part, tree[1]) < 0.5 * between_groups(mesh, shuffled, tree[1])

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.generating.platforms import grid as grid_of_links
 from evener.partitioning.trees import as_tree, device_tree, leaf_order, simplest
-from evener.platforms import Device, Level, Platform
+from evener.platforms import Connection, Device, Level, Link, Platform
 
 LEVELS = (Level("net"), Level("node"), Level("socket"))
 
@@ -48,3 +49,30 @@ def test_leaf_order_keeps_groups_together():
 def test_what_is_no_tree(values, message):
     with pytest.raises(InputError, match=message):
         as_tree(values, 3)
+
+
+def test_devices_joined_by_links_are_halved():
+    tree = device_tree(grid_of_links((8, 8)))
+    assert [len(np.unique(row)) for row in tree] == [2, 4, 8, 16, 32]
+    assert (as_tree(tree, 64) == tree).all()
+    for row in tree:
+        assert np.ptp(np.bincount(row)) == 0
+    square = tree[0].reshape(8, 8)
+    cut = (square[1:] != square[:-1]).sum() + (square[:, 1:] != square[:, :-1]).sum()
+    assert cut == 8
+
+
+def test_links_through_switches():
+    devices = [Device(f"d{i}", 1.0) for i in range(9)]
+    links = [Connection((f"d{i}", f"s{i % 3}"), Link(1e-6)) for i in range(9)]
+    links += [Connection(("root", f"s{i}"), Link(5e-6)) for i in range(3)]
+    tree = device_tree(Platform(tuple(devices), connections=tuple(links)))
+    assert sorted(np.bincount(tree[0])) == [4, 5]
+    # Those of one switch are nearer to each other: one of three is torn apart at most.
+    torn = [len(np.unique(tree[0][np.arange(9) % 3 == s])) > 1 for s in range(3)]
+    assert sum(torn) == 1
+
+
+def test_too_many_links_make_no_tree(monkeypatch):
+    monkeypatch.setattr("evener.partitioning.trees.MOST_LINKED", 63)
+    assert device_tree(grid_of_links((8, 8))).shape == (0, 64)

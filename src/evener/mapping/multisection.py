@@ -10,8 +10,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evener.mapping import multisection_kernels as kernels
 from evener.mapping.scene_kernels import Scene
+from evener.partitioning import halving_kernels as kernels
 from evener.partitioning.trees import Tree, leaf_order
 
 IntVector = npt.NDArray[np.int64]

@@ -18,7 +18,7 @@ IntVector = npt.NDArray[np.int64]
 
 CHUNK = 1 << 20  # pairs of devices routed at once
 DIGITS = 10  # by which links are told apart
-ALL_PAIRS = 512  # devices up to which every swap is looked at
+ALL_PAIRS = 256  # devices up to which every swap is looked at
 WINDOW = 12  # devices looked at on either side of a good place
 HEAVY = 8  # blocks that such places are looked for near to
 MOST_ROWS = 64

@@ -36,6 +36,8 @@ from evener.partitioning.trees import Tree, simplest
 from evener.partitioning.volumes import AIMS
 from evener.partitions import Contract
 
+MOST_STEPS = 4  # levels of the tree that are gone along, the devices left out
+
 
 @dataclass(eq=False)
 class _Task:
@@ -73,7 +75,7 @@ def hierarchical_blocks(
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     task = _Task(level, points, is_uneven(graph), preset, seed, threads)
     part, owner = np.zeros(graph.n, np.int32), np.zeros(contract.k, np.int64)
-    for depth, row in enumerate([*simplest(tree), np.arange(contract.k)]):
+    for depth, row in enumerate([*_steps(simplest(tree)), np.arange(contract.k)]):
         groups = _summed(contract, row)
         part = _divided(task, part, owner, row, groups, depth)
         part = _refined(task, part, groups, depth)
@@ -81,6 +83,13 @@ def hierarchical_blocks(
     if objective != "cut":
         lower_volumes(level, part, contract, task.chosen, AIMS[objective], seed, threads)
     return scattered(part, order, threads)
+
+
+def _steps(tree: Tree) -> Tree:
+    """Leave out every second level of deep trees, as those of halves are."""
+    while len(tree) > MOST_STEPS:
+        tree = tree[1::2]
+    return tree
 
 
 def _summed(contract: Contract, row: npt.NDArray[np.int64]) -> Contract:
