@@ -7,7 +7,7 @@ import scipy.sparse
 from evener.graphs import Graph
 from evener.partitioning import diffusion_kernels as kernels
 from evener.partitioning.bisection import cut_of, recursive_bisection
-from evener.partitioning.diffusion import AGAIN, STAYS, THOROUGH, diffused_blocks
+from evener.partitioning.diffusion import AGAIN, STAYS, THOROUGH, Spreading, diffused_blocks
 from evener.partitioning.levels import Level, finest
 
 
@@ -29,23 +29,15 @@ def grid(rows, columns):
 
 
 def spread(level, part, k, steps):
-    """Loads (n, k) after some steps of the kernel, what it forgets left out."""
-    shape = (level.n, kernels.MOST)
-    now, later = (
-        (np.zeros(shape, np.int32), np.zeros(shape, np.float32), np.zeros(level.n, np.int32))
-        for _ in range(2)
-    )
-    pool, near = np.zeros(k, np.float32), np.empty(k, np.int32)
-    kernels.start(part, *now)
-    for _ in range(steps):
-        kernels.spread(level.xadj, level.adjncy, level.adjwgt, STAYS, *now, *later, pool, near)
-        now, later = later, now
+    """Loads (n, k) after some steps, what is forgotten left out."""
+    spreading = Spreading.of(level, k, 1)
+    held = spreading.after(part, steps).arrays
     loads = np.zeros((level.n, k))
     for v in range(level.n):
-        held = now[0][v, : now[2][v]]
-        assert len(set(held)) == len(held)
-        loads[v, held] = now[1][v, : now[2][v]]
-    return loads, now
+        blocks = held[0][v, : held[2][v]]
+        assert len(set(blocks)) == len(blocks)
+        loads[v, blocks] = held[1][v, : held[2][v]]
+    return loads, held
 
 
 def spread_slowly(matrix, part, k, steps):
@@ -76,7 +68,7 @@ def test_loads_spread_as_a_dense_matrix_says(seed):
     k = int(rng.integers(2, kernels.MOST + 1))
     part = rng.integers(k, size=60).astype(np.int32)
     level = level_of(matrix)
-    for steps in (1, 2):
+    for steps in (1, 2, 4):
         ours, _ = spread(level, part, k, steps)
         assert ours == pytest.approx(spread_slowly(matrix, part, k, steps), abs=1e-5)
 
@@ -158,3 +150,20 @@ def test_targets_of_nothing_change_nothing():
     found = diffused_blocks(level_of(grid(6, 6)), np.zeros(3), part, AGAIN)
     assert (found == part).all()
     assert found is not part
+
+
+def test_slices_and_threads_change_nothing(monkeypatch):
+    level, targets = level_of(grid(40, 40)), np.full(16, 100.0)
+    start = recursive_bisection(level, targets, 0.02, 1)
+    once = diffused_blocks(level, targets, start, THOROUGH)
+    monkeypatch.setattr("evener.threads.SLICE", 300)
+    for threads in (1, 2, 4):
+        assert (diffused_blocks(level, targets, start, THOROUGH, threads) == once).all()
+
+
+def test_layers_are_distances_from_the_border():
+    level = level_of(grid(1, 12))
+    part = (np.arange(12) >= 8).astype(np.int32)
+    layer, queue = np.empty(12, np.int32), np.empty(12, np.int32)
+    kernels.layers(level.xadj, level.adjncy, part, 5, layer, queue)
+    assert layer.tolist() == [5, 5, 5, 4, 3, 2, 1, 0, 0, 1, 2, 3]

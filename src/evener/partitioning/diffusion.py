@@ -20,6 +20,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.partitioning import diffusion_kernels as kernels
 from evener.partitioning.levels import Level, Part
+from evener.threads import in_slices, slices_for
 
 STAYS = np.float32(0.1)  # of a vertex's load, a step
 CORRECTIONS = 10  # of the factors, a round
@@ -38,10 +39,12 @@ class Spread:
 
 # Loads reach the middle of the next block where it has some 30 vertices.
 THOROUGH = Spread(rounds=14, steps=8)
-AGAIN = Spread(rounds=3, steps=10)  # on a finer graph, where blocks are in their places
+AGAIN = Spread(rounds=6, steps=5)  # on a finer graph, where blocks are in their places
 
 
-def diffused_blocks(level: Level, targets: FloatArray, part: Part, spread: Spread) -> Part:
+def diffused_blocks(
+    level: Level, targets: FloatArray, part: Part, spread: Spread, threads: int = 1
+) -> Part:
     """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
 
     For graphs of 20 to 300 vertices a block; those of `part` may be rough. Weights are met as
@@ -52,19 +55,12 @@ def diffused_blocks(level: Level, targets: FloatArray, part: Part, spread: Sprea
     k = targets.size
     targets = np.maximum(targets, LEAST_TARGET * targets.mean())
     part = part.copy()
-    now, later = _Loads.empty(level.n), _Loads.empty(level.n)
+    loads = Spreading.of(level, k, threads)
     factor, weight = np.ones(k), np.empty(k)
-    pool, near = np.zeros(k, np.float32), np.empty(k, np.int32)
     for _ in range(spread.rounds):
-        kernels.start(part, *now.arrays)
-        for _ in range(spread.steps):
-            kernels.spread(
-                level.xadj, level.adjncy, level.adjwgt, STAYS, *now.arrays, *later.arrays, pool,
-                near,
-            )  # fmt: skip
-            now, later = later, now
+        held = loads.after(part, spread.steps)
         for _ in range(CORRECTIONS):
-            kernels.assign(level.vwgt, *now.arrays, factor, part, weight)
+            kernels.assign(level.vwgt, *held.arrays, factor, part, weight)
             ratio = weight / targets
             if np.abs(ratio - 1).max() < BALANCED:
                 break
@@ -89,3 +85,46 @@ class _Loads:
     @property
     def arrays(self) -> tuple[Part, npt.NDArray[np.float32], Part]:
         return self.block, self.load, self.count
+
+
+@dataclass(eq=False)
+class Spreading:
+    """A level, what spreads over its edges, and the two sets of loads that take turns."""
+
+    level: Level
+    k: int
+    threads: int
+    share: npt.NDArray[np.float32]
+    layer: Part
+    queue: Part
+    now: _Loads
+    later: _Loads
+
+    @classmethod
+    def of(cls, level: Level, k: int, threads: int) -> Spreading:
+        """Return what spreads over the edges of this level, for k blocks."""
+        n = level.n
+        share = np.empty(n, np.float32)
+        kernels.shares(level.xadj, level.adjwgt, np.float32(1) - STAYS, share)
+        layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+        return cls(level, k, threads, share, layer, queue, _Loads.empty(n), _Loads.empty(n))
+
+    def after(self, part: Part, steps: int) -> _Loads:
+        """Return the loads after some steps, 1 of its own block on every vertex before them."""
+        level, slices = self.level, slices_for(self.level.n)
+        kernels.layers(level.xadj, level.adjncy, part, steps, self.layer, self.queue)
+        kernels.start(part, *self.now.arrays)
+        kernels.start(part, *self.later.arrays)
+        pools = np.zeros((slices, self.k), np.float32), np.empty((slices, self.k), np.int32)
+        for step in range(steps):
+
+            def one(i: int, step: int = step) -> None:
+                kernels.spread(
+                    level.xadj, level.adjncy, level.adjwgt, STAYS, self.share, self.layer, step,
+                    level.n * i // slices, level.n * (i + 1) // slices, *self.now.arrays,
+                    pools[0][i], pools[1][i], *self.later.arrays,
+                )  # fmt: skip
+
+            in_slices(one, slices, self.threads)
+            self.now, self.later = self.later, self.now
+        return self.now

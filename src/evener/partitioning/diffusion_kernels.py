@@ -6,8 +6,48 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-MOST = 8  # blocks of which a vertex keeps the load
-DUST = np.float32(0.02)  # of the largest load at a vertex: what is less is forgotten
+MOST = 5  # blocks of which a vertex keeps the load
+DUST = np.float32(0.05)  # of the largest load at a vertex: what is less is forgotten
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def shares(xadj, adjwgt, moves, share):
+    """What reaches a vertex (n,) over an edge of weight 1, a step, where `moves` leaves in all;
+    0 where its edges weigh nothing."""
+    for v in range(share.size):
+        weight = np.float32(xadj[v + 1] - xadj[v])
+        if adjwgt.size > 0:
+            weight = np.float32(0.0)
+            for e in range(xadj[v], xadj[v + 1]):
+                weight += np.float32(adjwgt[e])
+        share[v] = moves / weight if weight > 0 else np.float32(0.0)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def layers(xadj, adjncy, part, steps, layer, queue):
+    """The distance of every vertex (n,) from the nearest border, 0 at it; `steps` where it is as
+    far or farther: loads of other blocks are not there before. queue (n,) is scratch.
+    """
+    head, tail = 0, 0
+    for v in range(part.size):
+        layer[v] = steps
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != part[v]:
+                layer[v] = 0
+                queue[tail] = v
+                tail += 1
+                break
+    while head < tail:
+        v = queue[head]
+        head += 1
+        if layer[v] + 1 >= steps:
+            break
+        for e in range(xadj[v], xadj[v + 1]):
+            u = adjncy[e]
+            if layer[u] == steps and part[u] == part[v]:
+                layer[u] = layer[v] + 1
+                queue[tail] = u
+                tail += 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -19,30 +59,29 @@ def start(part, block, load, count):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def spread(
-    xadj, adjncy, adjwgt, stay, block, load, count, next_block, next_load, next_count, pool, near
+    xadj, adjncy, adjwgt, stay, share, layer, step, first, last, block, load, count, pool, near,
+    next_block, next_load, next_count,
 ):  # fmt: skip
-    """Replace the loads of every vertex by `stay` times its own and the rest from its neighbours,
-    by edge weight.
+    """Replace the loads of vertices [first, last) by `stay` times their own and the rest from
+    their neighbours, by edge weight; those farther from a border than `step` keep what they have.
 
-    block, load (n, MOST) and count (n,): what vertices hold, before and after. pool (k,) is zero
-    before and after; near (k,) is scratch.
+    share, layer (n,): of `shares` and `layers`. block, load (n, MOST) and count (n,): what
+    vertices hold, before and after. pool (k,) is zero before and after; near (k,) is scratch.
     """
     unit = adjwgt.size == 0
-    for v in range(count.size):
-        weight = np.float32(0.0)
-        for e in range(xadj[v], xadj[v + 1]):
-            weight += np.float32(1.0) if unit else np.float32(adjwgt[e])
+    for v in range(first, last):
+        if layer[v] > step:
+            continue
         found = 0
-        own = stay if weight > 0 else np.float32(1.0)
+        own = stay if share[v] > 0 else np.float32(1.0)
         for i in range(count[v]):
             b = block[v, i]
             near[found] = b
             found += 1
             pool[b] = own * load[v, i]
-        if weight > 0:
-            share = (np.float32(1.0) - stay) / weight
+        if share[v] > 0:
             for e in range(xadj[v], xadj[v + 1]):
-                x = share if unit else share * np.float32(adjwgt[e])
+                x = share[v] if unit else share[v] * np.float32(adjwgt[e])
                 if x == 0:
                     continue
                 u = adjncy[e]

@@ -23,7 +23,8 @@ from evener.partitioning import pairs_kernels as kernels
 from evener.partitioning.fm import boundary_flags
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Level, Part, Shrunk, finest, projected, shrink
-from evener.partitioning.multilevel import BALANCE, edge_weights, vertex_order
+from evener.partitioning.multilevel import edge_weights, vertex_order
+from evener.partitioning.starts import BALANCE
 from evener.partitions import Contract
 from evener.threads import in_slices
 

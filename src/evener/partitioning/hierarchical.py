@@ -22,7 +22,6 @@ from evener.partitioning import hierarchical_kernels as kernels
 from evener.partitioning.kmeans import FloatMatrix, along_curve, unit_box
 from evener.partitioning.levels import Level, Part, finest, scattered
 from evener.partitioning.multilevel import (
-    BALANCE,
     edge_weights,
     lower_volumes,
     v_cycle,
@@ -32,6 +31,7 @@ from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.propagation import ROUNDS, propagation_blocks
 from evener.partitioning.propagation_rounds import board_for_cut, lower_cut
 from evener.partitioning.skew import is_uneven
+from evener.partitioning.starts import BALANCE
 from evener.partitioning.trees import Tree, simplest
 from evener.partitioning.volumes import AIMS
 from evener.partitions import Contract

@@ -16,16 +16,10 @@ import numpy as np
 from evener.arrays import IntArray
 from evener.graphs import Graph
 from evener.partitioning.fm import EVEN_PRICE, boundary_flags, boundary_flags_below
+from evener.partitioning.hierarchies import LARGEST_CLUSTER, LEAST_SHRINKAGE
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Part, Shrunk, finest, projected, scattered
-from evener.partitioning.multilevel import (
-    BALANCE,
-    LARGEST_CLUSTER,
-    LEAST_SHRINKAGE,
-    PER_BLOCK_WITHOUT,
-    edge_weights,
-    vertex_order,
-)
+from evener.partitioning.multilevel import PER_BLOCK_PLACED, edge_weights, vertex_order
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.several_balance import PLAIN, THOROUGH, balance
 from evener.partitioning.several_loads import (
@@ -37,6 +31,7 @@ from evener.partitioning.several_loads import (
 )
 from evener.partitioning.several_refine import refine_loaded
 from evener.partitioning.several_start import several_bisection
+from evener.partitioning.starts import BALANCE
 from evener.partitions import Contract
 
 ROOM, MOST_ROOM = 0.02, 0.1  # limits of coarser graphs are wider, by this a level, of a target
@@ -122,7 +117,7 @@ def _shrink_all(
     total, k = float(loaded.level.vwgt.sum()), bounds.k
     smallest = LARGEST_CLUSTER * total * target_shares(bounds).min(axis=1)
     if part is None:
-        enough = PER_BLOCK_WITHOUT * k
+        enough = PER_BLOCK_PLACED * k
         heaviest = np.array([min(2 * total / enough, smallest.min())])
         part = np.zeros(loaded.n, np.int32)
     else:

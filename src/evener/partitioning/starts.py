@@ -1,0 +1,83 @@
+"""Where blocks start: on a small graph, where several ways are cheap and the best is kept.
+
+Balanced k-means places blocks by distance, which is best where cells are well shaped; recursive
+bisection looks at edges alone, and wins where cells are stretched, or grow by orders of
+magnitude. Diffusion rounds the blocks of both, refinement follows, then their cuts are compared.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.partitioning.bisection import ROUGH, cut_of, recursive_bisection
+from evener.partitioning.diffusion import AGAIN, THOROUGH
+from evener.partitioning.hierarchies import shrink_freely
+from evener.partitioning.kmeans import along_curve
+from evener.partitioning.levels import Level
+from evener.partitioning.placed import Placed, Task, descend, placed, refine, rounded
+
+BALANCE = 0.01  # what k-means leaves a block off its target
+PER_BLOCK_BISECTED = 25  # vertices for each block of the graph that is bisected
+PER_BLOCK_ROUNDED = 1000  # vertices for each block of graphs on which blocks are rounded again
+WORTH_ROUNDING = 1.1  # of the cut without, which finer graphs improve less
+CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win on a finer graph
+
+
+def starting_blocks(
+    level: Level, points: npt.NDArray[np.float32] | None, task: Task, depth: int
+) -> list[Placed]:
+    """Return one start or more on this level, the best first.
+
+    points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 where it
+    is the whole graph, on which limits are kept to.
+    """
+    found = [_bisected(level, task, depth)]
+    if points is not None:
+        found.append(_by_kmeans(level, points, task, depth))
+    return worth_following(found)
+
+
+def worth_following(rivals: list[Placed]) -> list[Placed]:
+    """Return those whose cut is close to the least one, that one first."""
+    cuts = np.array([cut_of(blocks.level, blocks.part) for blocks in rivals])
+    order = np.argsort(cuts, kind="stable")
+    return [rivals[i] for i in order if cuts[i] <= CLOSE * cuts[order[0]]]
+
+
+def _by_kmeans(level: Level, points: npt.NDArray[np.float32], task: Task, depth: int) -> Placed:
+    targets = task.contract.targets
+    blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
+    return refine(rounded(level, blocks, task, depth, THOROUGH), task, depth)
+
+
+def _bisected(level: Level, task: Task, depth: int) -> Placed:
+    """Bisect a still smaller graph, and come back."""
+    targets = task.contract.targets
+    hierarchy = shrink_freely(
+        level, targets, PER_BLOCK_BISECTED, task.preset.shrink_by, task.threads
+    )
+    blocks = _smallest(hierarchy.coarsest, task, depth + len(hierarchy.above))
+    for i in range(len(hierarchy.above) - 1, -1, -1):
+        finer, shrunk = hierarchy.above[i]
+        blocks = follow(descend(blocks, finer, shrunk, task), task, depth + i)
+    return blocks
+
+
+def _smallest(level: Level, task: Task, depth: int) -> Placed:
+    """Bisect, and round where that helps: not where load spreads everywhere at once, as on
+    power-law graphs."""
+    bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, ROUGH)
+    blocks = refine(rounded(level, bisected, task, depth, THOROUGH), task, depth)
+    if cut_of(level, blocks.part) < cut_of(level, bisected):
+        return blocks
+    plain = refine(placed(level, bisected, task, depth, rounds=False), task, depth)
+    worth = cut_of(level, blocks.part) < WORTH_ROUNDING * cut_of(level, plain.part)
+    return blocks if worth else plain
+
+
+def follow(blocks: Placed, task: Task, depth: int) -> Placed:
+    """Round and refine blocks that came down from a coarser level."""
+    if blocks.rounds and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
+        blocks = rounded(blocks.level, blocks.part, task, depth, AGAIN)
+    return refine(blocks, task, depth)
