@@ -190,7 +190,7 @@ def test_stages_tell_how_the_partition_came_to_be():
     graph, platform = grid(60, 60), Platform.flat([8.0, 1.0, 1.0, 1.0, 1.0, 1.0])
     plan = ev.plan(graph, platform, ev.PlanOptions(tool="evener"))
     first, *_, last = plan.stages
-    assert (first.name, plan.stages[1].name) == ("k-means", "refined")
+    assert (first.name, plan.stages[1].name) == ("placed", "refined")
     assert last.edge_cut == plan.evaluation.edge_cut <= first.edge_cut
     assert (last.max_volume, last.total_volume) == (
         plan.evaluation.max_volume, plan.evaluation.total_volume,

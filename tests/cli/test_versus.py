@@ -24,7 +24,7 @@ def test_both_tools_and_their_ratios_are_printed(evener, grid_file, tmp_path):
 def test_json_holds_stages_and_the_rival(evener, grid_file, tmp_path):
     words = ("--k", 3, "--with", "evener", "--versus", "rib", "--json", "-o", tmp_path / "x.plan")
     found = json.loads(evener("plan", grid_file, *words).out)
-    assert [stage["name"] for stage in found["stages"]][:2] == ["k-means", "refined"]
+    assert [stage["name"] for stage in found["stages"]][:2] == ["placed", "refined"]
     assert found["stages"][-1]["edge_cut"] == found["edge_cut"]
     assert found["cpu_seconds"] > 0
     versus = found["versus"]

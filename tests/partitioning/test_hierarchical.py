@@ -81,7 +81,7 @@ def test_less_crosses_the_upper_levels_than_without_the_tree(mesh, coordinates):
     contract = contract_for(graph, np.ones(48))
     along = hierarchical_blocks(graph, contract, tree)
     flat = multilevel_blocks(graph, contract)
-    # Without coordinates the flat blocks are numbered by bisection: near numbers are neighbours too.
+    # Flat blocks are numbered by bisection where that wins: near numbers are neighbours too.
     assert between_groups(graph, along, tree[0]) < 0.9 * between_groups(graph, flat, tree[0])
     everyone = np.arange(48)
     assert between_groups(graph, along, everyone) < 1.1 * between_groups(graph, flat, everyone)

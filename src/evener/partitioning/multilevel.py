@@ -102,7 +102,8 @@ def v_cycle(
     rounding: by diffusion, of blocks that are given, on the smallest graph, and on finer ones if
     thorough.
     points (d, n) in a unit box, sorted along a curve, place blocks that are not. doubted: whether
-    other blocks may take the place of `part` where rounding shows that its borders are long. begun: receives blocks (n,) placed here.
+    other blocks may take the place of `part` where rounding shows that its borders are long.
+    begun: receives the blocks (n,) that refinement begins with.
     """
     task = Task(contract, preset, seed, threads)
     targets, by = contract.targets, preset.shrink_by

@@ -357,7 +357,7 @@ def _multilevel(graph: Graph, request: Request) -> Outcome:
 
     starts: list[Blocks] = []
     outcome = _with_both_limits(partial(best_blocks, starts=starts), graph, request)
-    return replace(outcome, start=("k-means", starts[0])) if starts else outcome
+    return replace(outcome, start=("placed", starts[0])) if starts else outcome
 
 
 def _several(graph: Graph, request: Request) -> Outcome:
