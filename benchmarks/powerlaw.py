@@ -155,7 +155,7 @@ def table(lines):
         "within limits", "METIS's",
     )  # fmt: skip
     rows = [head, tuple("---" for _ in head)]
-    for group, objective in ASKED:
+    for (group, objective), asked in ASKED.items():
         keys = [c for c in cells if c[:3] == (group, "evener", objective)]
         if not keys:
             continue
@@ -165,7 +165,6 @@ def table(lines):
             for i in (0, 1)
         ]
         ratios = (mean_ratio(pairs, r) for r in ("cut", "max_volume", "total_volume", "cpu_s"))
-        asked = ASKED[group, objective]
         rows.append((group, objective, asked, *(f"{r:.3f}" for r in ratios), *held))
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
 

@@ -126,6 +126,16 @@ def _clusters(
     return leader, np.cumsum(made)
 
 
+def contracted(level: Level, part: Part, leader: npt.NDArray[np.int32], threads: int) -> Shrunk:
+    """Contract clusters that stay in one block; leader (n,): the first vertex of each one's."""
+    n = level.n
+    coarse_of = np.empty(n, np.uint32)
+    head = np.empty(kernels.count_leaders(leader, 0, n), np.int32)
+    following = np.empty(n, np.int32)
+    kernels.number_clusters(leader, 0, n, 0, coarse_of, head, following)
+    return _contract(level, part, coarse_of, head, following, threads)
+
+
 def _contract(
     level: Level,
     part: Part,

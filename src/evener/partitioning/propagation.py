@@ -16,12 +16,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
 from evener.graphs import Graph
 from evener.partitioning import propagation_kernels as kernels
-from evener.partitioning.bisection import cut_of, recursive_bisection
-from evener.partitioning.bisection_kernels import breadth_first_order
-from evener.partitioning.levels import Level, Part, finest, projected, shrink
+from evener.partitioning.levels import Level, Part, finest
+from evener.partitioning.propagation_cycles import Work, blocks_by_clusters, cycle
 from evener.partitioning.propagation_kernels import Board
 from evener.partitioning.propagation_rounds import (
     board_for_cut,
@@ -37,38 +35,34 @@ NEXT_TO_NOTHING = 1e-9
 # From this skewness and share of vertices without edges on, blocks are filled without clusters:
 # R-MAT graphs are at 4.9 and a third.
 SKEWED, ALONE = 4.0, 0.05
-COARSEST, PER_BLOCK = 1000, 15  # vertices that the smallest graph keeps, in all and a block
-LARGEST_CLUSTER = 1 / 2  # of the smallest block's target
-GROWTH = 6.0  # heaviest cluster of a level, in mean vertices
-LEAST_SHRINKAGE = 0.95
-OVERWEIGHT = 10.0  # times the share of weight that is too much, the cut counts more
-EPSILON = 0.03  # what bisection leaves a block off its target
+LAST = 2  # rounds of moves after clusters, where a low cut is left to them
 
 
 @dataclass(frozen=True)
 class Rounds:
-    """Rounds of sweeps: for the cut; before and for the volumes, total and then largest.
-
-    cycles: times that the graph is shrunk again, inside its blocks. starts: partitions of the
-    smallest graph, of which the best is taken; bisect: whether one is a bisection.
+    """Rounds of moves where there are no clusters: for the cut, and before the volumes; those for
+    the volumes, total and then largest. clusters: how much is done with them.
     """
 
     cut: int
     before: int
     total_volume: int
     max_volume: int
-    cycles: int
-    starts: int
-    bisect: bool = False
+    clusters: Work
 
 
 ROUNDS = {
-    "fast": Rounds(3, before=2, total_volume=3, max_volume=4, cycles=0, starts=3),
-    "default": Rounds(8, before=4, total_volume=6, max_volume=8, cycles=1, starts=6),
-    "strong": Rounds(
-        16, before=6, total_volume=12, max_volume=20, cycles=4, starts=16, bisect=True
+    "fast": Rounds(
+        3, before=2, total_volume=3, max_volume=4, clusters=Work(leaps=3, cycles=0, starts=2)
     ),
-}
+    "default": Rounds(
+        8, before=4, total_volume=6, max_volume=8, clusters=Work(leaps=4, cycles=0, starts=4)
+    ),
+    "strong": Rounds(
+        16, before=6, total_volume=12, max_volume=20,
+        clusters=Work(leaps=12, cycles=3, starts=16, bisect=True),
+    ),
+}  # fmt: skip
 
 
 def propagation_blocks(
@@ -97,14 +91,12 @@ def propagation_blocks(
         whole = replace(level, xadj=level.xadj[: linked + 1], vwgt=level.vwgt[:linked])
         alone = float(level.vwgt[linked:].sum())
         rng = np.random.default_rng(seed)
-        start = _in_order if hubs_first else _by_clusters
         rounds = ROUNDS[preset]
-        if given is None:
-            blocks = start(whole, contract, alone, rounds, rng)
-        else:
-            blocks = given[order[:linked]]
-            for _ in range(0 if hubs_first else max(rounds.cycles, 1)):
-                blocks = _cycle(whole, blocks, contract, alone, rounds, rng)
+        work = None if hubs_first else rounds.clusters
+        own = None if given is None else given[order[:linked]]
+        blocks = _low_cut(whole, own, contract, alone, work, rng)
+        if work is not None:
+            rounds = replace(rounds, cut=LAST, before=LAST)
         board = board_for_cut(whole, blocks, contract.low, contract.high, alone)
         _refine(board, rounds, objective, rng)
         part[:linked], weight = board.part, board.weight
@@ -114,6 +106,20 @@ def propagation_blocks(
     result = np.empty(graph.n, np.int32)
     result[order] = part
     return result
+
+
+def _low_cut(
+    level: Level, given: Part | None, contract: Contract, alone: float, work: Work | None,
+    rng: np.random.Generator,
+) -> Part:  # fmt: skip
+    """Return blocks to begin with; better ones than those given, by clusters where they help."""
+    if work is None:
+        return _in_order(level, contract, alone) if given is None else given
+    if given is None:
+        return blocks_by_clusters(level, contract, alone, work, rng)
+    for _ in range(max(work.cycles, 1)):
+        given = cycle(level, given, contract, alone, work, rng)
+    return given
 
 
 def _refine(board: Board, rounds: Rounds, objective: str, rng: np.random.Generator) -> None:
@@ -128,9 +134,7 @@ def _refine(board: Board, rounds: Rounds, objective: str, rng: np.random.Generat
         lower_max_volume(board, rounds.max_volume, rng)
 
 
-def _in_order(
-    level: Level, contract: Contract, alone: float, _rounds: Rounds, _rng: np.random.Generator
-) -> Part:
+def _in_order(level: Level, contract: Contract, alone: float) -> Part:
     """Fill blocks, largest first, so that vertices without edges, weighing `alone`, can do the
     rest; most of the edges are then between the first blocks.
     """
@@ -143,88 +147,3 @@ def _in_order(
     part = np.empty(level.n, np.int32)
     kernels.start(level.vwgt, caps, following, part, np.zeros(contract.k))
     return part
-
-
-def _by_clusters(
-    level: Level, contract: Contract, alone: float, rounds: Rounds, rng: np.random.Generator
-) -> Part:
-    """Shrink, divide and lower the cut on the way back; then shrink again inside the blocks."""
-    part = _cycle(level, None, contract, alone, rounds, rng)
-    for _ in range(rounds.cycles):
-        part = _cycle(level, part, contract, alone, rounds, rng)
-    return part
-
-
-def _cycle(
-    level: Level, part: Part | None, contract: Contract, alone: float, rounds: Rounds,
-    rng: np.random.Generator,
-) -> Part:  # fmt: skip
-    """Lower the cut on every level of the graph, shrunk inside the blocks of `part` if given."""
-    above = []
-    total, enough = float(level.vwgt.sum()), max(COARSEST, PER_BLOCK * contract.k)
-    heaviest = LARGEST_CLUSTER * float(contract.targets.min())
-    blocks = np.zeros(level.n, np.int32) if part is None else part
-    while level.n > enough:
-        cap = min(heaviest, GROWTH * total / level.n)
-        shrunk = shrink(level, blocks, np.array([cap]), 1)
-        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
-            break
-        above.append((level, shrunk))
-        level, blocks = shrunk.level, shrunk.part
-    if part is None:
-        blocks = _best_of_starts(level, contract, alone, rounds, rng)
-    else:
-        _lower(level, blocks, contract, alone, rounds.cut, rng)
-    for finer, shrunk in reversed(above):
-        level, blocks = finer, projected(shrunk, blocks, 1)
-        _lower(level, blocks, contract, alone, rounds.cut, rng)
-    return blocks
-
-
-def _best_of_starts(
-    level: Level, contract: Contract, alone: float, rounds: Rounds, rng: np.random.Generator
-) -> Part:
-    """Fill blocks in several orders and by bisection, lower the cut of each, take the best.
-
-    Where blocks are unequal, filled ones end far better than bisected ones, and in no time.
-    """
-    total = float(level.vwgt.sum())
-    best, least = np.zeros(level.n, np.int32), np.inf
-    for turn in range(rounds.starts):
-        if turn == 0 and rounds.bisect:
-            number = int(rng.integers(2**31))
-            part = recursive_bisection(level, contract.targets, EPSILON, number)
-        else:
-            part = _filled(level, contract.targets, turn, rng)
-        _lower(level, part, contract, alone, rounds.cut, rng)
-        weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
-        over = float(np.maximum(weight - contract.high, 0.0).sum())
-        cost = cut_of(level, part) * (1 + OVERWEIGHT * over / max(total, 1e-300))
-        if cost < least:
-            best, least = part, cost
-    return best
-
-
-def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:
-    """Fill blocks to their targets in breadth-first or random order, largest first or not."""
-    order = rng.permutation(level.n)
-    if turn % 2 == 0:
-        seen = np.empty(level.n, np.bool_)
-        breadth_first_order(level.xadj, level.adjncy, order, seen)
-    following = np.argsort(-targets, kind="stable")
-    if turn % 4 >= 2:
-        following = rng.permutation(targets.size)
-    filled, part = np.empty(level.n, np.int32), np.empty(level.n, np.int32)
-    kernels.start(level.vwgt[order], targets, following, filled, np.zeros(targets.size))
-    part[order] = filled
-    return part
-
-
-def _lower(
-    level: Level, part: Part, contract: Contract, alone: float, rounds: int,
-    rng: np.random.Generator,
-) -> None:  # fmt: skip
-    """Lower the cut in place; blocks may be short by the heaviest vertex, if that is a cluster."""
-    heaviest = float(level.vwgt.max())
-    low: FloatArray = np.maximum(contract.low - (heaviest if heaviest > 1 else 0.0), 0.0)
-    lower_cut(board_for_cut(level, part, low, contract.high, alone), rounds, rng)

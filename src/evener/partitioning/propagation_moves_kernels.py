@@ -1,6 +1,4 @@
-"""Kernels of label propagation, the moves: sweeps that gain, the least losses that balance, and
-exchanges between full blocks.
-"""
+"""Kernels of label propagation, the moves: sweeps that gain, and exchanges between full blocks."""
 # mypy: ignore-errors
 
 from __future__ import annotations
@@ -8,27 +6,11 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from evener.partitioning.propagation_kernels import connect, far, put
+from evener.partitioning.propagation_draining_kernels import shortage, shortens
+from evener.partitioning.propagation_kernels import connect, put
 
 HAIR = 1e-9  # gains below it are none
 SLOTS = 1 << 16  # pairs of blocks for which a candidate is remembered
-
-
-@njit(cache=True, nogil=True)
-def shortage(board):
-    """Return the weight that all blocks together are short of `low`."""
-    total = 0.0
-    for b in range(board.weight.size):
-        total += max(0.0, board.low[b] - board.weight[b])
-    return total
-
-
-@njit(cache=True, nogil=True)
-def _shortens(board, p, q, w):
-    """Return by how much the shortage grows when weight w leaves p for q."""
-    left = max(0.0, board.low[p] - board.weight[p] + w) - max(0.0, board.low[p] - board.weight[p])
-    came = max(0.0, board.low[q] - board.weight[q]) - max(0.0, board.low[q] - board.weight[q] - w)
-    return left - came
 
 
 @njit(cache=True, nogil=True)
@@ -54,7 +36,7 @@ def sweep(board, order, most, active, woken):
             full = (board.weight[b] + w) / board.high[b]
             if bond[b] <= highest + HAIR and full >= emptiest:
                 continue
-            grows = _shortens(board, p, b, w)
+            grows = shortens(board, p, b, w)
             if grows > 0 and missing + grows > board.filling:
                 continue
             best, highest, emptiest = b, bond[b], full
@@ -63,95 +45,13 @@ def sweep(board, order, most, active, woken):
             bond[near[i]] = 0
         if best < 0:
             continue
-        missing += _shortens(board, p, best, w)
+        missing += shortens(board, p, best, w)
         won += gain
         put(board, v, best)
         for e in range(board.xadj[v], board.xadj[v + 1]):
             woken[board.adjncy[e]] = 1
         woken[v] = 1
     return won
-
-
-@njit(cache=True, nogil=True)
-def losses(board, pull, loss):
-    """Set loss (n,) [objective]: what vertices that might leave cost where they fit best, for
-    their weight; infinite for those that stay.
-
-    They leave blocks above `high`, and with `pull` any block that stays at `low` or more, for
-    those below it.
-    """
-    k = board.weight.size
-    bond, near = np.zeros(k), np.empty(k, np.int64)
-    for v in range(board.part.size):
-        loss[v] = np.inf
-        p, w = board.part[v], board.vwgt[v]
-        over = board.weight[p] > board.high[p]
-        if w == 0 or not (over or (pull and board.weight[p] - w >= board.low[p])):
-            continue
-        _, loss[v] = _way_out(board, v, over, bond, near)
-
-
-@njit(cache=True, nogil=True)
-def _way_out(board, v, over, bond, near):
-    """Return the block to which v moves at the least loss, or -1, and that loss for its weight."""
-    p, w = board.part[v], board.vwgt[v]
-    size = connect(board, v, bond, near)
-    best, highest, emptiest = -1, -np.inf, np.inf
-    for i in range(1, size):
-        b = near[i]
-        if bond[b] < highest or board.weight[b] + w > board.high[b]:
-            continue
-        if not over and board.weight[b] >= board.low[b]:
-            continue
-        full = board.weight[b] / board.high[b]
-        if bond[b] > highest or full < emptiest:
-            best, highest, emptiest = b, bond[b], full
-    own = bond[p]
-    for i in range(size):
-        bond[near[i]] = 0
-    if best < 0:
-        for b in range(board.weight.size):
-            if board.weight[b] + w > board.high[b] or b == p:
-                continue
-            if not over and board.weight[b] >= board.low[b]:
-                continue
-            full = board.weight[b] / board.high[b]
-            if full < emptiest:
-                best, emptiest = b, full
-        if best < 0:
-            return -1, np.inf
-        highest = far(board, v, best)
-    lost = own - highest
-    return best, lost / w if lost > 0 else lost * w
-
-
-@njit(cache=True, nogil=True)
-def drain(board, order, loss, tolerance, woken):
-    """Move vertices, in `order`, out of blocks above `high`, then to those below `low` while that
-    is more than the filling; returns whether any moved.
-
-    loss (n,): what was expected; those that would now lose more by `tolerance` wait.
-    """
-    k = board.weight.size
-    bond, near = np.zeros(k), np.empty(k, np.int64)
-    missing = shortage(board)
-    moved = False
-    for v in order:
-        p, w = board.part[v], board.vwgt[v]
-        over = board.weight[p] > board.high[p]
-        pull = missing > board.filling and board.weight[p] - w >= board.low[p]
-        if not (over or pull):
-            continue
-        q, lost = _way_out(board, v, over, bond, near)
-        if q < 0 or lost > loss[v] + tolerance:
-            continue
-        missing += _shortens(board, p, q, w)
-        put(board, v, q)
-        moved = True
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            woken[board.adjncy[e]] = 1
-        woken[v] = 1
-    return moved
 
 
 @njit(cache=True, nogil=True)

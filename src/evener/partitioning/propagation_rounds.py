@@ -9,13 +9,17 @@ from evener.arrays import FloatArray, IntArray
 from evener.partitioning import propagation_kernels as kernels
 from evener.partitioning import propagation_moves_kernels as moves
 from evener.partitioning.levels import Level, Part
+from evener.partitioning.propagation_draining_kernels import drain
 from evener.partitioning.propagation_kernels import Board
+from evener.partitioning.propagation_leaps_kernels import leap
 
 Flags = npt.NDArray[np.int8]
 
 OVERLOAD = 1.2  # times its upper limit, what a block may hold for the time of a sweep
-DRAININGS, PATIENT = 12, 8  # times that vertices are drained; the first so many, with patience
-HASTE = 0.5  # loss per unit of weight that may be new when a vertex is drained
+BOLDNESS, PATIENCE = 0.25, 3  # of leaps: the share of bonds that may be lost; rounds without gain
+AFTER_LEAPS = 2  # rounds of moves
+WORTH_IT = 0.002  # of the total volume, what a round is to win, or it is the last
+IDLE = 2  # rounds after which the largest volume is to have fallen
 CHEAPEST, SHARPNESS = 0.1, 4.0  # price of a block that sends nothing; power of the others' prices
 
 
@@ -36,17 +40,23 @@ def board_for_cut(
 def lower_cut(board: Board, rounds: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
     n = board.part.size
-    active = np.ones(n, np.int8)
+    active, unknown = np.ones(n, np.int8), np.zeros(n)
     for _ in range(rounds):
         if not active.any():
             return
         order, woken = rng.permutation(n), np.zeros(n, np.int8)
         moves.sweep(board, order, OVERLOAD * board.high, active, woken)
-        _drain(board, woken)
+        drain(board, unknown, woken)
         active, woken = woken, np.zeros(n, np.int8)
         moves.sweep(board, order, board.high, active, woken)
         moves.swap(board, rng.permutation(n))
         active = woken
+
+
+def leap_lower(board: Board, leaps: int, rng: np.random.Generator) -> None:
+    """Minimise the cut in place by groups that move at once, then by rounds of moves."""
+    leap(board, leaps, PATIENCE, BOLDNESS, OVERLOAD * board.high)
+    lower_cut(board, AFTER_LEAPS, rng)
 
 
 def with_nets(board: Board) -> Board:
@@ -71,8 +81,10 @@ def lower_total_volume(board: Board, rounds: int, rng: np.random.Generator) -> N
         if not active.any():
             return
         woken = np.zeros(n, np.int8)
-        moves.sweep(board, rng.permutation(n), board.high, active, woken)
-        moves.swap(board, rng.permutation(n))
+        won = moves.sweep(board, rng.permutation(n), board.high, active, woken)
+        won += moves.swap(board, rng.permutation(n))
+        if won < WORTH_IT * _sent(board).sum():
+            return
         active = woken
 
 
@@ -80,7 +92,7 @@ def lower_max_volume(board: Board, rounds: int, rng: np.random.Generator) -> Non
     """Minimise the largest volume in place, by prices on the blocks that send most."""
     n = board.part.size
     volumes = _sent(board)
-    best, least = board.part.copy(), volumes.max()
+    best, least, found = board.part.copy(), volumes.max(), 0
     everyone, woken = np.ones(n, np.int8), np.zeros(n, np.int8)
     for turn in range(rounds):
         price = CHEAPEST + (volumes / max(volumes.max(), 1)) ** SHARPNESS
@@ -89,7 +101,9 @@ def lower_max_volume(board: Board, rounds: int, rng: np.random.Generator) -> Non
         moves.swap(board, rng.permutation(n))
         volumes = _sent(board)
         if volumes.max() < least:
-            best, least = board.part.copy(), volumes.max()
+            best, least, found = board.part.copy(), volumes.max(), turn
+        elif turn - found >= IDLE:
+            break
     board.weight[:] = np.bincount(best, weights=board.vwgt, minlength=board.weight.size)
     board.part[:] = best
 
@@ -99,18 +113,3 @@ def _sent(board: Board) -> IntArray:
     volumes = np.zeros(board.weight.size, np.int64)
     kernels.sent(board, volumes)
     return volumes
-
-
-def _drain(board: Board, woken: Flags) -> None:
-    """Bring blocks back within their limits, as far as vertices without edges do not."""
-    loss = np.empty(board.part.size)
-    for turn in range(DRAININGS):
-        pull = moves.shortage(board) > board.filling
-        if not pull and (board.weight <= board.high).all():
-            return
-        moves.losses(board, pull, loss)
-        order = np.argsort(loss, kind="stable")
-        order = order[: np.searchsorted(loss[order], np.inf)]
-        tolerance = HASTE if turn < PATIENT else np.inf
-        if not moves.drain(board, order, loss, tolerance, woken) and turn >= PATIENT:
-            return

@@ -1,0 +1,39 @@
+"""Boards of label propagation, and what they minimise from its definition."""
+
+import numpy as np
+
+from evener.partitioning.levels import finest
+from evener.partitioning.propagation_kernels import Board
+from evener.partitioning.propagation_rounds import with_nets
+
+UNIT = np.empty(0, np.int32)
+
+
+def board_of(graph, part, k, *, weights=UNIT, prices=None, low=0.0, high=np.inf):
+    """A board for volumes if there are prices, else for the cut."""
+    level = finest(graph, np.arange(graph.n), graph.weights(), weights, 1)
+    part = np.array(part, np.int32)
+    weight = np.bincount(part, weights=level.vwgt, minlength=k)
+    board = Board(
+        level.xadj, level.adjncy, level.adjwgt, level.vwgt, part, weight, np.full(k, low),
+        np.full(k, high), 0.0, False, np.ones(k), np.empty(0, np.int64), UNIT, UNIT, UNIT,
+    )  # fmt: skip
+    if prices is None:
+        return board
+    board = with_nets(board)
+    board.price[:] = prices
+    return board
+
+
+def cost(graph, board, weights=UNIT):
+    """The objective, from its definition: sets of blocks, or edges between them."""
+    part = board.part
+    total = 0.0
+    for v in range(graph.n):
+        row = range(int(graph.xadj[v]), int(graph.xadj[v + 1]))
+        others = [e for e in row if part[graph.adjncy[e]] != part[v]]
+        if board.volumes:
+            total += board.price[part[v]] * len({int(part[graph.adjncy[e]]) for e in others})
+        else:
+            total += sum(int(weights[e]) if weights.size else 1 for e in others) / 2
+    return total
