@@ -1,8 +1,8 @@
 """Kernels of label propagation, clusters: what a graph with hubs is shrunk to.
 
 Where hubs have many neighbours, joining pairs and their like ends early: leaves want a hub that
-takes no more. Here vertices choose again and again, and those left alone join others that want the
-same cluster [MSS17]_.
+takes no more. Here vertices choose again and again [MSS17]_, and those left alone join others that
+want the same cluster.
 """
 # mypy: ignore-errors
 
