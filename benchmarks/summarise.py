@@ -34,10 +34,20 @@ def updated(page):
 
 def partitioners(lines):
     """As `partitioners.py --table` prints it."""
-    spec = importlib.util.spec_from_file_location("partitioners", HERE / "partitioners.py")
+    return script("partitioners").table(lines)
+
+
+def constraints(lines):
+    """As `constraints.py --table` prints it."""
+    return script("constraints").table(lines)
+
+
+def script(name):
+    """One of the scripts beside this one, as a module."""
+    spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    return module.table(lines)
+    return module
 
 
 def enforcing(lines):
@@ -118,6 +128,7 @@ def markdown(rows):
 TABLES = {
     "ours": partitioners,
     "partitioners": partitioners,
+    "constraints": constraints,
     "enforcing": enforcing,
     "geometric": geometric,
     "scale": scale,

@@ -1,25 +1,25 @@
 """Our partitioner for vertices of several weights, each divided by targets of its own.
 
-    order -> k-means on the mean share of all weights -> shrink inside blocks -> balance, refine
+    order -> blocks by the mean share of all weights -> balance, refine
     order -> shrink -> bisection by all weights -> balance, refine level by level
 
-K-means knows one weight: it starts the blocks where the others are spread much as that one is.
-Where they are not, as in computations of several phases, the smallest graph is bisected by all
-weights at once [KK98]_. Level by level, blocks are then brought within all limits, and refined
-within them.
+Where all weights are spread alike, blocks by their mean share are nearly right in each. Where they
+are not, as in computations of several phases, the smallest graph is bisected by all weights at
+once [KK98]_; level by level, blocks are brought within all limits, and refined within them.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from evener.arrays import IntArray
+from evener.arrays import FloatArray, IntArray
 from evener.graphs import Graph
+from evener.partitioning.bisection import cut_of
 from evener.partitioning.fm import EVEN_PRICE, boundary_flags, boundary_flags_below
 from evener.partitioning.hierarchies import LARGEST_CLUSTER, LEAST_SHRINKAGE
 from evener.partitioning.kmeans import along_curve, unit_box
 from evener.partitioning.levels import Part, Shrunk, finest, projected, scattered
-from evener.partitioning.multilevel import PER_BLOCK_PLACED, edge_weights, vertex_order
+from evener.partitioning.multilevel import MOST_PLACED, edge_weights, v_cycle, vertex_order
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.several_balance import PLAIN, THOROUGH, balance
 from evener.partitioning.several_loads import (
@@ -34,9 +34,11 @@ from evener.partitioning.several_start import several_bisection
 from evener.partitioning.starts import BALANCE
 from evener.partitions import Contract
 
-ROOM, MOST_ROOM = 0.02, 0.1  # limits of coarser graphs are wider, by this a level, of a target
+ROOM = 4.0  # clusters that the smallest block may be off its targets on coarser graphs
+MOST_ROOM = 0.15  # of a target
+PER_BLOCK, FEWEST = 45, 1500  # vertices of the graph that is bisected, for each block and in all
 BISECTION = 0.05  # what bisected blocks may be off their targets
-WORTH_KEEPING = 0.15  # of its target: k-means blocks that are further off are not started from
+ALIKE = 0.15  # of its target: what a weight may be off in blocks by the mean share
 
 
 def several_blocks(
@@ -58,11 +60,33 @@ def several_blocks(
     order = vertex_order(graph, threads)
     level = finest(graph, order, mean_shares(asked), edge_weights(graph), threads)
     loaded = Loaded(level, np.ascontiguousarray(loads[order]))
-    start = _placed(graph, order, loaded, bounds, threads)
-    part = cycle_loaded(loaded, start, bounds, chosen, seed, threads)
+    part = _by_mean_share(graph, order, loaded, bounds, chosen, seed, threads)
+    if part is None:
+        part = cycle_loaded(loaded, None, bounds, chosen, seed, threads)
+    else:
+        _settle(loaded, part, bounds, chosen, seed, threads)
     for cycle in range(1, chosen.cycles):
-        part = cycle_loaded(loaded, part, bounds, chosen, seed + cycle, threads)
+        again = cycle_loaded(loaded, part.copy(), bounds, chosen, seed + cycle, threads)
+        part = min(part, again, key=lambda blocks: _cost(loaded, bounds, blocks))
     return scattered(part, order, threads)
+
+
+def _cost(loaded: Loaded, bounds: Bounds, part: Part) -> tuple[float, float]:
+    """What blocks are off their limits, and their cut: wider limits on the way may cost both."""
+    return float(bounds.off(loaded.weight(part, bounds.k)).sum()), cut_of(loaded.level, part)
+
+
+def _settle(
+    loaded: Loaded, part: Part, bounds: Bounds, preset: Preset, seed: int, threads: int
+) -> None:
+    """Bring blocks within all limits and refine them, in place, on the whole graph alone."""
+    weight = balance(loaded, part, bounds)
+    flag = boundary_flags(loaded.level, part, threads)
+    price = np.full(bounds.k, EVEN_PRICE, np.int64)
+    refine_loaded(
+        loaded, part, weight, bounds, preset.slack, price, flag, preset.effort.finest_rounds,
+        preset.effort, seed,
+    )  # fmt: skip
 
 
 def cycle_loaded(
@@ -82,7 +106,7 @@ def cycle_loaded(
             blocks, current = fine, finer
         else:
             flag = boundary_flags(current.level, blocks, threads)
-        wider = bounds.widened(min(ROOM * depth, MOST_ROOM))
+        wider = bounds.widened(_room(current, bounds) if depth else 0.0)
         weight = balance(current, blocks, wider, PLAIN if depth else THOROUGH)
         rounds = preset.effort.rounds if depth else preset.effort.finest_rounds
         price = np.full(bounds.k, EVEN_PRICE, np.int64)
@@ -93,21 +117,49 @@ def cycle_loaded(
     return blocks
 
 
-def _placed(
-    graph: Graph, order: IntArray, loaded: Loaded, bounds: Bounds, threads: int
-) -> Part | None:
-    """Return the blocks of k-means, or None without coordinates or where weights are unlike."""
-    if graph.coords is None:
+def _room(loaded: Loaded, bounds: Bounds) -> float:
+    """How much wider limits are on a coarser graph, in targets: kept to, they let nothing move."""
+    smallest = float(target_shares(bounds).min()) * loaded.n
+    return min(ROOM / max(smallest, 1e-300), MOST_ROOM)
+
+
+def _by_mean_share(
+    graph: Graph, order: IntArray, loaded: Loaded, bounds: Bounds, preset: Preset, seed: int,
+    threads: int,
+) -> Part | None:  # fmt: skip
+    """Return blocks by the mean share of all weights, or None where weights are spread unlike."""
+    level, shares = loaded.level, target_shares(bounds)
+    contract = _mean_contract(loaded, bounds)
+    if contract.targets.min() <= 0:
         return None
-    asked = bounds.asked
-    targets = loaded.n * target_shares(bounds).mean(axis=1)
-    if targets.min() <= 0:
+    ends = np.cumsum(contract.targets)
+    stretches = np.searchsorted(ends, np.cumsum(level.vwgt) - 0.5 * level.vwgt)
+    if _unlike(loaded, np.minimum(stretches, bounds.k - 1).astype(np.int32), shares) > ALIKE:
         return None
-    points = unit_box(graph.coords.take(order, axis=0))
-    part, _ = along_curve(points, loaded.level.vwgt, targets, BALANCE, threads)
-    weight = loaded.weight(part, bounds.k)[:, :asked]
-    off = np.abs(weight - bounds.targets[:, :asked]) * bounds.scale[:, :asked]
-    return part if float(off.max()) <= WORTH_KEEPING else None
+    points = None if graph.coords is None else unit_box(graph.coords, order, threads)
+    if points is None or loaded.n <= MOST_PLACED:
+        part = v_cycle(level, None, contract, preset, seed, threads, points=points)
+    else:
+        start, _ = along_curve(points, level.vwgt, contract.targets, BALANCE, threads)
+        part = v_cycle(level, start, contract, preset, seed, threads, preset.rounding, doubted=True)
+    return part if _unlike(loaded, part, shares) <= ALIKE else None
+
+
+def _mean_contract(loaded: Loaded, bounds: Bounds) -> Contract:
+    """Return what blocks should have of the mean share, n in all, as a contract."""
+    total = np.maximum(loaded.loads.sum(axis=0), 1e-300)[: bounds.asked]
+    targets, low, high = (
+        loaded.n * np.maximum(limits[:, : bounds.asked] / total, 0).mean(axis=1)
+        for limits in (bounds.targets, bounds.low, bounds.high)
+    )
+    return Contract(targets, low, high)
+
+
+def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
+    """How far some weight of some block is off its share, of the share."""
+    weight = loaded.weight(part, len(shares))[:, : shares.shape[1]]
+    own = weight / np.maximum(weight.sum(axis=0), 1e-300)
+    return float((np.abs(own - shares) / np.maximum(shares, 1e-300)).max())
 
 
 def _shrink_all(
@@ -117,7 +169,7 @@ def _shrink_all(
     total, k = float(loaded.level.vwgt.sum()), bounds.k
     smallest = LARGEST_CLUSTER * total * target_shares(bounds).min(axis=1)
     if part is None:
-        enough = PER_BLOCK_PLACED * k
+        enough = max(PER_BLOCK * k, FEWEST)
         heaviest = np.array([min(2 * total / enough, smallest.min())])
         part = np.zeros(loaded.n, np.int32)
     else:

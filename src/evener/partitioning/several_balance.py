@@ -20,7 +20,7 @@ from evener.partitioning.levels import Part
 from evener.partitioning.several_loads import Bounds, Loaded
 
 ROUNDS = 24
-WITHIN = 0.5  # of the way from a limit to its target: blocks give and take up to there
+WITHIN = 0.8  # of the way from a limit to its target: blocks give and take up to there
 LOOKS = 20_000_000  # of a vertex at a block, in one round of moves to anywhere
 MOVES = 4  # for each vertex, in one descent
 PRESSURE = 3.0  # how much more limits weigh, each time, that are not kept

@@ -9,13 +9,16 @@ from evener.partitioning import bisection_kernels
 from evener.partitioning import several_balance as balancing
 from evener.partitioning.bisection import CAREFUL, Care, cut_of
 from evener.partitioning.fm import EVEN_PRICE, boundary_flags
-from evener.partitioning.levels import Level, Part
+from evener.partitioning.hierarchies import LEAST_SHRINKAGE
+from evener.partitioning.levels import Level, Part, Shrunk, projected
 from evener.partitioning.several_loads import Bounds, Loaded, bounds_between
 from evener.partitioning.several_refine import refine_loaded
 
 ROUNDS = 4
 ONCE = balancing.Care(breakouts=0)
 TRIES = Care(4, CAREFUL.effort)
+SMALL = 150  # vertices of a graph on which bisections are tried
+HEAVIEST = 1 / 60  # of all weight: what a vertex of it may weigh
 WORSE = 10.0  # a bisection that is off its limits by this share of all counts as twice its cut
 
 
@@ -50,11 +53,28 @@ def several_bisection(
 
 
 def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Care) -> Part:
-    """Return the best of several tries: side 0 holds share (c,) of every weight."""
-    total = loaded.loads.sum(axis=0)
-    targets = np.stack([share * total, (1 - share) * total])
-    room = np.maximum(slack * targets, 0.5 * loaded.loads.max(axis=0))
-    bounds = bounds_between(targets, targets - room, targets + room, loaded.loads, targets.shape[1])
+    """Return side 0, of share (c,) of every weight, or 1 of each vertex.
+
+    The graph is shrunk; the best of several tries on the smallest is refined on the way back.
+    """
+    above: list[tuple[Loaded, Shrunk]] = []
+    current, total = loaded, float(loaded.level.vwgt.sum())
+    while current.n > SMALL:
+        caps = np.array([max(HEAVIEST * total, 2 * total / current.n)])
+        smaller, shrunk = current.shrunk(np.zeros(current.n, np.int32), caps, 1)
+        if smaller.n > LEAST_SHRINKAGE * current.n:
+            break
+        above.append((current, shrunk))
+        current = smaller
+    side = _best_try(current, share, slack, seed, care)
+    for depth, (finer, shrunk) in enumerate(reversed(above)):
+        side = projected(shrunk, side, 1)
+        _improve(finer, side, _room_for(finer, share, slack), care, seed + depth)
+    return side
+
+
+def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Care) -> Part:
+    bounds = _room_for(loaded, share, slack)
     rng = np.random.default_rng(seed)
     best, least = np.zeros(loaded.n, np.int32), np.inf
     for turn in range(care.tries):
@@ -67,18 +87,20 @@ def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Ca
     return best
 
 
+def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
+    """Limits of two sides around their targets, by the slack or half the heaviest vertex."""
+    total = loaded.loads.sum(axis=0)
+    targets = np.stack([share * total, (1 - share) * total])
+    room = np.maximum(slack * targets, 0.5 * loaded.loads.max(axis=0))
+    return bounds_between(targets, targets - room, targets + room, loaded.loads, share.size)
+
+
 def _improve(loaded: Loaded, side: Part, bounds: Bounds, care: Care, seed: int) -> None:
-    """Balance and refine two sides in turns, in place."""
+    """Balance and refine two sides in place."""
+    weight = balancing.balance(loaded, side, bounds, ONCE)
+    flag = boundary_flags(loaded.level, side, 1)
     price = np.full(2, EVEN_PRICE, np.int64)
-    for again in range(ROUNDS):
-        weight = balancing.balance(loaded, side, bounds, ONCE)
-        flag = boundary_flags(loaded.level, side, 1)
-        number = seed * ROUNDS + again
-        won = refine_loaded(
-            loaded, side, weight, bounds, 0.0, price, flag, 1, care.effort, number
-        )  # fmt: skip
-        if won <= 0:
-            break
+    refine_loaded(loaded, side, weight, bounds, 0.0, price, flag, ROUNDS, care.effort, seed)
 
 
 def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:
