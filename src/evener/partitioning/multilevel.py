@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray
+from evener.arrays import FloatArray, IntArray
 from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels
@@ -45,6 +45,7 @@ PER_BLOCK_PLACED = 45  # vertices for each block of the graph on which blocks ar
 MOST_PLACED = 200_000  # vertices of graphs that are always placed in several ways
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
+SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
 
 
 def multilevel_blocks(
@@ -65,6 +66,8 @@ def multilevel_blocks(
     "total_volume" or "max_volume"; volumes are refined after the cut, on the whole graph.
     """
     chosen = PRESETS[preset]
+    if graph.coords is not None and _few_places(graph.coords):
+        graph = graph.with_(coords=None)
     if is_uneven(graph):
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed
@@ -172,3 +175,9 @@ def edge_weights(graph: Graph) -> npt.NDArray[np.int32]:
     if graph.adjwgt is None:
         return np.empty(0, np.int32)
     return whole_weights(graph.adjwgt, LIMIT_32, least=1).values.astype(np.int32)
+
+
+def _few_places(coords: FloatArray) -> bool:
+    """Whether most of a sample of the points (n, d) lie where others do: they place no blocks."""
+    sample = coords[:: max(1, len(coords) // SAMPLE)]
+    return len(np.unique(sample, axis=0)) < DISTINCT * len(sample)

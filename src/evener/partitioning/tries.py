@@ -21,6 +21,7 @@ from evener.partitioning.refine import refined_blocks
 from evener.partitions import Contract, Partition
 
 SHAKEN = 0.3  # of the vertices
+BLOCK = 4  # vertices that cost as much as a block
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def best_blocks(
     options: dict[str, str | int] = {"preset": preset, "objective": objective, "threads": threads}
     first = multilevel_blocks(graph, contract, seed=seed, starts=starts, **options)  # type: ignore[arg-type]
     patience = PATIENCE[preset]
-    tries = min(patience.tries, patience.vertices // max(graph.n, 1))
+    tries = min(patience.tries, patience.vertices // (graph.n + BLOCK * contract.k))
     if tries < 2 or contract.k == 1:
         return first
     bare = graph if graph.coords is None else graph.with_(coords=None)
