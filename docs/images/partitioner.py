@@ -141,7 +141,9 @@ def levels(case):
 def refined(case):
     """The same corner before and after refinement."""
     figure, axes = panels(2)
-    stages = {"placed": case.placed(), "refined": multilevel_blocks(case.graph, case.contract)}
+    starts = []
+    done = multilevel_blocks(case.graph, case.contract, starts=starts)
+    stages = {"placed": starts[0], "refined": done}
     for axis, (name, part) in zip(axes, stages.items(), strict=True):
         paint(axis, case, part, f"{name}: {case.cut(part)} in all")
         axis.set(xlim=CORNER, ylim=CORNER)
