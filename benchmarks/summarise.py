@@ -119,6 +119,39 @@ def scale(lines):
     return markdown(rows)
 
 
+def mapping(lines):
+    """Ratios to METIS as it comes: geometric means over families of the medians over seeds."""
+    cells = defaultdict(list)
+    for line in lines:
+        cells[line["machine"], line["family"], line["tool"]].append(line)
+    families = list(dict.fromkeys(line["family"] for line in lines))
+    machines = list(dict.fromkeys(line["machine"] for line in lines))
+    tools = list(dict.fromkeys(line["tool"] for line in lines))
+
+    def ratio(machine, tool, *keys):
+        product = 1.0
+        for family in families:
+            base = median(line[keys[0]] for line in cells[machine, family, "metis"])
+            own = cells[machine, family, tool]
+            product *= median(sum(line[key] for key in keys[1:]) for line in own) / base
+        return f"{product ** (1 / len(families)):.2f}"
+
+    rows = [("machine", "blocks", "cut", "predicted time", "bytes x hops", "CPU")]
+    for machine in machines:
+        for tool in tools:
+            name, cut = tool.replace("metis", "METIS"), ratio(machine, tool, "cut", "cut")
+            for state, suffix, cpu in (
+                ("as it comes", "", ()),
+                ("mapped", "_mapped", ("map_cpu_s",)),
+            ):
+                seconds, hops = (
+                    ratio(machine, tool, key, key + suffix) for key in ("seconds", "hop_bytes")
+                )
+                spent = ratio(machine, tool, "cpu_s", "cpu_s", *cpu)
+                rows.append((machine, f"{name}, {state}", cut, seconds, hops, spent))
+    return markdown(rows)
+
+
 def markdown(rows):
     head, *body = rows
     lines = [head, ["---"] * len(head), *body]
@@ -132,6 +165,7 @@ TABLES = {
     "enforcing": enforcing,
     "geometric": geometric,
     "scale": scale,
+    "mapping": mapping,
     "reading": reading,
     "generating": generating,
 }
