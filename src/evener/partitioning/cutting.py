@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.partitioning import cutting_kernels as kernels
-from evener.partitioning.fm import Flags, Limits
+from evener.partitioning.fm import Limits
 from evener.partitioning.grouping import shuffle
 from evener.partitioning.levels import Level, Part
 from evener.threads import in_slices, slice_ends, slices_for
@@ -34,15 +34,15 @@ def cut_anew(
     reach: float,
     seed: int,
     threads: int,
-) -> tuple[int, Flags]:
+) -> int:
     """Cut neighbouring blocks anew in place, block weights (k,) with it.
 
     reach: what a corridor may weigh on a side, in times what a block may lose or gain. Returns
-    the gain, in prices, and where (n,) something has changed. Rounds after the first look at the
-    pairs with a block that the round before changed.
+    the gain, in prices. Rounds after the first look at the pairs with a block that the round
+    before changed.
     """
     k = weight.size
-    touched, local = np.zeros(level.n, np.int8), np.full(level.n, -1, np.int32)
+    local = np.full(level.n, -1, np.int32)
     least = LEAST_VERTICES * level.vwgt.sum() / max(level.n, 1)
     widest: FloatArray = np.maximum(0.5 * reach * (limits.high - limits.low), least)
     changed = np.ones(k, np.bool_)
@@ -54,7 +54,7 @@ def cut_anew(
         gain = np.zeros(borders.pairs.size, np.int64)
         for group in borders.groups:
             _cut_group(
-                level, part, weight, limits, price, widest, borders, group, local, touched, gain,
+                level, part, weight, limits, price, widest, borders, group, local, gain,
                 threads,
             )  # fmt: skip
         won = int(gain.sum())
@@ -64,7 +64,7 @@ def cut_anew(
         changed[:] = False
         changed[borders.pairs[gain > 0] // k] = True
         changed[borders.pairs[gain > 0] % k] = True
-    return total, touched
+    return total
 
 
 @dataclass(eq=False)
@@ -146,7 +146,6 @@ def _cut_group(
     borders: _Borders,
     group: tuple[int, int],
     local: npt.NDArray[np.int32],
-    touched: Flags,
     gain: IntArray,
     threads: int,
 ) -> None:
@@ -159,7 +158,7 @@ def _cut_group(
             *level.arrays, part, weight, limits.low, limits.high, price, widest, weight.size,
             borders.pairs, borders.begins, borders.ends, borders.vertices,
             first + (last - first) * i // slices, first + (last - first) * (i + 1) // slices,
-            local, touched, gain,
+            local, gain,
         )  # fmt: skip
 
     in_slices(one, slices, threads)

@@ -257,13 +257,13 @@ def _cut(
 def cut_pairs(
     xadj, adjncy, adjwgt, vwgt, part, weight, low, high, price, reach, k, pairs, begins, ends,
     vertices,
-    first, last, local, touched, gain,
+    first, last, local, gain,
 ):  # fmt: skip
     """Cut pairs[first:last] anew, each in turn; their blocks are no other call's.
 
     pairs (p,): lower block * k + higher; vertices[begins[i]:ends[i]] are at the border of pair
     i, or were. reach (k,): what a block's side of a corridor may weigh. local (n,) int32 is -1
-    before and after; touched (n,) is set at and around what moved; gain (p,) int64, in prices.
+    before and after; gain (p,) int64, in prices.
     """
     room = min(vwgt.size, MOST_VERTICES)
     found, layer = np.empty(room, np.int32), np.empty(room, np.int32)
@@ -290,13 +290,13 @@ def cut_pairs(
             high, a, b, _outside(weight[a], total, low, high, a, b), side,
         )  # fmt: skip
         if gain[i] > 0:
-            _assign(xadj, adjncy, vwgt, part, weight, a, b, side, found, count, touched)
+            _assign(vwgt, part, weight, a, b, side, found, count)
         for j in range(count):
             local[found[j]] = -1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def _assign(xadj, adjncy, vwgt, part, weight, a, b, side, found, count, touched):
+def _assign(vwgt, part, weight, a, b, side, found, count):
     """Give the corridor's vertices to the blocks of their side of the cut."""
     for j in range(count):
         v = found[j]
@@ -306,9 +306,6 @@ def _assign(xadj, adjncy, vwgt, part, weight, a, b, side, found, count, touched)
         weight[part[v]] -= vwgt[v]
         weight[to] += vwgt[v]
         part[v] = to
-        touched[v] = 1
-        for e in range(xadj[v], xadj[v + 1]):
-            touched[adjncy[e]] = 1
 
 
 @njit(cache=True, nogil=True)

@@ -30,7 +30,7 @@ class Effort:
     """
 
     rounds: int = 6
-    finest_rounds: int = 2
+    finest_rounds: int = 5
     patience: int = 2
     slope: float = 1.0
     least_gain: float = 0.002

@@ -17,25 +17,27 @@ class Cutting:
 
     rounds: int = 0
     finest_rounds: int = 1
-    reach: float = 3.5
+    reach: float = 3.2
 
 
 ROUGHLY = Spread(rounds=5, steps=8)
-WELL = Spread(rounds=10, steps=8)
+WELL = Spread(rounds=8, steps=8)
 
 
 @dataclass(frozen=True)
 class Preset:
     """One trade of time for quality.
 
-    effort, cutting: of refinement. per_block: vertices that the coarsest graph keeps for each
-    block, where blocks are given; shrink_by: mean weight of clusters, a level, in mean vertices.
-    cycles: times that the graph is shrunk and refined again. slack: how far searches may stray
-    from the contract, in targets. rounding: by diffusion, of the blocks that k-means made.
+    effort, cutting: of refinement; alone: effort where no pairs are cut anew. per_block: vertices
+    that the coarsest graph keeps for each block, where blocks are given; shrink_by: mean weight of
+    clusters, a level, in mean vertices. cycles: times that the graph is shrunk and refined again.
+    slack: how far searches may stray from the contract, in targets. rounding: by diffusion, of the
+    blocks that k-means made.
     """
 
-    effort: Effort = field(default_factory=Effort)
+    effort: Effort = field(default_factory=lambda: Effort(rounds=5, finest_rounds=2, patience=1))
     cutting: Cutting = field(default_factory=Cutting)
+    alone: Effort = field(default_factory=Effort)
     per_block: int = 40
     shrink_by: float = 8.0
     cycles: int = 1
@@ -47,12 +49,14 @@ PRESETS = {
     "fast": Preset(
         Effort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
         Cutting(reach=1.75),
+        Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
         rounding=ROUGHLY,
     ),
     "default": Preset(),
     "strong": Preset(
-        Effort(finest_rounds=3, patience=4, boldness=0.85),
+        Effort(rounds=6, finest_rounds=3, patience=4, boldness=0.85),
         Cutting(rounds=1, reach=4.0),
+        Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
         per_block=80,
         shrink_by=4.0,
         cycles=3,

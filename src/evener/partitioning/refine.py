@@ -139,7 +139,7 @@ def _refine_whole(
     price = np.full(contract.k, EVEN_PRICE, np.int64)
     refine_level(
         level, part, weight, limits, price, boundary_flags(level, part, threads),
-        preset.effort.finest_rounds, preset.effort, seed, threads,
+        preset.alone.finest_rounds, preset.alone, seed, threads,
     )  # fmt: skip
 
 

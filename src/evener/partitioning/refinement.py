@@ -1,4 +1,4 @@
-"""How one level is refined: localized FM, pairs of blocks cut anew, FM around what that moved."""
+"""How one level is refined: localized FM, then pairs of blocks cut anew."""
 
 from __future__ import annotations
 
@@ -7,12 +7,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.partitioning.cutting import cut_anew
-from evener.partitioning.fm import Flags, Limits, boundary_flags, refine_level
+from evener.partitioning.fm import Flags, Limits, refine_level
 from evener.partitioning.levels import Level, Part
 from evener.partitioning.presets import Preset
-
-AFTERWARDS = 2  # rounds of FM around what cuts have moved
-OTHER_SEED = 25
 
 
 def refine_by(
@@ -36,10 +33,4 @@ def refine_by(
     rounds = effort.finest_rounds if finest else effort.rounds
     refine_level(level, part, weight, limits, price, flag, rounds, effort, seed, threads)
     cuts = cutting.finest_rounds if finest else cutting.rounds
-    gain, touched = cut_anew(level, part, weight, limits, price, cuts, cutting.reach, seed, threads)
-    if gain == 0:
-        return
-    touched &= boundary_flags(level, part, threads)
-    refine_level(
-        level, part, weight, limits, price, touched, AFTERWARDS, effort, seed + OTHER_SEED, threads
-    )
+    cut_anew(level, part, weight, limits, price, cuts, cutting.reach, seed, threads)

@@ -108,10 +108,10 @@ def cycle_loaded(
             flag = boundary_flags(current.level, blocks, threads)
         wider = bounds.widened(_room(current, bounds) if depth else 0.0)
         weight = balance(current, blocks, wider, PLAIN if depth else THOROUGH)
-        rounds = preset.effort.rounds if depth else preset.effort.finest_rounds
+        rounds = preset.alone.rounds if depth else preset.alone.finest_rounds
         price = np.full(bounds.k, EVEN_PRICE, np.int64)
         refine_loaded(
-            current, blocks, weight, wider, preset.slack, price, flag, rounds, preset.effort,
+            current, blocks, weight, wider, preset.slack, price, flag, rounds, preset.alone,
             seed * 50 + depth,
         )  # fmt: skip
     return blocks
