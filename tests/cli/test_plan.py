@@ -44,7 +44,7 @@ def test_json(evener, grid_file, tmp_path):
     said = evener("plan", grid_file, "--k", 3, "-o", tmp_path / "x.plan", "--json")
     found = json.loads(said.out)
     assert found["holds"] is True
-    assert found["tool"] == "metis"
+    assert found["tool"] == "evener"
     assert [block["device"] for block in found["blocks"]] == ["dev0", "dev1", "dev2"]
     assert found["written"] == [str(tmp_path / "x.plan")]
     assert sum(block["weight"] for block in found["blocks"]) == 120

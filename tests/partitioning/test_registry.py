@@ -262,12 +262,13 @@ def test_targets_must_be_finite():
         Request(np.array([1.0, np.inf]))
 
 
-def test_auto_takes_metis_and_says_so():
-    graph = grid(10, 10)
-    assert choose_tool(graph, Request(UNEQUAL))[0] == "metis"
+@pytest.mark.parametrize("coordinates", [True, False])
+def test_auto_takes_ours_and_says_so(coordinates):
+    graph = grid(10, 10) if coordinates else grid(10, 10).with_(coords=None)
+    assert choose_tool(graph, Request(UNEQUAL))[0] == "evener"
     result = partition_with("auto", graph, Request(UNEQUAL))
-    assert result.tool == "metis"
-    assert result.notes[0].startswith("metis chosen: ")
+    assert result.tool == "evener"
+    assert result.notes[0].startswith("evener chosen: ")
 
 
 def star(n):
@@ -285,7 +286,7 @@ def test_auto_without_metis(monkeypatch):
     for name in ("metis", "metis-recursive"):
         gone = replace(TOOLS[name], missing=lambda: "pip install pymetis")
         monkeypatch.setitem(TOOLS, name, gone)
-    graph = grid(10, 10)
+    graph = star(200)
     name, why = choose_tool(graph, Request(UNEQUAL))
     assert name == "evener"
     assert "metis is not installed" in why

@@ -92,7 +92,7 @@ def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: Task) -> Placed:
 def balanced(level: Level, blocks: Part, contract: Contract) -> Part:
     """Bring blocks of a small graph as near to the contract as its vertices allow."""
     weight = block_weights(level, blocks, contract.k)
-    if ((weight >= contract.low) & (weight <= contract.high)).all():
+    if within(weight, contract):
         return blocks
     weighted = level.adjwgt.size > 0
     graph = Graph(
@@ -105,6 +105,11 @@ def balanced(level: Level, blocks: Part, contract: Contract) -> Part:
     state = State.of(graph, Partition(blocks, contract.k), without_caps, 0)
     flow_until_kept(state)
     return state.part
+
+
+def within(weight: FloatArray, contract: Contract) -> bool:
+    """Return whether blocks of these weights (k,) are within the limits."""
+    return bool(((weight >= contract.low) & (weight <= contract.high)).all())
 
 
 def block_weights(level: Level, part: Part, k: int) -> FloatArray:

@@ -20,6 +20,7 @@ from evener.arrays import FloatArray, as_numbers
 from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome, run_in_child
+from evener.partitioning.skew import is_skewed, is_uneven
 from evener.partitioning.trees import Tree, as_tree
 from evener.partitions import Contract, Further
 from evener.sizing.rounding import limits
@@ -30,11 +31,6 @@ ALL_THREADS = 4096
 WITHOUT_EDGES = "made from coordinates alone: edges and their weights are not looked at"
 
 Blocks = npt.NDArray[np.int32]
-
-# Above this ratio of the degrees' deviation to their mean, METIS k-way may break its balance. The
-# ratio is 0.3 on meshes and up to 3.6 on social and citation networks, where k-way holds 3 % and
-# mostly cuts less than bisection; it is 4.9 on R-MAT graphs, where k-way ends at 5 to 15 %.
-SKEWED = 4.0
 
 
 @dataclass(frozen=True)
@@ -205,17 +201,20 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that `auto` takes for this graph and request, and the reason why.
 
-    METIS k-way, or its recursive bisection where a few vertices have most of the edges; without
-    METIS, the first that is installed and can do it; our own for several weights per vertex.
-    Raises UsageError where none can.
+    Our own. Where degrees are uneven and there are no coordinates, METIS k-way, or its recursive
+    bisection where a few vertices have most of the edges. Where that cannot do what is asked, the
+    first that is installed and can. Raises UsageError where none can.
     """
     if graph.n_constraints > 1 and _refusal(TOOLS["evener"], graph, request) is None:
         return "evener", "it keeps both limits on every weight"
-    if _is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
+    ours = _refusal(TOOLS["evener"], graph, request)
+    if ours is None and not is_uneven(graph):
+        return "evener", "short borders, and both limits kept"
+    if is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
         return "metis-recursive", "degrees are very uneven, which breaks k-way's balance"
     without = _refusal(TOOLS["metis"], graph, request)
     if without is None:
-        return "metis", "the fastest that looks at edges"
+        return "metis", "degrees are uneven"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
             return name, f"the next that can, as {without}"
@@ -280,11 +279,6 @@ def _checked(part: npt.NDArray[np.generic], n: int, k: int, tool: str) -> npt.ND
     if n and (blocks.min() < 0 or blocks.max() >= k):
         raise ToolError(f"{tool} returned blocks {blocks.min()} to {blocks.max()} for {k} of them")
     return blocks
-
-
-def _is_skewed(graph: Graph) -> bool:
-    degrees = graph.degrees
-    return bool(degrees.size and degrees.std() > SKEWED * max(degrees.mean(), 1.0))
 
 
 def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
@@ -533,5 +527,5 @@ TOOLS: dict[str, Tool] = {
     ),
 }
 
-# After METIS, whatever can.
+# Where METIS cannot, whatever can.
 AUTO_ORDER = ("evener", "scotch", "mtkahypar", "kaminpar", "rcb")

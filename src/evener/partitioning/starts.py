@@ -7,6 +7,8 @@ magnitude. Diffusion rounds the blocks of both, refinement follows, then their c
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -15,12 +17,16 @@ from evener.partitioning.diffusion import AGAIN, THOROUGH
 from evener.partitioning.hierarchies import shrink_freely
 from evener.partitioning.kmeans import along_curve
 from evener.partitioning.levels import Level
-from evener.partitioning.placed import Placed, Task, descend, placed, refine, rounded
+from evener.partitioning.placed import Placed, Task, descend, placed, refine, rounded, within
 
 BALANCE = 0.01  # what k-means leaves a block off its target
 PER_BLOCK_BISECTED = 25  # vertices for each block of the graph that is bisected
 PER_BLOCK_ROUNDED = 1000  # vertices for each block of graphs on which blocks are rounded again
 WORTH_ROUNDING = 1.1  # of the cut without, which finer graphs improve less
+MOST_RIVALS = 2
+BISECTED_BLOCKS = 64  # in all turns together, where they are fewer than this
+MOST_BISECTIONS = 4
+OTHER_SEED = 1009
 CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win on a finer graph
 
 
@@ -32,17 +38,20 @@ def starting_blocks(
     points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 where it
     is the whole graph, on which limits are kept to.
     """
-    found = [_bisected(level, task, depth)]
+    # Few blocks leave much to chance, and cost little.
+    turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, MOST_BISECTIONS))
+    tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
+    found = [_bisected(level, other, depth) for other in tasks]
     if points is not None:
         found.append(_by_kmeans(level, points, task, depth))
     return worth_following(found)
 
 
 def worth_following(rivals: list[Placed]) -> list[Placed]:
-    """Return those whose cut is close to the least one, that one first."""
+    """Return the two of least cut, or the one, where the second is not close to it; that first."""
     cuts = np.array([cut_of(blocks.level, blocks.part) for blocks in rivals])
     order = np.argsort(cuts, kind="stable")
-    return [rivals[i] for i in order if cuts[i] <= CLOSE * cuts[order[0]]]
+    return [rivals[i] for i in order[:MOST_RIVALS] if cuts[i] <= CLOSE * cuts[order[0]]]
 
 
 def _by_kmeans(level: Level, points: npt.NDArray[np.float32], task: Task, depth: int) -> Placed:
@@ -80,4 +89,7 @@ def follow(blocks: Placed, task: Task, depth: int) -> Placed:
     """Round and refine blocks that came down from a coarser level."""
     if blocks.rounds and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
         blocks = rounded(blocks.level, blocks.part, task, depth, AGAIN)
+    elif depth == 0 and not within(blocks.weight, task.contract):
+        # Coarse limits were wider, and searches bring no block back that is outside.
+        blocks = placed(blocks.level, blocks.part, task, depth, rounds=blocks.rounds)
     return refine(blocks, task, depth)
