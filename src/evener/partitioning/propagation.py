@@ -5,8 +5,9 @@
 Where a few vertices have most of the edges, and many none, clusters of the graph are no smaller
 graph of the same kind: blocks are filled in the order of degrees, and the graph is refined as it
 is. Where degrees are less uneven, as in social networks, there are clusters: the graph is shrunk,
-the smallest one divided in several ways, and the best refined on the way back. Vertices without
-edges go where weight is missing in the end. Everything is deterministic; one thread.
+the smallest one divided in several ways, and the best refined on the way back
+(propagation_cycles). Vertices without edges go where weight is missing in the end. Everything is
+deterministic; one thread.
 """
 
 from __future__ import annotations
@@ -36,12 +37,14 @@ NEXT_TO_NOTHING = 1e-9
 # R-MAT graphs are at 4.9 and a third.
 SKEWED, ALONE = 4.0, 0.05
 LAST = 2  # rounds of moves after clusters, where a low cut is left to them
+IDLE = 2  # rounds, after clusters, in which the largest volume is to have fallen
 
 
 @dataclass(frozen=True)
 class Rounds:
     """Rounds of moves where there are no clusters: for the cut, and before the volumes; those for
-    the volumes, total and then largest. clusters: how much is done with them.
+    the volumes, total and then largest; idle: those in which the largest is to have fallen, as it
+    rises at first where hubs change blocks. clusters: how much is done with them.
     """
 
     cut: int
@@ -49,6 +52,7 @@ class Rounds:
     total_volume: int
     max_volume: int
     clusters: Work
+    idle: int = 20
 
 
 ROUNDS = {
@@ -96,7 +100,7 @@ def propagation_blocks(
         own = None if given is None else given[order[:linked]]
         blocks = _low_cut(whole, own, contract, alone, work, rng)
         if work is not None:
-            rounds = replace(rounds, cut=LAST, before=LAST)
+            rounds = replace(rounds, cut=LAST, before=LAST, idle=IDLE)
         board = board_for_cut(whole, blocks, contract.low, contract.high, alone)
         _refine(board, rounds, objective, rng)
         part[:linked], weight = board.part, board.weight
@@ -131,7 +135,7 @@ def _refine(board: Board, rounds: Rounds, objective: str, rng: np.random.Generat
     board = with_nets(board)
     lower_total_volume(board, rounds.total_volume, rng)
     if objective == "max_volume":
-        lower_max_volume(board, rounds.max_volume, rng)
+        lower_max_volume(board, rounds.max_volume, rounds.idle, rng)
 
 
 def _in_order(level: Level, contract: Contract, alone: float) -> Part:

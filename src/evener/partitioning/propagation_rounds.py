@@ -19,7 +19,6 @@ OVERLOAD = 1.2  # times its upper limit, what a block may hold for the time of a
 BOLDNESS, PATIENCE = 0.25, 3  # of leaps: the share of bonds that may be lost; rounds without gain
 AFTER_LEAPS = 2  # rounds of moves
 WORTH_IT = 0.002  # of the total volume, what a round is to win, or it is the last
-IDLE = 2  # rounds after which the largest volume is to have fallen
 CHEAPEST, SHARPNESS = 0.1, 4.0  # price of a block that sends nothing; power of the others' prices
 
 
@@ -88,8 +87,11 @@ def lower_total_volume(board: Board, rounds: int, rng: np.random.Generator) -> N
         active = woken
 
 
-def lower_max_volume(board: Board, rounds: int, rng: np.random.Generator) -> None:
-    """Minimise the largest volume in place, by prices on the blocks that send most."""
+def lower_max_volume(board: Board, rounds: int, idle: int, rng: np.random.Generator) -> None:
+    """Minimise the largest volume in place, by prices on the blocks that send most.
+
+    idle: rounds after which it is to have fallen, or the last has come.
+    """
     n = board.part.size
     volumes = _sent(board)
     best, least, found = board.part.copy(), volumes.max(), 0
@@ -102,7 +104,7 @@ def lower_max_volume(board: Board, rounds: int, rng: np.random.Generator) -> Non
         volumes = _sent(board)
         if volumes.max() < least:
             best, least, found = board.part.copy(), volumes.max(), turn
-        elif turn - found >= IDLE:
+        elif turn - found >= idle:
             break
     board.weight[:] = np.bincount(best, weights=board.vwgt, minlength=board.weight.size)
     board.part[:] = best
