@@ -50,6 +50,11 @@ def script(name):
     return module
 
 
+def powerlaw(lines):
+    """As `powerlaw.py --table` prints it."""
+    return script("powerlaw").table(lines)
+
+
 def enforcing(lines):
     """Medians over machines and seeds."""
     groups = defaultdict(list)
@@ -162,6 +167,7 @@ TABLES = {
     "ours": partitioners,
     "partitioners": partitioners,
     "constraints": constraints,
+    "powerlaw": powerlaw,
     "enforcing": enforcing,
     "geometric": geometric,
     "scale": scale,
