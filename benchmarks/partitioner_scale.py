@@ -1,0 +1,284 @@
+"""What size costs our partitioner: time, memory and threads, from 2^16 to 2^24 vertices.
+
+    python benchmarks/partitioner_scale.py [--parts growth,few,points,threads,rdg] [--least 16]
+                                           [--most 24]
+
+growth: Delaunay graphs of 2^16 to 2^24 points for 8 to 4,096 blocks, one of twelve 16 times as
+large as the rest; METIS k-way beside it up to 2^20. few: 20 vertices a block. points: k-means
+alone. threads: CPU seconds of every slice of the work, and what two cores need for them.
+rdg: 2^24 points, 96 devices, the machines of [LDHT]_'s Table IV without memory; whole plans.
+
+Prints one JSON line a measurement and puts them in place of those of the same parts in
+the result file. Each is made in a process of its own; `peak_MB` is all the memory
+it ever held, graph and compiled code included. The graph of 2^24 points is made once, which takes
+minutes and 13 GB, and kept in benchmarks/data.
+"""
+
+import argparse
+import heapq
+import json
+import multiprocessing
+import resource
+import statistics
+import time
+from pathlib import Path
+
+import numpy as np
+
+import evener.threads
+from evener import metrics
+from evener.generating.delaunay import delaunay
+from evener.generating.platforms import topo1, topo2
+from evener.graphs import Graph
+from evener.partitioning.kmeans import kmeans_blocks
+from evener.partitioning.registry import Request, partition_with
+from evener.partitions import Partition
+from evener.planning import plan
+from evener.planning_options import PlanOptions
+
+HERE = Path(__file__).parent
+DATA, RESULTS = HERE / "data", HERE / "results" / "partitioner_scale.jsonl"
+SEED, FAST_SPEED, ONE_FAST_OF = 2026, 16.0, 12
+BLOCKS = (8, 96, 1024, 4096)
+FEWEST_A_BLOCK = 20
+WITH_METIS = 1 << 20
+# Table IV of the paper, its rdg row: least cut and least largest volume of any of its tools.
+PAPER = {
+    "t1_f8": (102_700, 3_270),
+    "t1_f16": (97_184, 3_445),
+    "t2_f8": (107_750, 3_519),
+    "t2_f16": (104_440, 3_151),
+}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--parts", default=",".join(PARTS), help="which measurements")
+    parser.add_argument("--least", type=int, default=16, help="smallest graphs, a power of two")
+    parser.add_argument("--most", type=int, default=24, help="largest graphs, a power of two")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    parts = args.parts.split(",")
+    powers = range(args.least, args.most + 1, 2)
+    old = args.output.read_text().splitlines() if args.output.exists() else []
+    lines = [line for line in map(json.loads, old) if line["part"] not in parts]
+    prepare([*powers, *([24] if "rdg" in parts else [])])
+    for part in parts:
+        for function, arguments in PARTS[part](powers):
+            line = {"part": part} | alone(function, *arguments)
+            print(json.dumps(line), flush=True)
+            lines.append(line)
+            args.output.write_text("".join(json.dumps(line) + "\n" for line in lines))
+
+
+def alone(function, *arguments):
+    """Call the function in a new process."""
+    with multiprocessing.get_context("spawn").Pool(1) as pool:
+        return pool.apply(function, arguments)
+
+
+def growth(powers):
+    for power in powers:
+        for k in BLOCKS:
+            if (1 << power) / k >= FEWEST_A_BLOCK:
+                yield one_size, (power, k)
+
+
+def few(powers):
+    for power in [power for power in powers if power <= 20]:
+        yield one_size, (power, (1 << power) // FEWEST_A_BLOCK)
+
+
+def points(_powers):
+    for d in (2, 3):
+        yield one_cloud, (22, d, 96)
+
+
+def threads(powers):
+    for power in [power for power in powers if power >= 18]:
+        for preset, objective in (("default", "cut"), ("strong", "max_volume")):
+            yield shared, (power, 96, preset, objective)
+
+
+def rdg(_powers):
+    for objective in ("cut", "max_volume"):
+        for machine in PAPER:
+            yield table_four, (machine, objective)
+
+
+PARTS = {"growth": growth, "few": few, "points": points, "threads": threads, "rdg": rdg}
+
+
+def one_size(power, k):
+    graph = instance(power)
+    warm(k)
+    request = Request(targets(graph.n, k), seed=1)
+    runs = 3 if graph.n <= WITH_METIS else 1
+    metis, cpu = [], []
+    for _ in range(runs):
+        if graph.n <= WITH_METIS:
+            metis.append(partition_with("metis", graph, request))
+        result = partition_with("evener", graph, request)
+        cpu.append(result.cpu_seconds)
+    peak = peak_mb()
+    line = {"n": graph.n, "k": k} | judged(graph, result.part, request.targets)
+    line |= {"cpu_s": round(statistics.median(cpu), 3), "peak_MB": peak}
+    if metis:
+        other = statistics.median(result.cpu_seconds for result in metis)
+        cut = judged(graph, metis[0].part, request.targets)["cut"]
+        line |= {"cpu_ratio": round(line["cpu_s"] / other, 3)}
+        line |= {"cut_ratio": round(line["cut"] / cut, 4)}
+    return line
+
+
+def one_cloud(power, d, k):
+    n = 1 << power
+    cloud = np.random.default_rng(SEED).random((n, d))
+    kmeans_blocks(cloud[:20_000], None, targets(20_000, k))
+    cpu = []
+    for _ in range(3):
+        start = time.process_time()
+        part = kmeans_blocks(cloud, None, targets(n, k))
+        cpu.append(time.process_time() - start)
+    off = np.bincount(part, minlength=k) / targets(n, k)
+    return {
+        "n": n, "k": k, "d": d, "worst": round(float(off.max()), 4),
+        "smallest": round(float(off.min()), 4), "cpu_s": round(statistics.median(cpu), 3),
+    }  # fmt: skip
+
+
+def shared(power, k, preset, objective):
+    """What one core needs and two would, each slice at its own CPU time: others use ours too."""
+    graph = instance(power)
+    request = {"seed": 1, "preset": preset, "objective": objective}
+    parts = []
+    for count in (4, 1, 2):  # the first loads compiled code
+        asked = Request(targets(graph.n, k), threads=count, **request)
+        parts.append(partition_with("evener", graph, asked).part)
+    same = all((part == parts[0]).all() for part in parts)
+    ledger = Slices()
+    original = evener.threads.ThreadPoolExecutor
+    evener.threads.ThreadPoolExecutor = ledger.pool
+    start = time.thread_time()
+    partition_with("evener", graph, Request(targets(graph.n, k), threads=2, **request))
+    one = time.thread_time() - start
+    evener.threads.ThreadPoolExecutor = original
+    in_slices = sum(sum(taken) for taken in ledger.calls)
+    two = one - in_slices + sum(makespan(taken, 2) for taken in ledger.calls)
+    return {"n": graph.n, "k": k, "preset": preset, "objective": objective, "same": bool(same),
+            "cpu_s": round(one, 3), "serial_s": round(one - in_slices, 3),
+            "two_cores_s": round(two, 3), "speedup": round(one / two, 3)}  # fmt: skip
+
+
+class Slices:
+    """Stands in for a pool of threads: works on slices in turn, and notes what each takes."""
+
+    def __init__(self):
+        self.calls = []
+
+    def pool(self, _threads):
+        return self
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        pass
+
+    def map(self, work, slices):
+        taken, results = [], []
+        for i in slices:
+            start = time.thread_time()
+            results.append(work(i))
+            taken.append(time.thread_time() - start)
+        self.calls.append(taken)
+        return results
+
+
+def makespan(taken, cores):
+    """When the last slice ends, each begun in turn by the first core that is free."""
+    busy = [0.0] * cores
+    for seconds in taken:
+        heapq.heappush(busy, heapq.heappop(busy) + seconds)
+    return max(busy)
+
+
+def table_four(machine, objective):
+    graph = instance(24)
+    kind, fast = machine.split("_f")
+    topo = {"t1": topo1, "t2": topo2}[kind]
+    platform = topo(96, int(fast), FAST_SPEED, memory_caps=False)
+    options = PlanOptions(tool="evener", preset="strong", objective=objective, threads=2, seed=1)
+    plan(delaunay(20_000, 1), platform, options)  # loads compiled code
+    wall, cpu = time.perf_counter(), time.process_time()
+    made = plan(graph, platform, options)
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    peak = peak_mb()
+    contract = made.certificate.contract
+    line = {"machine": machine, "objective": objective}
+    line |= judged(graph, made.partition.part, contract.targets)
+    cut, volume = PAPER[machine]
+    return line | {
+        "holds": bool(np.all(made.certificate.holds)),
+        "cut_ratio": round(line["cut"] / cut, 4),
+        "volume_ratio": round(line["max_volume"] / volume, 4),
+        "cpu_s": round(cpu, 1), "wall_s": round(wall, 1), "peak_MB": peak,
+    }  # fmt: skip
+
+
+def instance(power):
+    """The Delaunay graph of 2^power points along the curve."""
+    xadj, adjncy, coords = map(np.load, files(power).values())
+    return Graph(xadj, adjncy, coords=coords)
+
+
+def prepare(powers):
+    """Make the graphs that are not there yet."""
+    for power in powers:
+        if not all(path.exists() for path in files(power).values()):
+            DATA.mkdir(exist_ok=True)
+            alone(make, power)
+
+
+def make(power):
+    graph = delaunay(1 << power, SEED)
+    for name, path in files(power).items():
+        np.save(path, getattr(graph, name))
+
+
+def files(power):
+    names = ("xadj", "adjncy", "coords")
+    return {name: DATA / f"delaunay{power}-{SEED}-{name}.npy" for name in names}
+
+
+def targets(n, k):
+    """(k,) one block of twelve is 16 times as large as the rest."""
+    speeds = np.ones(k)
+    speeds[: max(1, k // ONE_FAST_OF)] = FAST_SPEED
+    return n * speeds / speeds.sum()
+
+
+def warm(k):
+    """Load compiled code."""
+    graph = delaunay(20_000, 1)
+    partition_with("evener", graph, Request(targets(graph.n, min(k, 96))))
+
+
+def judged(graph, part, targets):
+    partition = Partition(part, targets.size)
+    between = metrics.quotient(graph, partition)
+    fullness = metrics.block_weights(graph, partition) / targets
+    return {
+        "cut": int(metrics.edge_cut(between)),
+        "max_volume": int(metrics.comm_volumes(between).max()),
+        "worst": round(float(fullness.max()), 4),
+        "smallest": round(float(fullness.min()), 4),
+    }
+
+
+def peak_mb():
+    return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+if __name__ == "__main__":
+    main()
