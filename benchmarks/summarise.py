@@ -158,11 +158,12 @@ def mapping(lines):
 
 
 def partitioner_scale(lines):
-    """One table a part: sizes, threads, Table IV."""
-    of = {part: [line for line in lines if line["part"] == part] for part in SCALE_PARTS}
-    return "\n\n".join(
-        markdown([head, *map(row, of[part])]) for part, (head, row) in SCALE_PARTS.items()
-    )
+    """One table for each part that was measured: sizes, points, threads, Table IV."""
+    tables = []
+    for part, (head, row) in SCALE_PARTS.items():
+        own = [row(line) for line in lines if line["part"] == part]
+        tables += [markdown([head, *own])] if own else []
+    return "\n\n".join(tables)
 
 
 def size_row(line):
