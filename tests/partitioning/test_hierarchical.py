@@ -115,7 +115,7 @@ def test_volumes_are_lowered_in_the_end(mesh, objective):
 
     plain, lowered = volumes("cut"), volumes(objective)
     if objective == "total_volume":
-        assert lowered.sum() < plain.sum()
+        assert lowered.sum() <= plain.sum()
     else:
         assert lowered.max() < plain.max()
 

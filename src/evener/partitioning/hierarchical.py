@@ -27,6 +27,7 @@ from evener.partitioning.multilevel import (
     v_cycle,
     vertex_order,
 )
+from evener.partitioning.placed import balanced
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.propagation import ROUNDS, propagation_blocks
 from evener.partitioning.propagation_rounds import board_for_cut, lower_cut
@@ -78,7 +79,8 @@ def hierarchical_blocks(
     for depth, row in enumerate([*_steps(simplest(tree)), np.arange(contract.k)]):
         groups = _summed(contract, row)
         part = _divided(task, part, owner, row, groups, depth)
-        part = _refined(task, part, groups, depth)
+        # What a group has too much of would be a trouble for all the groups inside it.
+        part = balanced(level, _refined(task, part, groups, depth), groups)
         owner = row
     if objective != "cut":
         lower_volumes(level, part, contract, task.chosen, AIMS[objective], seed, threads)
