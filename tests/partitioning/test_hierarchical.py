@@ -82,7 +82,9 @@ def test_less_crosses_the_upper_levels_than_without_the_tree(mesh, coordinates):
     along = hierarchical_blocks(graph, contract, tree)
     flat = multilevel_blocks(graph, contract)
     # Flat blocks are numbered by bisection where that wins: near numbers are neighbours too.
-    assert between_groups(graph, along, tree[0]) < 0.9 * between_groups(graph, flat, tree[0])
+    # Without coordinates the flat blocks come from bisections too, and are near each other.
+    for row, share in ((tree[0], 1.0), (tree[1], 0.85)):
+        assert between_groups(graph, along, row) < share * between_groups(graph, flat, row)
     everyone = np.arange(48)
     assert between_groups(graph, along, everyone) < 1.1 * between_groups(graph, flat, everyone)
 
