@@ -42,7 +42,7 @@ from evener.partitioning.volumes import AIMS, Aim, refine_volumes
 from evener.partitions import Contract
 
 PER_BLOCK_PLACED = 45  # vertices for each block of the graph on which blocks are placed
-MOST_PLACED = 200_000  # vertices of graphs that are always placed in several ways
+MOST_PLACED = 250_000  # vertices of graphs that are always placed in several ways
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
 SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
