@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 from evener.errors import EvenerError, InfeasibleError, NotFoundError
-from evener.partitioning import levels
 from evener.partitioning.bisection import CAREFUL, ROUGH, cut_of, recursive_bisection
 from evener.partitioning.diffusion import AGAIN, THOROUGH, diffused_blocks
 from evener.partitioning.enforce import enforce
@@ -238,7 +237,7 @@ PARTS = {
 @pytest.fixture(autouse=True)
 def small_slices(monkeypatch):
     """Slices and groups of blocks in graphs as small as these."""
-    monkeypatch.setattr(levels, "SLICE", 5)
+    monkeypatch.setattr("evener.threads.SLICE", 5)
     monkeypatch.setattr("evener.partitioning.grouping.WORTH_GROUPS", 4)
     monkeypatch.setattr("evener.partitioning.grouping.GROUPS", 2)
     with np.errstate(all="warn" if COMPILED else "ignore"):  # compiled code does not warn
