@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 
 from evener.generating.delaunay import delaunay
+from evener.graphs import Graph
 from evener.partitioning.judged import Judged
 from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.registry import OBJECTIVES, PRESETS
+from evener.partitioning.skew import is_uneven
 from evener.partitioning.tries import PATIENCE, best_blocks
 from evener.partitions import Partition
 from tests.assertions import grid
@@ -64,3 +66,24 @@ def test_the_square_is_cut_into_quarters():
     part = best_blocks(grid(8, 8), unit_contract(64, np.ones(4), 0.0))
     judged = Judged.of(grid(8, 8), Partition(part, 4), unit_contract(64, np.ones(4), 0.0), "cut")
     assert judged.cost == 16
+
+
+def test_uneven_graphs_of_few_edges_are_tried_by_levels_too():
+    """A tree that branches at random: levels cut it better than label propagation."""
+    rng = np.random.default_rng(4)
+    n = 6000
+    tree = Graph.from_edges(
+        n, (np.arange(1, n) * rng.random(n - 1) ** 3).astype(int), np.arange(1, n)
+    )
+    contract = unit_contract(n, [1, 1, 2, 4], 0.03)
+    assert is_uneven(tree)
+    cut = [
+        Judged.of(tree, Partition(part, 4), contract, "cut").cost
+        for part in (
+            best_blocks(tree, contract),
+            multilevel_blocks(tree, contract),
+            multilevel_blocks(tree, contract, by_levels=True),
+        )
+    ]
+    assert cut[0] <= min(cut[1:])
+    assert cut[2] < cut[1]

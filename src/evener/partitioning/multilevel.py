@@ -57,10 +57,12 @@ def multilevel_blocks(
     seed: int = 7,
     threads: int = 1,
     starts: list[Part] | None = None,
+    by_levels: bool = False,
 ) -> Part:
     """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
 
     starts: receives the blocks (n,) that refinement of the whole graph begins with, or nothing.
+    by_levels: without label propagation, however uneven degrees are.
     Heavy vertices and blocks of few vertices may be left for `enforce` to settle, as are caps in
     bytes. The cut counts edge weights. preset: "fast", "default" or "strong". objective: "cut",
     "total_volume" or "max_volume"; volumes are refined after the cut, on the whole graph.
@@ -68,7 +70,7 @@ def multilevel_blocks(
     chosen = PRESETS[preset]
     if graph.coords is not None and _few_places(graph.coords):
         graph = graph.with_(coords=None)
-    if is_uneven(graph):
+    if is_uneven(graph) and not by_levels:
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed
         )

@@ -20,7 +20,6 @@ from evener.arrays import FloatArray, as_numbers
 from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome, run_in_child
-from evener.partitioning.skew import is_skewed, is_uneven
 from evener.partitioning.trees import Tree, as_tree
 from evener.partitions import Contract, Further
 from evener.sizing.rounding import limits
@@ -201,20 +200,13 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """Return the tool that `auto` takes for this graph and request, and the reason why.
 
-    Our own. Where degrees are uneven and there are no coordinates, METIS k-way, or its recursive
-    bisection where a few vertices have most of the edges. Where that cannot do what is asked, the
-    first that is installed and can. Raises UsageError where none can.
+    Our own; where that cannot do what is asked, the first that is installed and can. Raises
+    UsageError where none can.
     """
-    if graph.n_constraints > 1 and _refusal(TOOLS["evener"], graph, request) is None:
-        return "evener", "it keeps both limits on every weight"
-    ours = _refusal(TOOLS["evener"], graph, request)
-    if ours is None and not is_uneven(graph):
-        return "evener", "short borders, and both limits kept"
-    if is_skewed(graph) and _refusal(TOOLS["metis-recursive"], graph, request) is None:
-        return "metis-recursive", "degrees are very uneven, which breaks k-way's balance"
-    without = _refusal(TOOLS["metis"], graph, request)
+    without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
-        return "metis", "degrees are uneven"
+        where = "on every weight" if graph.n_constraints > 1 else "by every block"
+        return "evener", f"short borders, and both limits kept {where}"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
             return name, f"the next that can, as {without}"
@@ -527,5 +519,5 @@ TOOLS: dict[str, Tool] = {
     ),
 }
 
-# Where METIS cannot, whatever can.
-AUTO_ORDER = ("evener", "scotch", "mtkahypar", "kaminpar", "rcb")
+# Where ours cannot, whatever can.
+AUTO_ORDER = ("metis", "scotch", "mtkahypar", "kaminpar", "rcb")

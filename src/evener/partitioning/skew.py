@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from evener.graphs import Graph
 
-# Above this, METIS k-way may break its balance. The skewness is 0.3 on meshes and up to 3.6 on
-# social and citation networks, where k-way holds 3 % and mostly cuts less than bisection; it is 4.9
-# on R-MAT graphs, where k-way ends at 5 to 15 %.
-SKEWED = 4.0
-
 # Above this, and without coordinates, our own label propagation cuts less than our multilevel FM,
 # in a fourth of the time: meshes are at 0.3, a stiff finite-element matrix at 0.6, social networks
 # and circuits from 0.8 on.
 UNEVEN = 0.5
+
+# Below this mean degree labels spread badly: circuits, power grids and what is nearly a tree are
+# divided with shorter borders now by the one, now by the other.
+FEW_NEIGHBOURS = 4.5
 
 
 def skewness(graph: Graph) -> float:
@@ -26,6 +25,6 @@ def is_uneven(graph: Graph) -> bool:
     return graph.coords is None and skewness(graph) > UNEVEN
 
 
-def is_skewed(graph: Graph) -> bool:
-    """Return whether a few vertices have most of the edges."""
-    return skewness(graph) > SKEWED
+def is_sparse(graph: Graph) -> bool:
+    """Return whether most vertices have so few neighbours that they tell little."""
+    return bool(graph.degrees.mean() < FEW_NEIGHBOURS) if graph.n else False

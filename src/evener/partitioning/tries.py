@@ -3,7 +3,8 @@
 One try places and refines blocks once, which is as good as it gets where there are thousands of
 vertices. Where there are dozens, a single move decides, and a try takes next to no time: blocks are
 placed in several ways (by other seeds, with and without coordinates, filled in random order),
-each is refined and repaired, and all are counted.
+each is refined and repaired, and all are counted. Uneven graphs of few edges are tried both by
+label propagation and by levels, whatever their size.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from evener.partitioning.judged import Judged, repaired
 from evener.partitioning.levels import Part
 from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.refine import refined_blocks
+from evener.partitioning.skew import is_sparse, is_uneven
 from evener.partitions import Contract, Partition
 
 SHAKEN = 0.3  # of the vertices
@@ -56,6 +58,8 @@ def best_blocks(
     """
     options: dict[str, str | int] = {"preset": preset, "objective": objective, "threads": threads}
     first = multilevel_blocks(graph, contract, seed=seed, starts=starts, **options)  # type: ignore[arg-type]
+    if is_uneven(graph) and is_sparse(graph):
+        first = _or_by_levels(graph, first, contract, options, seed)
     patience = PATIENCE[preset]
     tries = min(patience.tries, patience.vertices // (graph.n + BLOCK * contract.k))
     if tries < 2 or contract.k == 1:
@@ -79,6 +83,20 @@ def best_blocks(
             if starts is not None:
                 starts.clear()
     return best.partition.part
+
+
+def _or_by_levels(
+    graph: Graph, part: Part, contract: Contract, options: dict[str, str | int], seed: int
+) -> Part:
+    """Return these blocks or those of the hierarchy, whichever are better."""
+    objective = str(options["objective"])
+    other = multilevel_blocks(graph, contract, seed=seed, by_levels=True, **options)  # type: ignore[arg-type]
+    found = [
+        Judged.of(graph, Partition(blocks, contract.k), contract, objective)
+        for blocks in (part, other)
+    ]
+    found = [one if one.holds else repaired(one, graph, contract, objective) for one in found]
+    return min(found, key=lambda one: (one.off.sum(), one.cost)).partition.part
 
 
 def _finished(
