@@ -2,12 +2,15 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from evener.cli.versus import ratios
 from evener.evaluating import stage_of
 from evener.filing.plans import read_plan
+from evener.filing.writing_graphs import write_graph
 from evener.plans import Rival
+from tests.assertions import grid
 
 
 def test_both_tools_and_their_ratios_are_printed(evener, grid_file, tmp_path):
@@ -21,9 +24,19 @@ def test_both_tools_and_their_ratios_are_printed(evener, grid_file, tmp_path):
     assert own[1] == f"{made.evaluation.edge_cut:,.6g}"
 
 
-def test_json_holds_stages_and_the_rival(evener, grid_file, tmp_path):
+@pytest.fixture
+def large_grid_file(tmp_path):
+    """A grid so large that it is tried once: smaller ones keep no start."""
+    file = tmp_path / "large.graph"
+    graph = grid(50, 60)
+    write_graph(file, graph.with_(coords=None))
+    np.savetxt(tmp_path / "large.graph.xyz", graph.coords, fmt="%d")
+    return file
+
+
+def test_json_holds_stages_and_the_rival(evener, large_grid_file, tmp_path):
     words = ("--k", 3, "--with", "evener", "--versus", "rib", "--json", "-o", tmp_path / "x.plan")
-    found = json.loads(evener("plan", grid_file, *words).out)
+    found = json.loads(evener("plan", large_grid_file, *words).out)
     assert [stage["name"] for stage in found["stages"]][:2] == ["placed", "refined"]
     assert found["stages"][-1]["edge_cut"] == found["edge_cut"]
     assert found["cpu_seconds"] > 0
@@ -53,9 +66,9 @@ def test_a_rival_that_cannot_do_the_objective_lowers_the_cut(evener, grid_file, 
     assert "rcb: rcb lowers the cut: it cannot do max_volume" in said.out
 
 
-def test_the_report_has_both(evener, grid_file, tmp_path):
+def test_the_report_has_both(evener, large_grid_file, tmp_path):
     page = tmp_path / "x.html"
-    said = evener("plan", grid_file, "--k", 3, "--with", "evener", "--versus", "hilbert",
+    said = evener("plan", large_grid_file, "--k", 3, "--with", "evener", "--versus", "hilbert",
                   "--report", page, "-o", tmp_path / "x.plan")  # fmt: skip
     assert said.code == 0, said.err
     text = page.read_text()
