@@ -31,7 +31,8 @@ from evener import metrics
 from evener.errors import EvenerError
 from evener.filing import read
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Partition
 
 HERE = Path(__file__).parent

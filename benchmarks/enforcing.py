@@ -21,7 +21,8 @@ from evener.generating.delaunay import delaunay
 from evener.generating.grid import grid
 from evener.generating.rmat import rmat
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Contract, Partition
 from evener.sizing.rounding import limits
 

@@ -17,7 +17,7 @@ from evener import metrics
 from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import OBJECTIVES, PRESETS
+from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.partitioning.tries import best_blocks
 from evener.partitions import Contract, Partition
 

@@ -31,7 +31,8 @@ from evener.generating.delaunay import delaunay
 from evener.generating.platforms import topo1, topo2
 from evener.graphs import Graph
 from evener.partitioning.kmeans import kmeans_blocks
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Partition
 from evener.planning import plan
 from evener.planning_options import PlanOptions

@@ -21,7 +21,9 @@ import numpy as np
 from evener import metrics
 from evener.errors import EvenerError
 from evener.graphs import Graph
-from evener.partitioning.registry import TOOLS, Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
+from evener.partitioning.tools import TOOLS
 from evener.partitions import Partition
 
 HERE = Path(__file__).parent
@@ -37,6 +39,8 @@ VARIANTS = {
     "evener": ("evener", "default", "cut", False),
     "evener:fast": ("evener", "fast", "cut", False),
     "evener:strong": ("evener", "strong", "cut", False),
+    "evener:max_volume": ("evener", "default", "max_volume", False),
+    "evener:no-coordinates": ("evener", "default", "cut", False),
     "metis-recursive": ("metis-recursive", "default", "cut", False),
     "metis:strong": ("metis", "strong", "cut", True),
     "metis:volume": ("metis", "default", "total_volume", False),
@@ -115,6 +119,8 @@ def one_run(graph, topology, label, seed):
     tool, preset, objective, _ = VARIANTS[label]
     targets = graph.n * speeds(topology) / speeds(topology).sum()
     request = Request(targets, EPSILON, seed, objective=objective, preset=preset)
+    if label == "evener:no-coordinates":
+        graph = graph.with_(coords=None)
     try:
         result = partition_with(tool, graph, request)
     except EvenerError as error:

@@ -22,7 +22,8 @@ from evener import metrics
 from evener.filing import read
 from evener.generating.barabasi_albert import barabasi_albert
 from evener.generating.rmat import rmat
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Partition
 from evener.sizing.rounding import limits
 

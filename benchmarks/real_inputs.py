@@ -20,7 +20,8 @@ import numpy as np
 from evener import metrics
 from evener.errors import EvenerError
 from evener.filing import read
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Partition
 
 RESULTS = Path(__file__).parent / "results" / "real_inputs.jsonl"

@@ -10,7 +10,7 @@ from evener.comparing import available_tools, compare, own_cpu_seconds, rival_of
 from evener.errors import InfeasibleError
 from evener.evaluating import stage_of
 from evener.generating.platforms import topo1
-from evener.partitioning import registry
+from evener.partitioning import tools
 from evener.partitioning.external.children import Outcome
 from evener.planning import plan
 from evener.planning_options import PlanOptions
@@ -22,10 +22,10 @@ PLATFORM = Platform.flat([1, 1, 4])
 
 
 def fake(monkeypatch, run, name="fake"):
-    tool = registry.TOOLS["rcb"]
+    tool = tools.TOOLS["rcb"]
     changed = {field: getattr(tool, field) for field in tool.__dataclass_fields__}
     changed |= {"name": name, "run": run, "needs_coordinates": False}
-    monkeypatch.setitem(registry.TOOLS, name, registry.Tool(**changed))
+    monkeypatch.setitem(tools.TOOLS, name, tools.Tool(**changed))
 
 
 def test_same_targets_and_contract_for_all(monkeypatch):

@@ -32,7 +32,7 @@ from evener import cli
 from evener.cli import COMMANDS, main
 from evener.filing.formats import FORMATS
 from evener.filing.partitions import EXPORTS
-from evener.partitioning.registry import TOOLS
+from evener.partitioning.tools import TOOLS
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]

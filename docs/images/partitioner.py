@@ -24,7 +24,8 @@ from evener.partitioning.kmeans_start import start_along_curve
 from evener.partitioning.levels import finest, shrink
 from evener.partitioning.multilevel import edge_weights, multilevel_blocks
 from evener.partitioning.refine import refined_blocks
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Contract, Partition
 
 SPEEDS = np.repeat([16.0, 1.0], [6, 26])

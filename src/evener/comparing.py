@@ -13,7 +13,9 @@ from evener.evaluating import evaluate, stage_of
 from evener.graphs import Graph
 from evener.mapping.blocks import map_blocks
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import TOOLS, Request, Tool, find_tool, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
+from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Further, Mapping, Partition
 from evener.planning_options import PlanOptions

@@ -17,7 +17,8 @@ from evener.evaluating import evaluate, stage, stage_of
 from evener.graphs import Graph
 from evener.mapping.blocks import map_blocks
 from evener.partitioning.enforce import Enforced, enforce
-from evener.partitioning.registry import TOOLS, Result, partition_with
+from evener.partitioning.registry import Result, partition_with
+from evener.partitioning.tools import TOOLS
 from evener.partitions import Contract, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.planning_options import PlanOptions

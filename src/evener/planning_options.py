@@ -8,7 +8,7 @@ from threading import TIMEOUT_MAX
 from evener.errors import UsageError
 from evener.graphs import Graph
 from evener.metrics import BYTES_PER_VALUE
-from evener.partitioning.registry import Request
+from evener.partitioning.requests import Request
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract
 from evener.platforms import Platform

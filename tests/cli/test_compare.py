@@ -5,18 +5,16 @@ import json
 import numpy as np
 import pytest
 
-from evener.partitioning import registry
+from evener.partitioning import tools
 from evener.partitioning.external.children import Outcome
 
 
 @pytest.fixture
 def broken_tool(monkeypatch):
     """A tool that returns nonsense."""
-    fields = {
-        key: getattr(registry.TOOLS["rcb"], key) for key in registry.Tool.__dataclass_fields__
-    }
+    fields = {key: getattr(tools.TOOLS["rcb"], key) for key in tools.Tool.__dataclass_fields__}
     fields |= {"name": "broken", "run": lambda graph, _: Outcome(np.full(graph.n, 9), 0.0, "0")}
-    monkeypatch.setitem(registry.TOOLS, "broken", registry.Tool(**fields))
+    monkeypatch.setitem(tools.TOOLS, "broken", tools.Tool(**fields))
 
 
 def test_json(evener, grid_file, broken_tool):
@@ -45,10 +43,10 @@ def test_for_people(evener, grid_file, broken_tool):
 
 
 def test_all_installed_tools_by_default(evener, grid_file):
-    tools = [name for name, tool in registry.TOOLS.items() if tool.available() is None]
+    names = [name for name, tool in tools.TOOLS.items() if tool.available() is None]
     said = evener("compare", grid_file, "--k", 2, "--json")
-    tools.remove("hierarchical")  # the devices sit side by side
-    assert [row["tool"] for row in json.loads(said.out)["tools"]] == tools
+    names.remove("hierarchical")  # the devices sit side by side
+    assert [row["tool"] for row in json.loads(said.out)["tools"]] == names
 
 
 def test_a_page_as_well(evener, grid_file, tmp_path, broken_tool):

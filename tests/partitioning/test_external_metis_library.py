@@ -5,7 +5,8 @@ import pytest
 
 from evener.errors import UsageError
 from evener.partitioning.external import metis_library
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Further
 from tests.assertions import grid
 from tests.partitioning.several_by_hand import weighted

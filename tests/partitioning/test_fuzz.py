@@ -20,7 +20,7 @@ from evener.partitioning.levels import finest, shrink
 from evener.partitioning.multilevel import edge_weights, multilevel_blocks, vertex_order
 from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.refine import refine
-from evener.partitioning.registry import OBJECTIVES, PRESETS
+from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.partitioning.volumes import AIMS, open_ledger, refine_volumes
 from evener.partitions import Partition
 from tests.partitioning.by_hand import faults

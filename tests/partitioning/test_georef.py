@@ -13,7 +13,8 @@ from evener.partitioning import pairs_kernels as kernels
 from evener.partitioning.bisection import cut_of
 from evener.partitioning.georef import Care, colour_classes, georef_blocks, refined_by_pairs
 from evener.partitioning.kmeans import kmeans_blocks
-from evener.partitioning.registry import PRESETS, Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import PRESETS, Request
 from evener.partitions import Contract
 from tests.assertions import grid
 from tests.partitioning.by_hand import faults, unit_contract

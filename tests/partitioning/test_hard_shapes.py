@@ -13,7 +13,8 @@ import pytest
 from evener.errors import InfeasibleError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import OBJECTIVES, PRESETS, Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
 from evener.partitions import Partition
 from tests.assertions import grid
 from tests.partitioning.by_hand import clique, faults, islands, path, star, unit_contract

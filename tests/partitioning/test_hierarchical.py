@@ -13,7 +13,8 @@ from evener.graphs import Graph
 from evener.partitioning import hierarchical_kernels as kernels
 from evener.partitioning.hierarchical import hierarchical_blocks
 from evener.partitioning.multilevel import multilevel_blocks
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Partition
 from tests.assertions import grid, path, random_graphs

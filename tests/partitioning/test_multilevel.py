@@ -9,7 +9,8 @@ from evener.errors import InfeasibleError
 from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
 from evener.partitioning.multilevel import multilevel_blocks
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitions import Contract
 from tests.assertions import grid, path, random_graphs
 

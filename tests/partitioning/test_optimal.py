@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evener.partitioning.enforce import enforce
-from evener.partitioning.registry import OBJECTIVES, PRESETS
+from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.partitioning.tries import best_blocks
 from evener.partitions import Partition
 from tests.partitioning.by_hand import faults

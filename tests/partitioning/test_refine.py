@@ -10,7 +10,8 @@ from evener.generating.rmat import rmat
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.refine import own_contract, refine
-from evener.partitioning.registry import OBJECTIVES, PRESETS, Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
 from evener.partitions import Contract, Partition
 from tests.assertions import grid, path
 from tests.partitioning.by_hand import faults, real_contract, unit_contract

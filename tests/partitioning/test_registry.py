@@ -7,9 +7,11 @@ import pytest
 
 from evener.errors import InfeasibleError, InputError, ToolError, UsageError
 from evener.graphs import Graph
-from evener.partitioning import registry
+from evener.partitioning import registry, requests
 from evener.partitioning.external.children import Outcome
-from evener.partitioning.registry import TOOLS, Request, choose_tool, find_tool, partition_with
+from evener.partitioning.registry import choose_tool, partition_with
+from evener.partitioning.requests import Request
+from evener.partitioning.tools import TOOLS, find_tool
 
 EXTERNAL = [name for name, tool in TOOLS.items() if tool.family == "external"]
 UNEQUAL = np.array([16.0, 16, 2, 2, 1, 1, 1])
@@ -300,9 +302,9 @@ def test_both_limits_reach_our_partitioner():
 
 
 def test_every_entry_is_complete():
-    for name, tool in registry.TOOLS.items():
+    for name, tool in TOOLS.items():
         assert tool.name == name
         assert tool.family in ("multilevel", "external", "geometric")
-        assert set(tool.objectives) <= set(registry.OBJECTIVES)
+        assert set(tool.objectives) <= set(requests.OBJECTIVES)
         assert tool.available() is None or name in tool.available()
     assert set(registry.AUTO_ORDER) <= set(TOOLS)

@@ -5,7 +5,8 @@ import pytest
 
 from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
-from evener.partitioning.registry import Request, partition_with
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
 from evener.partitioning.several import several_blocks
 from evener.partitioning.several_loads import loads_of
 from tests.assertions import grid, path

@@ -7,7 +7,7 @@ from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
 from evener.partitioning.judged import Judged
 from evener.partitioning.multilevel import multilevel_blocks
-from evener.partitioning.registry import OBJECTIVES, PRESETS
+from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.partitioning.skew import is_uneven
 from evener.partitioning.tries import PATIENCE, best_blocks
 from evener.partitions import Partition

@@ -18,7 +18,7 @@ from evener.generating.rmat import rmat
 from evener.generating.simplices import tetrahedron_mesh, triangle_mesh
 from evener.graphs import Graph
 from evener.partitioning.refine import refine
-from evener.partitioning.registry import TOOLS
+from evener.partitioning.tools import TOOLS
 from evener.planning import plan
 from evener.planning_options import PlanOptions
 from evener.platforms import Device, Level, Link, Platform

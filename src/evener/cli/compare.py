@@ -32,7 +32,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run every tool on the same targets and contract; exit 0 also where one of them fails."""
     from evener.comparing import available_tools, compare
-    from evener.partitioning.registry import find_tool
+    from evener.partitioning.tools import find_tool
 
     platform = machine_of(args)
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
@@ -60,7 +60,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _row(result: Comparison) -> dict[str, Any]:
     """One tool's figures; None where it did not get that far."""
-    from evener.partitioning.registry import TOOLS
+    from evener.partitioning.tools import TOOLS
 
     family = TOOLS[result.tool].family if result.tool in TOOLS else ""  # auto takes one of any
     row: dict[str, Any] = {"tool": result.tool, "family": family, "note": result.note,

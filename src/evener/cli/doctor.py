@@ -95,7 +95,7 @@ def _print(
 def _optional() -> list[dict[str, Any]]:
     """Return name, version and how to get it of what Evener can use but does without."""
     from evener.partitioning.external import scotch
-    from evener.partitioning.registry import TOOLS
+    from evener.partitioning.tools import TOOLS
 
     found = []
     for name in ("scotch", "kaminpar", "mtkahypar"):

@@ -44,7 +44,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     output = Path(args.output or _default_name(args.graph))
     _refuse_outputs(args, output)
     if args.versus:
-        from evener.partitioning.registry import find_tool
+        from evener.partitioning.tools import find_tool
 
         find_tool(args.versus)
     reading = read_workload(args.graph, args, out)

@@ -161,7 +161,7 @@ def _repair(
 
 def others() -> None:
     """Divide with every other partitioner that runs in this process."""
-    from evener.partitioning.registry import TOOLS
+    from evener.partitioning.tools import TOOLS
 
     rehearsed = ("evener", "hierarchical")
     for graph in places():

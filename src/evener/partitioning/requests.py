@@ -1,0 +1,99 @@
+"""Request: what is asked of a partitioner, whichever it is."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_numbers
+from evener.errors import UsageError
+from evener.graphs import Graph
+from evener.partitioning.trees import Tree, as_tree
+from evener.partitions import Contract, Further
+from evener.sizing.rounding import limits
+
+PRESETS = ("fast", "default", "strong")
+OBJECTIVES = ("cut", "total_volume", "max_volume")
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a partitioner.
+
+    targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
+    epsilon: how far a block may be above its target, relative. low, high (k,) [units]: the
+    contract, for tools that keep to both limits; where None, epsilon on both sides. further: the
+    same for the further weights of vertices that have several; where empty, targets are theirs
+    too. tree
+    (depth, k): which devices sit together, as in `trees`; None where that is not known.
+    time_limit [s] of wall time for tools that run in a child process, or None.
+    """
+
+    targets: FloatArray
+    epsilon: float = 0.03
+    seed: int = 7
+    threads: int = 1
+    objective: str = "cut"
+    preset: str = "default"
+    time_limit: float | None = 600.0
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    tree: Tree | None = None
+    further: tuple[Further, ...] = ()
+
+    def __post_init__(self) -> None:
+        targets = as_numbers(self.targets, "targets")
+        object.__setattr__(self, "targets", targets)
+        if targets.size == 0 or targets.min() < 0 or not targets.sum() > 0:
+            raise UsageError("targets must not be negative, and one must be above zero")
+        if not 0 <= self.epsilon < np.inf:
+            raise UsageError(f"epsilon must not be negative, and is {self.epsilon}")
+        if self.seed < 0 or self.threads < 1:
+            raise UsageError("the seed must not be negative, and threads must be one or more")
+        if self.time_limit is not None and not self.time_limit > 0:
+            raise UsageError(f"the time limit must be above zero, and is {self.time_limit} s")
+        if self.tree is not None:
+            object.__setattr__(self, "tree", as_tree(self.tree, targets.size))
+        _one_of("preset", self.preset, PRESETS)
+        _one_of("objective", self.objective, OBJECTIVES)
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.targets.size)
+
+    def of_blocks(self, used: npt.NDArray[np.int64]) -> Request:
+        """Return the request for these blocks alone."""
+        low = None if self.low is None else self.low[used]
+        high = None if self.high is None else self.high[used]
+        tree = None if self.tree is None else self.tree[:, used]
+        further = tuple(
+            replace(one, targets=one.targets[used], low=one.low[used], high=one.high[used])
+            for one in self.further
+        )
+        return replace(
+            self, targets=self.targets[used], low=low, high=high, tree=tree, further=further
+        )
+
+    def contract(self, graph: Graph) -> Contract:
+        """Return what is asked as a contract for `graph`, with limits on all its weights."""
+        none = np.full(self.k, np.inf)
+
+        def around(i: int) -> Further:
+            weights = graph.weights(i)
+            targets = self.targets * (float(weights.sum()) / self.targets.sum())
+            whole = bool(((weights == 0) | (weights == 1)).all())
+            return Further(targets, *limits(targets, self.epsilon, none, whole=whole))
+
+        first, count = around(0), graph.n_constraints
+        further = self.further or tuple(around(i) for i in range(1, count))
+        if self.low is not None and self.high is not None:
+            return Contract(first.targets, self.low, self.high, further=further)
+        return Contract(first.targets, first.low, first.high, further=further)
+
+
+def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise UsageError(f"there is no {what} {value!r}", hint=f"There are: {', '.join(choices)}.")
