@@ -213,6 +213,7 @@ def markdown(rows):
 
 TABLES = {
     "ours": partitioners,
+    "ours_more": partitioners,
     "partitioners": partitioners,
     "constraints": constraints,
     "powerlaw": powerlaw,
