@@ -26,6 +26,8 @@ from evener.partitions import Partition
 from tests.partitioning.by_hand import faults
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
 
+pytestmark = pytest.mark.slow
+
 COMPILED = not numba.config.DISABLE_JIT
 MANY = 1000 if COMPILED else 25
 SEEDS = range(MANY)

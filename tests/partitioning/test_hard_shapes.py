@@ -20,6 +20,8 @@ from tests.assertions import grid
 from tests.partitioning.by_hand import clique, faults, islands, path, star, unit_contract
 from tests.partitioning.by_hand import real_contract as contract_of
 
+pytestmark = pytest.mark.slow
+
 RNG = np.random.default_rng(8_128)
 
 

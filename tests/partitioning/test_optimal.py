@@ -13,6 +13,8 @@ from evener.partitioning.tries import best_blocks
 from evener.partitions import Partition
 from tests.partitioning.by_hand import faults
 
+pytestmark = pytest.mark.slow
+
 spec = importlib.util.spec_from_file_location(
     "optimal", Path(__file__).parents[2] / "benchmarks" / "optimal.py"
 )
