@@ -1,30 +1,48 @@
-"""SpeedModel: how fast a device is at each load. Today constant; functions of load will follow."""
+"""SpeedModel: how fast a device is at each load; and what is fitted to samples.
+
+Constant    one speed at every load (CPM)
+Piecewise   speed linear between samples, constant outside (FPM)
+shaped      the same after the thesis's rule of shape: some samples are dropped (for GPA)
+Akima       a smooth curve through every sample (for NPA)
+"""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
 
+from evener.arrays import FloatArray
 from evener.errors import InputError
+from evener.models_piecewise import Number, Piecewise, checked, like, time_at
+from evener.samples import DeviceSpeeds, Sample, checked_capacity
+
+# A stopped measurement says only that the speed is lower than this one. The thesis stops below
+# 0.5 GFLOPS and enters 0.1 ([Cla14]_, 4.3.1).
+SLOWER = 5.0
 
 
 class SpeedModel(Protocol):
-    """Time and speed as functions of load [units], up to a capacity [units]."""
+    """Time and speed as functions of load [units], up to a capacity [units].
+
+    Each takes a scalar or an array and returns float64 of the same shape; InputError for negative
+    numbers and NaN. time(0) is 0, speed is above zero everywhere.
+    """
 
     @property
     def capacity(self) -> float:
         """Largest load the device can take [units]; infinity where nothing limits it."""
 
-    def time(self, load: float) -> float:
-        """Time to process `load` units [s]."""
+    def time(self, load: Number) -> Number:
+        """Time to process `load` units [s]; infinity beyond the capacity."""
 
-    def speed(self, load: float) -> float:
-        """Speed at `load` units [units/s]."""
+    def speed(self, load: Number) -> Number:
+        """Speed at `load` units [units/s]; beyond the capacity as if there were none."""
 
-    def max_load(self, seconds: float) -> float:
-        """Largest load that is done within `seconds` [units]."""
+    def max_load(self, seconds: Number) -> Number:
+        """Largest load, up to the capacity, whose time is at most `seconds` [units]."""
 
 
 @dataclass(frozen=True)
@@ -37,17 +55,99 @@ class Constant:
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate > 0):
             raise InputError(f"a speed must be finite and above zero, not {self.rate}")
-        if not self.capacity > 0:
-            raise InputError(f"a capacity must be above zero, not {self.capacity}")
+        object.__setattr__(self, "capacity", checked_capacity(self.capacity))
 
-    def time(self, load: float) -> float:
-        """Time to process `load` units [s]."""
-        return load / self.rate
+    def time(self, load: Number) -> Number:
+        """Time to process `load` units [s]; infinity beyond the capacity."""
+        given = checked(load, "a load")
+        return like(time_at(given, np.asarray(float(self.rate)), self.capacity), load)
 
-    def speed(self, load: float) -> float:  # noqa: ARG002 - the same at every load
-        """Speed [units/s]."""
-        return self.rate
+    def speed(self, load: Number) -> Number:
+        """Speed [units/s], the same at every load."""
+        return like(np.full_like(checked(load, "a load"), self.rate), load)
 
-    def max_load(self, seconds: float) -> float:
+    def max_load(self, seconds: Number) -> Number:
         """Largest load that is done within `seconds` [units]."""
-        return min(seconds * self.rate, self.capacity)
+        with np.errstate(over="ignore"):
+            most = np.minimum(checked(seconds, "a time") * self.rate, self.capacity)
+        return like(most, seconds)
+
+
+def fit_model(
+    samples: Iterable[Sample], kind: str = "piecewise", capacity: float = np.inf
+) -> SpeedModel:
+    """Fit a model of a kind ("constant", "piecewise", "shaped" or "akima") to samples.
+
+    Samples may come in any order; those of one load are pooled (see `pooled`). A single sample
+    gives a constant speed whatever the kind ([Cla14]_, 3.3). capacity: in units.
+
+    Raises InputError for an unknown kind and for no samples.
+    """
+    if kind not in FITS:
+        raise InputError(f"a model is one of {', '.join(FITS)}, not {kind!r}")
+    points = pooled(samples)
+    if not points:
+        raise InputError("no samples: a speed model needs at least one")
+    return FITS[kind](points, capacity)
+
+
+def fit_device(device: DeviceSpeeds, kind: str | None = None) -> SpeedModel:
+    """Fit the model a device asks for, or another kind. Raises InputError naming the device."""
+    try:
+        return fit_model(device.samples, kind or device.model, device.capacity)
+    except InputError as error:
+        raise InputError(
+            f"device {device.name!r}: {error.message}",
+            hint="Measure it, or give it samples = [[load, seconds], ...].",
+        ) from error
+
+
+def pooled(samples: Iterable[Sample]) -> list[Sample]:
+    """Return the samples by rising load, one for each load.
+
+    Of several at one load the mean time counts, weighted by repetitions; a stopped one ("slower")
+    only where nothing else is known.
+    """
+    by_load: dict[float, list[Sample]] = {}
+    for sample in samples:
+        by_load.setdefault(sample.load, []).append(sample)
+    return [_mean(by_load[load]) for load in sorted(by_load)]
+
+
+def _mean(alike: list[Sample]) -> Sample:
+    done = [s for s in alike if s.status == "ok"]
+    if not done:
+        return max(alike, key=lambda s: s.seconds)
+    if len(done) == 1:
+        return done[0]
+    counts = np.array([s.repetitions for s in done], dtype=np.float64)
+    share = counts / counts.sum()
+    seconds = float(share @ [s.seconds for s in done])
+    half_width = float(np.linalg.norm(share * [s.half_width for s in done]))
+    return Sample(done[0].load, seconds, half_width, int(counts.sum()))
+
+
+def points_of(samples: list[Sample]) -> tuple[FloatArray, FloatArray]:
+    """Return loads [units] and speeds [units/s] of pooled samples, (m,) each.
+
+    A stopped sample counts as SLOWER times slower than what is known of it.
+    """
+    loads = np.array([s.load for s in samples])
+    speeds = np.array([s.speed / (1.0 if s.status == "ok" else SLOWER) for s in samples])
+    return loads, speeds
+
+
+def _constant(samples: list[Sample], capacity: float) -> SpeedModel:
+    """The speed at the largest load that was measured to its end."""
+    done = [s for s in samples if s.status == "ok"] or samples
+    return Constant(float(points_of(done)[1][-1]), capacity)
+
+
+def _piecewise(samples: list[Sample], capacity: float) -> SpeedModel:
+    return Piecewise(*points_of(samples), capacity)
+
+
+FITS: Mapping[str, Callable[[list[Sample], float], SpeedModel]] = {
+    "constant": _constant,
+    "piecewise": _piecewise,
+}

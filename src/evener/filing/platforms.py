@@ -6,9 +6,7 @@ beta [s/B]. Both are converted in decimal arithmetic, so every float comes back 
 
 from __future__ import annotations
 
-import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from decimal import Decimal
@@ -18,7 +16,8 @@ from typing import Any
 
 from evener.errors import InputError
 from evener.filing import platform_tables as tables
-from evener.filing.toml_lines import TomlLines, error_line
+from evener.filing.toml_lines import TomlLines
+from evener.filing.toml_reading import TomlFile, read_toml
 from evener.platforms import (
     MAX_DEVICES,
     Connection,
@@ -31,22 +30,14 @@ from evener.platforms import (
 from evener.writing import write_text
 
 GIB = 2.0**30
-MAX_BYTES = 1 << 28  # two million devices, each with a table of its own, take less
 DEFAULT_KIND = "cpu"
+# Two million devices, each with a table of its own, take less.
+_FILE = TomlFile("machine file", "no [[device]] table", "Make one with `evener machine`.", 1 << 28)
 
 
 def read_platform(path: str | Path) -> Platform:
     """Read a machine file. Raises InputError with file, line and the key meant."""
-    text = _text_of(Path(path))
-    try:
-        data = tomllib.loads(text, parse_float=tables.exact)
-    except tomllib.TOMLDecodeError as error:
-        message = re.sub(r" \(at [^)]*\)$", "", str(error))
-        at = error_line(str(error), text)
-        raise InputError(f"not valid TOML: {message}", file=path, line=at) from error
-    except (ValueError, RecursionError) as error:
-        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
-        raise InputError(f"not valid TOML: {reason}", file=path) from error
+    text, data = read_toml(path, _FILE, parse_float=tables.exact)
     try:
         return _platform(data)
     except tables.TableError as error:
@@ -131,28 +122,6 @@ def runs_of(devices: Sequence[Device]) -> list[tuple[Device, str, int]]:
         runs.append((first, first.name if alone else base, 0 if alone else end - start))
         start = end
     return runs
-
-
-def _text_of(path: Path) -> str:
-    try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
-    except OSError as error:
-        reason = "is a folder" if path.is_dir() else error.strerror or str(error)
-        hint = "Make one with `evener machine`." if isinstance(error, FileNotFoundError) else None
-        raise InputError(f"no machine file to read: {reason}", file=path, hint=hint) from error
-    except ValueError as error:  # a zero byte in the name
-        raise InputError(f"no machine file to read: {error}", file=repr(os.fspath(path))) from error
-    if len(raw) > MAX_BYTES:
-        raise InputError(f"more than {MAX_BYTES >> 20} MiB: not a machine file", file=path)
-    try:
-        text = raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        line = raw[: error.start].count(b"\n") + 1
-        raise InputError("not a text in UTF-8, so no machine file", file=path, line=line) from error
-    if not text.strip():
-        raise InputError("empty: no [[device]] table", file=path)
-    return text.replace("\r\n", "\n")
 
 
 def _platform(data: Mapping[str, Any]) -> Platform:

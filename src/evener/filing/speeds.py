@@ -1,0 +1,206 @@
+"""Speed files: the samples of every device as TOML that a person can read and edit.
+
+    [[device]]
+    name = "gpu"
+    samples = [[1000, 0.004], [2000, 0.0071]]    # [load in units, seconds]
+    half_width = [0.0001, 0.0]                   # seconds, of each sample; these three
+    repetitions = [5, 3]                         # and all below may be left out
+    status = ["ok", "slower"]                    # slower: stopped, it takes longer
+    capacity = 4000
+    model = "akima"                              # or piecewise, shaped, constant
+    [device.notes]
+    kernel = "spmv"
+
+Numbers are written with all their digits: what is read back is equal to the bit.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError
+from evener.filing import platform_tables as tables
+from evener.filing.toml_lines import TomlLines
+from evener.filing.toml_reading import TomlFile, read_toml
+from evener.samples import KINDS, STATUSES, DeviceSpeeds, Sample
+from evener.writing import write_text
+
+__all__ = ["DeviceSpeeds", "read_speeds", "speeds_to_toml", "write_speeds"]
+
+_FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)
+_PER_SAMPLE = ("half_width", "repetitions", "status")
+
+
+def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
+    """Read a speeds file. Raises InputError with file, line and the key meant."""
+    text, data = read_toml(path, _FILE)
+    try:
+        return _devices(data)
+    except tables.TableError as error:
+        line = error.line_in(TomlLines(text))
+        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
+
+
+def write_speeds(path: str | Path, devices: Iterable[DeviceSpeeds]) -> None:
+    """Write a speeds file, whole or not at all, that read_speeds reads back as equal devices."""
+    text = speeds_to_toml(devices)
+    try:
+        text.encode()
+    except UnicodeEncodeError as error:
+        raise InputError("a name or note holds what UTF-8 cannot write", file=path) from error
+    write_text(path, text)
+
+
+def speeds_to_toml(devices: Iterable[DeviceSpeeds]) -> str:
+    """Return the text of a speeds file. Raises InputError for none, or two of one name."""
+    listed = tuple(devices)
+    if not listed:
+        raise InputError("no devices: a speeds file needs at least one")
+    try:
+        _refuse_twins(listed)
+    except tables.TableError as error:
+        raise InputError(error.message) from error
+    return "\n\n".join("\n".join(_lines(device)) for device in listed) + "\n"
+
+
+def _devices(data: Mapping[str, Any]) -> tuple[DeviceSpeeds, ...]:
+    tables.refuse_unknown(data, ("device",), "", 0)
+    listed = tables.listed(data, "device", _DEVICE)
+    if not listed:
+        raise tables.TableError("no [[device]] table: whose speeds?", "", 0)
+    devices = tuple(_device(table, index) for index, table in enumerate(listed))
+    _refuse_twins(devices)
+    return devices
+
+
+def _device(table: Mapping[str, Any], index: int) -> DeviceSpeeds:
+    pairs = table["samples"]
+    columns: dict[str, Sequence[Any]] = {}
+    for key in _PER_SAMPLE:
+        values = table.get(key)
+        if values is None:
+            continue
+        if len(values) != len(pairs):
+            message = (
+                f"{key} of device {table['name']!r} has {len(values)} entries for "
+                f"{len(pairs)} samples"
+            )
+            raise tables.TableError(message, "device", index, key)
+        columns[key] = values
+    samples = []
+    for i, (load, seconds) in enumerate(pairs):
+        extra = {key: values[i] for key, values in columns.items()}
+        try:
+            samples.append(Sample(load, seconds, **extra))
+        except InputError as error:
+            message = f"sample {i} of device {table['name']!r}: {error.message}"
+            raise tables.TableError(message, "device", index, "samples") from error
+    chosen = {key: table[key] for key in ("capacity", "model", "notes") if key in table}
+    try:
+        return DeviceSpeeds(table["name"], tuple(samples), **chosen)
+    except InputError as error:
+        raise tables.TableError(error.message, "device", index, "name") from error
+
+
+def _refuse_twins(devices: Sequence[DeviceSpeeds]) -> None:
+    seen: set[str] = set()
+    for index, device in enumerate(devices):
+        if device.name in seen:
+            raise tables.TableError(f"two devices are named {device.name!r}", "device", index)
+        seen.add(device.name)
+
+
+def _lines(device: DeviceSpeeds) -> list[str]:
+    """The lines of one table; what is default is left out."""
+    samples = device.samples
+    lines = ["[[device]]", f"name = {_text(device.name)}", f'model = "{device.model}"']
+    if device.capacity < math.inf:
+        lines.append(f"capacity = {_number(device.capacity)}")
+    pairs = [f"    [{_number(s.load)}, {_number(s.seconds)}]," for s in samples]
+    lines += ["samples = [", *pairs, "]"] if pairs else ["samples = []"]
+    if any(s.half_width for s in samples):
+        lines.append(f"half_width = [{', '.join(_number(s.half_width) for s in samples)}]")
+    if any(s.repetitions != 1 for s in samples):
+        lines.append(f"repetitions = [{', '.join(str(s.repetitions) for s in samples)}]")
+    if any(s.status != "ok" for s in samples):
+        lines.append(f"status = [{', '.join(_text(s.status) for s in samples)}]")
+    if device.notes:
+        lines.append("[device.notes]")
+        lines += [f"{_text(key)} = {_value(value)}" for key, value in device.notes.items()]
+    return lines
+
+
+def _number(value: float) -> str:
+    """A float with all its digits; a whole number as people write it."""
+    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
+
+
+def _text(value: str) -> str:
+    # JSON's escapes are TOML's, but for DEL.
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, str):
+        return _text(value)
+    return repr(value).lower() if isinstance(value, bool) else repr(value)
+
+
+def _samples(value: Any) -> list[list[Any]] | None:
+    fine = isinstance(value, list) and all(
+        isinstance(pair, list) and len(pair) == 2 and all(map(_is_number, pair)) for pair in value
+    )
+    return value if fine else None
+
+
+def _numbers(value: Any) -> list[Any] | None:
+    return value if isinstance(value, list) and all(map(_is_number, value)) else None
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _counts(value: Any) -> list[int] | None:
+    fine = isinstance(value, list) and all(
+        isinstance(n, int) and not isinstance(n, bool) and 1 <= n < 2**63 for n in value
+    )
+    return value if fine else None
+
+
+def _statuses(value: Any) -> list[str] | None:
+    return value if isinstance(value, list) and all(s in STATUSES for s in value) else None
+
+
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _capacity(value: Any) -> float | None:
+    # An infinite capacity may be written out; it is the same as none.
+    return value if _is_number(value) and value > 0 else None
+
+
+def _kind(value: Any) -> str | None:
+    return value if isinstance(value, str) and value in KINDS else None
+
+
+def _notes(value: Any) -> dict[str, Any] | None:
+    fine = isinstance(value, dict) and all(isinstance(v, str | int | float) for v in value.values())
+    return value if fine else None
+
+
+_DEVICE: dict[str, tuple[tables.Check, str, bool]] = {
+    "name": (_name, "a text that is not empty", True),
+    "samples": (_samples, "a list of pairs [load, seconds]", True),
+    "capacity": (_capacity, "a number above zero", False),
+    "half_width": (_numbers, "a list of numbers", False),
+    "repetitions": (_counts, "a list of whole numbers above zero", False),
+    "status": (_statuses, f"a list of {' or '.join(STATUSES)}", False),
+    "model": (_kind, f"one of {', '.join(KINDS)}", False),
+    "notes": (_notes, "a table of texts and numbers", False),
+}
