@@ -56,7 +56,19 @@ VARIANTS = {
     "hilbert": ("hilbert", "default", "cut", False),
 }
 VERY_SLOW = ("mtkahypar:volume",)  # 40 times METIS and more: only where asked for by name
-RATIOS = ("cut", "max_volume", "total_volume", "cpu_s")
+RATIOS = {
+    "cut": "cut",
+    "max_volume": "max volume",
+    "total_volume": "total volume",
+    "cpu_s": "CPU",
+    "neighbours": "most neighbours",
+}
+EXTRA = {
+    "smallest": ("smallest", lambda values: f"{np.median(values):.3f}"),
+    "worst": ("worst", lambda values: f"{max(values):.3f}"),
+    "empty": ("empty", lambda values: f"{sum(value > 0 for value in values)}"),
+    "in_pieces": ("in pieces", lambda values: f"{np.mean(values):.1f}"),
+}
 
 
 def main():
@@ -136,6 +148,8 @@ def one_run(graph, topology, label, seed):
         "worst": round(float(fullness.max()), 4),
         "smallest": round(float(fullness.min()), 4),
         "empty": int((metrics.block_sizes(partition) == 0).sum()),
+        "neighbours": int(metrics.neighbours(between).max()),
+        "in_pieces": int((metrics.block_components(graph, partition) > 1).sum()),
         "cpu_s": round(result.cpu_seconds, 4),
         "version": result.version,
     }
@@ -177,7 +191,10 @@ def piece(graph, n):
 
 
 def table(lines):
-    """Geometric means over the cells of the medians over seeds, METIS k-way being 1."""
+    """Geometric means over the cells of the medians over seeds, METIS k-way being 1.
+
+    Columns that some line lacks are left out: neighbours and pieces were not always counted.
+    """
     cells = defaultdict(lambda: defaultdict(list))
     failures = defaultdict(int)
     for line in lines:
@@ -185,40 +202,24 @@ def table(lines):
             failures[line["tool"]] += 1
         else:
             cells[line["tool"]][line["family"], line["topology"]].append(line)
-    head = (
-        "tool",
-        "cut",
-        "max volume",
-        "total volume",
-        "CPU",
-        "smallest",
-        "worst",
-        "empty",
-        "runs",
-    )
+    done = [line for line in lines if "failed" not in line]
+    ratios = {key: head for key, head in RATIOS.items() if all(key in line for line in done)}
+    extra = {key: EXTRA[key] for key in EXTRA if all(key in line for line in done)}
+    head = ("tool", *ratios.values(), *(name for name, _ in extra.values()), "runs")
     rows = [head, tuple("---" for _ in head)]
     for tool, own in cells.items():
-        shared = [cell for cell in own if cell in cells["metis"]]
-        ratios = [
-            np.exp(
-                np.mean([np.log(median(own[c], r) / median(cells["metis"][c], r)) for c in shared])
-            )
-            if shared
-            else np.nan
-            for r in RATIOS
-        ]
         runs = [line for cell in own.values() for line in cell]
-        rows.append(
-            (
-                tool,
-                *(f"{ratio:.3f}" for ratio in ratios),
-                f"{np.median([line['smallest'] for line in runs]):.3f}",
-                f"{max(line['worst'] for line in runs):.3f}",
-                f"{sum(line['empty'] > 0 for line in runs)}",
-                f"{len(runs)}" + (f" ({failures[tool]} failed)" if failures[tool] else ""),
-            )
-        )
+        failed = f" ({failures[tool]} failed)" if failures[tool] else ""
+        means = [geometric_mean(own, cells["metis"], key) for key in ratios]
+        said = [show([line[key] for line in runs]) for key, (_, show) in extra.items()]
+        rows.append((tool, *means, *said, f"{len(runs)}{failed}"))
     return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+
+
+def geometric_mean(own, base, key):
+    """Over the cells that both have."""
+    logs = [np.log(median(own[c], key) / median(base[c], key)) for c in own if c in base]
+    return f"{np.exp(np.mean(logs)):.3f}" if logs else ""
 
 
 def median(lines, key):
