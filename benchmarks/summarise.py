@@ -55,6 +55,22 @@ def powerlaw(lines):
     return script("powerlaw").table(lines)
 
 
+def patience(lines):
+    """A row an instance, a column a tool: our cut to the best of its runs."""
+    tools = list(dict.fromkeys(line["tool"] for line in lines if line["tool"] != "evener:strong"))
+    cases = defaultdict(dict)
+    for line in lines:
+        cases[line["family"], line["topology"]][line["tool"]] = line
+    rows = [("instance", "machine", "our CPU s", *tools)]
+    for (family, topology), own in cases.items():
+        ours = own["evener:strong"]["cpu_s"]
+        cells = (
+            f"{own[t]['ratio']:.3f} ({own[t]['runs']} runs)" if t in own else "" for t in tools
+        )
+        rows.append((family, topology, f"{ours:.1f}", *cells))
+    return markdown(rows)
+
+
 def enforcing(lines):
     """Medians over machines and seeds."""
     groups = defaultdict(list)
@@ -217,6 +233,7 @@ TABLES = {
     "partitioners": partitioners,
     "constraints": constraints,
     "powerlaw": powerlaw,
+    "patience": patience,
     "enforcing": enforcing,
     "partitioner_scale": partitioner_scale,
     "geometric": geometric,
