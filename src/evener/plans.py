@@ -139,14 +139,15 @@ class Stage:
 class Rival:
     """Another tool's partition for the same contract: as it came, and enforced where it was not.
 
-    seconds: predicted per iteration [s], in the end. cpu_seconds: the tool's own [s]. note: why
-    there are no stages, or what the tool was asked for instead of the objective.
+    seconds: predicted per iteration [s], in the end. cpu_seconds: the tool's own [s], None where
+    it was read from a plan. note: why there are no stages, or what the tool was asked for instead
+    of the objective.
     """
 
     tool: str
     stages: tuple[Stage, ...] = ()
     seconds: float | None = None
-    cpu_seconds: float = 0.0
+    cpu_seconds: float | None = None
     note: str = ""
 
 
@@ -159,8 +160,9 @@ class Plan:
     graph: its counts. inputs: file name -> SHA-256. versions: program -> version.
     notes: what a person should know, one sentence each. mapping: where the partitioner's blocks
     went, or None where they were left alone; the partition has it in it. stages: how the
-    partition came to be, the last what it is; none where it came at once. cpu_seconds: the
-    tool's CPU time [s], None where the plan was read: it is no part of the file.
+    partition came to be, the last what it is; none where it came at once. rival: another tool's
+    partition, where it was to be set beside. cpu_seconds: the tool's CPU time [s], None where
+    the plan was read: it is no part of the file.
     """
 
     partition: Partition
@@ -175,6 +177,7 @@ class Plan:
     notes: tuple[str, ...] = ()
     mapping: BlockMapping | None = None
     stages: tuple[Stage, ...] = ()
+    rival: Rival | None = None
     cpu_seconds: float | None = None
 
     @property

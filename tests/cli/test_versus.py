@@ -47,6 +47,18 @@ def test_json_holds_stages_and_the_rival(evener, large_grid_file, tmp_path):
     assert versus["ratios"]["max_volume"] == found["max_volume"] / first["max_volume"]
 
 
+def test_the_rival_stays_with_the_plan(evener, grid_file, tmp_path):
+    plan, page = tmp_path / "x.plan", tmp_path / "x.html"
+    evener("plan", grid_file, "--k", 3, "--with", "evener", "--versus", "rcb", "-o", plan)
+    rival = read_plan(plan).rival
+    assert rival.tool == "rcb"
+    assert rival.stages[0].name == "as it came"
+    assert rival.cpu_seconds is None
+    assert evener("report", plan, "-o", page).code == 0
+    assert "Against rcb" in page.read_text()
+    assert evener("replay", plan, grid_file).code == 0
+
+
 def test_without_a_rival_there_is_none(evener, grid_file, tmp_path):
     found = json.loads(evener("plan", grid_file, "--k", 2, "--json", "-o", tmp_path / "x.plan").out)
     assert found["versus"] is None

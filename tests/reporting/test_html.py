@@ -202,7 +202,7 @@ def test_against_a_rival(small_plan):
     plan, graph = small_plan
     theirs = Stage("as it came", plan.evaluation.edge_cut / 2, 30, 90, 3, 0.98, 1.02)
     rival = Rival("scotch", (theirs, replace(theirs, name="enforced")), 1.0, 0.5)
-    root = assert_is_well_made(report(replace(plan, cpu_seconds=0.25), graph, rival=rival))
+    root = assert_is_well_made(report(replace(plan, cpu_seconds=0.25, rival=rival), graph))
     (section,) = root.all("section", id="versus")
     assert "metis over scotch: cut 2.00x" in section.text
     names = [e.text for e in section.all("th", scope="row")]
@@ -213,7 +213,7 @@ def test_against_a_rival(small_plan):
 
 def test_a_rival_that_made_nothing_says_why(small_plan):
     plan, graph = small_plan
-    page = report(plan, graph, rival=Rival("scotch", note="<not> installed"))
+    page = report(replace(plan, rival=Rival("scotch", note="<not> installed")), graph)
     (section,) = assert_is_well_made(page).all("section", id="versus")
     assert "<not> installed" in section.text
     assert not list(section.all("table"))

@@ -14,7 +14,7 @@ from evener.cli.versus import print_versus, rival_to_dict
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans import Plan, Rival
+    from evener.plans import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -58,7 +58,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
             notes=reading.notes,
             progress=progress,
         )
-    rival = None
     if args.versus:
         from evener.comparing import own_cpu_seconds, rival_of
 
@@ -66,7 +65,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress(args.versus, 0.1)
             rival = rival_of(reading.graph, platform, args.versus, options)
             spent = own_cpu_seconds(reading.graph, platform, made, options)
-            made = replace(made, cpu_seconds=spent)
+            made = replace(made, rival=rival, cpu_seconds=spent)
     write_plan(output, made)
     written = [str(output)]
     if args.report:
@@ -74,14 +73,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         with out.progress("Drawing the report") as progress:
             progress("report", 0.1)
-            write_report(args.report, made, reading.graph, reading.mesh, rival)
+            write_report(args.report, made, reading.graph, reading.mesh)
         written.append(args.report)
-    _print(made, rival, written, out)
+    _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
     out.result({"verdict": made.verdict(), "tool": made.tool, **judged, "mapping": mapping,
                 "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
-                "versus": None if rival is None else rival_to_dict(made, rival),
+                "versus": None if made.rival is None else rival_to_dict(made, made.rival),
                 "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
 
@@ -106,14 +105,14 @@ def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
         raise UsageError(f"{output} cannot be both the plan and its report")
 
 
-def _print(made: Plan, rival: Rival | None, written: list[str], out: Output) -> None:
+def _print(made: Plan, written: list[str], out: Output) -> None:
     from evener.reporting.tables import plan_rows
 
     columns, rows = plan_rows(made)
     out.table(columns, rows)
     out.say(made.verdict())
-    if rival is not None:
-        print_versus(made, rival, out)
+    if made.rival is not None:
+        print_versus(made, made.rival, out)
     for note in made.notes[-3:]:
         out.say(f"  {note}")
     out.say(f"Written: {', '.join(written)}")

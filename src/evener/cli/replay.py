@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from evener.planning_options import PlanOptions
     from evener.plans import Plan
 
+NOT_REPLAYED = ("versions", "inputs", "verdict", "rival")  # of a plan's record
+
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
@@ -92,6 +94,6 @@ def _differences(old: Plan, new: Plan) -> list[str]:
     for name, version in then["versions"].items():
         if now["versions"].get(name) != version:
             found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
-    found += [f"{key} differs" for key in then if key not in ("versions", "inputs", "verdict")
+    found += [f"{key} differs" for key in then if key not in NOT_REPLAYED
               and then[key] != now[key]]  # fmt: skip
     return found

@@ -13,7 +13,7 @@ import warnings
 import zipfile
 import zlib
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +25,7 @@ from evener.errors import EvenerError, InputError
 from evener.filing.platforms import platform_from_dict, platform_to_dict
 from evener.partitions import Contract, Further, MappingScore, Partition
 from evener.partitions import Mapping as BlockMapping
-from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction, Stage
+from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction, Rival, Stage
 from evener.writing import atomic_write
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
@@ -115,6 +115,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
         },
         "mapping": None if plan.mapping is None else mapping_to_dict(plan.mapping),
         "stages": [asdict(stage) for stage in plan.stages],
+        "rival": None if plan.rival is None else asdict(replace(plan.rival, cpu_seconds=None)),
         "options": dict(plan.options),
         "graph": dict(plan.graph),
         "inputs": dict(plan.inputs),
@@ -223,6 +224,7 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         notes=tuple(str(note) for note in _list(data["notes"])),
         mapping=_mapping_of(data.get("mapping"), k),
         stages=tuple(_stage_of(one) for one in _list(data.get("stages", []))),
+        rival=_rival_of(data.get("rival")),
     )
 
 
@@ -279,6 +281,18 @@ def _stage_of(data: Mapping[str, Any]) -> Stage:
     whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
     real = _numbers([data[key] for key in reals], len(reals)).tolist()
     return Stage(str(data["name"]), **dict(zip((*counts, *reals), (*whole, *real), strict=True)))
+
+
+def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:
+    if data is None:  # none was asked for, or by an evener that kept none
+        return None
+    seconds = data["seconds"]
+    stages = tuple(_stage_of(one) for one in _list(data["stages"]))
+    if (seconds is None) != (not stages):
+        raise InputError("the manifest's rival has stages without a time, or a time without them")
+    if seconds is not None:
+        seconds = float(_numbers([seconds], 1)[0])
+    return Rival(str(data["tool"]), stages, seconds, note=str(data["note"]))
 
 
 def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:

@@ -33,22 +33,19 @@ def write_report(
     plan: Plan,
     graph: Graph | None = None,
     mesh: Mesh | PolyMesh | None = None,
-    rival: Rival | None = None,
 ) -> None:
     """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
 
     graph, mesh: what the plan was made from, for the picture; without coordinates the blocks are
-    drawn as a graph. rival: another tool's partition, to be set beside. Raises InputError where
-    graph and mesh do not belong to the plan.
+    drawn as a graph. Raises InputError where graph and mesh do not belong to the plan.
     """
-    write_text(path, report(plan, graph, mesh, rival))
+    write_text(path, report(plan, graph, mesh))
 
 
 def report(
     plan: Plan,
     graph: Graph | None = None,
     mesh: Mesh | PolyMesh | None = None,
-    rival: Rival | None = None,
 ) -> str:
     """Return the page that `write_report` writes."""
     if graph is not None:
@@ -67,8 +64,8 @@ def report(
         time_bars=time_bars,
         bound=bound,
         stages=before_and_after(plan),
-        rival=rival,
-        versus=None if rival is None else _beside(plan, rival),
+        rival=plan.rival,
+        versus=None if plan.rival is None else _beside(plan, plan.rival),
         volumes=volume_chart(plan),
         matrix=exchange_matrix(plan),
         columns=certificate_columns(plan),
