@@ -9,14 +9,16 @@ Akima       a smooth curve through every sample (for NPA)
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
+from evener.models_akima import Akima
 from evener.models_piecewise import Number, Piecewise, checked, like, time_at
+from evener.models_shape import kept_by_shape
 from evener.samples import DeviceSpeeds, Sample, checked_capacity
 
 # A stopped measurement says only that the speed is lower than this one. The thesis stops below
@@ -47,10 +49,14 @@ class SpeedModel(Protocol):
 
 @dataclass(frozen=True)
 class Constant:
-    """The constant performance model (CPM): one speed at every load [units/s]."""
+    """The constant performance model (CPM): one speed at every load [units/s].
+
+    spread: half width of its confidence interval, relative to it.
+    """
 
     rate: float
     capacity: float = np.inf
+    spread: float = 0.0
 
     def __post_init__(self) -> None:
         if not (np.isfinite(self.rate) and self.rate > 0):
@@ -72,14 +78,19 @@ class Constant:
             most = np.minimum(checked(seconds, "a time") * self.rate, self.capacity)
         return like(most, seconds)
 
+    def uncertainty(self, load: Number) -> Number:
+        """Half width of the confidence interval, relative to time or speed."""
+        return like(np.full_like(checked(load, "a load"), self.spread), load)
+
 
 def fit_model(
     samples: Iterable[Sample], kind: str = "piecewise", capacity: float = np.inf
 ) -> SpeedModel:
     """Fit a model of a kind ("constant", "piecewise", "shaped" or "akima") to samples.
 
-    Samples may come in any order; those of one load are pooled (see `pooled`). A single sample
-    gives a constant speed whatever the kind ([Cla14]_, 3.3). capacity: in units.
+    Samples may come in any order; those of one load are pooled (see `pooled`). One to four give a
+    partial model, a single one a constant speed whatever the kind ([Cla14]_, 3.3). "shaped" gives a
+    Piecewise that keeps in `dropped` what the rule took out. capacity: in units.
 
     Raises InputError for an unknown kind and for no samples.
     """
@@ -127,27 +138,37 @@ def _mean(alike: list[Sample]) -> Sample:
     return Sample(done[0].load, seconds, half_width, int(counts.sum()))
 
 
-def points_of(samples: list[Sample]) -> tuple[FloatArray, FloatArray]:
-    """Return loads [units] and speeds [units/s] of pooled samples, (m,) each.
-
-    A stopped sample counts as SLOWER times slower than what is known of it.
-    """
-    loads = np.array([s.load for s in samples])
-    speeds = np.array([s.speed / (1.0 if s.status == "ok" else SLOWER) for s in samples])
-    return loads, speeds
+def _speeds(samples: list[Sample]) -> FloatArray:
+    """Speeds [units/s] of samples, (m,); a stopped one is SLOWER times slower than seen."""
+    return np.array([s.speed / (1.0 if s.status == "ok" else SLOWER) for s in samples])
 
 
-def _constant(samples: list[Sample], capacity: float) -> SpeedModel:
+def _constant(samples: list[Sample], capacity: float) -> Constant:
     """The speed at the largest load that was measured to its end."""
-    done = [s for s in samples if s.status == "ok"] or samples
-    return Constant(float(points_of(done)[1][-1]), capacity)
+    last = next((s for s in reversed(samples) if s.status == "ok"), samples[-1])
+    return Constant(float(_speeds([last])[0]), capacity, last.half_width / last.seconds)
 
 
-def _piecewise(samples: list[Sample], capacity: float) -> SpeedModel:
-    return Piecewise(*points_of(samples), capacity)
+def _piecewise(samples: list[Sample], capacity: float) -> Piecewise:
+    loads = np.array([s.load for s in samples])
+    spread = np.array([s.half_width / s.seconds for s in samples])
+    return Piecewise(loads, _speeds(samples), capacity, spread)
+
+
+def _shaped(samples: list[Sample], capacity: float) -> Piecewise:
+    kept = kept_by_shape(np.array([s.load for s in samples]), _speeds(samples))
+    model = _piecewise([s for s, keep in zip(samples, kept, strict=True) if keep], capacity)
+    dropped = tuple(s for s, keep in zip(samples, kept, strict=True) if not keep)
+    return replace(model, dropped=dropped)
+
+
+def _akima(samples: list[Sample], capacity: float) -> Akima:
+    return Akima(_piecewise(samples, capacity))
 
 
 FITS: Mapping[str, Callable[[list[Sample], float], SpeedModel]] = {
     "constant": _constant,
     "piecewise": _piecewise,
+    "shaped": _shaped,
+    "akima": _akima,
 }

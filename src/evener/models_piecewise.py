@@ -33,9 +33,10 @@ class Piecewise:
     """A functional performance model (FPM), piecewise linear in speed ([Cla14]_, 3.2.1).
 
     loads [units] (m,) rise strictly from above zero; speeds [units/s] (m,) are above zero; both
-    float64. capacity [units]: no larger load can be taken. dropped: samples that a rule of shape
-    has taken out (see evener.models_shape). Speed need be neither monotone nor concave, and time
-    need not rise with load.
+    float64. capacity [units]: no larger load can be taken. spread (m,): half width of each knot's
+    confidence interval, relative to its time; none given: zeros. dropped: samples that a rule of
+    shape has taken out (see evener.models_shape). Speed need be neither monotone nor concave, and
+    time need not rise with load.
 
     Raises InputError for arrays that are empty, of unlike length, out of order or out of range.
     """
@@ -43,6 +44,7 @@ class Piecewise:
     loads: FloatArray
     speeds: FloatArray
     capacity: float = np.inf
+    spread: FloatArray = field(default_factory=lambda: np.zeros(0))
     dropped: tuple[Sample, ...] = field(default=())
 
     def __post_init__(self) -> None:
@@ -53,7 +55,10 @@ class Piecewise:
             raise InputError("the loads of a speed model must rise strictly, from above zero")
         if not (speeds > 0).all():
             raise InputError("the speeds of a speed model must be above zero")
-        for key, value in (("loads", loads), ("speeds", speeds)):
+        spread = as_numbers(self.spread, "spread") if np.size(self.spread) else np.zeros(loads.size)
+        if spread.size != loads.size or not (spread >= 0).all():
+            raise InputError("the spread of a speed model is a number for each load, none negative")
+        for key, value in (("loads", loads), ("speeds", speeds), ("spread", spread)):
             own = value.copy()
             own.flags.writeable = False
             object.__setattr__(self, key, own)
@@ -84,6 +89,11 @@ class Piecewise:
             flat = np.minimum(given * speeds[here], self.capacity)
         inside = (last >= 0) & (last < loads.size - 1)
         return like(np.where(inside, between, flat), seconds)
+
+    def uncertainty(self, load: Number) -> Number:
+        """Half width of the confidence interval, relative to time or speed, as `spread` has it."""
+        given = checked(load, "a load")
+        return like(np.asarray(np.interp(given, self.loads, self.spread)), load)
 
     @cached_property
     def _knots(self) -> Knots:
