@@ -19,7 +19,20 @@ from evener.errors import InputError
 from evener.models_akima import Akima
 from evener.models_piecewise import Number, Piecewise, checked, like, time_at
 from evener.models_shape import kept_by_shape
+from evener.models_surface import SpeedSurface, fit_surface
 from evener.samples import DeviceSpeeds, Sample, checked_capacity
+
+__all__ = [
+    "Akima",
+    "Constant",
+    "Piecewise",
+    "SpeedModel",
+    "SpeedSurface",
+    "fit_device",
+    "fit_model",
+    "fit_surface",
+    "pooled",
+]
 
 # A stopped measurement says only that the speed is lower than this one. The thesis stops below
 # 0.5 GFLOPS and enters 0.1 ([Cla14]_, 4.3.1).
