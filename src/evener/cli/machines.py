@@ -4,19 +4,23 @@ from __future__ import annotations
 
 import argparse
 import math
+import re
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from evener.errors import UsageError
 from evener.platforms import MAX_DEVICES, Platform
 
 
-def add_machine_options(parser: argparse.ArgumentParser) -> None:
+def add_machine_options(
+    parser: argparse.ArgumentParser, speeds_help: str = "devices of these speeds, as 1,1,4"
+) -> None:
     """Add --machine, --k and --speeds, of which exactly one is to be given."""
     group = parser.add_argument_group("machine (exactly one of these)")
     group.add_argument("--machine", metavar="FILE", help="a machine file; see `evener machine`")
     group.add_argument("--k", type=int, metavar="K", help="K equal devices of speed 1")
-    group.add_argument("--speeds", metavar="S,S,...", help="devices of these speeds, as 1,1,4")
+    group.add_argument("--speeds", metavar="S,S,...", help=speeds_help)
 
 
 def machine_of(args: argparse.Namespace) -> Platform:
@@ -35,6 +39,13 @@ def machine_of(args: argparse.Namespace) -> Platform:
     if args.k is not None:
         return Platform.flat([1.0] * checked_count(args.k, "--k"))
     return Platform.flat(speeds_of(args.speeds))
+
+
+def is_speeds_file(text: str | None) -> bool:
+    """Whether --speeds names a file of speed curves, and is not a list of speeds."""
+    if text is None or "," in text or re.fullmatch(r"[\d.eE+-]+|nan|inf", text.strip()):
+        return False
+    return text.endswith(".toml") or Path(text).is_file()
 
 
 def checked_count(count: int, option: str) -> int:

@@ -1,11 +1,20 @@
-"""`evener sizes`: how much each device gets, optimal under speed and memory."""
+"""`evener sizes`: how much each device gets, optimal under speed and memory.
+
+With a file of speed curves the way is another: see speed_sizes.py.
+"""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.machines import add_machine_options, equal_runs, machine_of, run_name
+from evener.cli.machines import (
+    add_machine_options,
+    equal_runs,
+    is_speeds_file,
+    machine_of,
+    run_name,
+)
 from evener.cli.reading import add_reading_options, read_workload
 from evener.errors import UsageError
 
@@ -19,7 +28,7 @@ MAX_ROWS = 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the machine, and the load: a number of vertices, or a graph."""
-    add_machine_options(parser)
+    add_machine_options(parser, "devices of these speeds, as 1,1,4; or a file of speed curves")
     load = parser.add_argument_group("load (--n or --graph)")
     load.add_argument("--n", type=int, metavar="N", help="vertices, each of weight 1")
     load.add_argument("--edges", type=int, default=0, metavar="M", help="their edges, for memory")
@@ -28,10 +37,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--epsilon", type=float, default=0.03, metavar="E", help="tolerance (0.03), both sides"
     )
     add_reading_options(parser)
+    curves = parser.add_argument_group("with --speeds FILE")
+    curves.add_argument(
+        "--method", metavar="NAME", help="constant, exact or auto (auto): how sizes are found"
+    )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes."""
+    if is_speeds_file(args.speeds):
+        from evener.cli.speed_sizes import run_curves
+
+        return run_curves(args, out)
+    if args.method is not None:
+        raise UsageError("--method goes with --speeds FILE: a machine's speeds are constant")
     if (args.n is None) == (args.graph is None):
         raise UsageError("the load is either --n N or --graph FILE")
     if not 0 <= args.epsilon < 1:
@@ -102,7 +121,7 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     full = int(sizes.saturated.sum())
     filled = f", {full:,} filled to memory" if full else ""
     out.say(
-        f"{_number(total)} units on {platform.k:,} devices{filled}: "
+        f"{shown_number(total)} units on {platform.k:,} devices{filled}: "
         f"all done after {sizes.makespan:.6g} s"
     )
 
@@ -115,7 +134,7 @@ def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
         _range(speed),
         _range(low),
         _range(size),
-        _number(round(target[0], 2)),
+        shown_number(round(target[0], 2)),
         _range(high),
         "yes" if full[0] else "",
         f"{max(seconds):.6g}",
@@ -124,9 +143,10 @@ def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
 
 def _range(values: tuple[float, ...]) -> str:
     least, most = min(values), max(values)
-    return _number(least) if least == most else f"{_number(least)}-{_number(most)}"
+    return shown_number(least) if least == most else f"{shown_number(least)}-{shown_number(most)}"
 
 
-def _number(value: float) -> str:
+def shown_number(value: float) -> str:
+    """A number with commas; whole ones without a fraction."""
     whole = value == round(value) or abs(value) >= 1e6  # no exponents: sizes are counted
     return f"{value:,.0f}" if whole else f"{value:,.6g}"

@@ -4,11 +4,30 @@ memory_capped.py  Algorithm 1 of [LDHT]_: optimal real targets under speeds and 
 rounding.py       whole sizes between them, and the limits of a block's contract
 further.py        limits on the further weights of vertices that have several
 contracts.py      the contract of every block of a graph on a platform
+
+Speeds that change with load, by the models of evener.models:
+
+solving.py        solve_sizes: one call for every method
+problems.py       what is asked of a method, checked
+constant.py       one speed each (CPM)
+exact.py          models of any shape
+bisecting.py      the least time by which the largest loads suffice
+reaching.py       which sums whole loads can have
+segments.py       what is done by a time: piecewise models, all at once
+tables.py         what is done by a time: any models, load by load
 """
 
 from __future__ import annotations
 
 from evener.sizing.contracts import contract_for
 from evener.sizing.memory_capped import Sizes, target_sizes, target_weights
+from evener.sizing.solving import SpeedSizes, solve_sizes
 
-__all__ = ["Sizes", "contract_for", "target_sizes", "target_weights"]
+__all__ = [
+    "Sizes",
+    "SpeedSizes",
+    "contract_for",
+    "solve_sizes",
+    "target_sizes",
+    "target_weights",
+]

@@ -1,0 +1,122 @@
+"""What is asked of every solver: devices with speed models, a load, and limits on each share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, as_array, as_integers, as_numbers
+from evener.errors import InfeasibleError, InputError
+from evener.models import SpeedModel
+from evener.sizing.memory_capped import MAX_WHOLE, shortfall
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Minimise the largest time over whole sizes: low <= sizes <= high, which sum to n.
+
+    models: k of them. low, high (k,) int64 [units], high at most the whole capacity and n.
+    fixed (k,) float64 [s]: added to the time of every device that gets anything.
+    names: of the devices, for messages.
+    """
+
+    models: tuple[SpeedModel, ...]
+    n: int
+    low: IntArray
+    high: IntArray
+    fixed: FloatArray
+    names: tuple[str, ...]
+
+    @property
+    def k(self) -> int:
+        """Number of devices."""
+        return len(self.models)
+
+    @property
+    def even(self) -> FloatArray:
+        """(k,) even shares as far as the limits allow, at least a small part of a unit [units]."""
+        least = np.minimum(self.high, 1e-6)
+        return np.asarray(np.clip(self.n / self.k, np.maximum(self.low, least), self.high))
+
+
+class Answer(NamedTuple):
+    """What a method returns: whole sizes (k,), whether it did what it promises, and notes.
+
+    bound [s]: no whole sizes end before; 0 where the method knows none.
+    """
+
+    sizes: IntArray
+    converged: bool = True
+    notes: tuple[str, ...] = ()
+    bound: float = 0.0
+
+
+def make_problem(
+    models: Sequence[SpeedModel],
+    n: int,
+    low: npt.ArrayLike | None = None,
+    high: npt.ArrayLike | None = None,
+    fixed_seconds: npt.ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> Problem:
+    """Check what a caller passes.
+
+    low, high: one number for all devices or one each [units]; None: 0 and the capacity.
+    Raises InputError for what is not a load, a limit or a time, InfeasibleError where the limits
+    leave no room for n or demand more than n.
+    """
+    if not models:
+        raise InputError("there is no device to size")
+    if isinstance(n, bool) or n != int(n) or not 0 <= n <= MAX_WHOLE:
+        raise InputError(f"the load must be a whole number from 0 to 2^53, not {n}")
+    n, k = int(n), len(models)
+    called = tuple(names) if names is not None else tuple(f"device {i}" for i in range(k))
+    capacity = np.array([model.capacity for model in models], np.float64)
+    least = _whole(low, k, "low", 0)
+    most = np.minimum(_whole(high, k, "high", n), n)
+    most = np.minimum(most, np.floor(np.minimum(capacity, n)).astype(np.int64))
+    fixed = np.zeros(k) if fixed_seconds is None else as_numbers(_all(fixed_seconds, k), "fixed")
+    for values, name in ((least, "low"), (most, "high"), (fixed, "fixed_seconds")):
+        if values.shape != (k,):
+            raise InputError(f"{name} has shape {values.shape} for {k} devices")
+        if (values < 0).any():
+            i = int(np.argmax(values < 0))
+            raise InputError(f"{name} of {called[i]} must not be negative, is {values[i]}")
+    _check_room(n, least, most, called)
+    return Problem(tuple(models), n, least, most, fixed, called)
+
+
+def _check_room(n: int, low: IntArray, high: IntArray, names: tuple[str, ...]) -> None:
+    if (low > high).any():
+        i = int(np.argmax(low > high))
+        raise InfeasibleError(
+            f"{names[i]} must get at least {low[i]:,} units and can take {high[i]:,} at most"
+        )
+    if high.sum(dtype=np.float64) < n and high.sum() < n:
+        raise InfeasibleError(
+            shortfall(n, float(high.sum()), 0.0),
+            hint="Raise capacities or limits, add a device, or divide a smaller load.",
+        )
+    if low.sum(dtype=np.float64) > n:
+        over = low.sum() - n
+        raise InfeasibleError(
+            f"the least sizes add up to {low.sum():,} units, {over:,} above the {n:,} asked"
+        )
+
+
+def _whole(values: npt.ArrayLike | None, k: int, name: str, default: int) -> IntArray:
+    if values is None:
+        return np.full(k, default, np.int64)
+    array = _all(values, k)
+    if array.dtype.kind == "f":  # infinity: no limit
+        array = np.where(np.isposinf(array), MAX_WHOLE, array)
+    return as_integers(array, name)
+
+
+def _all(values: npt.ArrayLike, k: int) -> npt.NDArray[Any]:
+    array = as_array(values, "limits")
+    return np.full(k, array[()]) if array.ndim == 0 else array

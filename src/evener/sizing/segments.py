@@ -1,0 +1,218 @@
+"""Constant and piecewise models side by side: which whole loads are done by a given time.
+
+Between two knots of a piecewise model speed is a + b x, so that time x / (a + b x) rises or falls
+all the way: the whole loads done by a time are one run at an end of each segment. All segments of
+all devices lie in flat arrays, and one time is asked of all of them at once.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import InputError
+from evener.models import Constant, SpeedModel
+from evener.models_piecewise import Piecewise
+from evener.sizing.problems import Problem
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Loads as runs of whole numbers first..last, by device, ascending, with gaps between.
+
+    device, first, last: (r,) int64.
+    """
+
+    device: IntArray
+    first: IntArray
+    last: IntArray
+
+
+def is_piecewise(model: SpeedModel) -> bool:
+    """Whether speed is linear between knots, which is what Segments can hold."""
+    return isinstance(model, Constant | Piecewise)
+
+
+class Segments:
+    """The whole loads above zero of k devices, as s segments of monotone time.
+
+    device, first, last: (s,) int64; speed at load x is base_speed + slope (x - base_load).
+    Segments lie by device, ascending; devices without room for a unit have none.
+    """
+
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        parts = [_edges(model) for model in problem.models]
+        counts = np.array([left.size for left, _, _ in parts])
+        device = np.repeat(np.arange(problem.k), counts)
+        left, speed, slope = (np.concatenate(part) for part in zip(*parts, strict=True))
+        high = problem.high[device]
+        # A whole knot belongs to the segment on its right.
+        first = np.maximum(np.ceil(np.minimum(left, high + 1.0)).astype(np.int64), 1)
+        ends = np.r_[device[1:] != device[:-1], True]
+        last = np.where(ends, high, np.r_[first[1:] - 1, 0])
+        first = np.maximum(first, problem.low[device])
+        last = np.minimum(last, high)
+        kept = first <= last
+        self.device, self.first, self.last = device[kept], first[kept], last[kept]
+        self._load, self._speed, self._slope = left[kept], speed[kept], slope[kept]
+        self._fixed = problem.fixed[self.device]
+        self._at_first = self._times(slice(None), self.first)
+        self._at_last = self._times(slice(None), self.last)
+        if not np.isfinite(self._at_first + self._at_last).all():
+            i = int(self.device[np.argmin(np.isfinite(self._at_first + self._at_last))])
+            raise InputError(f"{problem.names[i]} takes longer than a number can hold")
+        self._least = np.minimum(self._at_first, self._at_last)
+        self._has_zero = problem.low == 0
+        count = np.bincount(self.device, minlength=problem.k)
+        self._start = np.cumsum(count) - count
+
+    def times(self, sizes: IntArray) -> FloatArray:
+        """(k,) seconds of whole sizes within the limits [s]."""
+        seconds = np.zeros(self.problem.k)
+        used = np.flatnonzero(np.asarray(sizes) > 0)
+        if used.size:
+            seconds[used] = self._times(self._segment_of(used, sizes[used]), sizes[used])
+        return seconds
+
+    def bounds(self) -> tuple[float, float]:
+        """Seconds before which hardly any sizes are done, and by which all are [s]."""
+        if not self.device.size:
+            return 0.0, 0.0
+        # Within a segment no load is done faster than at one of its ends.
+        fastest = np.zeros(self.problem.k)
+        for load in (self.first, self.last):
+            np.maximum.at(fastest, self.device, self._speeds(slice(None), load))
+        early = self.problem.n / fastest.sum() * (1 - 1e-9)
+        return float(early), float(self._latest().max())
+
+    def needed(self) -> float:
+        """Seconds that a device takes in any case for the least it must do [s]."""
+        least = np.full(self.problem.k, np.inf)
+        np.minimum.at(least, self.device, self._least)
+        return float(least[~self._has_zero].max(initial=0.0))
+
+    def largest(self, seconds: float) -> IntArray:
+        """(k,) the largest whole load each device does by then, or else its lower limit."""
+        done = np.flatnonzero(self._least <= seconds)
+        final = np.full(self.problem.k, -1)
+        final[self.device[done]] = done  # of several segments of a device the last one stays
+        result = self.problem.low.copy()
+        some = final >= 0
+        _, result[some] = self._run(final[some], seconds)
+        return result
+
+    def runs(self, seconds: float) -> Runs:
+        """All whole loads done by then, zero included."""
+        done = np.flatnonzero(self._least <= seconds)
+        first, last = self._run(done, seconds)
+        zeros = np.flatnonzero(self._has_zero)
+        at = np.searchsorted(self.device[done], zeros)  # zero comes before all other loads
+        device = np.insert(self.device[done], at, zeros)
+        return joined(device, np.insert(first, at, 0), np.insert(last, at, 0))
+
+    def next_time(self, seconds: float) -> float:
+        """The least time above `seconds` that any whole load takes [s]; infinity if none does."""
+        later = float(np.min(self._least, where=self._least > seconds, initial=np.inf))
+        split = np.flatnonzero((self._least <= seconds) & (self._latest() > seconds))
+        if split.size:
+            first, last = self._run(split, seconds)
+            rising = self._at_last[split] > seconds
+            beyond = np.where(rising, last + 1, first - 1)
+            later = min(later, float(self._times(split, beyond).min()))
+        return later
+
+    def is_rising(self) -> bool:
+        """Whether no device takes longer for less: each time is then one size at most."""
+        follows = self.device[1:] == self.device[:-1]
+        return bool(
+            (self._at_first <= self._at_last).all()
+            and (self._at_last[:-1] <= self._at_first[1:])[follows].all()
+        )
+
+    def _latest(self) -> FloatArray:
+        return np.maximum(self._at_first, self._at_last)
+
+    def _times(self, segment: IntArray | slice, load: IntArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            return np.asarray(load / self._speeds(segment, load) + self._fixed[segment])
+
+    def _speeds(self, segment: IntArray | slice, load: IntArray) -> FloatArray:
+        rise = self._slope[segment] * (load - self._load[segment])
+        return np.asarray(self._speed[segment] + rise)
+
+    def _segment_of(self, device: IntArray, load: IntArray) -> IntArray:
+        """The segment each load of each device lies in: binary search, all at once."""
+        low = self._start[device]
+        ends = np.r_[self._start[1:], self.device.size]
+        high = ends[device] - 1
+        while (low < high).any():
+            middle = (low + high + 1) // 2
+            right = self.first[middle] <= load
+            low, high = np.where(right, middle, low), np.where(right, high, middle - 1)
+        return low
+
+    def _run(self, segment: IntArray, seconds: float) -> tuple[IntArray, IntArray]:
+        """First and last load of each segment that is done by then; one of its ends must be."""
+        first, last = self.first[segment], self.last[segment]
+        at_first = self._at_first[segment] <= seconds
+        rising = at_first & (self._at_last[segment] > seconds)
+        if rising.any():
+            last[rising] = self._crossing(segment[rising], seconds)
+        if not at_first.all():
+            first[~at_first] = self._crossing(segment[~at_first], seconds)
+        return first, last
+
+    def _crossing(self, segment: IntArray, seconds: float) -> IntArray:
+        """The load done by then whose neighbour, on the side that is not, is not."""
+        rising = self._at_first[segment] <= seconds
+        inside = np.where(rising, self.first[segment], self.last[segment])  # done
+        outside = np.where(rising, self.last[segment], self.first[segment])  # not done
+        left = seconds - self._fixed[segment]
+        start = self._speed[segment] - self._slope[segment] * self._load[segment]
+        with np.errstate(all="ignore"):
+            guess = start * left / (1 - self._slope[segment] * left)
+        guess = np.where(np.isfinite(guess), guess, inside)
+        for step in range(200):
+            ahead = np.abs(outside - inside) > 1
+            if not ahead.any():
+                break
+            near, far = np.minimum(inside, outside) + 1, np.maximum(inside, outside) - 1
+            near, far = np.minimum(near, far), np.maximum(near, far)
+            # The formula is right up to rounding: its neighbours are tried before halving.
+            around = np.floor(guess) + (0, 1, -1)[step % 3] if step < 3 else (near + far) // 2
+            trial = np.clip(around, near, far).astype(np.int64)
+            done = self._times(segment, trial) <= seconds
+            inside = np.where(ahead & done, trial, inside)
+            outside = np.where(ahead & ~done, trial, outside)
+        return np.asarray(inside)
+
+
+def joined(device: IntArray, first: IntArray, last: IntArray) -> Runs:
+    """Runs that lie by device and load and do not overlap; those that touch become one."""
+    if not device.size:
+        return Runs(device, first, last)
+    opens = np.r_[True, (device[1:] != device[:-1]) | (first[1:] > last[:-1] + 1)]
+    starts = np.flatnonzero(opens)
+    return Runs(device[starts], first[starts], last[np.r_[starts[1:] - 1, device.size - 1]])
+
+
+def _edges(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Left ends of a model's segments, and the speed there and its slope."""
+    if isinstance(model, Constant):
+        return _ZERO, np.array([model.rate]), _ZERO
+    assert isinstance(model, Piecewise)
+    loads, speeds = model.loads, model.speeds
+    slope = np.diff(speeds) / np.diff(loads)
+    flat = loads.size > 0 and loads[0] > 0
+    start: list[float] = [0.0] if flat else []
+    return (
+        np.concatenate([start, loads]),
+        np.concatenate([speeds[:1] if flat else start, speeds]),
+        np.concatenate([start, slope, [0.0]]),
+    )
+
+
+_ZERO = np.zeros(1)

@@ -1,0 +1,92 @@
+"""Sizes from speed models: one call, several methods, and what `auto` takes.
+
+constant   one speed each, that at an even share (CPM); optimal where speeds are constant
+exact      models of any shape: no other whole sizes have a smaller makespan
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import UsageError
+from evener.models import Constant, SpeedModel
+from evener.sizing.constant import solve_constant
+from evener.sizing.exact import solve_exact
+from evener.sizing.problems import Answer, Problem, make_problem
+
+
+@dataclass(frozen=True, eq=False)
+class SpeedSizes:
+    """How much each of k devices gets, by their speed models.
+
+    sizes (k,) int64 [units], which sum to n; seconds (k,) float64 [s] by the models given;
+    method: the one that found them; converged: whether it kept what it promises; notes: what it
+    did besides, for people; bound [s]: no whole sizes have a smaller makespan, as far as proved.
+    """
+
+    sizes: IntArray
+    seconds: FloatArray
+    makespan: float
+    method: str
+    converged: bool = True
+    notes: tuple[str, ...] = ()
+    bound: float = 0.0
+
+
+def solve_sizes(
+    models: Sequence[SpeedModel],
+    n: int,
+    method: str = "auto",
+    low: npt.ArrayLike | None = None,
+    high: npt.ArrayLike | None = None,
+    *,
+    fixed_seconds: npt.ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> SpeedSizes:
+    """Divide n units over devices so that the last is done as early as possible.
+
+    models: k of them. method: a key of METHODS, or "auto". low, high: limits on whole sizes
+    [units], one for all or (k,); never above a model's capacity. fixed_seconds: (k,) or one [s],
+    added to the time of each device that gets anything. names: of devices, for messages.
+
+    Raises UsageError for an unknown method, InputError for what is no load, limit or time,
+    InfeasibleError where capacities and limits leave no room: the message names the shortage.
+    """
+    if method != "auto" and method not in METHODS:
+        raise UsageError(f"a method is one of auto, {', '.join(METHODS)}, not {method!r}")
+    problem = make_problem(models, n, low, high, fixed_seconds, names)
+    chosen, why = choose_method(problem) if method == "auto" else (method, "")
+    answer = METHODS[chosen](problem)
+    seconds = seconds_of(problem, answer.sizes)
+    notes = (why, *answer.notes) if why else answer.notes
+    makespan = float(seconds.max(initial=0.0))
+    return SpeedSizes(
+        answer.sizes, seconds, makespan, chosen, answer.converged, notes, answer.bound
+    )
+
+
+def choose_method(problem: Problem) -> tuple[str, str]:
+    """Return what `auto` takes for these models, and why."""
+    if all(isinstance(model, Constant) for model in problem.models):
+        return "constant", "auto: every speed is constant"
+    return "exact", "auto: speeds change with load"
+
+
+def seconds_of(problem: Problem, sizes: IntArray) -> FloatArray:
+    """(k,) seconds that the devices take for their sizes, by their own models [s]."""
+    if all(isinstance(model, Constant) for model in problem.models):
+        seconds = sizes / np.array([m.rate for m in problem.models if isinstance(m, Constant)])
+    else:
+        seconds = np.array([m.time(float(d)) for m, d in zip(problem.models, sizes, strict=True)])
+    return np.where(sizes > 0, seconds + problem.fixed, 0.0)
+
+
+METHODS: Mapping[str, Callable[[Problem], Answer]] = {
+    "constant": solve_constant,
+    "exact": solve_exact,
+}

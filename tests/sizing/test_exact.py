@@ -1,0 +1,97 @@
+"""The exact solver finds what trying every load finds."""
+
+import numpy as np
+import pytest
+
+from evener.models import Constant, Piecewise
+from evener.sizing import reaching, solve_sizes
+from evener.sizing.exact import least_makespan
+from evener.sizing.problems import make_problem
+from evener.sizing.segments import Segments
+from evener.sizing.tables import Table
+from tests.sizing.brute import least_by_force, random_problem, solved
+
+
+def test_by_hand():
+    # a does one unit a second; b needs 3 s for 1 or 2 units, but does 10 in 2 s.
+    a, b = Constant(1.0), Piecewise([1.0, 2.0, 10.0], [1 / 3, 2 / 3, 5.0])
+    assert solve_sizes([a, b], 11, "exact").sizes.tolist() == [1, 10]
+    assert solve_sizes([a, b], 2, "exact").sizes.tolist() == [2, 0]
+    # With at most 9, b is done at 9 / (2/3 + 7/8 x 13/3) s: 2 units for a take longer.
+    found = solve_sizes([a, b], 11, "exact", high=[11, 9])
+    assert found.sizes.tolist() == [2, 9]
+    assert found.makespan == found.bound == max(2.0, b.time(9.0))
+
+
+def test_equal_to_trying_every_load_on_small_machines():
+    infeasible = 0
+    for seed in range(450):
+        problem = random_problem(np.random.default_rng([160217, seed]))
+        least, found = least_by_force(**problem), solved(solve_sizes, problem, "exact")
+        assert (found is None) == np.isinf(least), seed
+        if found is None:
+            infeasible += 1
+            continue
+        assert found.converged
+        assert found.makespan == pytest.approx(least, rel=1e-12, abs=0), seed
+        assert found.bound == pytest.approx(least, rel=1e-12, abs=0), seed
+    assert 60 < infeasible < 250
+
+
+def test_sums_as_bits_are_the_same(monkeypatch):
+    monkeypatch.setattr(reaching, "MANY_PAIRS", 0)
+    for seed in range(150):
+        problem = random_problem(np.random.default_rng([662607, seed]))
+        least, found = least_by_force(**problem), solved(solve_sizes, problem, "exact")
+        if found is not None:
+            assert found.makespan == pytest.approx(least, rel=1e-12, abs=0), seed
+
+
+def test_segments_and_tables_agree_load_by_load():
+    for seed in range(150):
+        rng = np.random.default_rng([137035, seed])
+        given = random_problem(rng)
+        given["low"] = np.minimum(given["low"], 1)
+        if least_by_force(**given) == np.inf:
+            continue
+        given["fixed_seconds"] = given.pop("fixed")
+        problem = make_problem(**given)
+        segments, table = Segments(problem), Table(problem)
+        assert segments.needed() == pytest.approx(table.needed(), rel=1e-12)
+        moments = table.seconds[np.isfinite(table.seconds)]
+        for seconds in np.r_[rng.choice(moments, 5) * rng.choice([1 - 1e-9, 1 + 1e-9, 0.7], 5), 0]:
+            one, other = segments.runs(seconds), table.runs(seconds)
+            for key in ("device", "first", "last"):
+                assert getattr(one, key).tolist() == getattr(other, key).tolist(), seed
+            assert segments.largest(seconds).tolist() == table.largest(seconds).tolist()
+            after = table.next_time(seconds * (1 + 1e-11))
+            assert segments.next_time(seconds * (1 + 1e-11)) == pytest.approx(after, rel=1e-12)
+
+
+def test_large_loads_are_as_exact_as_small_ones():
+    # Units a thousand times smaller: any answer for n is one for 1,000 n, so none is worse.
+    for seed in range(40):
+        problem = random_problem(np.random.default_rng([299792, seed]), most_devices=4)
+        if np.isinf(least_by_force(**problem)):
+            continue
+        many = [
+            Constant(m.rate * 1000, m.capacity * 1000)
+            if isinstance(m, Constant)
+            else Piecewise(m.loads * 1000, m.speeds * 1000, m.capacity * 1000)
+            for m in problem["models"]
+        ]
+        fine = problem | {"models": many, "n": problem["n"] * 1000}
+        fine |= {key: problem[key] * 1000 for key in ("low", "high")}
+        coarse, found = solved(solve_sizes, problem, "exact"), solved(solve_sizes, fine, "exact")
+        assert found.makespan <= coarse.makespan * (1 + 1e-12)
+        loads = Table(make_problem(many, fine["n"], fine["low"], fine["high"], fine["fixed"]))
+        assert found.makespan == pytest.approx(least_makespan(loads).makespan, rel=1e-12)
+
+
+@pytest.mark.parametrize("low", [0, 2])
+def test_a_speed_of_its_own_at_every_load(low):
+    rng = np.random.default_rng(8314)
+    models = [Piecewise(np.arange(1.0, 301), np.exp(rng.normal(0, 2, 300))) for _ in range(24)]
+    found = solve_sizes(models, 300, "exact", low)
+    least = least_by_force(models, 300, np.full(24, low))
+    assert found.makespan == pytest.approx(least, rel=1e-12, abs=0)

@@ -1,0 +1,98 @@
+"""One call for all methods: what it takes, what it refuses, what it says."""
+
+import numpy as np
+import pytest
+
+from evener.errors import InfeasibleError, InputError, UsageError
+from evener.models import Constant, Piecewise
+from evener.sizing import solve_sizes
+from tests.sizing.brute import least_by_force, random_problem, solved
+
+CURVE = Piecewise([10.0, 100.0], [10.0, 1.0])
+
+
+def test_constant_speeds_by_hand():
+    found = solve_sizes([Constant(1.0), Constant(3.0)], 9)
+    assert found.sizes.tolist() == [2, 7]
+    assert found.seconds.tolist() == [2.0, 7 / 3]
+    assert (found.method, found.converged, found.bound) == ("constant", True, 7 / 3)
+    assert found.notes == ("auto: every speed is constant",)
+
+
+def test_constant_is_optimal_where_speeds_are():
+    for seed in range(200):
+        problem = random_problem(np.random.default_rng([314159, seed]))
+        problem["models"] = [Constant(m.speed(1.0), m.capacity) for m in problem["models"]]
+        least, found = least_by_force(**problem), solved(solve_sizes, problem, "constant")
+        assert (found is None) == np.isinf(least)
+        if found is not None:
+            assert found.makespan == pytest.approx(least, rel=1e-12, abs=0), seed
+
+
+def test_constant_takes_the_speed_at_an_even_share():
+    found = solve_sizes([CURVE, Constant(1.0)], 20, "constant")  # 10 units a second at 10 units
+    assert found.sizes.tolist() == [19, 1]  # 1.9 s, as it seems
+    assert found.seconds[0] == CURVE.time(19.0)
+    assert "even share" in found.notes[0]
+
+
+def test_limits_and_fixed_times():
+    two = [Constant(1.0), Constant(1.0)]
+    assert solve_sizes(two, 10, low=[0, 7]).sizes.tolist() == [3, 7]
+    assert solve_sizes(two, 10, high=[3, np.inf]).sizes.tolist() == [3, 7]
+    assert solve_sizes(two, 10, fixed_seconds=[0, 4]).sizes.tolist() == [7, 3]
+    found = solve_sizes(two, 10, fixed_seconds=[0, 11.0])
+    assert (found.sizes.tolist(), found.seconds.tolist()) == ([10, 0], [10.0, 0.0])
+
+
+def test_nothing_to_do():
+    found = solve_sizes([CURVE, Constant(1.0)], 0)
+    assert (found.sizes.tolist(), found.makespan) == ([0, 0], 0.0)
+
+
+@pytest.mark.parametrize(
+    ("more", "message"),
+    [
+        ({"high": [3, 4]}, "3 units short: all devices together hold 7 units, 10 are asked"),
+        ({"low": 6}, "least sizes add up to 12 units, 2 above the 10"),
+        ({"low": [5, 0], "high": [4, 9], "names": ["x", "y"]}, "x must get at least 5 .* 4 at"),
+    ],
+)
+def test_infeasible(more, message):
+    with pytest.raises(InfeasibleError, match=message):
+        solve_sizes([Constant(1.0), Constant(1.0)], 10, **more)
+
+
+def test_capacities_are_whole_and_the_shortage_is_named():
+    with pytest.raises(InfeasibleError, match="1 units short: all devices together hold 6"):
+        solve_sizes([Constant(1.0, 3.9), Constant(1.0, 3.9)], 7)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind", "message"),
+    [
+        (([], 3), InputError, "no device"),
+        (([CURVE], -1), InputError, "whole number"),
+        (([CURVE], 1.5), InputError, "whole number"),
+        (([CURVE], 3, "fast"), UsageError, "auto, constant"),
+        (([CURVE], 3, "auto", -1), InputError, "low of device 0"),
+        (([CURVE], 3, "auto", [0, 1]), InputError, "low has shape"),
+        (([CURVE], 3, "auto", None, [np.nan]), InputError, "high"),
+        (([CURVE, Constant(1e-320)], 3, "auto", 1), InputError, "longer than a number can hold"),
+    ],
+)
+def test_refused(given, kind, message):
+    with pytest.raises(kind, match=message):
+        solve_sizes(*given)
+
+
+def test_many_ties():
+    found = solve_sizes([Constant(1.0 + i % 3) for i in range(1000)], 10**5 + 1)
+    assert found.sizes.sum() == 10**5 + 1
+    assert found.makespan == found.bound
+
+
+def test_loads_beyond_what_int32_holds():
+    found = solve_sizes([CURVE, Constant(3.0), Constant(1e9)], 2**52)
+    assert found.sizes.sum() == 2**52
+    assert found.converged
