@@ -3,7 +3,7 @@
 The makespan is the time of some load of some device. A time is reached if one load of each
 device, done by then, can be chosen so that they sum to n; it is found by bisection over times,
 from a lower bound (each device takes the most it can) up to the best sizes known. The problem is
-that of HPOPTA [KL17]_; where [KL17]_ searches a tree of sampled points, sums of runs of loads
+that of HPOPTA [KML18]_; where [KML18]_ searches a tree of sampled points, sums of runs of loads
 are formed here, so that every whole load counts, however many there are.
 """
 
