@@ -89,9 +89,9 @@ def _bisect(level: Level, share: float, slack: float, seed: int, care: Care = CA
 def _grown(level: Level, goal: float, most: float, rng: np.random.Generator, turn: int) -> Part:
     n = level.n
     start = int(rng.integers(n))
-    queue, seen = np.empty(n, np.int32), np.empty(n, np.bool_)
+    queue, distance = np.empty(n, np.int32), np.empty(n, np.int32)
     for _ in range(1 + turn % 2):
-        start = int(kernels.last_reached(level.xadj, level.adjncy, start, queue, seen))
+        start = int(kernels.hops(level.xadj, level.adjncy, start, queue, distance))
     side, place = np.ones(n, np.int32), np.full(n, -1, np.int32)
     items, keys = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
     kernels.grow(*level.arrays, start, goal, most, side, place, items, keys)

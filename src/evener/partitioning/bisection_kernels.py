@@ -10,19 +10,22 @@ from evener.partitioning.fm_kernels import drop, sift_up
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def last_reached(xadj, adjncy, start, queue, seen):
-    """The vertex that breadth-first search from `start` reaches last; seen (n,) is scratch."""
-    seen[:] = False
+def hops(xadj, adjncy, start, queue, distance):
+    """Fill distance (n,) with the edges on the way from `start`, -1 where there is no way.
+
+    Returns the vertex that is reached last; queue (n,) is scratch.
+    """
+    distance[:] = -1
     queue[0] = start
-    seen[start] = True
+    distance[start] = 0
     head, tail = 0, 1
     while head < tail:
         v = queue[head]
         head += 1
         for e in range(xadj[v], xadj[v + 1]):
             u = adjncy[e]
-            if not seen[u]:
-                seen[u] = True
+            if distance[u] < 0:
+                distance[u] = distance[v] + 1
                 queue[tail] = u
                 tail += 1
     return queue[tail - 1]

@@ -40,6 +40,7 @@ class Spread:
 # Loads reach the middle of the next block where it has some 30 vertices.
 THOROUGH = Spread(rounds=14, steps=8)
 AGAIN = Spread(rounds=6, steps=5)  # on a finer graph, where blocks are in their places
+BRIEFLY = Spread(rounds=3, steps=5)  # likewise, where they were round from the start
 
 
 def diffused_blocks(

@@ -2,10 +2,10 @@
 
     order -> shrink -> place blocks on a small graph -> refine level by level
 
-Blocks are placed by balanced k-means, where there are coordinates, and by recursive bisection;
-those with the shorter borders are kept. On the way back diffusion rounds them and FM refines
-them. Graphs whose degrees are uneven are left to label propagation. Everything is deterministic,
-whatever the threads.
+Blocks are placed by balanced k-means, of coordinates or of places that hops give, or by recursive
+bisection; those with the shorter borders are kept. On the way back diffusion rounds them and FM
+refines them. Graphs whose degrees are uneven are left to label propagation. Everything is
+deterministic, whatever the threads.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels
 from evener.partitioning.bisection import cut_of
-from evener.partitioning.diffusion import THOROUGH, Spread
+from evener.partitioning.diffusion import AGAIN, THOROUGH, Spread
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.fm import boundary_flags
 from evener.partitioning.hierarchies import Hierarchy, shrink_freely, shrink_inside
@@ -43,6 +43,7 @@ from evener.partitions import Contract
 
 PER_BLOCK_PLACED = 45  # vertices for each block of the graph on which blocks are placed
 MOST_PLACED = 250_000  # vertices of graphs that are always placed in several ways
+LEAST_EMBEDDED = 100_000  # vertices of graphs that hops place: most smaller ones are graded
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
 SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
@@ -115,7 +116,10 @@ def v_cycle(
     if part is None:
         hierarchy = shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
         middles = None if points is None else hierarchy.coarse_points(points)
-        rivals = starting_blocks(hierarchy.coarsest, middles, task, len(hierarchy.above))
+        rivals = starting_blocks(
+            hierarchy.coarsest, middles, task, len(hierarchy.above),
+            by_hops=level.n >= LEAST_EMBEDDED,
+        )  # fmt: skip
     else:
         hierarchy = shrink_inside(level, part, targets, preset.per_block, by, threads)
         rivals = _from_given(hierarchy, task, rounding, doubted)
@@ -136,9 +140,9 @@ def _from_given(
     """Return the given blocks on the coarsest level, and others where those are doubtful."""
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
     if rounding is None:
-        return [refine(placed(level, part, task, depth, rounds=False), task, depth)]
-    blocks = refine(rounded(level, part, task, depth, rounding), task, depth)
-    blocks.rounds = rounding == THOROUGH
+        return [refine(placed(level, part, task, depth, again=None), task, depth)]
+    again = AGAIN if rounding == THOROUGH else None
+    blocks = refine(rounded(level, part, task, depth, rounding, again), task, depth)
     if doubted and cut_of(level, blocks.part) < MISPLACED * cut_of(level, part):
         return [blocks, *starting_blocks(level, None, task, depth)]
     return [blocks]

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.graphs import Graph
 from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.diffusion import Spread, diffused_blocks
+from evener.partitioning.diffusion import AGAIN, Spread, diffused_blocks
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
     EVEN_PRICE,
@@ -44,7 +44,8 @@ class Task:
 class Placed:
     """Blocks `part` (n,) of a level, their weights and the prices of their borders (k,).
 
-    flag (n,): the vertices at a border. rounds: whether diffusion makes these blocks better.
+    flag (n,): the vertices at a border. again: how they are rounded on finer graphs, where that
+    makes these blocks better.
     """
 
     level: Level
@@ -52,23 +53,25 @@ class Placed:
     weight: FloatArray
     price: npt.NDArray[np.int64]
     flag: Flags
-    rounds: bool
+    again: Spread | None
 
 
-def placed(level: Level, part: Part, task: Task, depth: int, *, rounds: bool) -> Placed:
+def placed(level: Level, part: Part, task: Task, depth: int, *, again: Spread | None) -> Placed:
     """Return blocks as near to the contract as a small graph's vertices allow; depth as below."""
     part = balanced(level, part, eased(task.contract, level, depth))
     k = task.contract.k
     return Placed(
         level, part, block_weights(level, part, k), prices(level, part, k),
-        boundary_flags(level, part, task.threads), rounds,
+        boundary_flags(level, part, task.threads), again,
     )  # fmt: skip
 
 
-def rounded(level: Level, part: Part, task: Task, depth: int, spread: Spread) -> Placed:
-    """Return blocks rounded by diffusion; depth as below."""
+def rounded(
+    level: Level, part: Part, task: Task, depth: int, spread: Spread, again: Spread | None = AGAIN
+) -> Placed:
+    """Return blocks rounded by diffusion, now and `again` on finer graphs; depth as below."""
     part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)
-    return placed(level, part, task, depth, rounds=True)
+    return placed(level, part, task, depth, again=again)
 
 
 def refine(blocks: Placed, task: Task, depth: int) -> Placed:
@@ -86,7 +89,7 @@ def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: Task) -> Placed:
     coarse_flag = boundary_flags(blocks.level, blocks.part, task.threads)
     part = projected(shrunk, blocks.part, task.threads)
     flag = boundary_flags_below(finer, part, coarse_flag, shrunk.coarse_of, task.threads)
-    return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.rounds)
+    return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.again)
 
 
 def balanced(level: Level, blocks: Part, contract: Contract) -> Part:

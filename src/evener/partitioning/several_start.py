@@ -106,9 +106,9 @@ def _improve(loaded: Loaded, side: Part, bounds: Bounds, care: Care, seed: int) 
 def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:
     n, total = level.n, float(level.vwgt.sum())
     start = int(rng.integers(n))
-    queue, seen = np.empty(n, np.int32), np.empty(n, np.bool_)
+    queue, distance = np.empty(n, np.int32), np.empty(n, np.int32)
     for _ in range(1 + turn % 2):
-        start = int(bisection_kernels.last_reached(level.xadj, level.adjncy, start, queue, seen))
+        start = int(bisection_kernels.hops(level.xadj, level.adjncy, start, queue, distance))
     side, place = np.ones(n, np.int32), np.full(n, -1, np.int32)
     items, keys = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
     goal = share * total
