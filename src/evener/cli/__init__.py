@@ -24,6 +24,7 @@ COMMANDS = {
     "compare": ("evener.cli.compare", "run several partitioners side by side"),
     "fits": ("evener.cli.fits", "will it fit, on which devices not, by how much"),
     "sizes": ("evener.cli.sizes", "how much each device gets: optimal under speed and memory"),
+    "measure": ("evener.cli.measure", "measure how fast each device is at each load"),
     "machine": ("evener.cli.machine", "describe a machine: the papers', this one, your own"),
     "replay": ("evener.cli.replay", "make a plan again and say whether it is identical"),
     "export": ("evener.cli.export", "write a plan's partition in a solver's format"),

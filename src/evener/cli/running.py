@@ -47,9 +47,9 @@ def leave() -> NoReturn:
     from evener.writing import discard_unfinished
 
     discard_unfinished()
-    children = sys.modules.get("evener.partitioning.external.children")
-    if children is not None:
-        children.end_all()
+    for module in ("evener.partitioning.external.children", "evener.measuring.workers"):
+        if module in sys.modules:
+            sys.modules[module].end_all()
     sys.stderr.write("\nevener: interrupted\n")
     sys.stderr.flush()
     os._exit(130)

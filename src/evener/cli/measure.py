@@ -1,0 +1,216 @@
+"""`evener measure`: speeds of this computer's devices at many loads, each with its certainty."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.graphs import Graph
+    from evener.measuring.benchmark import Point, Precision
+    from evener.measuring.campaign import Record
+
+MAX_ROWS = 60
+POINTS = 13
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the kernel, the devices, the loads, and the precision."""
+    from evener.measuring.benchmark import Precision
+
+    parser.add_argument(
+        "kernel",
+        metavar="KERNEL",
+        help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write")
+    parser.add_argument(
+        "--device", metavar="D,D,...", help="as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
+    )
+    parser.add_argument("--alone", action="store_true", help="one device after the other")
+    _add_loads(parser)
+    default = Precision()
+    group = parser.add_argument_group("when a point is measured well enough")
+    group.add_argument(
+        "--precision", type=float, default=default.precision, metavar="P",
+        help="half the confidence interval's width over the mean (0.025)",
+    )  # fmt: skip
+    group.add_argument(
+        "--confidence", type=float, default=default.confidence, metavar="C", help="(0.95)"
+    )
+    group.add_argument(
+        "--repetitions", type=int, default=default.repetitions, metavar="R", help="at most (100)"
+    )
+    group.add_argument(
+        "--time-limit", type=float, default=default.seconds, metavar="S",
+        help="for one point's repetitions (5); what takes longer once is stopped",
+    )  # fmt: skip
+    group.add_argument(
+        "--slowest", type=float, default=default.slowest, metavar="SPEED",
+        help="units/s below which a repetition is stopped (none)",
+    )  # fmt: skip
+    _add_kernel_options(parser)
+
+
+def _add_loads(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("loads")
+    group.add_argument("--range", default="1e3:1e6", metavar="LOW:HIGH", help="in units (1e3:1e6)")
+    group.add_argument("--points", type=int, default=POINTS, metavar="N", help=f"({POINTS})")
+    group.add_argument(
+        "--even", action="store_true", help="evenly spaced (default: each by the same factor)"
+    )
+
+
+def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("kernel")
+    group.add_argument(
+        "--graph", metavar="FILE", help="of spmv, jacobi, pagerank: the matrix (default: made)"
+    )
+    group.add_argument("--block", type=int, default=64, metavar="B", help="of gemm: width (64)")
+    group.add_argument(
+        "--memory", type=float, metavar="GIB", help="a device may take (its share of what is free)"
+    )
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Measure, show, write."""
+    from evener.measuring.devices import devices_of, memory_share
+    from evener.measuring.grids import fixed_grid, geometric_grid, range_of
+    from evener.measuring.session import Settings, measure
+    from evener.writing import refuse_unwritable
+
+    refuse_unwritable(args.output)
+    low, high = range_of(args.range)
+    if not 1 <= args.points <= 10_000:
+        raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
+    loads = (fixed_grid if args.even else geometric_grid)(low, high, args.points)
+    devices = devices_of(args.device)
+    memory = memory_share(len(devices)) if args.memory is None else args.memory * 2.0**30
+    if not 0 < memory < math.inf:
+        raise UsageError(f"--memory must be above zero, not {args.memory}")
+    graph, source = _graph(args)
+    settings = Settings(
+        args.kernel,
+        tuple(devices),
+        tuple(loads),
+        _precision(args),
+        memory,
+        {"block": args.block} if args.kernel == "gemm" else {},
+        together=not args.alone,
+        graph=graph,
+        source=source,
+    )
+    with out.progress(f"Measuring {args.kernel}") as progress:
+        records = measure(settings, args.output, progress)
+    _show(args, records, out)
+    return 0
+
+
+def _precision(args: argparse.Namespace) -> Precision:
+    from evener.measuring.benchmark import Precision
+
+    return Precision(
+        args.precision,
+        args.confidence,
+        args.repetitions,
+        args.time_limit,
+        slowest=args.slowest,
+    )
+
+
+def _graph(args: argparse.Namespace) -> tuple[Graph | None, str]:
+    if args.graph is None:
+        return None, ""
+    from evener.filing import read
+    from evener.measuring.kernels import KERNELS
+
+    if "matrix" not in getattr(KERNELS.get(args.kernel), "takes", ()):
+        raise UsageError(f"--graph: kernel {args.kernel} has no matrix")
+    graph = read(args.graph).graph
+    if graph.n == 0:
+        raise UsageError(f"--graph: {args.graph} has no vertices")
+    return graph, Path(args.graph).name
+
+
+def _show(args: argparse.Namespace, records: list[Record], out: Output) -> None:
+    from evener.measuring.kernels import unit_of
+
+    rows = [row for record in records for row in _rows(record)]
+    out.table(("device", "load", "seconds", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
+    if len(rows) > MAX_ROWS:
+        out.say(f"... {len(rows) - MAX_ROWS:,} more in the file")
+    for record in records:
+        if record.capacity < math.inf:
+            out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
+    points = sum(len(record.points) for record in records)
+    out.say(f"Written: {args.output} ({points} samples; one unit is a {unit_of(args.kernel)})")
+    out.result(
+        {
+            "written": args.output,
+            "kernel": args.kernel,
+            "unit": unit_of(args.kernel),
+            "devices": [_as_dict(record) for record in records],
+        }
+    )
+
+
+def _rows(record: Record) -> list[tuple[str, ...]]:
+    from evener.reporting.numbers import count, duration, percent
+
+    rows: list[tuple[str, ...]] = []
+    for point in sorted(record.points, key=lambda point: point.load):
+        sample = point.sample
+        slower = sample.status == "slower"
+        rows.append(
+            (
+                record.name,
+                count(sample.load),
+                ("> " if slower else "") + duration(sample.seconds),
+                "" if slower else percent(sample.half_width / sample.seconds),
+                str(sample.repetitions),
+                ("< " if slower else "") + f"{sample.speed:.3g}",
+                _remark(point),
+            )
+        )
+    return rows + [
+        (record.name, count(gap.load), "none", "", "", "", gap.message[:100]) for gap in record.gaps
+    ]
+
+
+def _remark(point: Point) -> str:
+    if point.sample.status == "slower":
+        return "stopped"
+    parts = [] if point.reached else ["less precise than asked"]
+    if point.outliers:
+        parts.append(f"{point.outliers} slow set aside")
+    if point.drift:
+        parts.append(f"drift {point.drift:+.0%}")
+    return ", ".join(parts)
+
+
+def _as_dict(record: Record) -> dict[str, Any]:
+    return {
+        "device": record.name,
+        "capacity": record.capacity if record.capacity < math.inf else None,
+        "samples": [
+            {
+                "load": point.load,
+                "seconds": point.sample.seconds,
+                "half_width": point.sample.half_width,
+                "repetitions": point.sample.repetitions,
+                "status": point.sample.status,
+                "outliers": point.outliers,
+                "drift": point.drift,
+                "flops": point.flops,
+            }
+            for point in sorted(record.points, key=lambda point: point.load)
+        ],
+        "gaps": [
+            {"load": gap.load, "kind": gap.kind, "message": gap.message} for gap in record.gaps
+        ],
+    }

@@ -1,0 +1,245 @@
+"""Times one kernel at one load until the mean is known as well as asked (Algorithm 1 of [Cla14]_).
+
+Measured: the mean over repetitions with Student's confidence interval. Very short kernels are
+executed several times between two looks at the clock. The first execution is not counted.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from evener.errors import UsageError
+from evener.measuring.kernels import Kernel
+from evener.measuring.statistics import Summary, summarised
+from evener.samples import Sample
+
+Clock = Callable[[], float]
+FEWEST = 3  # repetitions
+MOST_BATCHED = 1 << 17  # executions between two looks at the clock
+EMPTY_CALLS = 1000
+AT_ONCE_SAID = "the kernel returned at once: there is nothing to measure"
+AT_ONCE = 5.0  # times what calling a function that does nothing takes
+
+
+@dataclass(frozen=True)
+class Precision:
+    """When a point is measured well enough, and when to give up.
+
+    precision: half the interval's width over the mean, at the given confidence. repetitions: the
+    most there may be. seconds: for all repetitions of a point, and for its preparation [s].
+    shortest: time between two looks at the clock, at least [s]. least: for all repetitions,
+    so that they are not all within one slice of a shared core [s]. slowest: speed [units/s] below
+    which a repetition is not waited for (section 4.3.1 of [Cla14]_).
+
+    Raises UsageError for what cannot be.
+    """
+
+    precision: float = 0.025
+    confidence: float = 0.95
+    repetitions: int = 100
+    seconds: float = 5.0
+    shortest: float = 2e-3
+    least: float = 0.05
+    slowest: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not 0 < self.precision < 1:
+            raise UsageError(f"the precision must lie in (0, 1), not {self.precision}")
+        if not 0 < self.confidence < 1:
+            raise UsageError(f"the confidence must lie in (0, 1), not {self.confidence}")
+        if self.repetitions < FEWEST:
+            raise UsageError(f"there must be {FEWEST} repetitions at least: {self.repetitions}")
+        if not 0 < self.seconds < math.inf:
+            raise UsageError(f"the time limit must be finite and above zero, not {self.seconds}")
+        for key in ("shortest", "least", "slowest"):
+            if not 0 <= getattr(self, key) < math.inf:
+                raise UsageError(f"{key} must be finite, not negative: {getattr(self, key)}")
+
+    def patience(self, load: float) -> float:
+        """Return how long one execution of `load` units may take [s]."""
+        return min(self.seconds, load / self.slowest) if self.slowest else self.seconds
+
+
+@dataclass(frozen=True)
+class Point:
+    """A measured sample, and what was odd about it.
+
+    outliers: slow repetitions set aside. drift: change from first to last repetition over the
+    mean; 0 where it may be chance. reached: whether the interval is as narrow as asked.
+    flops: operations of one execution.
+    """
+
+    sample: Sample
+    outliers: int = 0
+    drift: float = 0.0
+    reached: bool = True
+    flops: float = 0.0
+
+    @property
+    def load(self) -> float:
+        """The sample's load [units]."""
+        return self.sample.load
+
+
+@dataclass(frozen=True)
+class Gap:
+    """A load that could not be measured, and why.
+
+    kind: "memory" (there was not enough), "raised", "at once", "clock", "lost" (the process
+    that measured is gone) or "stuck" (it could not even be prepared in time).
+    """
+
+    load: float
+    kind: str
+    message: str
+
+
+Outcome = Point | Gap
+
+
+@dataclass(frozen=True)
+class Company:
+    """What a benchmark owes to those that are measured beside it, or watch it.
+
+    start: returns when all of them are prepared and warm. pulse: called before each timing, so
+    that somebody notices when one lasts too long. linger: called with the outcome, again and
+    again: the kernel goes on executing as long as it returns true.
+    """
+
+    start: Callable[[], None] = lambda: None
+    pulse: Callable[[], None] = lambda: None
+    linger: Callable[[Outcome], bool] = lambda outcome: False  # noqa: ARG005
+
+
+def benchmark(
+    kernel: Kernel,
+    load: int,
+    precision: Precision | None = None,
+    *,
+    clock: Clock = time.perf_counter,
+    company: Company | None = None,
+) -> Outcome:
+    """Measure `kernel` at `load` units; a Gap says why that was not possible."""
+    company = company or Company()
+    outcome: Outcome | None = None
+    try:
+        outcome = _measured(kernel, load, precision or Precision(), clock, company)
+        while company.linger(outcome):
+            kernel.execute()
+        kernel.finalize()
+    except Exception as error:  # the kernel may be anybody's
+        # What fails after the measurement takes nothing from it.
+        outcome = outcome or Gap(load, _kind_of(error), _said(error))
+        company.linger(outcome)
+        _give_back(kernel)
+    return outcome
+
+
+def _kind_of(error: Exception) -> str:
+    """Return "memory" where a kernel ended for want of it, the device's included."""
+    names = {cls.__name__ for cls in type(error).__mro__}
+    short = isinstance(error, MemoryError) or "OutOfMemoryError" in names
+    return "memory" if short or "OUT_OF_MEMORY" in str(error) else "raised"
+
+
+def _said(error: Exception) -> str:
+    text = str(error).strip()
+    return f"{type(error).__name__}: {text}" if text else type(error).__name__
+
+
+def _measured(
+    kernel: Kernel, load: int, precision: Precision, clock: Clock, company: Company
+) -> Outcome:
+    flops = float(kernel.complexity(load))
+    kernel.initialize(load)
+    company.pulse()
+    batch = _batch(kernel, precision.shortest, clock)
+    company.start()
+    times: list[float] = []
+    began, summary = clock(), None
+    while not _enough(summary, len(times), precision, clock() - began):
+        company.pulse()
+        seconds = _timed(kernel, batch, clock)
+        if seconds == 0:
+            return Gap(load, "at once", AT_ONCE_SAID)
+        if not 0 < seconds < math.inf:  # NaN is neither
+            return Gap(load, "clock", f"the clock counted {seconds} s for one execution")
+        times.append(seconds)
+        # Intervals are looked at now and then: each look takes longer than a short kernel.
+        if len(times) < 10 or len(times) % 5 == 0:
+            summary = summarised(times, precision.confidence)
+    summary = summarised(times, precision.confidence)
+    if summary.mean * batch <= AT_ONCE * _nothing(batch, clock):
+        return Gap(load, "at once", AT_ONCE_SAID)
+    return _point(load, summary, precision, flops)
+
+
+def _enough(summary: Summary | None, done: int, precision: Precision, spent: float) -> bool:
+    if summary is None or done >= precision.repetitions:
+        return done >= precision.repetitions
+    narrow = summary.half_width <= precision.precision * summary.mean
+    known = narrow and summary.kept >= FEWEST and spent >= precision.least
+    return known or spent >= precision.seconds
+
+
+def _point(load: int, summary: Summary, precision: Precision, flops: float) -> Point:
+    # One time alone has no interval: its whole length is the only honest width.
+    width = summary.half_width if math.isfinite(summary.half_width) else summary.mean
+    return Point(
+        Sample(float(load), summary.mean, width, summary.kept),
+        summary.outliers,
+        summary.drift,
+        width <= precision.precision * summary.mean,
+        flops,
+    )
+
+
+def _batch(kernel: Kernel, shortest: float, clock: Clock) -> int:
+    """Warm up; return how many executions last `shortest` [s]."""
+    seconds, batch = _timed(kernel, 1, clock), 1
+    if not seconds < 10 * shortest:  # NaN, too, which the caller finds again
+        return 1
+    while batch < MOST_BATCHED:
+        seconds = _timed(kernel, batch, clock) * batch
+        if not 0 <= seconds < shortest:
+            break
+        grown = shortest / seconds if seconds > 0 else 16.0
+        batch = min(math.ceil(batch * min(max(grown, 1.5), 16.0)), MOST_BATCHED)
+    return batch
+
+
+def _timed(kernel: Kernel, batch: int, clock: Clock) -> float:
+    """Return the time of one execution, of `batch` in a row [s]."""
+    execute = kernel.execute
+    if batch == 1:
+        begin = clock()
+        execute()
+        return clock() - begin
+    begin = clock()
+    for _ in itertools.repeat(None, batch):
+        execute()
+    return (clock() - begin) / batch
+
+
+class _Nothing:
+    """A kernel that does nothing."""
+
+    def execute(self) -> None:
+        """Return."""
+
+
+def _nothing(batch: int, clock: Clock) -> float:
+    """Return what `batch` empty calls take [s]."""
+    count = min(batch, EMPTY_CALLS)
+    return _timed(_Nothing(), count, clock) * batch  # type: ignore[arg-type]
+
+
+def _give_back(kernel: Kernel) -> None:
+    """Give memory back, if the kernel still can: what went wrong has been said already."""
+    with contextlib.suppress(Exception):
+        kernel.finalize()

@@ -1,0 +1,126 @@
+"""Measures devices load by load: chooses, measures, records, goes on until every plan is done."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from evener.measuring.benchmark import Gap, Outcome, Point
+from evener.measuring.journal import Journal
+from evener.measuring.plans import LoadPlan
+from evener.samples import DeviceSpeeds, Sample
+
+Progress = Callable[[str, float], None]
+
+
+class Measuring(Protocol):
+    """What can measure: processes (together.Bench), or an emulation of devices."""
+
+    @property
+    def names(self) -> list[str]:
+        """Names of the devices."""
+
+    def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
+        """Measure device i at loads[i] units, all at once; None leaves it idle."""
+
+
+@dataclass
+class Record:
+    """All that came of one device: points and gaps in the order they were measured.
+
+    alone: points of the same device while the others were idle.
+    """
+
+    name: str
+    points: list[Point] = field(default_factory=list)
+    gaps: list[Gap] = field(default_factory=list)
+    alone: list[Point] = field(default_factory=list)
+
+    def add(self, outcome: Outcome) -> None:
+        """Take an outcome in."""
+        if isinstance(outcome, Point):
+            self.points.append(outcome)
+        else:
+            self.gaps.append(outcome)
+
+    @property
+    def samples(self) -> tuple[Sample, ...]:
+        """The samples by load."""
+        return tuple(sorted((p.sample for p in self.points), key=lambda sample: sample.load))
+
+    @property
+    def capacity(self) -> float:
+        """The largest load measured, where memory ended above it [units]; else infinity."""
+        ended = any(gap.kind == "memory" for gap in self.gaps)
+        fits = [p.load for p in self.points if p.sample.status == "ok"]
+        return max(fits) if ended and fits else math.inf
+
+    def speeds(self, model: str, notes: Mapping[str, Any]) -> DeviceSpeeds:
+        """Return what a file of speeds keeps, what was odd among the notes."""
+        odd = {
+            "gaps": "; ".join(f"{g.load:.0f} ({g.kind}): {g.message}" for g in self.gaps),
+            "outliers": sum(point.outliers for point in self.points),
+            "drift": ", ".join(f"{p.load:.0f}: {p.drift:+.1%}" for p in self.points if p.drift),
+            "alone": ", ".join(f"{p.load:.0f}: {p.sample.seconds!r} s" for p in self.alone),
+        }
+        said = {key: value for key, value in odd.items() if value}
+        return DeviceSpeeds(self.name, self.samples, self.capacity, model, {**notes, **said})
+
+
+def run_campaign(
+    bench: Measuring,
+    plans: Sequence[LoadPlan],
+    journal: Journal,
+    *,
+    together: bool = True,
+    progress: Progress = lambda step, fraction: None,  # noqa: ARG005
+    share: Callable[[Sequence[Record]], float] | None = None,
+) -> list[Record]:
+    """Follow one plan a device until all are done; return what was measured.
+
+    together: one load of every device at a time, else one device after the other. What the
+    journal knows is not measured again. share: told the records after each round, returns the
+    fraction of the work that is done.
+    """
+    records = [Record(name) for name in bench.names]
+    while True:
+        loads = [plan.next() for plan in plans]
+        if not together:
+            loads = _first_alone(loads)
+        if all(load is None for load in loads):
+            return records
+        done = share(records) if share else 0.0
+        progress(_described(bench.names, loads), done)
+        for i, outcome in enumerate(_outcomes(bench, loads, journal)):
+            if outcome is not None:
+                records[i].add(outcome)
+                plans[i].add(outcome)
+
+
+def _outcomes(
+    bench: Measuring, loads: Sequence[int | None], journal: Journal
+) -> list[Outcome | None]:
+    known = [
+        None if load is None else journal.get(name, load)
+        for name, load in zip(bench.names, loads, strict=True)
+    ]
+    if all(k is not None or load is None for k, load in zip(known, loads, strict=True)):
+        return known
+    # All of them, so that those still to be measured have the same company as at first.
+    for i, outcome in enumerate(bench.measure(loads)):
+        if outcome is not None and known[i] is None:
+            journal.add(bench.names[i], outcome)
+            known[i] = outcome
+    return known
+
+
+def _first_alone(loads: Sequence[int | None]) -> list[int | None]:
+    first = next((i for i, load in enumerate(loads) if load is not None), None)
+    return [load if i == first else None for i, load in enumerate(loads)]
+
+
+def _described(names: Sequence[str], loads: Sequence[int | None]) -> str:
+    parts = [f"{n} at {x:,}" for n, x in zip(names, loads, strict=True) if x is not None]
+    return ", ".join(parts[:3]) + (", ..." if len(parts) > 3 else "")

@@ -1,0 +1,125 @@
+"""The journal of a measurement: every outcome on disk as soon as it is known.
+
+JSON lines beside the file to be written: first the settings, then one outcome a line. After a
+kill, the same command goes on where it was; a line that was cut off is measured again.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import IO, Any
+
+from evener.errors import InputError
+from evener.measuring.benchmark import Gap, Outcome, Point
+from evener.samples import Sample
+
+VERSION = 1
+
+
+class Journal:
+    """Outcomes by device and load; those of an earlier, interrupted run first.
+
+    path: None keeps them in memory only. settings: what must be equal for outcomes to be reused.
+    Raises InputError where the file belongs to another measurement, or cannot be understood or
+    written.
+    """
+
+    def __init__(self, path: str | Path | None, settings: Mapping[str, Any]) -> None:
+        self._path = None if path is None else Path(path)
+        self._file: IO[bytes] | None = None
+        self._head: dict[str, Any] = {}
+        self._known: dict[tuple[str, int], Outcome] = {}
+        if self._path is not None:
+            self._open(json.loads(json.dumps(settings)))
+        self.n_found = len(self._known)
+
+    def get(self, device: str, load: int) -> Outcome | None:
+        """Return what is known of a load."""
+        return self._known.get((device, load))
+
+    def add(self, device: str, outcome: Outcome) -> None:
+        """Keep an outcome; it is on disk when this returns."""
+        self._known[device, round(outcome.load)] = outcome
+        kind = "point" if isinstance(outcome, Point) else "gap"
+        self._write({"device": device, kind: asdict(outcome)})
+
+    def close(self, *, discard: bool = False) -> None:
+        """Close the file; discard: what it holds is elsewhere by now."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+            if discard and self._path is not None:
+                self._path.unlink(missing_ok=True)
+
+    def _open(self, settings: Mapping[str, Any]) -> None:
+        """Read what is there; the file is made when there is something to keep."""
+        assert self._path is not None
+        self._head = {"journal": VERSION, "settings": settings}
+        try:
+            text = self._path.read_bytes() if self._path.exists() else b""
+            whole = text[: text.rfind(b"\n") + 1]
+            if whole:
+                self._read(whole, settings)
+                self._file = self._path.open("r+b")
+                self._file.truncate(len(whole))
+                self._file.seek(len(whole))
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _read(self, text: bytes, settings: Mapping[str, Any]) -> None:
+        for number, line in enumerate(text.splitlines(), start=1):
+            try:
+                entry = json.loads(line)
+                if number == 1:
+                    found = entry["settings"]
+                else:
+                    outcome = _outcome(entry)
+                    self._known[entry["device"], round(outcome.load)] = outcome
+            except (ValueError, KeyError, TypeError, InputError) as error:
+                raise InputError(
+                    f"not a journal of measurements: {type(error).__name__}: {error}",
+                    file=self._path,
+                    line=number,
+                    hint="Remove the file to measure everything again.",
+                ) from error
+            if number == 1:
+                self._compare(found, settings)
+
+    def _compare(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
+        differ = [key for key in wanted if found.get(key) != wanted[key]]
+        if differ:
+            key = differ[0]
+            raise InputError(
+                f"the journal is of another measurement: {key} was {found.get(key)!r}, "
+                f"now it is {wanted[key]!r}",
+                file=self._path,
+                hint="Repeat that command to finish it, or remove the file, or write elsewhere.",
+            )
+
+    def _write(self, entry: Mapping[str, Any]) -> None:
+        if self._path is None:
+            return
+        try:
+            if self._file is None:
+                self._file = self._path.open("wb")
+                self._file.write(json.dumps(self._head).encode() + b"\n")
+            self._file.write(json.dumps(entry).encode() + b"\n")
+            self._file.flush()
+            os.fsync(self._file.fileno())
+        except OSError as error:
+            raise self._refused(error) from error
+
+    def _refused(self, error: OSError) -> InputError:
+        reason = error.strerror or str(error)
+        return InputError(f"the journal cannot be kept: {reason}", file=self._path)
+
+
+def _outcome(entry: Mapping[str, Any]) -> Outcome:
+    if "gap" in entry:
+        return Gap(**entry["gap"])
+    point = entry["point"]
+    return Point(**{**point, "sample": Sample(**point["sample"])})

@@ -1,0 +1,162 @@
+"""Kernels: what is timed. The built-in ones by name, and the user's own from `module:name`.
+
+A kernel resembles one iteration of the application on one device, without its communication
+(section 3.1.4 and A.2 of [Cla14]_): memory is taken as there, in `initialize`, and `execute` may be
+called any number of times.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from evener.errors import UsageError
+
+
+class Kernel(Protocol):
+    """A computation of `d` units, prepared once and executed many times."""
+
+    def complexity(self, d: int) -> float:
+        """Arithmetic operations of one execution at `d` units [flop]."""
+
+    def initialize(self, d: int) -> None:
+        """Take and fill the memory of `d` units."""
+
+    def execute(self) -> None:
+        """Compute all `d` units once, and have finished when it returns."""
+
+    def finalize(self) -> None:
+        """Give the memory back."""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """A built-in kernel: what one unit is, and where it lies for each kind of device."""
+
+    unit: str
+    purpose: str
+    homes: Mapping[str, str]
+    takes: tuple[str, ...] = ()  # options, beside those that every kernel takes
+
+
+DENSE, SPARSE = "evener.measuring.dense", "evener.measuring.sparse"
+CUDA = "evener.measuring.cuda"
+
+KERNELS: dict[str, Offer] = {
+    "spmv": Offer(
+        "row",
+        "y = A x, A a sparse matrix in CSR",
+        {"cpu": f"{SPARSE}:Spmv", "cuda": f"{CUDA}:Spmv"},
+        ("matrix", "degree"),
+    ),
+    "jacobi": Offer(
+        "row",
+        "a Jacobi sweep, x = (b - R x) / D",
+        {"cpu": f"{SPARSE}:Jacobi", "cuda": f"{CUDA}:Jacobi"},
+        ("matrix", "degree"),
+    ),
+    "pagerank": Offer(
+        "row",
+        "a PageRank step with its change, columns drawn as in a power-law graph",
+        {"cpu": f"{SPARSE}:Pagerank", "cuda": f"{CUDA}:Pagerank"},
+        ("matrix", "degree"),
+    ),
+    "axpy": Offer(
+        "element", "y = y + a x", {"cpu": f"{DENSE}:Axpy", "cuda": f"{CUDA}:Axpy"}
+    ),
+    "triad": Offer(
+        "element", "z = x + a y", {"cpu": f"{DENSE}:Triad", "cuda": f"{CUDA}:Triad"}
+    ),
+    "gemm": Offer(
+        "block of b x b",
+        "C = C + A B, A a column and B a row of blocks",
+        {"cpu": f"{DENSE}:Gemm", "cuda": f"{CUDA}:Gemm"},
+        ("block",),
+    ),
+}  # fmt: skip
+
+
+class FunctionKernel:
+    """A kernel made of one function: it prepares `d` units and returns what executes them.
+
+    One unit counts as one operation.
+    """
+
+    def __init__(self, prepare: Callable[[int], Callable[[], Any]]) -> None:
+        self._prepare = prepare
+        self._run: Callable[[], Any] | None = None
+
+    def complexity(self, d: int) -> float:
+        """`d`: nothing else is known."""
+        return float(d)
+
+    def initialize(self, d: int) -> None:
+        """Call the function. Raises TypeError unless it returns something to call."""
+        run: Any = self._prepare(d)
+        if not callable(run):
+            name = getattr(self._prepare, "__name__", "the function")
+            raise TypeError(f"{name}({d}) returned {type(run).__name__}, not a function to time")
+        self._run = run
+
+    def execute(self) -> None:
+        """Call what the function returned."""
+        assert self._run is not None, "initialize comes first"
+        self._run()
+
+    def finalize(self) -> None:
+        """Forget it."""
+        self._run = None
+
+
+def unit_of(name: str) -> str:
+    """Return what one unit of the kernel's load is."""
+    return KERNELS[name].unit if name in KERNELS else "unit"
+
+
+def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None = None) -> Kernel:
+    """Return a kernel for a device of this kind.
+
+    name: a key of KERNELS; or "module:name", a class with the four methods (made without
+    arguments), an object that has them, or a function as FunctionKernel takes. options: those
+    that the kernel takes; others are left out. Raises UsageError where there is no such kernel.
+    """
+    if name not in KERNELS:
+        return _users_own(name)
+    offer = KERNELS[name]
+    if kind not in offer.homes:
+        kinds = " and ".join(offer.homes)
+        raise UsageError(f"kernel {name} is for {kinds} devices, not for {kind}")
+    module, _, attribute = offer.homes[kind].partition(":")
+    known = {key: value for key, value in (options or {}).items() if key in offer.takes}
+    kernel: Kernel = getattr(importlib.import_module(module), attribute)(**known)
+    return kernel
+
+
+def _users_own(name: str) -> Kernel:
+    module_name, colon, attribute = name.partition(":")
+    if not (colon and module_name and attribute):
+        raise UsageError(
+            f"there is no kernel {name!r}",
+            hint=f"There are {', '.join(KERNELS)}; or give your own as module:name.",
+        )
+    try:
+        found = getattr(importlib.import_module(module_name), attribute)
+    except Exception as error:  # whatever the user's module does when it is imported
+        raise UsageError(
+            f"kernel {name} cannot be imported: {type(error).__name__}: {error}",
+            hint="Modules are looked for in the current folder and in PYTHONPATH.",
+        ) from error
+    kernel = found() if isinstance(found, type) else found
+    missing = [key for key in ("initialize", "execute", "finalize") if not hasattr(kernel, key)]
+    if len(missing) == 3 and callable(kernel):
+        return FunctionKernel(kernel)
+    if missing or not hasattr(kernel, "complexity"):
+        lacks = ", ".join([*missing, *([] if hasattr(kernel, "complexity") else ["complexity"])])
+        raise UsageError(
+            f"kernel {name} lacks {lacks}",
+            hint="A kernel has complexity(d), initialize(d), execute() and finalize().",
+        )
+    checked: Kernel = kernel
+    return checked

@@ -1,0 +1,96 @@
+"""Which load comes next: along a grid, and where memory ends. See also adaptive.py."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from typing import Protocol
+
+from evener.measuring.benchmark import Gap, Outcome, Point
+
+NEAR = 1.1  # the capacity is known well enough when what fits and what does not are this near
+LOST_IN_A_ROW = 3  # a device whose process is lost so often is given up
+
+
+class LoadPlan(Protocol):
+    """Chooses the loads of one device, by what was measured so far."""
+
+    def next(self) -> int | None:
+        """Return the next load [units]; None when all is done. Changes nothing."""
+
+    def add(self, outcome: Outcome) -> None:
+        """Take note of what came of it."""
+
+
+class Limits:
+    """The loads that a device can still be asked for: nothing beyond what failed or was slower.
+
+    Where memory ended, bisection (in logarithms) finds the capacity: the largest load that was
+    measured, with one that failed at most a tenth above it.
+    """
+
+    def __init__(self) -> None:
+        self.ceiling = math.inf  # [units], exclusive
+        self.short_of_memory = False
+        self.given_up = False
+        self.largest = 0.0
+        self._lost = 0
+
+    @property
+    def capacity(self) -> float:
+        """The largest load that fits [units]; infinity where memory never ended."""
+        return self.largest if self.short_of_memory and self.largest else math.inf
+
+    def add(self, outcome: Outcome) -> None:
+        """Take note of an outcome."""
+        if isinstance(outcome, Point):
+            self._lost = 0
+            if outcome.sample.status == "slower":
+                self.ceiling = min(self.ceiling, outcome.load)
+            else:
+                self.largest = max(self.largest, outcome.load)
+            return
+        self._add_gap(outcome)
+
+    def _add_gap(self, gap: Gap) -> None:
+        if gap.kind in ("memory", "stuck"):
+            self.ceiling = min(self.ceiling, gap.load)
+            self.short_of_memory = self.short_of_memory or gap.kind == "memory"
+        self._lost = self._lost + 1 if gap.kind in ("lost", "stuck") else 0
+        self.given_up = self.given_up or self._lost >= LOST_IN_A_ROW
+
+    def between(self) -> int | None:
+        """Return a load to try between what fits and what does not; None where they are near."""
+        if not (self.short_of_memory and self.largest) or self.given_up:
+            return None
+        middle = round(math.sqrt(self.largest * self.ceiling))
+        near = self.ceiling <= NEAR * self.largest
+        return None if near or not self.largest < middle < self.ceiling else middle
+
+
+class GridPlan:
+    """Every load of a list, from the least up; then the capacity, where memory ended."""
+
+    def __init__(self, loads: Iterable[int]) -> None:
+        self._loads = sorted(set(loads))
+        self._done: set[int] = set()
+        self.limits = Limits()
+
+    def next(self) -> int | None:
+        """Return the least load left that is below the ceiling."""
+        if self.limits.given_up:
+            return None
+        for load in self._loads:
+            if load not in self._done and load < self.limits.ceiling:
+                return load
+        return self.limits.between()
+
+    def add(self, outcome: Outcome) -> None:
+        """Take note of an outcome."""
+        self._done.add(round(outcome.load))
+        self.limits.add(outcome)
+
+    @property
+    def left_out(self) -> list[int]:
+        """Loads that were never tried."""
+        return [load for load in self._loads if load not in self._done]

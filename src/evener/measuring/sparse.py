@@ -1,0 +1,178 @@
+"""Sparse kernels on a CPU core: SpMV, a Jacobi sweep, a PageRank step, over CSR by SciPy.
+
+The matrix of d rows is generated, or cut out of a given one: its first d rows with the columns
+they use, repeated along the diagonal where it has fewer.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+from scipy import sparse
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import InputError, UsageError
+
+SEED = 5
+EMPTY = np.empty(0)
+DAMPING = 0.85
+
+
+class Spmv:
+    """y = A x. matrix: an .npz of indptr and indices; without it, rows of `degree` entries."""
+
+    def __init__(self, matrix: str | Path | None = None, degree: int = 7) -> None:
+        if not 1 <= degree <= 10_000:
+            raise UsageError(f"a row's entries must number 1 to 10,000, not {degree}")
+        self._given = None if matrix is None else load_pattern(matrix)
+        self._degree = degree
+        self._a: Any = None
+        self._x = self._y = EMPTY
+
+    def complexity(self, d: int) -> float:
+        """Arithmetic operations [flop]: two an entry."""
+        if self._given is None:
+            return 2.0 * d * min(self._degree, d)
+        indptr = self._given[0]
+        whole, rest = divmod(d, indptr.size - 1)
+        return 2.0 * float(whole * indptr[-1] + indptr[rest])
+
+    def initialize(self, d: int) -> None:
+        """Make A and x."""
+        pattern = self._pattern(d) if self._given is None else window(*self._given, d)
+        self._a = with_values(*pattern, d)
+        self._x = np.linspace(0.5, 1.0, self._a.shape[1])
+
+    def execute(self) -> None:
+        """Multiply."""
+        self._y = self._a @ self._x
+
+    def finalize(self) -> None:
+        """Give A, x and y back."""
+        self._a, self._x, self._y = None, EMPTY, EMPTY
+
+    def _pattern(self, d: int) -> tuple[IntArray, IntArray]:
+        return stencil(d, self._degree)
+
+    @property
+    def result(self) -> FloatArray:
+        """y so far."""
+        return self._y
+
+
+class Jacobi(Spmv):
+    """x = (b - R x) / D with the diagonal D taken out of A = D + R."""
+
+    def initialize(self, d: int) -> None:
+        """Make R, b, 1/D and x."""
+        super().initialize(d)
+        self._b = np.ones(d)
+        self._inverse = 1.0 / (1.0 + np.asarray(abs(self._a).sum(axis=1)).ravel())
+        self._y = np.zeros(d)
+
+    def execute(self) -> None:
+        """Sweep: the new x takes the place of the old, where A is square."""
+        y = self._a @ self._x
+        np.subtract(self._b, y, out=y)
+        np.multiply(y, self._inverse, out=y)
+        self._y = y
+        self._x[: y.size] = y[: self._x.size]
+
+    def complexity(self, d: int) -> float:
+        """Arithmetic operations [flop]."""
+        return super().complexity(d) + 2.0 * d
+
+
+class Pagerank(Spmv):
+    """x = (1 - c) / n + c A x with the sum of changes; columns far apart and unequally often."""
+
+    def initialize(self, d: int) -> None:
+        """Make A, scaled so that no step lets x grow."""
+        super().initialize(d)
+        rows = np.diff(self._a.indptr)
+        self._a.data[:] = np.repeat(1.0 / np.maximum(rows, 1), rows)
+        self._change = 0.0
+
+    def execute(self) -> None:
+        """Step, and say by how much x changed."""
+        y = self._a @ self._x
+        np.multiply(y, DAMPING, out=y)
+        np.add(y, (1.0 - DAMPING) / max(y.size, 1), out=y)
+        shared = min(y.size, self._x.size)
+        self._change = float(np.abs(y[:shared] - self._x[:shared]).sum())
+        self._x[:shared] = y[:shared]
+        self._y = y
+
+    def complexity(self, d: int) -> float:
+        """Arithmetic operations [flop]."""
+        return super().complexity(d) + 5.0 * d
+
+    def _pattern(self, d: int) -> tuple[IntArray, IntArray]:
+        rng = np.random.default_rng(SEED)
+        width = min(self._degree, d)
+        # The square of a uniform number is small more often: few columns are used by many.
+        columns = (rng.random(d * width, dtype=np.float32) ** 2 * d).astype(np.int32)
+        return np.arange(d + 1, dtype=np.int64) * width, np.minimum(columns, d - 1)
+
+
+def stencil(d: int, degree: int) -> tuple[IntArray, IntArray]:
+    """Return indptr (d + 1,), indices of rows that neighbour as cells of a cube of d cells do.
+
+    The first seven are the cell and those beside it on three axes; more are further along.
+    """
+    width = min(degree, d)
+    side = max(round(d ** (1 / 3)), 1)
+    steps = [0]
+    for reach in range(1, width):
+        steps += [s * sign for s in (reach, reach * side, reach * side**2) for sign in (-1, 1)]
+    offsets = list(dict.fromkeys(step % d for step in steps))
+    offsets += [i for i in range(width) if i not in offsets[:width]] if len(offsets) < width else []
+    columns = np.sort(np.array(offsets[:width], np.int64))
+    rows: IntArray = np.arange(d, dtype=np.int32 if d < 2**31 - 1 else np.int64)
+    indices: IntArray = np.empty((d, width), rows.dtype)
+    for i, offset in enumerate(columns):
+        indices[:, i] = (rows + offset) % d
+    return np.arange(d + 1, dtype=np.int64) * width, indices.ravel()
+
+
+def window(indptr: IntArray, indices: IntArray, d: int) -> tuple[IntArray, IntArray]:
+    """Return the first d rows of a matrix, its columns numbered anew without gaps.
+
+    Beyond its last row it begins again, each copy with columns of its own.
+    """
+    n = indptr.size - 1
+    copies, rest = divmod(d, n)
+    starts = [np.asarray(indptr[:-1]) + c * indptr[-1] for c in range(copies)]
+    starts.append(np.asarray(indptr[: rest + 1]) + copies * indptr[-1])
+    used, columns = np.unique(indices[: indptr[rest]] if copies == 0 else indices,
+                              return_inverse=True)  # fmt: skip
+    parts = [columns + c * used.size for c in range(copies)]
+    parts.append(columns[: indptr[rest]] + copies * used.size)
+    narrow: type[np.int32 | np.int64] = (
+        np.int32 if (copies + 1) * used.size < 2**31 - 1 else np.int64
+    )
+    numbered = np.concatenate(parts).astype(narrow)
+    return cast(IntArray, np.concatenate(starts)), cast(IntArray, numbered)
+
+
+def with_values(indptr: IntArray, indices: IntArray, d: int) -> Any:
+    """Return the CSR matrix of d rows with this pattern, values in (0, 1)."""
+    values = np.linspace(0.1, 0.9, indices.size)
+    columns = max(int(indices.max(initial=0)) + 1, d)
+    if indices.size < 2**31 - 1:
+        indptr = indptr.astype(indices.dtype)
+    return sparse.csr_matrix((values, indices, indptr), shape=(d, columns))
+
+
+def load_pattern(path: str | Path) -> tuple[IntArray, IntArray]:
+    """Return indptr and indices of an .npz. Raises InputError where they are not there."""
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            indptr, indices = file["indptr"], file["indices"]
+    except (OSError, ValueError, KeyError) as error:
+        raise InputError(f"no matrix to read: {error}", file=path) from error
+    if indptr.size < 2 or indptr[-1] != indices.size:
+        raise InputError("a matrix without rows, or whose indptr and indices differ", file=path)
+    return indptr, indices

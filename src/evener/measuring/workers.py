@@ -1,0 +1,218 @@
+"""The parent's end of a device's process: starts it, speaks with it, ends it, starts it again."""
+
+from __future__ import annotations
+
+import json
+import os
+import selectors
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field
+from typing import IO, Any
+
+from evener.errors import EvenerError, InputError, ToolError, UsageError
+from evener.measuring.benchmark import Precision
+
+STARTING = 120.0  # seconds: a user's module may import much
+TAIL_BYTES = 2000
+# One thread a core: otherwise BLAS takes all cores for one device.
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
+           "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")  # fmt: skip
+# A child of an MPI process must not take itself for that process.
+OF_MPI = ("PMI_", "PMIX_", "OMPI_", "MPI_", "HYDRA_", "HYDI_", "MPICH_")
+
+_lock = threading.Lock()
+_running: set[subprocess.Popen[bytes]] = set()
+
+
+@dataclass(frozen=True)
+class Task:
+    """What a device's process is to run.
+
+    cpus: the cores it is bound to; none: not bound. memory [B]: what the kernel may take; None:
+    not limited. options: those of the kernel.
+    """
+
+    kernel: str
+    kind: str = "cpu"
+    cpus: tuple[int, ...] = ()
+    memory: float | None = None
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+
+class Worker:
+    """One device's process. Not started before it is needed; a lost one is started anew."""
+
+    def __init__(self, name: str, task: Task) -> None:
+        self.name, self.task = name, task
+        self._process: subprocess.Popen[bytes] | None = None
+        self._output: IO[bytes] | None = None
+        self._lifeline = -1
+        self._buffer = b""
+
+    @property
+    def fileno(self) -> int:
+        """The pipe that its messages come from."""
+        assert self._process is not None and self._process.stdout is not None
+        return self._process.stdout.fileno()
+
+    def ensure(self) -> None:
+        """Start the process if it is not there; return when it is ready.
+
+        Raises UsageError or InputError where its kernel cannot be made, ToolError where the
+        process ends or says nothing.
+        """
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.end()
+        try:
+            self._start()
+            self._greet()
+        except BaseException:
+            self.end()
+            raise
+
+    def _greet(self) -> None:
+        self.say(asdict(self.task))
+        message = self._first_message()
+        if message is None:
+            raise ToolError(
+                f"the process of device {self.name} {self.death()} before it was ready",
+                hint=f"Its last words: {self.last_words() or 'none'}",
+            )
+        if message["event"] == "unusable":
+            kinds = {"UsageError": UsageError, "InputError": InputError}
+            kind: type[EvenerError] = kinds.get(message["error"], ToolError)
+            raise kind(message["message"], hint=message["hint"])
+
+    def measure(self, load: int, precision: Precision) -> None:
+        """Ask for a load; what comes is read with `hear`."""
+        self.say({"load": load, "precision": asdict(precision)})
+
+    def say(self, message: Mapping[str, Any]) -> None:
+        """Send one object; a process that is gone is noticed when it is listened to."""
+        assert self._process is not None and self._process.stdin is not None
+        with suppress(BrokenPipeError, ValueError):
+            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.flush()
+
+    def hear(self, seconds: float) -> dict[str, Any] | None:
+        """Return the next message; None where none comes in time.
+
+        Raises EOFError when the process is gone and has said nothing more.
+        """
+        deadline = time.monotonic() + seconds
+        while b"\n" not in self._buffer:
+            if not self._readable(deadline - time.monotonic()):
+                return None
+            more = os.read(self.fileno, 1 << 16)
+            if not more:
+                raise EOFError
+            self._buffer += more
+        line, _, self._buffer = self._buffer.partition(b"\n")
+        heard: dict[str, Any] = json.loads(line)
+        return heard
+
+    @property
+    def has_message(self) -> bool:
+        """Whether `hear` returns one at once."""
+        return b"\n" in self._buffer
+
+    def death(self) -> str:
+        """Say how the process ended; it is ended if it still runs."""
+        assert self._process is not None
+        try:
+            code = self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return "did not answer"
+        if code >= 0:
+            return f"ended with code {code}"
+        with suppress(ValueError):
+            return f"was ended by {signal.Signals(-code).name}"
+        return f"was ended by signal {-code}"
+
+    def last_words(self) -> str:
+        """Return the end of what the kernel printed, on one line."""
+        if self._output is None:
+            return ""
+        self._output.seek(max(0, os.fstat(self._output.fileno()).st_size - TAIL_BYTES))
+        lines = self._output.read().decode(errors="replace").splitlines()
+        return " | ".join(" ".join(line.split()) for line in lines if line.strip())[-300:]
+
+    def kill(self) -> None:
+        """End the process and whatever it started."""
+        if self._process is not None:
+            _kill(self._process)
+
+    def end(self) -> None:
+        """End the process and forget it."""
+        if self._process is None:
+            return
+        self.kill()
+        for pipe in (self._process.stdin, self._process.stdout):
+            if pipe is not None:
+                with suppress(BrokenPipeError):
+                    pipe.close()
+        with _lock:
+            _running.discard(self._process)
+        os.close(self._lifeline)
+        if self._output is not None:
+            self._output.close()
+        self._process, self._output, self._buffer = None, None, b""
+
+    def _first_message(self) -> dict[str, Any] | None:
+        try:
+            return self.hear(STARTING)
+        except EOFError:
+            return None
+
+    def _start(self) -> None:
+        self._output = tempfile.TemporaryFile()  # noqa: SIM115 - closed by `end`
+        reader, self._lifeline = os.pipe()
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "evener.measuring.child", str(reader)],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._output,
+                env=environment(self.task),
+                pass_fds=(reader,),
+                start_new_session=True,
+            )
+        finally:
+            os.close(reader)
+        with _lock:
+            _running.add(self._process)
+
+    def _readable(self, seconds: float) -> bool:
+        with selectors.DefaultSelector() as selector:
+            selector.register(self.fileno, selectors.EVENT_READ)
+            return bool(selector.select(max(seconds, 0.0)))
+
+
+def environment(task: Task) -> dict[str, str]:
+    """Return the variables of a device's process: as many threads as it has cores."""
+    kept = {k: v for k, v in os.environ.items() if not k.startswith(OF_MPI)}
+    return kept | dict.fromkeys(THREADS, str(max(len(task.cpus), 1)))
+
+
+def end_all() -> None:
+    """End every process: for a program about to leave."""
+    with _lock:
+        running = list(_running)
+    for process in running:
+        _kill(process)
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    if process.poll() is None:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()

@@ -1,0 +1,127 @@
+"""`evener measure`: a file of speeds, a table, a JSON object; what is refused; what is resumed."""
+
+import json
+import math
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from evener.filing.speeds import read_speeds
+from evener.measuring.devices import allowed_cpus
+
+DEVICE = f"cpu{allowed_cpus()[0]}"
+QUICK = ("--time-limit", "0.3", "--precision", "0.5", "--device", DEVICE)
+
+
+def test_a_given_matrix_in_a_file_of_speeds(evener, grid_file, tmp_path):
+    file = tmp_path / "speeds.toml"
+    said = evener("measure", "spmv", "--graph", grid_file, "--range", "10:500", "--points", 3,
+                  "-o", file, *QUICK)  # fmt: skip
+    assert (said.code, said.err) == (0, "")
+    assert "one unit is a row" in said.out
+    (device,) = read_speeds(file)
+    assert [s.load for s in device.samples] == [10, 71, 500]
+    assert all(s.half_width > 0 for s in device.samples)
+    assert device.notes["matrix"] == "grid.graph"
+    assert not file.with_name("speeds.toml.journal").exists()
+
+
+def test_json(evener, tmp_path):
+    said = evener("measure", "axpy", "--range", "9:9", "-o", tmp_path / "s.toml", "--json", *QUICK)
+    found = json.loads(said.out)
+    assert found["unit"] == "element"
+    (device,) = found["devices"]
+    assert device["capacity"] is None
+    assert device["gaps"] == []
+    assert device["samples"][0]["flops"] == 18.0
+
+
+OWN = """
+import time
+from pathlib import Path
+class Small:
+    def complexity(self, d): return d
+    def initialize(self, d):
+        if d > 50: raise MemoryError
+        with open("loads", "a") as f: f.write(f"{d}\\n")
+        self.d = d
+        if d == 4 and Path("hang").exists(): time.sleep(60)
+    def execute(self):
+        end = time.perf_counter() + 1e-3
+        while time.perf_counter() < end: pass
+    def finalize(self): pass
+class Broken(Small):
+    def execute(self): raise RuntimeError("no luck")
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    (tmp_path / "own.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def test_memory_that_ends_is_the_capacity(evener, own):
+    said = evener(
+        "measure", "own:Small", "--range", "10:1000", "--points", 3, "-o", "s.toml", *QUICK
+    )
+    assert said.code == 0
+    assert "holds" in said.out
+    (device,) = read_speeds("s.toml")
+    assert 45 < device.capacity <= 50
+    assert "memory" in device.notes["gaps"]
+
+
+def test_nothing_measured_is_an_error_and_no_file(evener, own):
+    said = evener("measure", "own:Broken", "--range", "1:9", "--points", 2, "-o", "s.toml", *QUICK)
+    assert said.code == 4
+    assert "no luck" in said.err
+    assert not (own / "s.toml").exists()
+
+
+@pytest.mark.slow
+def test_after_a_kill_the_same_command_goes_on(evener, own):
+    words = ["measure", "own:Small", "--range", "1:8", "--points", "4", "-o", "s.toml", *QUICK]
+    (own / "hang").touch()
+    process = subprocess.Popen([sys.executable, "-m", "evener", *words], stderr=subprocess.PIPE)
+    loads = own / "loads"
+    deadline = time.monotonic() + 60
+    while not (loads.exists() and "4" in loads.read_text().split()):
+        assert process.poll() is None and time.monotonic() < deadline
+        time.sleep(0.02)
+    process.send_signal(signal.SIGKILL)
+    process.communicate()
+    assert not (own / "s.toml").exists()
+    assert len((own / "s.toml.journal").read_text().splitlines()) == 3  # settings, 1 and 2
+    (own / "hang").unlink()
+    assert evener(*words).code == 0
+    assert loads.read_text().split() == ["1", "2", "4", "4", "8"]
+    (device,) = read_speeds("s.toml")
+    assert [s.load for s in device.samples] == [1, 2, 4, 8]
+    assert device.capacity == math.inf
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["fft"], "no kernel 'fft'"),
+        (["spmv", "--range", "9:1"], "LOW:HIGH"),
+        (["spmv", "--points", "0"], "--points"),
+        (["spmv", "--device", "core0"], "no device"),
+        (["spmv", "--precision", "2"], "precision"),
+        (["spmv", "--repetitions", "1"], "repetitions"),
+        (["spmv", "--memory", "-1"], "--memory"),
+        (["axpy", "--graph", "x.graph"], "has no matrix"),
+        (["gemm", "--block", "0"], "width"),
+    ],
+)
+def test_what_is_refused(evener, tmp_path, monkeypatch, words, message):
+    monkeypatch.chdir(tmp_path)
+    said = evener("measure", *words, "-o", "s.toml")
+    assert said.code == 2
+    assert message in said.err
+    assert not list(tmp_path.iterdir())
