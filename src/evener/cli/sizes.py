@@ -39,7 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
     curves = parser.add_argument_group("with --speeds FILE")
     curves.add_argument(
-        "--method", metavar="NAME", help="constant, exact or auto (auto): how sizes are found"
+        "--method", metavar="NAME", help="constant, gpa, npa, exact or auto (auto): how"
     )
 
 

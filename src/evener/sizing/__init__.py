@@ -10,10 +10,15 @@ Speeds that change with load, by the models of evener.models:
 solving.py        solve_sizes: one call for every method
 problems.py       what is asked of a method, checked
 constant.py       one speed each (CPM)
+geometric.py      lines through the origin (GPA)
+numerical.py      root finding on smooth curves (NPA)
+handing_out.py    whole sizes from balanced real ones
 exact.py          models of any shape
 bisecting.py      the least time by which the largest loads suffice
 reaching.py       which sums whole loads can have
-segments.py       what is done by a time: piecewise models, all at once
+segments.py       what is done by a time: models in pieces, all at once
+stacking.py       the pieces of all models in flat arrays
+rates.py          what is done by a time: constant speeds
 tables.py         what is done by a time: any models, load by load
 """
 

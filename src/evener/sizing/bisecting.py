@@ -68,7 +68,8 @@ def least_time(loads: Loads) -> Least:
         is_near = surplus + lack <= 4 * largest.size or np.nextafter(early, np.inf) >= late
         if is_near and loads.next_time(early) >= late:
             return Least(late, largest, before, step)
-        middle = _between(early, late, lack / (surplus + lack), step)
+        near = early * (1 + (1 + low.size) / n)
+        middle = _between(early, late, near, lack / (surplus + lack), step)
         at_middle = loads.largest(middle)
         if int(at_middle.sum()) >= n:
             late, largest = middle, at_middle
@@ -88,9 +89,10 @@ def handed_back(loads: Loads, least: Least) -> IntArray:
     return np.asarray(least.largest - np.diff(taken, prepend=0))
 
 
-def _between(early: float, late: float, share: float, step: int) -> float:
+def _between(early: float, late: float, near: float, share: float, step: int) -> float:
     """A time to try: in the middle, or every second step where the units would lie on a line."""
     if early > 0 and late > 4 * early:
-        return float(np.sqrt(early) * np.sqrt(late))
+        # Where nothing but speed limits, one unit more each is enough.
+        return near if step == 0 else float(np.sqrt(early) * np.sqrt(late))
     share = min(max(share, 0.02), 0.98) if step % 2 else 0.5
     return float(np.clip(early + (late - early) * share, np.nextafter(early, late), late))

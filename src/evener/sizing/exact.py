@@ -17,7 +17,8 @@ from evener.arrays import IntArray
 from evener.sizing.bisecting import Loads, handed_back, least_time
 from evener.sizing.problems import Answer, Problem
 from evener.sizing.reaching import TooManyRunsError, find_sizes
-from evener.sizing.segments import Segments, is_piecewise
+from evener.sizing.segments import Segments
+from evener.sizing.stacking import can_stack
 from evener.sizing.tables import Table
 
 MOST_ENTRIES = 8_000_000  # of a table of times: 64 MB
@@ -34,7 +35,7 @@ class Found(NamedTuple):
 
 def whole_loads(problem: Problem) -> Loads | None:
     """Every whole load of every device: as segments or a table; None where that is too large."""
-    if all(is_piecewise(model) for model in problem.models):
+    if can_stack(problem.models):
         return Segments(problem)
     return Table(problem) if problem.k * (problem.n + 1) <= MOST_ENTRIES else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, as_array, as_integers, as_numbers
 from evener.errors import InfeasibleError, InputError
-from evener.models import SpeedModel
+from evener.models import Constant, SpeedModel
 from evener.sizing.memory_capped import MAX_WHOLE, shortfall
 
 
@@ -29,12 +30,26 @@ class Problem:
     low: IntArray
     high: IntArray
     fixed: FloatArray
-    names: tuple[str, ...]
+    names: tuple[str, ...] | None = None
+
+    def name(self, device: int) -> str:
+        """What a device is called in messages."""
+        return f"device {device}" if self.names is None else self.names[device]
 
     @property
     def k(self) -> int:
         """Number of devices."""
         return len(self.models)
+
+    @cached_property
+    def is_constant(self) -> bool:
+        """Whether every speed is the same at every load."""
+        return set(map(type, self.models)) == {Constant}
+
+    @cached_property
+    def rates(self) -> FloatArray:
+        """(k,) speeds where all are constant [units/s]."""
+        return np.array([model.rate for model in self.models if isinstance(model, Constant)])
 
     @property
     def even(self) -> FloatArray:
@@ -74,27 +89,29 @@ def make_problem(
     if isinstance(n, bool) or n != int(n) or not 0 <= n <= MAX_WHOLE:
         raise InputError(f"the load must be a whole number from 0 to 2^53, not {n}")
     n, k = int(n), len(models)
-    called = tuple(names) if names is not None else tuple(f"device {i}" for i in range(k))
     capacity = np.array([model.capacity for model in models], np.float64)
     least = _whole(low, k, "low", 0)
     most = np.minimum(_whole(high, k, "high", n), n)
     most = np.minimum(most, np.floor(np.minimum(capacity, n)).astype(np.int64))
     fixed = np.zeros(k) if fixed_seconds is None else as_numbers(_all(fixed_seconds, k), "fixed")
+    called = None if names is None else tuple(names)
+    problem = Problem(tuple(models), n, least, most, fixed, called)
     for values, name in ((least, "low"), (most, "high"), (fixed, "fixed_seconds")):
         if values.shape != (k,):
             raise InputError(f"{name} has shape {values.shape} for {k} devices")
         if (values < 0).any():
             i = int(np.argmax(values < 0))
-            raise InputError(f"{name} of {called[i]} must not be negative, is {values[i]}")
-    _check_room(n, least, most, called)
-    return Problem(tuple(models), n, least, most, fixed, called)
+            raise InputError(f"{name} of {problem.name(i)} must not be negative, is {values[i]}")
+    _check_room(problem)
+    return problem
 
 
-def _check_room(n: int, low: IntArray, high: IntArray, names: tuple[str, ...]) -> None:
+def _check_room(problem: Problem) -> None:
+    n, low, high = problem.n, problem.low, problem.high
     if (low > high).any():
         i = int(np.argmax(low > high))
         raise InfeasibleError(
-            f"{names[i]} must get at least {low[i]:,} units and can take {high[i]:,} at most"
+            f"{problem.name(i)} must get at least {low[i]:,} units and can take {high[i]:,} at most"
         )
     if high.sum(dtype=np.float64) < n and high.sum() < n:
         raise InfeasibleError(

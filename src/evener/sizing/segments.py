@@ -1,8 +1,8 @@
-"""Constant and piecewise models side by side: which whole loads are done by a given time.
+"""Which whole loads are done by a given time, by models of which the pieces are known.
 
 Between two knots of a piecewise model speed is a + b x, so that time x / (a + b x) rises or falls
-all the way: the whole loads done by a time are one run at an end of each segment. All segments of
-all devices lie in flat arrays, and one time is asked of all of them at once.
+all the way; a smooth model's pieces are cut where time turns. The whole loads done by a time are
+then one run at an end of each segment, and one time is asked of all segments at once.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
-from evener.models import Constant, SpeedModel
-from evener.models_piecewise import Piecewise
 from evener.sizing.problems import Problem
+from evener.sizing.stacking import follows, stacked
+
+NEWTON_STEPS = 6  # from the middle of a cubic piece; halving does the rest
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,44 +31,33 @@ class Runs:
     last: IntArray
 
 
-def is_piecewise(model: SpeedModel) -> bool:
-    """Whether speed is linear between knots, which is what Segments can hold."""
-    return isinstance(model, Constant | Piecewise)
-
-
 class Segments:
     """The whole loads above zero of k devices, as s segments of monotone time.
 
-    device, first, last: (s,) int64; speed at load x is base_speed + slope (x - base_load).
-    Segments lie by device, ascending; devices without room for a unit have none.
+    device, first, last: (s,) int64. Segments lie by device, ascending; devices without room for a
+    unit have none.
     """
 
     def __init__(self, problem: Problem) -> None:
         self.problem = problem
-        parts = [_edges(model) for model in problem.models]
-        counts = np.array([left.size for left, _, _ in parts])
-        device = np.repeat(np.arange(problem.k), counts)
-        left, speed, slope = (np.concatenate(part) for part in zip(*parts, strict=True))
+        self._pieces = stacked(problem.models).split()
+        device, left = self._pieces.device, self._pieces.left
         high = problem.high[device]
         # A whole knot belongs to the segment on its right.
         first = np.maximum(np.ceil(np.minimum(left, high + 1.0)).astype(np.int64), 1)
-        ends = np.r_[device[1:] != device[:-1], True]
-        last = np.where(ends, high, np.r_[first[1:] - 1, 0])
-        first = np.maximum(first, problem.low[device])
-        last = np.minimum(last, high)
-        kept = first <= last
-        self.device, self.first, self.last = device[kept], first[kept], last[kept]
-        self._load, self._speed, self._slope = left[kept], speed[kept], slope[kept]
+        last = np.where(np.r_[~follows(device), True], high, np.r_[first[1:] - 1, 0])
+        first, last = np.maximum(first, problem.low[device]), np.minimum(last, high)
+        self._piece = np.flatnonzero(first <= last)
+        self.device = device[self._piece]
+        self.first, self.last = first[self._piece], last[self._piece]
         self._fixed = problem.fixed[self.device]
-        self._at_first = self._times(slice(None), self.first)
-        self._at_last = self._times(slice(None), self.last)
-        if not np.isfinite(self._at_first + self._at_last).all():
-            i = int(self.device[np.argmin(np.isfinite(self._at_first + self._at_last))])
-            raise InputError(f"{problem.names[i]} takes longer than a number can hold")
+        everything = np.arange(self.device.size)
+        self._at_first = self._times(everything, self.first)
+        self._at_last = self._times(everything, self.last)
+        self._check()
         self._least = np.minimum(self._at_first, self._at_last)
         self._has_zero = problem.low == 0
-        count = np.bincount(self.device, minlength=problem.k)
-        self._start = np.cumsum(count) - count
+        self._start = np.searchsorted(self.device, np.arange(problem.k + 1))
 
     def times(self, sizes: IntArray) -> FloatArray:
         """(k,) seconds of whole sizes within the limits [s]."""
@@ -84,7 +74,7 @@ class Segments:
         # Within a segment no load is done faster than at one of its ends.
         fastest = np.zeros(self.problem.k)
         for load in (self.first, self.last):
-            np.maximum.at(fastest, self.device, self._speeds(slice(None), load))
+            np.maximum.at(fastest, self.device, self._pieces.speed(self._piece, load))
         early = self.problem.n / fastest.sum() * (1 - 1e-9)
         return float(early), float(self._latest().max())
 
@@ -126,28 +116,26 @@ class Segments:
 
     def is_rising(self) -> bool:
         """Whether no device takes longer for less: each time is then one size at most."""
-        follows = self.device[1:] == self.device[:-1]
-        return bool(
-            (self._at_first <= self._at_last).all()
-            and (self._at_last[:-1] <= self._at_first[1:])[follows].all()
-        )
+        falls = self._at_last[:-1] > self._at_first[1:]
+        return not bool((self._at_first > self._at_last).any() or falls[follows(self.device)].any())
 
     def _latest(self) -> FloatArray:
         return np.maximum(self._at_first, self._at_last)
 
-    def _times(self, segment: IntArray | slice, load: IntArray) -> FloatArray:
-        with np.errstate(over="ignore"):
-            return np.asarray(load / self._speeds(segment, load) + self._fixed[segment])
+    def _check(self) -> None:
+        is_finite = np.isfinite(self._at_first + self._at_last)
+        if not is_finite.all():
+            name = self.problem.name(int(self.device[np.argmin(is_finite)]))
+            raise InputError(f"{name} takes longer than a number can hold")
 
-    def _speeds(self, segment: IntArray | slice, load: IntArray) -> FloatArray:
-        rise = self._slope[segment] * (load - self._load[segment])
-        return np.asarray(self._speed[segment] + rise)
+    def _times(self, segment: IntArray, load: IntArray) -> FloatArray:
+        with np.errstate(over="ignore"):
+            speed = self._pieces.speed(self._piece[segment], load)
+            return np.asarray(load / speed + self._fixed[segment])
 
     def _segment_of(self, device: IntArray, load: IntArray) -> IntArray:
         """The segment each load of each device lies in: binary search, all at once."""
-        low = self._start[device]
-        ends = np.r_[self._start[1:], self.device.size]
-        high = ends[device] - 1
+        low, high = self._start[device], self._start[device + 1] - 1
         while (low < high).any():
             middle = (low + high + 1) // 2
             right = self.first[middle] <= load
@@ -170,11 +158,7 @@ class Segments:
         rising = self._at_first[segment] <= seconds
         inside = np.where(rising, self.first[segment], self.last[segment])  # done
         outside = np.where(rising, self.last[segment], self.first[segment])  # not done
-        left = seconds - self._fixed[segment]
-        start = self._speed[segment] - self._slope[segment] * self._load[segment]
-        with np.errstate(all="ignore"):
-            guess = start * left / (1 - self._slope[segment] * left)
-        guess = np.where(np.isfinite(guess), guess, inside)
+        guess = self._guess(segment, seconds)
         for step in range(200):
             ahead = np.abs(outside - inside) > 1
             if not ahead.any():
@@ -189,6 +173,18 @@ class Segments:
             outside = np.where(ahead & ~done, trial, outside)
         return np.asarray(inside)
 
+    def _guess(self, segment: IntArray, seconds: float) -> FloatArray:
+        """Where time crosses `seconds`: by formula where speed is linear, else by Newton."""
+        piece, left = self._piece[segment], seconds - self._fixed[segment]
+        first, last = self.first[segment], self.last[segment]
+        load: FloatArray = first + (last - first) / 2
+        for _ in range(1 if self._pieces.is_linear else NEWTON_STEPS):
+            speed, slope = self._pieces.speed(piece, load), self._pieces.slope(piece, load)
+            with np.errstate(all="ignore"):
+                load = load - (load - left * speed) / (1 - left * slope)
+            load = np.clip(np.where(np.isfinite(load), load, first), first, last)
+        return load
+
 
 def joined(device: IntArray, first: IntArray, last: IntArray) -> Runs:
     """Runs that lie by device and load and do not overlap; those that touch become one."""
@@ -197,22 +193,3 @@ def joined(device: IntArray, first: IntArray, last: IntArray) -> Runs:
     opens = np.r_[True, (device[1:] != device[:-1]) | (first[1:] > last[:-1] + 1)]
     starts = np.flatnonzero(opens)
     return Runs(device[starts], first[starts], last[np.r_[starts[1:] - 1, device.size - 1]])
-
-
-def _edges(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Left ends of a model's segments, and the speed there and its slope."""
-    if isinstance(model, Constant):
-        return _ZERO, np.array([model.rate]), _ZERO
-    assert isinstance(model, Piecewise)
-    loads, speeds = model.loads, model.speeds
-    slope = np.diff(speeds) / np.diff(loads)
-    flat = loads.size > 0 and loads[0] > 0
-    start: list[float] = [0.0] if flat else []
-    return (
-        np.concatenate([start, loads]),
-        np.concatenate([speeds[:1] if flat else start, speeds]),
-        np.concatenate([start, slope, [0.0]]),
-    )
-
-
-_ZERO = np.zeros(1)

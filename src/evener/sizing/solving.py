@@ -14,9 +14,11 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import UsageError
-from evener.models import Constant, SpeedModel
+from evener.models import SpeedModel
 from evener.sizing.constant import solve_constant
 from evener.sizing.exact import solve_exact
+from evener.sizing.geometric import solve_gpa
+from evener.sizing.numerical import solve_npa
 from evener.sizing.problems import Answer, Problem, make_problem
 
 
@@ -72,15 +74,15 @@ def solve_sizes(
 
 def choose_method(problem: Problem) -> tuple[str, str]:
     """Return what `auto` takes for these models, and why."""
-    if all(isinstance(model, Constant) for model in problem.models):
+    if problem.is_constant:
         return "constant", "auto: every speed is constant"
     return "exact", "auto: speeds change with load"
 
 
 def seconds_of(problem: Problem, sizes: IntArray) -> FloatArray:
     """(k,) seconds that the devices take for their sizes, by their own models [s]."""
-    if all(isinstance(model, Constant) for model in problem.models):
-        seconds = sizes / np.array([m.rate for m in problem.models if isinstance(m, Constant)])
+    if problem.is_constant:
+        seconds = sizes / problem.rates
     else:
         seconds = np.array([m.time(float(d)) for m, d in zip(problem.models, sizes, strict=True)])
     return np.where(sizes > 0, seconds + problem.fixed, 0.0)
@@ -88,5 +90,7 @@ def seconds_of(problem: Problem, sizes: IntArray) -> FloatArray:
 
 METHODS: Mapping[str, Callable[[Problem], Answer]] = {
     "constant": solve_constant,
+    "gpa": solve_gpa,
+    "npa": solve_npa,
     "exact": solve_exact,
 }

@@ -1,0 +1,73 @@
+"""GPA, the geometric partitioning algorithm: a line through the origin cuts every speed curve.
+
+In the plane of load and speed, all points on a line through the origin take the same time, the
+inverse of its slope. Where curves keep to the rule of shape (concave while they rise, then
+falling), a line cuts each of them once, and the loads at the cuts grow as it turns down: it is
+turned until they add up ([Cla14]_, 4.1). Here loads are whole from the start: of all lines
+the steepest is found whose loads, rounded down, still suffice, which makes the whole sizes
+optimal; [Cla14]_ adds what rounding lost to the largest loads.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from evener.errors import UsageError
+from evener.models import Constant, SpeedModel
+from evener.models_akima import Akima
+from evener.models_piecewise import Piecewise
+from evener.models_shape import kept_by_shape
+from evener.sizing.bisecting import handed_back, least_time
+from evener.sizing.problems import Answer, Problem
+from evener.sizing.segments import Segments
+
+
+def solve_gpa(problem: Problem) -> Answer:
+    """Return whole sizes of least makespan for the curves as the rule of shape leaves them.
+
+    Smooth models count with their points. Raises UsageError for models without points.
+    """
+    models = tuple(in_shape(model, problem.name(i)) for i, model in enumerate(problem.models))
+    loads = Segments(replace(problem, models=models))
+    least = least_time(loads)
+    sizes = handed_back(loads, least)
+    pairs = list(zip(models, problem.models, strict=True))
+    if all(model is given for model, given in pairs):
+        return Answer(sizes, bound=max(least.seconds, loads.needed()))
+    dropped = [n for n in (_dropped(model, given) for model, given in pairs) if n]
+    note = f"gpa: the rule of shape drops {sum(dropped):,} samples of {len(dropped):,} devices"
+    return Answer(sizes, True, (note,) if dropped else ())
+
+
+def in_shape(model: SpeedModel, name: str) -> SpeedModel:
+    """The model itself where a line cuts it once; else a Piecewise of the points that may stay."""
+    if isinstance(model, Constant):
+        return model
+    points = model.points if isinstance(model, Akima) else model
+    if not isinstance(points, Piecewise):
+        raise UsageError(
+            f"gpa needs the points of a curve; the model of {name} has none",
+            hint="exact takes models of any kind.",
+        )
+    if _keeps_shape(points):
+        return points
+    kept = kept_by_shape(points.loads, points.speeds)
+    return Piecewise(points.loads[kept], points.speeds[kept], points.capacity)
+
+
+def _keeps_shape(model: Piecewise) -> bool:
+    """Whether the rule would drop nothing."""
+    top = int(np.argmax(model.speeds))
+    rise = np.diff(model.speeds, prepend=0.0)
+    slope = rise[: top + 1] / np.diff(model.loads[: top + 1], prepend=0.0)
+    concave = (slope[1:] <= slope[:-1]).all() and (rise[: top + 1] >= 0).all()
+    return bool(concave and (rise[top + 1 :] <= 0).all())
+
+
+def _dropped(model: SpeedModel, given: SpeedModel) -> int:
+    points = given.points if isinstance(given, Akima) else given
+    if not (isinstance(model, Piecewise) and isinstance(points, Piecewise)):
+        return 0
+    return int(points.loads.size - model.loads.size)
