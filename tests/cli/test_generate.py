@@ -10,8 +10,10 @@ import pytest
 
 from evener.cli import main
 from evener.filing.reading import read
-from evener.generating.families import GENERATORS
+from evener.filing.speeds import read_speeds
+from evener.generating.families import FAMILIES, GENERATORS
 from evener.generating.rmat import rmat
+from evener.generating.speed_curves import emulated_speeds
 
 
 @pytest.fixture
@@ -147,9 +149,21 @@ def test_more_than_the_memory_is_refused(generate, monkeypatch):
     assert "2,147,483,647 points need about 1,718.0 GB of memory to make" in said
 
 
+def test_speeds_of_emulated_devices(generate, tmp_path):
+    given = ["speeds", "--curves", "cluster2", "--points", "7", "--noise", "0.1"]
+    code, shown, _ = generate(*given, "-o", "s.toml", "--json")
+    assert code == 0
+    assert (json.loads(shown)["devices"], json.loads(shown)["samples"]) == (4, 28)
+    assert read_speeds("s.toml") == emulated_speeds("cluster2", 7, 0.1)
+    for words, match in (("-o s.graph", "ends in .toml"), ("-o s.toml --n 5", "has no --n")):
+        code, _, said = generate(*given, *words.split())
+        assert (code, match in said) == (2, True)
+    assert generate("speeds", "--curves", "none", "-o", "s.toml")[0] == 2
+
+
 def test_help_lists_all_families(capsys):
     assert main(["generate", "--help"]) == 0
     shown = capsys.readouterr().out
-    for name, family in GENERATORS.items():
+    for name, family in FAMILIES.items():
         assert f"{name} " in shown
         assert family.purpose in shown

@@ -28,6 +28,7 @@ EXAMPLES = {
     "fits": "fits g.graph --machine m.toml",
     "sizes": "sizes --machine m.toml --n 100",
     "measure": "measure axpy --device cpu0 --range 9:9 --time-limit 0.1 -o s.toml",
+    "models": "models v.toml",
     "machine": "machine topo1 --k 4 --fast 2 -o new.toml",
     "replay": "replay g.plan g.graph",
     "export": "export g.plan --to csv -o new.csv",
@@ -62,6 +63,7 @@ def made(tmp_path_factory):
     write_graph(folder / "g.graph", graph)
     write_text(folder / "m.toml", '[[device]]\nname = "a[/b] :smile:"\nspeed = 2\n'
                '[[device]]\nname = "[bold]"\nspeed = 1\n')  # fmt: skip
+    write_text(folder / "v.toml", '[[device]]\nname = "[bold]"\nsamples = [[9, 1], [19, 3]]\n')
     assert main(["plan", str(folder / "g.graph"), "--k", "3", "-o", str(folder / "g.plan"),
                  "--quiet"]) == 0  # fmt: skip
     return folder

@@ -1,4 +1,4 @@
-"""`evener generate`: make a mesh or graph of a family, from a seed."""
+"""`evener generate`: make a mesh, a graph or a speeds file of a family, from a seed."""
 
 from __future__ import annotations
 
@@ -15,19 +15,20 @@ if TYPE_CHECKING:
     from evener.generating.families import Family
     from evener.graphs import Graph
     from evener.meshes import Mesh
+    from evener.samples import DeviceSpeeds
 
 DEFAULT_SEED = 7
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    from evener.generating.families import GENERATORS
+    from evener.generating.families import FAMILIES
 
-    width = max(map(len, GENERATORS))
+    width = max(map(len, FAMILIES))
     parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "families:\n" + "\n".join(
         f"  {name:<{width}}  {family.purpose}: {' '.join(map(_option, family.parameters))}"
-        for name, family in GENERATORS.items()
+        for name, family in FAMILIES.items()
     )
     parser.add_argument("family", help="one of those below")
     parser.add_argument(
@@ -35,11 +36,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output",
         required=True,
         metavar="FILE",
-        help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells)",
+        help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells); "
+        "speeds .toml",
     )
     parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="default 7")
     texts: dict[str, dict[str, list[str]]] = {}
-    for name, family in GENERATORS.items():
+    for name, family in FAMILIES.items():
         for parameter, text in family.parameters.items():
             texts.setdefault(parameter, {}).setdefault(text, []).append(name)
     for parameter, families in texts.items():
@@ -49,12 +51,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make it, write it, say what it is."""
-    from evener.generating.families import GENERATORS
+    from evener.generating.families import FAMILIES
 
-    if args.family not in GENERATORS:
-        known = ", ".join(GENERATORS)
+    if args.family not in FAMILIES:
+        known = ", ".join(FAMILIES)
         raise UsageError(f"there is no family {args.family!r}", hint=f"Families: {known}.")
-    family = GENERATORS[args.family]
+    family = FAMILIES[args.family]
     given = _given(args, family)
     as_mesh = _checked_output(Path(args.output), family)
     with out.progress("generate") as progress:
@@ -73,9 +75,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 def _given(args: argparse.Namespace, family: Family) -> dict[str, Any]:
     """Return the family's parameters; refuse options that are another's, and missing ones."""
-    from evener.generating.families import GENERATORS
+    from evener.generating.families import FAMILIES
 
-    for other in GENERATORS.values():
+    for other in FAMILIES.values():
         for name in other.parameters:
             if name not in family.parameters and getattr(args, name) is not None:
                 belongs = ", ".join(map(_option, family.parameters))
@@ -94,6 +96,7 @@ def _given(args: argparse.Namespace, family: Family) -> dict[str, Any]:
 
 def _value(text: str, annotation: str, option: str) -> Any:
     kinds: dict[str, tuple[Callable[[str], Any], str]] = {
+        "str": (str, "a text"),
         "int": (int, "a whole number"),
         "float": (float, "a number"),
         "Sequence[int]": (lambda sides: [int(side) for side in sides.split("x")], "as 100x200"),
@@ -114,6 +117,10 @@ def _checked_output(path: Path, family: Family) -> bool:
     if path.is_dir() or not path.parent.is_dir():
         reason = "is a folder; a file name is needed" if path.is_dir() else "has no folder to be in"
         raise InputError(reason, file=path)
+    if family.returns == "speeds":
+        if path.suffix.lower() != ".toml":
+            raise UsageError(f"a speeds file ends in .toml, unlike {path.name}")
+        return False
     if path.suffix.lower() in MESH_WRITERS:
         if family.returns == "mesh":
             return True
@@ -138,9 +145,14 @@ def _option(parameter: str) -> str:
 
 
 def _write(
-    path: str, made: Graph | Mesh, *, as_mesh: bool
+    path: str, made: Graph | Mesh | tuple[DeviceSpeeds, ...], *, as_mesh: bool
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Write a mesh as such or as the graph of its cells; returns remarks and counts."""
+    if isinstance(made, tuple):
+        from evener.filing.speeds import write_speeds
+
+        write_speeds(path, made)
+        return (), {"devices": len(made), "samples": sum(len(d.samples) for d in made)}
     from evener.filing.writing_graphs import write_graph
     from evener.filing.writing_meshes import write_mesh
     from evener.meshes import Mesh

@@ -23,9 +23,11 @@ from evener.generating.simplices import (
     triangle_dual,
     triangle_mesh,
 )
+from evener.generating.speed_curves import CURVE_SETS, emulated_speeds
 from evener.generating.triangulating import delaunay_graph, dual_graph, triangulate
 from evener.graphs import Graph
 from evener.meshes import Mesh
+from evener.samples import DeviceSpeeds
 
 N_POINTS = "number of points"
 N_VERTICES = "number of vertices"
@@ -35,8 +37,8 @@ N_VERTICES = "number of vertices"
 class Family:
     """A generator: `make` takes what `parameters` names (and says), and a seed if `seeded`."""
 
-    make: Callable[..., Graph | Mesh]
-    returns: Literal["graph", "mesh"]
+    make: Callable[..., Graph | Mesh | tuple[DeviceSpeeds, ...]]
+    returns: Literal["graph", "mesh", "speeds"]
     purpose: str
     parameters: dict[str, str]
     seeded: bool = True
@@ -101,6 +103,21 @@ GENERATORS = {
             "camber": "of the mean line, in chords (default 0.02)",
             "camber_at": "where it is largest, in chords (default 0.4)",
             "thickness": "largest, in chords (default 0.12)",
+        },
+    ),
+}
+
+# What `evener generate` makes: graphs and meshes, and speeds of devices.
+FAMILIES = GENERATORS | {
+    "speeds": Family(
+        emulated_speeds,
+        "speeds",
+        "samples of emulated devices, for a speeds file",
+        {
+            "curves": f"devices: {', '.join(CURVE_SETS)}",
+            "points": "samples of each device (default 20)",
+            "noise": "standard deviation of a time, relative (default 0)",
+            "repetitions": "times a sample is the mean of (default 5)",
         },
     ),
 }

@@ -1,0 +1,52 @@
+"""Draws the pictures of docs/models.md: emulated servers, and the same samples fitted four ways.
+
+python docs/images/models.py
+"""
+
+import io
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from evener.generating.speed_curves import emulated_speeds
+from evener.reporting.plots import figure_bytes
+from evener.reporting.speed_fits import DeviceFits
+from evener.reporting.speed_plots import draw_fits
+from evener.samples import DeviceSpeeds, Sample
+
+FOLDER = Path(__file__).parent
+
+
+def main():
+    """Write both."""
+    servers = emulated_speeds("cluster2", points=24, noise=0.06)
+    save("models-cluster.png", draw_fits([DeviceFits(device) for device in servers]))
+    save("models-kinds.png", draw_fits([DeviceFits(uneven()), DeviceFits(few())]))
+
+
+def uneven():
+    """A GPU with a dip, a plateau and a cliff, measured with noise; the last point was stopped."""
+    loads = np.array([100, 300, 700, 1500, 3000, 5000, 8000, 12000, 18000, 25000, 32000, 40000])
+    speeds = np.array([8, 22, 47, 80, 118, 101, 142, 150, 139, 146, 120, 24]) * 1e5
+    samples = [Sample(load, load / speed, 0.04 * load / speed, 5)
+               for load, speed in zip(loads[:-1], speeds, strict=False)]  # fmt: skip
+    stopped = Sample(loads[-1], loads[-1] / speeds[-1], status="slower")
+    return DeviceSpeeds("a dip, a plateau and a cliff", (*samples, stopped), capacity=45_000)
+
+
+def few():
+    """Three samples: a partial model."""
+    samples = (Sample(500, 0.00012, 5e-6, 5), Sample(5000, 0.0006, 3e-5, 5),
+               Sample(20000, 0.0060, 2e-4, 5))  # fmt: skip
+    return DeviceSpeeds("three samples", samples)
+
+
+def save(name, figure):
+    """As a PNG of few colours, the same bytes every time."""
+    image = Image.open(io.BytesIO(figure_bytes(figure, "png"))).convert("RGB")
+    image.quantize(160).save(FOLDER / name, optimize=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,75 @@
+"""Figures by matplotlib, which nothing else imports: made, drawn on by others, saved here.
+
+No pyplot and no global state: a figure belongs to who made it, and equal figures give equal bytes.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from evener.errors import UsageError
+from evener.writing import atomic_write
+
+STYLE: dict[str, Any] = {
+    "font.family": "DejaVu Sans",
+    "font.size": 8,
+    "axes.titlesize": 9,
+    "axes.edgecolor": "#8a9099",
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "grid.color": "#e3e6ea",
+    "grid.linewidth": 0.6,
+    "legend.frameon": False,
+    "svg.hashsalt": "evener",
+}
+DPI = 150
+SUFFIXES = (".png", ".svg")
+
+
+@contextmanager
+def styled() -> Iterator[None]:
+    """Draw in the house's style: what is made inside has it."""
+    import matplotlib as mpl
+
+    settings: Any = STYLE
+    with mpl.rc_context(settings):
+        yield
+
+
+def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure of `width` x `height` inches and its rows x columns axes, row by row."""
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def figure_bytes(figure: Any, kind: str) -> bytes:
+    """Return a figure as "png" or "svg"."""
+    content = io.BytesIO()
+    stamps = {"Date": None} if kind == "svg" else {"Software": None}
+    with styled():
+        figure.savefig(content, format=kind, dpi=DPI, metadata=stamps)
+    return content.getvalue()
+
+
+def save_figure(path: str | Path, figure: Any) -> None:
+    """Write a figure as its file's suffix says, whole or not at all."""
+    kind = checked_kind(path)
+    content = figure_bytes(figure, kind)
+    with atomic_write(path) as file:
+        file.write(content)
+
+
+def checked_kind(path: str | Path) -> str:
+    """Return "png" or "svg", by a file's suffix; UsageError for another one."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in SUFFIXES:
+        raise UsageError(f"a picture ends in {' or '.join(SUFFIXES)}, unlike {Path(path).name}")
+    return suffix[1:]

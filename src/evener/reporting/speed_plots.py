@@ -1,0 +1,102 @@
+"""Speed against load, a panel a device: samples with error bars, every fit, where they differ."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from evener.reporting.numbers import count, percent
+from evener.reporting.plots import new_figure, styled
+from evener.reporting.speed_fits import CURVES, DeviceFits
+from evener.samples import Sample
+
+COLUMNS = 3
+PANEL = (3.1, 2.3)  # inches
+LEGEND_COLUMNS = 2  # a panel
+INK, FAINT, ALARM = "#262a30", "#8a9099", "#cc3311"
+LINES = {
+    "constant": {"color": FAINT, "linestyle": "--", "linewidth": 0.9},
+    "piecewise": {"color": "#4477aa", "linewidth": 1.6},
+    "shaped": {"color": "#228833", "linewidth": 1.2, "linestyle": (0, (5, 1.5))},
+    "akima": {"color": "#ee6677", "linewidth": 1.0},
+}
+
+
+def draw_fits(fits: Sequence[DeviceFits], given: Mapping[str, float] | None = None) -> Any:
+    """Return a figure with a panel for each device.
+
+    given: the load [units] that a plan gives to devices of these names, marked on their model.
+    """
+    columns = 2 if len(fits) == 4 else min(COLUMNS, len(fits))
+    rows = -(-len(fits) // columns)
+    with styled():
+        figure, panels = new_figure(rows, columns, PANEL[0] * columns, PANEL[1] * rows + 0.5)
+        for axes, one in zip(panels, fits, strict=False):
+            _draw(axes, one, (given or {}).get(one.device.name))
+        for axes in panels[len(fits) :]:
+            axes.set_axis_off()
+        _legend(figure, panels, LEGEND_COLUMNS * columns)
+    return figure
+
+
+def _legend(figure: Any, panels: Sequence[Any], columns: int) -> None:
+    seen: dict[str, Any] = {}
+    for axes in panels:
+        handles, labels = axes.get_legend_handles_labels()
+        seen |= dict(zip(labels, handles, strict=True))
+    figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=columns)
+
+
+def _draw(axes: Any, fits: DeviceFits, given: float | None) -> None:
+    device, worst = fits.device, fits.worst()
+    curves = np.array([fits.speeds[kind] for kind in CURVES])
+    axes.fill_between(fits.loads, curves.min(axis=0), curves.max(axis=0), color="#ccbb44",
+                      alpha=0.45, linewidth=0, label="fits disagree")  # fmt: skip
+    for kind, style in LINES.items():
+        axes.plot(fits.loads, fits.speeds[kind], label=kind, **style)
+    dropped = set(fits.dropped)
+    _points(axes, [s for s in device.samples if s.status == "ok" and s not in dropped],
+            "sample", marker="o", color=INK)  # fmt: skip
+    _points(axes, [s for s in device.samples if s in dropped], "dropped by shaped", marker="x",
+            color=ALARM)  # fmt: skip
+    _points(axes, [s for s in device.samples if s.status == "slower" and s not in dropped],
+            "slower than", marker="v", color=INK)  # fmt: skip
+    if worst.share >= 0.01:
+        axes.axvline(worst.load, color=FAINT, linestyle=":", linewidth=0.8)
+        said = f"{percent(worst.share)} apart at {count(round(worst.load))}"
+        axes.annotate(said, (0.98, 0.98), xycoords="axes fraction", ha="right", va="top",
+                      fontsize=6.5, color=INK,
+                      bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # fmt: skip
+    if np.isfinite(device.capacity):
+        axes.axvline(device.capacity, color=ALARM, linewidth=1, label="capacity")
+    if given is not None and given > 0:
+        axes.plot([given], [fits.chosen.speed(given)], marker="D", markersize=7, color="none",
+                  markeredgecolor=ALARM, markeredgewidth=1.4, linestyle="none",
+                  label="load in this plan")  # fmt: skip
+    name = device.name if device.name.isprintable() else repr(device.name)
+    axes.set_title(name.replace("$", r"\$"))
+    axes.set(xscale="log", xlabel="load [units]", ylabel="speed [units/s]")
+    axes.yaxis.set_major_formatter(lambda speed, _: _short(speed))
+    axes.set_ylim(0, 1.12 * float(max(curves.max(), *(s.speed for s in device.samples))))
+
+
+def _points(axes: Any, samples: Sequence[Sample], label: str, **style: Any) -> None:
+    """Draw samples with their confidence intervals, turned from time to speed."""
+    if not samples:
+        return
+    loads = np.array([s.load for s in samples])
+    seconds = np.array([s.seconds for s in samples])
+    half = np.minimum([s.half_width for s in samples], 0.99 * seconds)
+    speeds = loads / seconds
+    bars = [speeds - loads / (seconds + half), loads / (seconds - half) - speeds]
+    axes.errorbar(loads, speeds, yerr=bars, linestyle="none", markersize=3.2, elinewidth=0.8,
+                  capsize=1.5, zorder=3, label=label, **style)  # fmt: skip
+
+
+def _short(value: float) -> str:
+    for size, unit in ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= size:
+            return f"{value / size:g} {unit}"
+    return f"{value:g}"
