@@ -277,6 +277,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
         "fits": "g.graph --k 3",
         "sizes": "--n 9 --k 3",
         "measure": "axpy --device cpu0 --range 9:9 --time-limit 0.1 -o s.toml",
+        "tile": "--size 9 --k 3",
         "machine": "flat --speeds 1,2",
         "replay": "g.plan g.graph",
         "export": "g.plan --to csv -o g.csv",

@@ -40,6 +40,8 @@ _HOME = {
     "Reading": "evener.filing",
     "Refined": "evener.partitioning.refine",
     "Sizes": "evener.sizing",
+    "Tiled": "evener.tiling.methods",
+    "Tiling": "evener.tilings",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
     "compare": "evener.comparing",
@@ -60,6 +62,7 @@ _HOME = {
     "rib_blocks": "evener.partitioning.geometric",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
+    "tile": "evener.tiling.methods",
     "write_graph": "evener.filing",
     "write_part": "evener.filing.partitions",
     "write_plan": "evener.filing.plans",
@@ -98,6 +101,8 @@ if TYPE_CHECKING:
     from evener.platforms import Connection, Device, Level, Link, Platform
     from evener.reporting.html import write_report
     from evener.sizing import Sizes, contract_for, target_sizes, target_weights
+    from evener.tiling.methods import Tiled, tile
+    from evener.tilings import Tiling
 
 
 def __getattr__(name: str) -> Any:

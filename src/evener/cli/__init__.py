@@ -26,6 +26,7 @@ COMMANDS = {
     "sizes": ("evener.cli.sizes", "how much each device gets: optimal under speed and memory"),
     "measure": ("evener.cli.measure", "measure how fast each device is at each load"),
     "models": ("evener.cli.models", "speed models of a speeds file, compared and drawn"),
+    "tile": ("evener.cli.tile", "divide a dense matrix into a rectangle for each device"),
     "machine": ("evener.cli.machine", "describe a machine: the papers', this one, your own"),
     "replay": ("evener.cli.replay", "make a plan again and say whether it is identical"),
     "export": ("evener.cli.export", "write a plan's partition in a solver's format"),

@@ -1,0 +1,168 @@
+"""`evener tile`: a rectangle of a dense matrix for each device, shown and drawn."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+from evener.cli.machines import add_machine_options, is_speeds_file, machine_of, safe
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.models import SpeedModel
+    from evener.tiling.methods import Tiled
+
+MAX_ROWS = 60
+METHODS = ("auto", "kl", "br", "1.5d", "fpm-kl", "guillotine", "hierarchical")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the machine, the matrix, and how it is divided."""
+    add_machine_options(parser, "devices of these speeds, as 1,1,4; or a file of speed curves")
+    matrix = parser.add_argument_group("matrix")
+    matrix.add_argument(
+        "--size", required=True, metavar="N", help="elements a side, or ROWSxCOLUMNS"
+    )
+    matrix.add_argument(
+        "--block", type=int, default=1, metavar="B", help="divide in blocks of B x B elements (1)"
+    )
+    parser.add_argument("--method", choices=METHODS, default="auto", help="(auto)")
+    parser.add_argument("--columns", type=int, metavar="C", help="of the grids, kl and fpm-kl")
+    parser.add_argument(
+        "--slices", action="store_true", help="hierarchical: cut each node into columns only"
+    )
+    parser.add_argument("--picture", metavar="FILE", help="draw it: .png, .svg or .pdf")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Divide the matrix, show and draw the result."""
+    if args.block < 1:
+        raise UsageError(f"--block must be above zero, not {args.block}")
+    shape = _shape(args.size)
+    if args.picture is not None:
+        from evener.reporting.tilings import checked_picture
+        from evener.writing import refuse_unwritable
+
+        checked_picture(args.picture)
+        refuse_unwritable(args.picture)
+    devices = _devices(args)
+    tiled = _tiled(args, shape, devices)
+    _show(devices.names, tiled, out)
+    if args.picture is not None:
+        from evener.reporting.tilings import draw_tiling
+
+        title = f"{tiled.method}: half-perimeters {tiled.ratio:.3f} of the bound"
+        groups = _nodes(devices) if tiled.method == "hierarchical" else None
+        draw_tiling(args.picture, tiled.tiling, devices.names, title=title, groups=groups)
+        out.say(f"Written: {args.picture}")
+    out.result(_json(devices.names, tiled, args.picture))
+    return 0
+
+
+class _Devices(NamedTuple):
+    """Names, speeds or speed models, and places in the machine's tree."""
+
+    names: list[str]
+    speeds: Sequence[float] | Sequence[SpeedModel]
+    places: list[tuple[str, ...]]
+
+
+def _devices(args: argparse.Namespace) -> _Devices:
+    if is_speeds_file(args.speeds):
+        from evener.filing.speeds import read_speeds
+        from evener.models import fit_device
+
+        if args.machine is not None or args.k is not None:
+            raise UsageError(
+                "--speeds FILE says what the devices are; --machine and --k do not go along"
+            )
+        curves = read_speeds(args.speeds)
+        names = [device.name for device in curves]
+        return _Devices(names, [fit_device(device) for device in curves], [()] * len(names))
+    platform = machine_of(args)
+    places = [tuple(part for part in device.at.split("/") if part) for device in platform.devices]
+    return _Devices(list(platform.names), platform.speeds.tolist(), places)
+
+
+def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) -> Tiled:
+    from evener.tiling.methods import tile
+
+    if args.method == "hierarchical" and not any(devices.places):
+        raise UsageError(
+            "hierarchical goes along the machine's tree, and no device says where it is",
+            hint="Give devices a place in the machine file: at = 'node0'.",
+        )
+    return tile(
+        devices.speeds,
+        shape,
+        method=args.method,
+        block=args.block,
+        places=devices.places,
+        n_columns=args.columns,
+        slices=args.slices,
+    )
+
+
+def _nodes(devices: _Devices) -> list[int]:
+    """The place right below the tree's root that each device is in, numbered."""
+    tops = [place[0] if place else name for name, place in zip(*devices[::2], strict=True)]
+    seen = {name: i for i, name in enumerate(dict.fromkeys(tops))}
+    return [seen[name] for name in tops]
+
+
+def _shape(text: str) -> tuple[int, int]:
+    words = text.lower().split("x")
+    if len(words) > 2 or not all(w.isascii() and w.isdigit() and int(w[:12]) > 0 for w in words):
+        raise UsageError(f"--size is N or ROWSxCOLUMNS, as 8192 or 8192x4096; not {text!r}")
+    return int(words[0][:12]), int(words[-1][:12])
+
+
+def _show(names: list[str], tiled: Tiled, out: Output) -> None:
+    if out.is_json or out.is_quiet:
+        return
+    from evener.cli.tile_drawing import drawn
+
+    tiling = tiled.tiling
+    columns = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
+    rows = []
+    for i, name in enumerate(names[:MAX_ROWS]):
+        whole = [f"{int(column[i]):,}" for column in columns]
+        rows.append([safe(name), *whole, f"{tiled.targets[i]:,.2f}", f"{tiled.seconds[i]:.6g}"])
+    if tiling.k > MAX_ROWS:
+        rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
+    out.table(["device", "top", "left", "height", "width", "blocks", "asked", "seconds"], rows)
+    if picture := drawn(tiling, [safe(name) for name in names]):
+        out.say(picture)
+    height, width = tiling.shape
+    out.say(
+        f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
+        f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
+        f"{tiled.imbalance:+.1%} of the one asked; all done after {tiled.makespan:.6g} s"
+    )
+    for note in tiled.notes:
+        out.say(note)
+
+
+def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, object]:
+    tiling = tiled.tiling
+    return {
+        "devices": names,
+        "method": tiled.method,
+        "shape": list(tiling.shape),
+        "block": tiling.block,
+        "top": tiling.top,
+        "left": tiling.left,
+        "height": tiling.height,
+        "width": tiling.width,
+        "targets": tiled.targets,
+        "seconds": tiled.seconds,
+        "makespan": tiled.makespan,
+        "half_perimeter": tiled.half_perimeter,
+        "bound": tiling.bound(),
+        "volume": tiling.volume,
+        "imbalance": tiled.imbalance,
+        "notes": list(tiled.notes),
+        "written": written,
+    }

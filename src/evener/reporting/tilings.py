@@ -1,0 +1,100 @@
+"""Pictures of a tiling: every device's rectangle in its colour, named; PNG, SVG or PDF."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from evener.arrays import IntArray
+from evener.errors import UsageError
+from evener.reporting.colours import OUTLINE, PALETTE, block_colours
+from evener.tilings import Tiling
+from evener.writing import atomic_write
+
+FORMATS = ("png", "svg", "pdf")
+SIDE = 7.0  # inches, of the longer side of the matrix
+POINTS = 72
+LEAST_TEXT = 3.5  # points: smaller names are left out
+MOST_TEXT = 11.0
+
+
+def checked_picture(path: str) -> str:
+    """Return the picture's format, from its name. Raises UsageError for another one."""
+    suffix = Path(path).suffix.lower().removeprefix(".")
+    if suffix not in FORMATS:
+        raise UsageError(f"a picture is {', '.join(FORMATS)} by its name's ending, not {path!r}")
+    return suffix
+
+
+def draw_tiling(
+    path: str,
+    tiling: Tiling,
+    names: Sequence[str],
+    *,
+    title: str = "",
+    groups: Sequence[int] | None = None,
+) -> None:
+    """Write a picture of the tiling. names: one a device. title: a line above.
+
+    groups (k,): devices of one group get one colour; without it every device has its own, and
+    rectangles that touch differ. Raises UsageError for a format not known, InputError where the
+    file cannot be written.
+    """
+    suffix = checked_picture(path)
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    rows, columns = tiling.shape
+    scale = SIDE / max(rows, columns)
+    width, height = columns * scale, rows * scale
+    top = 0.35 if title else 0.1
+    with mpl.rc_context({"svg.hashsalt": "evener", "svg.fonttype": "none"}):
+        figure = Figure(figsize=(width + 0.2, height + top + 0.1), dpi=130)
+        area = [0.1 / (width + 0.2), 0.1 / (height + top + 0.1)]
+        area += [width / (width + 0.2), height / (height + top + 0.1)]
+        axes = figure.add_axes((area[0], area[1], area[2], area[3]))
+        axes.set(xlim=(0, columns), ylim=(rows, 0), aspect="auto")
+        axes.axis("off")
+        _fill(axes, tiling, names, _colours(tiling, groups), scale * POINTS)
+        if title:
+            figure.text(0.5, 1 - 0.2 / (height + top + 0.1), title, ha="center", va="center")
+        with atomic_write(path) as file:
+            metadata = {"Date": None} if suffix == "svg" else None
+            figure.savefig(file, format=suffix, metadata=metadata)
+
+
+def touching(tiling: Tiling) -> tuple[IntArray, IntArray]:
+    """Pairs of rectangles, both ways, that share a part of an edge."""
+    used = np.flatnonzero(tiling.areas > 0)
+    up, west = tiling.top[used], tiling.left[used]
+    down, east = up + tiling.height[used], west + tiling.width[used]
+    over = np.minimum(down[:, None], down) - np.maximum(up[:, None], up)
+    beside = np.minimum(east[:, None], east) - np.maximum(west[:, None], west)
+    a, b = np.nonzero(((over > 0) & (beside == 0)) | ((over == 0) & (beside > 0)))
+    return used[a], used[b]
+
+
+def _colours(tiling: Tiling, groups: Sequence[int] | None) -> list[str]:
+    if groups is not None:
+        numbers = np.asarray(groups) % len(PALETTE)
+    else:
+        numbers = block_colours(tiling.k, *touching(tiling))
+    return ["#{:02x}{:02x}{:02x}".format(*PALETTE[number]) for number in numbers]
+
+
+def _fill(axes, tiling: Tiling, names: Sequence[str], colours: list[str], unit: float) -> None:  # type: ignore[no-untyped-def]
+    """Draw the rectangles; `unit` is a block's side in points."""
+    from matplotlib.patches import Rectangle
+
+    edge = "#{:02x}{:02x}{:02x}".format(*OUTLINE)
+    for i in np.flatnonzero(tiling.areas > 0).tolist():
+        x, y, w, h = tiling.left[i], tiling.top[i], tiling.width[i], tiling.height[i]
+        patch = Rectangle(
+            (x, y), w, h, facecolor=colours[i], edgecolor=edge, linewidth=0.7, clip_on=False
+        )
+        axes.add_patch(patch)
+        size = min(MOST_TEXT, w * unit / (0.65 * len(names[i]) + 0.6), h * unit / 1.4)
+        if size >= LEAST_TEXT:
+            axes.text(x + w / 2, y + h / 2, names[i], ha="center", va="center", fontsize=size)

@@ -1,0 +1,73 @@
+"""Columns: devices stacked into full columns of a matrix (KL), with the least half-perimeter (BR).
+
+Of all arrangements in columns the best has the devices in the order of their areas: a column of r
+devices adds r times its width, so the largest areas belong into the columns of fewest devices
+([BBRR01]_). What the first q devices cost is then the least over the size of the last column:
+a recurrence in one variable, as each column adds its height whatever the others are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import UsageError
+
+Columns = list[npt.NDArray[np.int64]]
+
+
+def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
+    """Return the columns of least total half-perimeter (BR, [BBRR01]_; thesis 5.1.2).
+
+    areas (p,): above zero, in any unit. shape: height and width of the matrix, in one unit. Each
+    column lists its devices from top to bottom; columns from left to right. O(p^2), p = 1,000 in
+    10 ms.
+    """
+    height, width = shape
+    order = np.argsort(-areas, kind="stable")
+    before = np.concatenate([[0.0], np.cumsum(areas[order])])
+    widths = before * (width / before[-1])
+    p = order.size
+    cost = np.zeros(p + 1)
+    start = np.zeros(p + 1, np.int64)  # of the last column, when the first q devices are placed
+    counts = np.arange(p + 1, dtype=np.float64)
+    for q in range(1, p + 1):
+        total = cost[:q] + (q - counts[:q]) * (widths[q] - widths[:q])
+        start[q] = best = int(np.argmin(total))
+        cost[q] = total[best] + height
+    ends = [p]
+    while ends[-1] > 0:
+        ends.append(int(start[ends[-1]]))
+    ends.reverse()
+    return [order[a:b] for a, b in pairwise(ends)]
+
+
+def grid_columns(p: int, n_columns: int | None = None) -> Columns:
+    """Return KL's grid: devices in their order, as many in each column ([KL99]_; thesis 5.1.1).
+
+    Without n_columns the grid nearest to a square; a prime number of devices makes one column, the
+    method's weakness. Raises UsageError where n_columns does not divide p.
+    """
+    if n_columns is None:
+        n_columns = max(c for c in range(1, int(p**0.5) + 1) if p % c == 0)
+    if n_columns < 1 or p % n_columns:
+        raise UsageError(f"{p} devices do not make {n_columns} columns of as many each")
+    return [np.asarray(column) for column in np.arange(p).reshape(n_columns, -1)]
+
+
+def columns_half_perimeter(
+    areas: FloatArray, columns: Sequence[npt.NDArray[np.int64]], shape: tuple[float, float]
+) -> float:
+    """Sum of the half-perimeters of devices in columns, before anything is rounded.
+
+    In the unit of shape: each column adds the height of the matrix once, and its own width for
+    every device in it.
+    """
+    height, width = shape
+    share = np.array([areas[column].sum() for column in columns]) / areas.sum()
+    sizes = np.array([column.size for column in columns])
+    return float(len(columns) * height + width * (sizes * share).sum())

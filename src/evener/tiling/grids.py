@@ -1,0 +1,124 @@
+"""FPM-KL: a grid of devices whose heights and widths follow speed surfaces s(m, n).
+
+Each round cuts the surfaces at the widths of the columns, sizes every column for equal finish on
+what that gives, and shares the width out anew by the columns' speeds ([LR10]_; [Cla14]_, 5.1.3).
+Rounds need not converge: the best grid seen is returned, and whether its devices finish together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InfeasibleError
+from evener.models import SpeedSurface
+from evener.sizing import solve_sizes
+from evener.tiling.columns import Columns, grid_columns
+from evener.tilings import Tiling
+
+ROUNDS = 30
+
+
+class Grid(NamedTuple):
+    """A grid of devices, the time of each [s], and after how many rounds it was found."""
+
+    tiling: Tiling
+    seconds: FloatArray
+    converged: bool
+    rounds: int
+
+
+def grid_of_surfaces(
+    surfaces: Sequence[SpeedSurface],
+    shape: tuple[int, int],
+    *,
+    n_columns: int | None = None,
+    tolerance: float = 0.05,
+    block: int = 1,
+) -> Grid:
+    """Divide shape = (rows, columns) [blocks] into a grid by surfaces whose area is in blocks.
+
+    n_columns: as for `grid_columns`. It has converged where the slowest of the devices takes at
+    most 1 + tolerance times as long as the fastest. Raises UsageError where n_columns does not
+    divide the number of devices, InfeasibleError where a column cannot take its share.
+    """
+    columns = grid_columns(len(surfaces), n_columns)
+    shares = np.ones(len(columns))
+    best: Grid | None = None
+    tried: set[tuple[int, ...]] = set()
+    for number in range(1, ROUNDS + 1):
+        widths = whole_shares(shares, shape[1])
+        if tuple(widths.tolist()) in tried:
+            break  # from here on it would go round in circles
+        tried.add(tuple(widths.tolist()))
+        found, shares = _round(surfaces, columns, widths, shape, tolerance, block, number)
+        if best is None or found.seconds.max() < best.seconds.max():
+            best = found
+        if found.converged:
+            break
+    assert best is not None
+    return best
+
+
+def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
+    """Whole numbers in proportion to shares that sum to total: the largest remainders go up."""
+    ideal = shares * (total / shares.sum())
+    whole = np.floor(ideal).astype(np.int64)
+    up = np.argsort(whole - ideal, kind="stable")[: total - int(whole.sum())]
+    whole[up] += 1
+    return whole
+
+
+def _round(
+    surfaces: Sequence[SpeedSurface],
+    columns: Columns,
+    widths: npt.NDArray[np.int64],
+    shape: tuple[int, int],
+    tolerance: float,
+    block: int,
+    number: int,
+) -> tuple[Grid, FloatArray]:
+    """Size every column; return the grid, and the columns' speeds [blocks/s]."""
+    boxes = np.zeros((4, len(surfaces)), np.int64)
+    seconds = np.zeros(len(surfaces))
+    speeds = np.zeros(len(columns))
+    edges = np.cumsum(widths) - widths
+    for j, (column, width) in enumerate(zip(columns, widths.tolist(), strict=True)):
+        if width == 0:
+            speeds[j] = 1e-9  # nothing was learnt of it, and it is not to vanish for good
+            continue
+        heights = _heights(surfaces, column, width, shape[0], j)
+        boxes[:, column] = np.cumsum(heights) - heights, np.full(column.size, edges[j]), heights, [
+            width
+        ] * column.size
+        seconds[column] = [
+            surfaces[i].time(float(h), float(width)) for i, h in zip(column, heights, strict=True)
+        ]
+        used = heights > 0
+        speeds[j] = (heights[used] * width / seconds[column[used]]).sum()
+    boxes[:, boxes[2] == 0] = 0
+    busy = seconds[seconds > 0]
+    converged = bool(busy.size == seconds.size and busy.max() <= (1 + tolerance) * busy.min())
+    top, left, height, wide = boxes
+    return Grid(Tiling(shape, top, left, height, wide, block), seconds, converged, number), speeds
+
+
+def _heights(
+    surfaces: Sequence[SpeedSurface],
+    column: npt.NDArray[np.int64],
+    width: int,
+    rows: int,
+    j: int,
+) -> npt.NDArray[np.int64]:
+    models = [surfaces[i].at_width(float(width)) for i in column.tolist()]
+    try:
+        return np.asarray(solve_sizes(models, rows).sizes, np.int64)
+    except InfeasibleError as error:
+        raise InfeasibleError(
+            f"column {j} of the grid cannot take its {rows:,} x {width:,} blocks: {error.message}",
+            hint="Columns that follow areas (1.5d) can put these devices elsewhere.",
+        ) from error

@@ -1,0 +1,167 @@
+"""Tilings by the names of the thesis: KL, BR, 1.5D, and beyond it guillotine cuts and the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError, UsageError
+from evener.models import SpeedModel, SpeedSurface
+from evener.tiling.columns import grid_columns
+from evener.tiling.cuts import MAX_DEVICES as MAX_CUT
+from evener.tiling.cuts import best_cuts
+from evener.tiling.grids import grid_of_surfaces
+from evener.tiling.hierarchical import Place, along_the_tree, upright_or_lying
+from evener.tiling.requests import (
+    Devices,
+    Request,
+    areas_by_constant,
+    areas_by_models,
+    blocks_of,
+    devices_of,
+)
+from evener.tiling.whole import whole_columns
+from evener.tiling.whole_cuts import MAX_BLOCKS, whole_cuts
+from evener.tilings import Tiling
+
+Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # and what a person should know of it
+
+
+@dataclass(frozen=True, eq=False)
+class Tiled:
+    """A tiling, and what it was made for.
+
+    targets (k,) [blocks]: areas asked, before rounding. seconds (k,) [s]: predicted for the areas
+    reached, one update of every block. method: what made it. notes: what a person should know.
+    """
+
+    tiling: Tiling
+    targets: FloatArray
+    seconds: FloatArray
+    method: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def makespan(self) -> float:
+        """Predicted time of the slowest device [s]."""
+        return float(self.seconds.max())
+
+    @property
+    def half_perimeter(self) -> int:
+        """Sum of all half-perimeters [blocks]."""
+        return int(self.tiling.half_perimeters.sum())
+
+    @property
+    def ratio(self) -> float:
+        """The sum of half-perimeters to the least that areas as these can have; 1 is squares."""
+        return self.half_perimeter / self.tiling.bound()
+
+    @property
+    def imbalance(self) -> float:
+        """Largest area to the one asked, less 1: what whole blocks cost."""
+        used = self.targets > 0
+        return float((self.tiling.areas[used] / self.targets[used]).max() - 1)
+
+
+def tile(
+    devices: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface],
+    shape: tuple[int, int],
+    *,
+    method: str = "auto",
+    block: int = 1,
+    places: Sequence[Place] = (),
+    n_columns: int | None = None,
+    slices: bool = False,
+) -> Tiled:
+    """Divide a matrix of shape = (rows, columns) [elements] into a rectangle per device.
+
+    devices: k speeds [blocks/s]; or k speed models whose load is a number of blocks of `block` x
+    `block` elements; or k speed surfaces of height and width in blocks. method: one of METHODS, or
+    "auto". places: of each device in the machine's tree, for "hierarchical", where `slices` cuts
+    the lowest places into columns. n_columns: of the grids, kl and fpm-kl.
+
+    kl and br know one speed per device, the model's at an even share; areas of the others follow
+    the models ([Cla14]_, 5.1 and 5.2).
+
+    Raises UsageError for an unknown method or one that cannot do what is asked, InputError for
+    speeds that are not above zero, InfeasibleError where the devices cannot take the matrix.
+    """
+    blocks = blocks_of(shape, block)
+    own = devices_of(devices)
+    k = len(own.models)
+    method = _chosen(method, own, blocks)
+    if places and len(places) != k:
+        raise InputError(f"{len(places):,} places and {k:,} devices")
+    areas = areas_by_constant if own.constant or method in CONSTANT else areas_by_models
+    targets, allowed = areas(own, blocks[0] * blocks[1])
+    request = Request(own, blocks, block, targets, allowed, places or [()] * k, n_columns, slices)
+    tiling, notes = METHODS[method](request)
+    return Tiled(tiling, targets, own.seconds(tiling.height, tiling.width), method, notes)
+
+
+def _chosen(method: str, devices: Devices, blocks: tuple[int, int]) -> str:
+    if method == "auto":
+        few = len(devices.models) <= MAX_CUT and max(blocks) <= MAX_BLOCKS
+        return "guillotine" if few else ("br" if devices.constant else "1.5d")
+    if method not in METHODS:
+        raise UsageError(f"there is no method {method!r} of tiling", hint=f"{', '.join(METHODS)}.")
+    return method
+
+
+def _kl(request: Request) -> Made:
+    columns = grid_columns(request.targets.size, request.n_columns)
+    tiling = whole_columns(columns, request.targets, request.allowed, request.shape, request.block)
+    return tiling, ()
+
+
+def _br(request: Request) -> Made:
+    return upright_or_lying(request.targets, request.allowed, request.shape, request.block), ()
+
+
+def _guillotine(request: Request) -> Made:
+    """Cuts, where they have less half-perimeter than columns in whole blocks too."""
+    columns, _ = _br(request)
+    used = np.flatnonzero(request.targets > 0)
+    tree, _ = best_cuts(request.targets, request.shape, used)
+    cuts = whole_cuts(tree, request.targets, request.allowed, request.shape, request.block)
+    fewer = cuts.half_perimeters.sum() < columns.half_perimeters.sum()
+    return (cuts, ()) if fewer else (columns, ("columns: no cuts have less half-perimeter",))
+
+
+def _along_the_tree(request: Request) -> Made:
+    tiling = along_the_tree(
+        request.targets,
+        request.allowed,
+        request.shape,
+        request.places,
+        slices=request.slices,
+        block=request.block,
+    )
+    return tiling, ()
+
+
+def _fpm_kl(request: Request) -> Made:
+    surfaces = request.devices.as_surfaces(request.shape)
+    grid = grid_of_surfaces(
+        surfaces, request.shape, n_columns=request.n_columns, block=request.block
+    )
+    notes = [] if request.devices.surfaces else ["fpm-kl: area alone counts in these models"]
+    if not grid.converged:
+        notes.append("fpm-kl did not converge: the best of its rounds is shown")
+    return grid.tiling, tuple(notes)
+
+
+CONSTANT = ("kl", "br")  # know one speed per device
+METHODS: Mapping[str, Callable[[Request], Made]] = {
+    "kl": _kl,
+    "br": _br,
+    "1.5d": _br,
+    "fpm-kl": _fpm_kl,
+    "guillotine": _guillotine,
+    "hierarchical": _along_the_tree,
+}

@@ -1,0 +1,114 @@
+"""What a tiling is asked for: the devices, the matrix in blocks, the areas to aim at."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_numbers
+from evener.errors import InputError
+from evener.models import Constant, SpeedModel, SpeedSurface
+from evener.sizing import solve_sizes
+from evener.tiling.hierarchical import Place
+from evener.tiling.whole import MOST, Allowed, proportional
+from evener.tilings import MAX_SIDE
+
+SURFACE_POINTS = 24  # a side, of a surface that is made from a model of areas
+
+
+@dataclass(frozen=True, eq=False)
+class Devices:
+    """Models of k devices by area [blocks]; surfaces by height and width, where given."""
+
+    models: Sequence[SpeedModel]
+    surfaces: Sequence[SpeedSurface] = ()
+
+    @property
+    def constant(self) -> bool:
+        """Whether every speed is one number, and nothing caps the areas."""
+        return all(isinstance(m, Constant) and np.isinf(m.capacity) for m in self.models)
+
+    def seconds(self, height: npt.NDArray[np.int64], width: npt.NDArray[np.int64]) -> FloatArray:
+        """(k,) predicted time of each device [s] for rectangles of these sides [blocks]."""
+        sides = list(zip(height.tolist(), width.tolist(), strict=True))
+        if self.surfaces:
+            times = [s.time(float(h), float(w)) for s, (h, w) in zip(self.surfaces, sides, strict=True)]
+        else:
+            times = [m.time(float(h * w)) for m, (h, w) in zip(self.models, sides, strict=True)]
+        return np.array(times, np.float64)
+
+    def as_surfaces(self, shape: tuple[int, int]) -> Sequence[SpeedSurface]:
+        """The surfaces given, or ones on which area alone counts."""
+        if self.surfaces:
+            return self.surfaces
+        heights, widths = (np.geomspace(1, max(side, 2), SURFACE_POINTS) for side in shape)
+        return [
+            SpeedSurface(heights, widths, m.speed(np.outer(heights, widths)), m.capacity)
+            for m in self.models
+        ]
+
+
+@dataclass(frozen=True, eq=False)
+class Request:
+    """What a method gets. shape [blocks]; targets (k,) [blocks]; allowed: blocks at a scale."""
+
+    devices: Devices
+    shape: tuple[int, int]
+    block: int
+    targets: FloatArray
+    allowed: Allowed
+    places: Sequence[Place]
+    n_columns: int | None = None
+    slices: bool = False
+
+
+def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> Devices:
+    """Return devices from speeds, speed models or speed surfaces, all of one sort.
+
+    Raises InputError for speeds that are not above zero, for none, and for mixtures.
+    """
+    if isinstance(given, Sequence) and any(isinstance(one, SpeedSurface) for one in given):
+        surfaces = [one for one in given if isinstance(one, SpeedSurface)]
+        if len(surfaces) < len(given):
+            raise InputError("devices are all surfaces or none is")
+        return Devices([surface.of_squares() for surface in surfaces], surfaces)
+    if isinstance(given, Sequence) and any(hasattr(one, "max_load") for one in given):
+        if not all(hasattr(one, "max_load") for one in given):
+            raise InputError("devices are all speeds or all speed models, not some of each")
+        return Devices(list(given))  # type: ignore[arg-type]
+    speeds = as_numbers(given, "speeds")  # type: ignore[arg-type]
+    if speeds.size == 0:
+        raise InputError("a tiling needs at least one device")
+    return Devices([Constant(float(speed)) for speed in speeds])
+
+
+def blocks_of(shape: tuple[int, int], block: int) -> tuple[int, int]:
+    """Rows and columns of blocks that cover shape [elements]; InputError where there are none."""
+    if block < 1 or min(shape) < 1 or -(-max(shape) // block) > MAX_SIDE:
+        raise InputError(
+            f"a matrix of {shape[0]:,} x {shape[1]:,} elements cannot be divided into blocks of "
+            f"{block}"
+        )
+    return -(-shape[0] // block), -(-shape[1] // block)
+
+
+def areas_by_constant(devices: Devices, total: int) -> tuple[FloatArray, Allowed]:
+    """Areas by one speed a device, the model's at an even share; capped by capacities."""
+    even = total / len(devices.models)
+    speeds = np.array([float(m.speed(min(even, m.capacity))) for m in devices.models])
+    targets = speeds * (total / speeds.sum())
+    return targets, proportional(targets, np.array([m.capacity for m in devices.models]))
+
+
+def areas_by_models(devices: Devices, total: int) -> tuple[FloatArray, Allowed]:
+    """Areas at which all finish together, and what any multiple of that time allows."""
+    solved = solve_sizes(devices.models, total)
+
+    def allowed(scale: float) -> FloatArray:
+        seconds = scale * solved.makespan
+        return np.minimum([float(m.max_load(seconds)) for m in devices.models], MOST)
+
+    return solved.sizes.astype(np.float64), allowed

@@ -1,0 +1,71 @@
+"""`evener tile`: the table, the drawing, the pictures, the JSON object, and what is refused."""
+
+import json
+
+import pytest
+
+from evener.filing.platforms import write_platform
+from evener.generating.platforms import tree
+
+
+def test_a_table_and_a_drawing(evener):
+    said = evener("tile", "--speeds", "2,1,1", "--size", 64, "--block", 16)
+    assert said.code == 0
+    lines = said.out.splitlines()
+    assert lines[0].split() == ["device", "top", "left", "height", "width", "blocks", "asked",
+                                "seconds"]  # fmt: skip
+    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8.00", "4"]
+    assert lines[4][0] == "┌"
+    assert "dev2" in said.out
+    assert lines[-1].startswith("4 x 4 blocks of 16 by guillotine: half-perimeters 14, 1.0")
+    assert lines[-1].endswith("all done after 4 s")
+
+
+def test_json_and_pictures(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    write_platform(file, tree([2, 1, 3], fast=1))
+    for name, start in (("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.pdf", b"%PDF")):
+        picture = tmp_path / name
+        said = evener("tile", "--machine", file, "--size", "80x60", "--block", 4, "--json",
+                      "--method", "hierarchical", "--picture", picture)  # fmt: skip
+        found = json.loads(said.out)
+        assert picture.read_bytes().startswith(start)
+    assert found["shape"] == [20, 15]
+    assert sum(h * w for h, w in zip(found["height"], found["width"], strict=True)) == 300
+    assert found["makespan"] == max(found["seconds"])
+    assert "fast0" in (tmp_path / "t.svg").read_text()
+    # The same call makes the same picture, byte for byte.
+    before = (tmp_path / "t.svg").read_bytes()
+    evener("tile", "--machine", file, "--size", "80x60", "--block", 4, "--quiet",
+           "--method", "hierarchical", "--picture", tmp_path / "t.svg")  # fmt: skip
+    assert (tmp_path / "t.svg").read_bytes() == before
+
+
+def test_many_devices_are_summed_up(evener):
+    said = evener("tile", "--k", 200, "--size", 4096)
+    assert "... and 140 more" in said.out
+    assert "┌" not in said.out
+    assert "by br" in said.out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (["--k", 3], 2, "--size"),
+        (["--k", 3, "--size", "0"], 2, "not '0'"),
+        (["--k", 3, "--size", "8x8x8"], 2, "ROWSxCOLUMNS"),
+        (["--k", 3, "--size", 8, "--block", 0], 2, "--block"),
+        (["--k", 3, "--size", 8, "--picture", "x.gif"], 2, "png, svg, pdf"),
+        (["--k", 3, "--size", 8, "--picture", "no/such/x.png"], 3, "no folder"),
+        (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "where it is"),
+        (["--k", 3, "--size", 8, "--method", "kl", "--columns", 2], 2, "2 columns"),
+        (["--k", 17, "--size", 8, "--method", "guillotine"], 2, "up to 16"),
+        (["--k", 3, "--size", 99999, "--method", "guillotine"], 2, "blocks a side"),
+        (["--k", 3, "--size", 10**12], 3, "cannot be divided"),
+    ],
+)
+def test_what_is_refused(evener, words, code, reason):
+    said = evener("tile", *words)
+    assert said.code == code
+    assert reason in said.err
+    assert "bug" not in said.err
