@@ -140,6 +140,27 @@ def scale(lines):
     return markdown(rows)
 
 
+def tiling(lines):
+    """Mean and worst ratio by number of devices, over all kinds of speeds."""
+    rows = [("devices", "columns, mean", "95 %", "worst", "cuts, mean", "worst", "grid, mean",
+             "whole blocks", "largest area to asked", "CPU ms")]  # fmt: skip
+    for p in dict.fromkeys(line["p"] for line in lines if "runs" in line):
+        own = [line for line in lines if line["p"] == p and "runs" in line]
+
+        def cell(key, place, together, own=own):
+            values = [line[key][place] for line in own if key in line]
+            return f"{together(values):.4f}" if values else ""
+
+        def mean(values):
+            return sum(values) / len(values)
+
+        row = [cell("columns", 0, mean), cell("columns", 2, max), cell("columns", 3, max)]
+        row += [cell("cuts", 0, mean), cell("cuts", 3, max), cell("grid", 0, mean)]
+        row += [cell("whole", 0, mean), f"{mean([line['imbalance'][0] for line in own]):+.2%}"]
+        rows.append((f"{p:,}", *row, f"{mean([line['cpu_ms'] for line in own]):.1f}"))
+    return markdown(rows)
+
+
 def mapping(lines):
     """Ratios to METIS as it comes: geometric means over families of the medians over seeds."""
     cells = defaultdict(list)
@@ -239,6 +260,7 @@ TABLES = {
     "geometric": geometric,
     "scale": scale,
     "mapping": mapping,
+    "tiling": tiling,
     "reading": reading,
     "generating": generating,
 }

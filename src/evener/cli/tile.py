@@ -135,14 +135,14 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     out.table(["device", "top", "left", "height", "width", "blocks", "asked", "seconds"], rows)
     if picture := drawn(tiling, [safe(name) for name in names]):
         out.say(picture)
+    for note in tiled.notes:
+        out.say(note)
     height, width = tiling.shape
     out.say(
         f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
         f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
         f"{tiled.imbalance:+.1%} of the one asked; all done after {tiled.makespan:.6g} s"
     )
-    for note in tiled.notes:
-        out.say(note)
 
 
 def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, object]:

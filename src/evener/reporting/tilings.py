@@ -95,6 +95,8 @@ def _fill(axes, tiling: Tiling, names: Sequence[str], colours: list[str], unit: 
             (x, y), w, h, facecolor=colours[i], edgecolor=edge, linewidth=0.7, clip_on=False
         )
         axes.add_patch(patch)
-        size = min(MOST_TEXT, w * unit / (0.65 * len(names[i]) + 0.6), h * unit / 1.4)
+        lines = names[i].split("\n")
+        across = 0.65 * max(map(len, lines)) + 0.6
+        size = min(MOST_TEXT, w * unit / across, h * unit / (1.4 * len(lines)))
         if size >= LEAST_TEXT:
             axes.text(x + w / 2, y + h / 2, names[i], ha="center", va="center", fontsize=size)

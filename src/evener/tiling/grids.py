@@ -8,19 +8,53 @@ Rounds need not converge: the best grid seen is returned, and whether its device
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.errors import InfeasibleError
-from evener.models import SpeedSurface
+from evener.models import Constant, Piecewise, SpeedModel
 from evener.sizing import solve_sizes
 from evener.tiling.columns import Columns, grid_columns
 from evener.tilings import Tiling
 
 ROUNDS = 30
+KNOTS = 400  # of a curve that is no piecewise model
+
+
+class Surface(Protocol):
+    """Time as a function of height and width [blocks]; SpeedSurface is one."""
+
+    def time(self, height: float, width: float) -> float:
+        """Time of a rectangle [s]."""
+
+    def at_width(self, width: float) -> SpeedModel:
+        """The model of a column `width` wide, by rows."""
+
+
+@dataclass(frozen=True)
+class OfArea:
+    """A surface on which area alone counts, whatever its sides: that of a speed model."""
+
+    model: SpeedModel
+
+    def time(self, height: float, width: float) -> float:
+        """Time of a rectangle [s]."""
+        return float(self.model.time(height * width))
+
+    def at_width(self, width: float) -> SpeedModel:
+        """The model of a column `width` wide, by rows: exact, but for curves sampled at KNOTS."""
+        capacity = self.model.capacity / width
+        if isinstance(self.model, Constant):
+            return Constant(self.model.rate / width, capacity)
+        if isinstance(self.model, Piecewise):
+            areas = self.model.loads
+        else:
+            areas = np.geomspace(1.0, min(self.model.capacity, 1e12), KNOTS)
+        return Piecewise(areas / width, self.model.speed(areas) / width, capacity)
 
 
 class Grid(NamedTuple):
@@ -33,7 +67,7 @@ class Grid(NamedTuple):
 
 
 def grid_of_surfaces(
-    surfaces: Sequence[SpeedSurface],
+    surfaces: Sequence[Surface],
     shape: tuple[int, int],
     *,
     n_columns: int | None = None,
@@ -70,11 +104,11 @@ def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
     whole = np.floor(ideal).astype(np.int64)
     up = np.argsort(whole - ideal, kind="stable")[: total - int(whole.sum())]
     whole[up] += 1
-    return whole
+    return np.asarray(whole)
 
 
 def _round(
-    surfaces: Sequence[SpeedSurface],
+    surfaces: Sequence[Surface],
     columns: Columns,
     widths: npt.NDArray[np.int64],
     shape: tuple[int, int],
@@ -92,9 +126,8 @@ def _round(
             speeds[j] = 1e-9  # nothing was learnt of it, and it is not to vanish for good
             continue
         heights = _heights(surfaces, column, width, shape[0], j)
-        boxes[:, column] = np.cumsum(heights) - heights, np.full(column.size, edges[j]), heights, [
-            width
-        ] * column.size
+        boxes[0, column], boxes[1, column] = np.cumsum(heights) - heights, edges[j]
+        boxes[2, column], boxes[3, column] = heights, width
         seconds[column] = [
             surfaces[i].time(float(h), float(width)) for i, h in zip(column, heights, strict=True)
         ]
@@ -108,7 +141,7 @@ def _round(
 
 
 def _heights(
-    surfaces: Sequence[SpeedSurface],
+    surfaces: Sequence[Surface],
     column: npt.NDArray[np.int64],
     width: int,
     rows: int,

@@ -15,7 +15,7 @@ from evener.models import SpeedModel, SpeedSurface
 from evener.tiling.columns import grid_columns
 from evener.tiling.cuts import MAX_DEVICES as MAX_CUT
 from evener.tiling.cuts import best_cuts
-from evener.tiling.grids import grid_of_surfaces
+from evener.tiling.grids import OfArea, Surface, grid_of_surfaces
 from evener.tiling.hierarchical import Place, along_the_tree, upright_or_lying
 from evener.tiling.requests import (
     Devices,
@@ -146,11 +146,13 @@ def _along_the_tree(request: Request) -> Made:
 
 
 def _fpm_kl(request: Request) -> Made:
-    surfaces = request.devices.as_surfaces(request.shape)
+    devices = request.devices
+    by_area = [OfArea(model) for model in devices.models]
+    surfaces: Sequence[Surface] = devices.surfaces or by_area
     grid = grid_of_surfaces(
         surfaces, request.shape, n_columns=request.n_columns, block=request.block
     )
-    notes = [] if request.devices.surfaces else ["fpm-kl: area alone counts in these models"]
+    notes = [] if devices.surfaces else ["fpm-kl: area alone counts in these models"]
     if not grid.converged:
         notes.append("fpm-kl did not converge: the best of its rounds is shown")
     return grid.tiling, tuple(notes)

@@ -16,8 +16,6 @@ from evener.tiling.hierarchical import Place
 from evener.tiling.whole import MOST, Allowed, proportional
 from evener.tilings import MAX_SIDE
 
-SURFACE_POINTS = 24  # a side, of a surface that is made from a model of areas
-
 
 @dataclass(frozen=True, eq=False)
 class Devices:
@@ -35,20 +33,12 @@ class Devices:
         """(k,) predicted time of each device [s] for rectangles of these sides [blocks]."""
         sides = list(zip(height.tolist(), width.tolist(), strict=True))
         if self.surfaces:
-            times = [s.time(float(h), float(w)) for s, (h, w) in zip(self.surfaces, sides, strict=True)]
+            times = [
+                s.time(float(h), float(w)) for s, (h, w) in zip(self.surfaces, sides, strict=True)
+            ]
         else:
             times = [m.time(float(h * w)) for m, (h, w) in zip(self.models, sides, strict=True)]
         return np.array(times, np.float64)
-
-    def as_surfaces(self, shape: tuple[int, int]) -> Sequence[SpeedSurface]:
-        """The surfaces given, or ones on which area alone counts."""
-        if self.surfaces:
-            return self.surfaces
-        heights, widths = (np.geomspace(1, max(side, 2), SURFACE_POINTS) for side in shape)
-        return [
-            SpeedSurface(heights, widths, m.speed(np.outer(heights, widths)), m.capacity)
-            for m in self.models
-        ]
 
 
 @dataclass(frozen=True, eq=False)
