@@ -11,6 +11,7 @@ import numpy as np
 from numba import njit
 
 RATED = 64  # neighbouring clusters that a vertex compares
+TOGETHER = 128  # rows that are asked for together
 
 
 @njit(cache=True, nogil=True)
@@ -47,16 +48,30 @@ def scatter(values, order, first, last, placed):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_adjncy, new_adjwgt):
-    """Copy rows order[first:last] of a graph, renumbered by rank, to their new places."""
+    """Copy rows order[first:last] of a graph, renumbered by rank, to their new places.
+
+    Rows lie anywhere in memory. Some are asked for together, and what they start with, so that
+    the waits for them overlap. Returns a number that keeps these reads from being left out.
+    """
     weighted = adjwgt.size > 0
-    for i in range(first, last):
-        q = np.int64(new_xadj[i])
-        v = order[i]
-        for e in range(xadj[v], xadj[v + 1]):
-            new_adjncy[q] = rank[adjncy[e]]
-            if weighted:
-                new_adjwgt[q] = adjwgt[e]
-            q += 1
+    begins = np.empty(TOGETHER, np.int64)
+    read = np.int64(0)
+    for row in range(first, last, TOGETHER):
+        count = min(TOGETHER, last - row)
+        for i in range(count):
+            begins[i] = xadj[order[row + i]]
+        for i in range(count):
+            if begins[i] < adjncy.size:  # rows at the end may be empty
+                read ^= adjncy[begins[i]]
+        for i in range(count):
+            shift = begins[i] - np.int64(new_xadj[row + i])
+            for q in range(np.int64(new_xadj[row + i]), np.int64(new_xadj[row + i + 1])):
+                new_adjncy[q] = adjncy[q + shift]
+                if weighted:
+                    new_adjwgt[q] = adjwgt[q + shift]
+        for q in range(new_xadj[row], new_xadj[row + count]):
+            new_adjncy[q] = rank[new_adjncy[q]]
+    return read
 
 
 @njit(cache=True, nogil=True, error_model="numpy")

@@ -18,10 +18,10 @@ FAR = np.float32(3e38)
 @njit(cache=True, nogil=True, error_model="numpy")
 def to_unit_box(points, order, first, last, factor, low, extent, box):
     """Fill box[:, first:last] with the points (n, d) at order[first:last], scaled."""
-    d = points.shape[1]
-    for i in range(first, last):
-        for j in range(d):
-            box[j, i] = (factor * points[order[i], j] - low[j]) / extent
+    for j in range(points.shape[1]):
+        row, least = box[j], low[j]
+        for i in range(first, last):
+            row[i] = (factor * points[order[i], j] - least) / extent
 
 
 @njit(cache=True, nogil=True)

@@ -150,8 +150,6 @@ def _from_given(
 
 def _followed(rivals: list[Placed], k: int) -> list[Placed]:
     """Return the blocks worth refining on finer graphs: one way only where they are large."""
-    if len(rivals) == 1:
-        return rivals
     close = worth_following(rivals)
     return close if close[0].level.n <= PER_BLOCK_RIVALS * k else close[:1]
 

@@ -63,6 +63,8 @@ def starting_blocks(
 
 def worth_following(rivals: list[Placed]) -> list[Placed]:
     """Return the two of least cut, or the one, where the second is not close to it; that first."""
+    if len(rivals) == 1:  # counting costs as much as a round of searches
+        return rivals
     cuts = np.array([cut_of(blocks.level, blocks.part) for blocks in rivals])
     order = np.argsort(cuts, kind="stable")
     return [rivals[i] for i in order[:MOST_RIVALS] if cuts[i] <= CLOSE * cuts[order[0]]]
