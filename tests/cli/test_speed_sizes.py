@@ -83,3 +83,22 @@ def test_a_missing_file_and_a_method_without_curves(evener, tmp_path):
     said = evener("sizes", "--speeds", "1,2", "--n", 5, "--method", "exact")
     assert said.code == 2
     assert "--method goes with --speeds FILE" in said.err
+
+
+def test_what_taking_part_costs(evener, curves):
+    words = ["sizes", "--speeds", curves, "--n", 500, "--explain"]
+    said = evener(*words, "--fixed-seconds", "0,0,3")
+    assert "taking part costs it 3 s; all is done after 2.924 s" in said.out
+    assert "2 of 3 devices are worth using" in said.out
+    found = json.loads(evener(*words, "--shared-seconds", "0,0,3", "--json").out)
+    assert found["sizes"][2] == 0
+    assert found["reasons"][2] == "not worth the 3 s that it costs all"
+    assert 0.3 < found["gain"] < 0.6
+    assert evener(*words, "--shared-seconds", 0.1).code == 0
+
+
+@pytest.mark.parametrize("seconds", ["-1", "1,2", "soon", "nan"])
+def test_costs_that_are_none(evener, curves, seconds):
+    said = evener("sizes", "--speeds", curves, "--n", 5, f"--fixed-seconds={seconds}")
+    assert (said.code, said.out) == (2, "")
+    assert "--fixed-seconds takes" in said.err

@@ -41,6 +41,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     curves.add_argument(
         "--method", metavar="NAME", help="constant, gpa, npa, exact or auto (auto): how"
     )
+    curves.add_argument(
+        "--fixed-seconds", metavar="S,S,...", help="what taking part costs a device, one or each"
+    )
+    curves.add_argument(
+        "--shared-seconds", metavar="S,S,...", help="what a device taking part costs all of them"
+    )
+    curves.add_argument(
+        "--explain", action="store_true", help="say why a device gets nothing, or no more"
+    )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -49,8 +58,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         from evener.cli.speed_sizes import run_curves
 
         return run_curves(args, out)
-    if args.method is not None:
-        raise UsageError("--method goes with --speeds FILE: a machine's speeds are constant")
+    for option in ("method", "fixed_seconds", "shared_seconds", "explain"):
+        if getattr(args, option):
+            name = option.replace("_", "-")
+            raise UsageError(f"--{name} goes with --speeds FILE, a file of speed curves")
     if (args.n is None) == (args.graph is None):
         raise UsageError("the load is either --n N or --graph FILE")
     if not 0 <= args.epsilon < 1:

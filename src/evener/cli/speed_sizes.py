@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING
+import math
+from typing import TYPE_CHECKING, Any
 
 from evener.cli.machines import equal_runs, run_name
 from evener.cli.sizes import MAX_ROWS, shown_number
@@ -12,35 +13,36 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from evener.arrays import IntArray
     from evener.cli.output import Output
     from evener.models import SpeedModel
-    from evener.sizing import SpeedSizes
+    from evener.samples import DeviceSpeeds
+    from evener.sizing import SpeedSizes, Subset
 
 
 def run_curves(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes for the devices of a file of speed curves."""
     from evener.filing.speeds import read_speeds
     from evener.models import fit_device
-    from evener.sizing import solve_sizes
+    from evener.sizing import explain_sizes, solve_sizes
 
     _check(args)
     devices = read_speeds(args.speeds)
     models = [fit_device(device) for device in devices]
-    names = [device.name for device in devices]
-    found = solve_sizes(models, args.n, args.method or "auto", names=names)
-    _show(names, models, found, out)
-    out.result(
-        {
-            "devices": names,
-            "sizes": found.sizes,
-            "seconds": found.seconds,
-            "makespan": found.makespan,
-            "method": found.method,
-            "converged": found.converged,
-            "notes": list(found.notes),
-            "bound": found.bound,
-        }
-    )
+    fixed = _seconds(args.fixed_seconds, "--fixed-seconds", len(models))
+    shared = _seconds(args.shared_seconds, "--shared-seconds", len(models))
+    chosen = _subset(models, args.n, fixed, shared)
+    found = solve_sizes(
+        models, args.n, args.method or "auto", high=_limits(chosen, shared),
+        fixed_seconds=fixed, names=[device.name for device in devices],
+    )  # fmt: skip
+    reasons = []
+    if args.explain:
+        reasons = explain_sizes(models, found, fixed_seconds=fixed)
+        reasons = _unused_said(reasons, chosen, shared)
+    _show(devices, models, found, reasons, out)
+    _show_subset(chosen, out)
+    out.result(_result(devices, found, reasons, chosen))
     return 0
 
 
@@ -58,21 +60,95 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
 
 
+def _seconds(text: str | None, option: str, k: int) -> list[float]:
+    """One time for all devices, or one each; zero where the option is not given."""
+    if text is None:
+        return [0.0] * k
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        values = [math.nan]
+    if not all(math.isfinite(value) and value >= 0 for value in values):
+        raise UsageError(
+            f"{option} takes seconds, zero or above, as 0.1 or 0,0.1,0.1; not {text!r}"
+        )
+    if len(values) not in (1, k):
+        raise UsageError(f"{option} takes one number or {k}, one a device; {len(values)} are given")
+    return values * k if len(values) == 1 else values
+
+
+def _subset(
+    models: Sequence[SpeedModel], n: int, fixed: list[float], shared: list[float]
+) -> Subset | None:
+    from evener.sizing import best_subset
+
+    if not (any(fixed) or any(shared)):
+        return None
+    return best_subset(models, n, fixed_seconds=fixed, shared_seconds=shared)
+
+
+def _limits(chosen: Subset | None, shared: list[float]) -> IntArray | None:
+    """Nothing for devices that shared costs exclude; else no limits but capacities."""
+    import numpy as np
+
+    if chosen is None or not any(shared):
+        return None
+    return np.where(chosen.used, np.iinfo(np.int64).max, 0)
+
+
+def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float]) -> list[str]:
+    """Say of devices left out for shared costs that it is for these."""
+    if chosen is None or not any(shared):
+        return reasons
+    return [
+        reason if used or not cost else f"not worth the {cost:.4g} s that it costs all"
+        for reason, used, cost in zip(reasons, chosen.used.tolist(), shared, strict=True)
+    ]
+
+
+def _result(
+    devices: Sequence[DeviceSpeeds], found: SpeedSizes, reasons: list[str], chosen: Subset | None
+) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "devices": [device.name for device in devices],
+        "sizes": found.sizes,
+        "seconds": found.seconds,
+        "makespan": found.makespan,
+        "method": found.method,
+        "converged": found.converged,
+        "notes": list(found.notes),
+        "bound": found.bound,
+    }
+    if reasons:
+        result["reasons"] = reasons
+    if chosen is not None:
+        result["gain"] = chosen.gain
+    return result
+
+
 def _show(
-    names: Sequence[str], models: Sequence[SpeedModel], found: SpeedSizes, out: Output
+    devices: Sequence[DeviceSpeeds],
+    models: Sequence[SpeedModel],
+    found: SpeedSizes,
+    reasons: list[str],
+    out: Output,
 ) -> None:
     """Print a row per device, or per group of neighbours with the same numbers."""
     if out.is_json or out.is_quiet:
         return
+    names = [device.name for device in devices]
     sizes, seconds = found.sizes.tolist(), found.seconds.tolist()
     speeds = [model.speed(float(size)) for model, size in zip(models, sizes, strict=True)]
     capacities = [float(model.capacity) for model in models]
-    numbers = list(zip(sizes, speeds, capacities, seconds, strict=True))
+    why = reasons or [""] * len(names)
+    numbers = list(zip(sizes, speeds, capacities, seconds, why, strict=True))
     runs = equal_runs(numbers)
     rows = [[run_name(names[a:b]), *_cells(*numbers[a])] for a, b in runs[:MAX_ROWS]]
     if len(runs) > MAX_ROWS:
-        rows.append([f"... and {len(runs) - MAX_ROWS:,} more groups", *[""] * 4])
-    out.table(["device", "size", "speed", "capacity", "seconds"], rows)
+        rows.append([f"... and {len(runs) - MAX_ROWS:,} more groups", *[""] * 5])
+    header = ["device", "size", "speed", "capacity", "seconds", "why"]
+    width = 6 if reasons else 5
+    out.table(header[:width], [row[:width] for row in rows])
     for note in found.notes:
         out.say(note)
     used = sum(size > 0 for size in sizes)
@@ -83,6 +159,20 @@ def _show(
     )
 
 
-def _cells(size: int, speed: float, capacity: float, seconds: float) -> list[str]:
+def _show_subset(chosen: Subset | None, out: Output) -> None:
+    """Say what leaving devices out gains."""
+    if chosen is None or chosen.used.all():
+        return
+    used, k = int(chosen.used.sum()), chosen.used.size
+    if math.isinf(chosen.makespan_of_all):
+        out.say(f"{used:,} of {k:,} devices are worth using: {chosen.makespan:.6g} s an iteration")
+        return
+    out.say(
+        f"{used:,} of {k:,} devices are worth using: {chosen.makespan:.6g} s an iteration in place "
+        f"of {chosen.makespan_of_all:.6g} s with all ({chosen.gain:.1%} saved)"
+    )
+
+
+def _cells(size: int, speed: float, capacity: float, seconds: float, why: str) -> list[str]:
     most = "" if capacity == float("inf") else shown_number(capacity)
-    return [shown_number(size), f"{speed:.6g}", most, f"{seconds:.6g}"]
+    return [shown_number(size), f"{speed:.6g}", most, f"{seconds:.6g}", why]

@@ -14,6 +14,9 @@ geometric.py      lines through the origin (GPA)
 numerical.py      root finding on smooth curves (NPA)
 handing_out.py    whole sizes from balanced real ones
 exact.py          models of any shape
+multiples.py      where loads are too many: steps, polished, with a bound
+subsets.py        which devices are worth using
+explaining.py     why a device gets nothing
 bisecting.py      the least time by which the largest loads suffice
 reaching.py       which sums whole loads can have
 segments.py       what is done by a time: models in pieces, all at once
@@ -25,13 +28,18 @@ tables.py         what is done by a time: any models, load by load
 from __future__ import annotations
 
 from evener.sizing.contracts import contract_for
+from evener.sizing.explaining import explain_sizes
 from evener.sizing.memory_capped import Sizes, target_sizes, target_weights
 from evener.sizing.solving import SpeedSizes, solve_sizes
+from evener.sizing.subsets import Subset, best_subset
 
 __all__ = [
     "Sizes",
     "SpeedSizes",
+    "Subset",
+    "best_subset",
     "contract_for",
+    "explain_sizes",
     "solve_sizes",
     "target_sizes",
     "target_weights",

@@ -85,8 +85,9 @@ def handed_back(loads: Loads, least: Least) -> IntArray:
     it: where time rises with load, nobody ends later than the least time.
     """
     surplus = int(least.largest.sum()) - loads.problem.n
-    taken = np.minimum(np.cumsum(least.largest - least.before), surplus)
-    return np.asarray(least.largest - np.diff(taken, prepend=0))
+    spare = (least.largest - least.before)[::-1]  # of equal devices the first keep theirs
+    taken = np.diff(np.minimum(np.cumsum(spare), surplus), prepend=0)
+    return np.asarray(least.largest - taken[::-1])
 
 
 def _between(early: float, late: float, near: float, share: float, step: int) -> float:

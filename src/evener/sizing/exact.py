@@ -15,13 +15,13 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.sizing.bisecting import Loads, handed_back, least_time
-from evener.sizing.problems import Answer, Problem
+from evener.sizing.problems import Problem
 from evener.sizing.reaching import TooManyRunsError, find_sizes
 from evener.sizing.segments import Segments
 from evener.sizing.stacking import can_stack
 from evener.sizing.tables import Table
 
-MOST_ENTRIES = 8_000_000  # of a table of times: 64 MB
+MOST_ENTRIES = 4_000_000  # of a table of times: 32 MB
 
 
 class Found(NamedTuple):
@@ -71,14 +71,6 @@ def least_makespan(loads: Loads) -> Found:
         if following < (middle := early + (late - early) / 2) < late:
             trial = middle
     return Found(best, late, late, True)
-
-
-def solve_exact(problem: Problem) -> Answer:
-    """Return whole sizes of least makespan; see `least_makespan`."""
-    loads = whole_loads(problem)
-    assert loads is not None
-    found = least_makespan(loads)
-    return Answer(found.sizes, found.is_optimal, (), found.bound)
 
 
 def _makespan(loads: Loads, sizes: IntArray) -> float:

@@ -93,12 +93,10 @@ def make_problem(
     least = _whole(low, k, "low", 0)
     most = np.minimum(_whole(high, k, "high", n), n)
     most = np.minimum(most, np.floor(np.minimum(capacity, n)).astype(np.int64))
-    fixed = np.zeros(k) if fixed_seconds is None else as_numbers(_all(fixed_seconds, k), "fixed")
+    fixed = checked_seconds(fixed_seconds, k, "fixed_seconds")
     called = None if names is None else tuple(names)
     problem = Problem(tuple(models), n, least, most, fixed, called)
-    for values, name in ((least, "low"), (most, "high"), (fixed, "fixed_seconds")):
-        if values.shape != (k,):
-            raise InputError(f"{name} has shape {values.shape} for {k} devices")
+    for values, name in ((least, "low"), (most, "high")):
         if (values < 0).any():
             i = int(np.argmax(values < 0))
             raise InputError(f"{name} of {problem.name(i)} must not be negative, is {values[i]}")
@@ -125,15 +123,27 @@ def _check_room(problem: Problem) -> None:
         )
 
 
+def checked_seconds(values: npt.ArrayLike | None, k: int, name: str) -> FloatArray:
+    """Return times (k,) [s] from one for all or one each, zero for None; InputError below zero."""
+    seconds = np.zeros(k) if values is None else as_numbers(_all(values, k, name), name)
+    if (seconds < 0).any():
+        i = int(np.argmax(seconds < 0))
+        raise InputError(f"{name} must not be negative; entry {i} is {seconds[i]:g}")
+    return seconds
+
+
 def _whole(values: npt.ArrayLike | None, k: int, name: str, default: int) -> IntArray:
     if values is None:
         return np.full(k, default, np.int64)
-    array = _all(values, k)
+    array = _all(values, k, name)
     if array.dtype.kind == "f":  # infinity: no limit
         array = np.where(np.isposinf(array), MAX_WHOLE, array)
     return as_integers(array, name)
 
 
-def _all(values: npt.ArrayLike, k: int) -> npt.NDArray[Any]:
-    array = as_array(values, "limits")
-    return np.full(k, array[()]) if array.ndim == 0 else array
+def _all(values: npt.ArrayLike, k: int, name: str) -> npt.NDArray[Any]:
+    array = as_array(values, name)
+    array = np.full(k, array[()]) if array.ndim == 0 else array
+    if array.shape != (k,):
+        raise InputError(f"{name} has shape {array.shape} for {k} devices")
+    return array

@@ -16,8 +16,8 @@ from evener.arrays import FloatArray, IntArray
 from evener.errors import UsageError
 from evener.models import SpeedModel
 from evener.sizing.constant import solve_constant
-from evener.sizing.exact import solve_exact
 from evener.sizing.geometric import solve_gpa
+from evener.sizing.multiples import solve_exact
 from evener.sizing.numerical import solve_npa
 from evener.sizing.problems import Answer, Problem, make_problem
 
