@@ -21,7 +21,7 @@ def test_a_given_matrix_in_a_file_of_speeds(evener, grid_file, tmp_path):
     said = evener("measure", "spmv", "--graph", grid_file, "--range", "10:500", "--points", 3,
                   "-o", file, *QUICK)  # fmt: skip
     assert (said.code, said.err) == (0, "")
-    assert "one unit is a row" in said.out
+    assert "unit: row" in said.out
     (device,) = read_speeds(file)
     assert [s.load for s in device.samples] == [10, 71, 500]
     assert all(s.half_width > 0 for s in device.samples)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from evener.measuring.campaign import Record
 
 MAX_ROWS = 60
-POINTS = 13
+POINTS, MOST = 13, 20  # of a grid; adaptive
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -60,7 +60,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def _add_loads(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("loads")
     group.add_argument("--range", default="1e3:1e6", metavar="LOW:HIGH", help="in units (1e3:1e6)")
-    group.add_argument("--points", type=int, default=POINTS, metavar="N", help=f"({POINTS})")
+    group.add_argument(
+        "--points", type=int, metavar="P", help=f"({POINTS}; with --adaptive at most: {MOST})"
+    )
+    group.add_argument(
+        "--adaptive", action="store_true", help="each where the model is least certain"
+    )
+    group.add_argument(
+        "--n", type=int, metavar="N", help="adaptive, about the sizes that N units are divided into"
+    )
     group.add_argument(
         "--even", action="store_true", help="evenly spaced (default: each by the same factor)"
     )
@@ -85,10 +93,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.writing import refuse_unwritable
 
     refuse_unwritable(args.output)
-    low, high = range_of(args.range)
-    if not 1 <= args.points <= 10_000:
+    adaptive = args.adaptive or args.n is not None
+    points = args.points if args.points is not None else (MOST if adaptive else POINTS)
+    if not 1 <= points <= 10_000:
         raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
-    loads = (fixed_grid if args.even else geometric_grid)(low, high, args.points)
+    if args.n is not None and args.n < 1:
+        raise UsageError(f"--n must be one or more, not {args.n}")
+    loads = (fixed_grid if args.even else geometric_grid)(*range_of(args.range), points)
     devices = devices_of(args.device)
     memory = memory_share(len(devices)) if args.memory is None else args.memory * 2.0**30
     if not 0 < memory < math.inf:
@@ -104,6 +115,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         together=not args.alone,
         graph=graph,
         source=source,
+        adaptive=points if adaptive else 0,
+        total=args.n,
     )
     with out.progress(f"Measuring {args.kernel}") as progress:
         records = measure(settings, args.output, progress)
@@ -148,7 +161,7 @@ def _show(args: argparse.Namespace, records: list[Record], out: Output) -> None:
         if record.capacity < math.inf:
             out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
     points = sum(len(record.points) for record in records)
-    out.say(f"Written: {args.output} ({points} samples; one unit is a {unit_of(args.kernel)})")
+    out.say(f"Written: {args.output} ({points} samples; unit: {unit_of(args.kernel)})")
     out.result(
         {
             "written": args.output,

@@ -46,6 +46,12 @@ class Record:
             self.gaps.append(outcome)
 
     @property
+    def last_load(self) -> int | None:
+        """The load of the last point that was not stopped [units]."""
+        loads = (p.load for p in reversed(self.points) if p.sample.status == "ok")
+        return next((round(load) for load in loads), None)
+
+    @property
     def samples(self) -> tuple[Sample, ...]:
         """The samples by load."""
         return tuple(sorted((p.sample for p in self.points), key=lambda sample: sample.load))
@@ -76,31 +82,35 @@ def run_campaign(
     *,
     together: bool = True,
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
-    share: Callable[[Sequence[Record]], float] | None = None,
+    learn: Callable[[Sequence[Record]], None] = lambda records: None,  # noqa: ARG005
 ) -> list[Record]:
     """Follow one plan a device until all are done; return what was measured.
 
-    together: one load of every device at a time, else one device after the other. What the
-    journal knows is not measured again. share: told the records after each round, returns the
-    fraction of the work that is done.
+    together: one load of every device at a time, those that are done at their last one, else one
+    device after the other. What the journal knows is not measured again. learn: told the records
+    before each round.
     """
     records = [Record(name) for name in bench.names]
     while True:
+        learn(records)
         loads = [plan.next() for plan in plans]
         if not together:
             loads = _first_alone(loads)
         if all(load is None for load in loads):
             return records
-        done = share(records) if share else 0.0
-        progress(_described(bench.names, loads), done)
-        for i, outcome in enumerate(_outcomes(bench, loads, journal)):
+        progress(_described(bench.names, loads), _fraction(plans))
+        company = [record.last_load for record in records] if together else [None] * len(records)
+        for i, outcome in enumerate(_outcomes(bench, loads, company, journal)):
             if outcome is not None:
                 records[i].add(outcome)
                 plans[i].add(outcome)
 
 
 def _outcomes(
-    bench: Measuring, loads: Sequence[int | None], journal: Journal
+    bench: Measuring,
+    loads: Sequence[int | None],
+    company: Sequence[int | None],
+    journal: Journal,
 ) -> list[Outcome | None]:
     known = [
         None if load is None else journal.get(name, load)
@@ -109,11 +119,17 @@ def _outcomes(
     if all(k is not None or load is None for k, load in zip(known, loads, strict=True)):
         return known
     # All of them, so that those still to be measured have the same company as at first.
-    for i, outcome in enumerate(bench.measure(loads)):
-        if outcome is not None and known[i] is None:
+    asked = [c if load is None else load for load, c in zip(loads, company, strict=True)]
+    for i, outcome in enumerate(bench.measure(asked)):
+        if outcome is not None and known[i] is None and loads[i] is not None:
             journal.add(bench.names[i], outcome)
             known[i] = outcome
     return known
+
+
+def _fraction(plans: Sequence[LoadPlan]) -> float:
+    done = sum(plan.done for plan in plans)
+    return done / max(sum(max(plan.expected, plan.done) for plan in plans), 1)
 
 
 def _first_alone(loads: Sequence[int | None]) -> list[int | None]:

@@ -15,6 +15,14 @@ LOST_IN_A_ROW = 3  # a device whose process is lost so often is given up
 class LoadPlan(Protocol):
     """Chooses the loads of one device, by what was measured so far."""
 
+    @property
+    def done(self) -> int:
+        """How many loads were tried."""
+
+    @property
+    def expected(self) -> int:
+        """How many there will be, about."""
+
     def next(self) -> int | None:
         """Return the next load [units]; None when all is done. Changes nothing."""
 
@@ -75,6 +83,16 @@ class GridPlan:
         self._loads = sorted(set(loads))
         self._done: set[int] = set()
         self.limits = Limits()
+
+    @property
+    def done(self) -> int:
+        """How many loads were tried."""
+        return len(self._done)
+
+    @property
+    def expected(self) -> int:
+        """How many there are."""
+        return len(self._loads)
 
     def next(self) -> int | None:
         """Return the least load left that is below the ceiling."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import platform as this_python
 import socket
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,6 +15,7 @@ import numpy as np
 
 from evener.errors import NotFoundError
 from evener.filing.speeds import write_speeds
+from evener.measuring.adaptive import AdaptivePlan, Answer
 from evener.measuring.benchmark import Precision
 from evener.measuring.campaign import Progress, Record, run_campaign
 from evener.measuring.devices import Measured
@@ -36,6 +37,8 @@ JOURNAL = ".journal"  # added to the name of the file that is to be written
 class Settings:
     """What is measured, where, at which loads, how well.
 
+    loads: all of a grid; with `adaptive`, the least and the largest, and no more than so many are
+    measured between them. total [units]: the work whose division is to be known best, if any.
     memory [B]: what each device's kernel may take. options: of the kernel. graph: its matrix, in
     place of a generated one; source says where that is from.
     """
@@ -50,6 +53,8 @@ class Settings:
     graph: Graph | None = None
     source: str = ""
     model: str = "piecewise"
+    adaptive: int = 0
+    total: int | None = None
 
     @property
     def lasting(self) -> dict[str, Any]:
@@ -61,6 +66,8 @@ class Settings:
             "options": dict(self.options),
             "together": self.together,
             "source": self.source,
+            "adaptive": self.adaptive,
+            "total": self.total,
             "host": socket.gethostname(),
         }
 
@@ -72,10 +79,11 @@ def measure(settings: Settings, output: str | Path, progress: Progress) -> list[
     not a single load of any device could be measured.
     """
     journal = Journal(f"{output}{JOURNAL}", settings.lasting)
+    plans, learn = plans_of(settings)
     try:
         with bench_of(settings) as bench:
             records = run_campaign(
-                bench, plans_of(settings), journal, together=settings.together, progress=progress
+                bench, plans, journal, together=settings.together, progress=progress, learn=learn
             )
         refuse_nothing(records)
         notes = notes_of(settings)
@@ -87,9 +95,20 @@ def measure(settings: Settings, output: str | Path, progress: Progress) -> list[
     return records
 
 
-def plans_of(settings: Settings) -> list[LoadPlan]:
-    """Return a plan for each device."""
-    return [GridPlan(settings.loads) for _ in settings.devices]
+def plans_of(
+    settings: Settings,
+) -> tuple[Sequence[LoadPlan], Callable[[Sequence[Record]], None]]:
+    """Return a plan for each device, and what tells them of the answer so far."""
+    if not settings.adaptive:
+        return [GridPlan(settings.loads) for _ in settings.devices], lambda records: None  # noqa: ARG005
+    low, high = min(settings.loads), max(settings.loads)
+    plans = [AdaptivePlan(low, high, settings.adaptive) for _ in settings.devices]
+    answer = Answer(plans, low, high, settings.total)
+
+    def learn(records: Sequence[Record]) -> None:
+        answer.update([r.samples for r in records], [r.capacity for r in records])
+
+    return plans, learn
 
 
 @contextmanager
