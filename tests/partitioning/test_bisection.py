@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels as kernels
-from evener.partitioning.bisection import _bisect, _side, cut_of, recursive_bisection
+from evener.partitioning.bisection import DEALS, _bisect, _side, cut_of, recursive_bisection
 from tests.assertions import grid, path, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of
 
@@ -39,21 +39,27 @@ def test_components_are_not_cut_where_they_fit():
     assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) == 0
 
 
-@given(random_graphs(max_n=14), st.lists(st.floats(0.01, 9), min_size=1, max_size=6))
+@given(
+    random_graphs(max_n=14),
+    st.lists(st.floats(0, 9), min_size=1, max_size=6).filter(any),
+    st.sampled_from(DEALS),
+)
 @settings(max_examples=60)
-def test_every_vertex_gets_a_block(graph, targets):
-    level = level_of(graph)
-    part = recursive_bisection(level, np.array(targets), 0.03, 5)
+def test_every_vertex_gets_a_block(graph, targets, deal):
+    if graph.adjwgt is not None:
+        graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
+    part = recursive_bisection(level_of(graph), np.array(targets), 0.03, 5, deal)
     assert part.shape == (graph.n,)
     assert part.min() >= 0
     assert part.max() < len(targets)
 
 
 @pytest.mark.parametrize("k", [2, 7, 16])
-def test_blocks_are_near_their_targets(k):
+@pytest.mark.parametrize("deal", DEALS)
+def test_blocks_are_near_their_targets(k, deal):
     level = level_of(grid(40, 40))
     targets = np.random.default_rng(k).uniform(1, 5, k)
-    part = recursive_bisection(level, targets, 0.03, 1)
+    part = recursive_bisection(level, targets, 0.03, 1, deal)
     ratio = np.bincount(part, minlength=k) / (1600 * targets / targets.sum())
     assert ratio.min() > 0.85
     assert ratio.max() < 1.15
@@ -76,6 +82,16 @@ def test_the_same_seed_gives_the_same_blocks():
     level = level_of(grid(20, 20))
     first = recursive_bisection(level, np.ones(5), 0.03, 4)
     assert (recursive_bisection(level, np.ones(5), 0.03, 4) == first).all()
+
+
+def test_small_blocks_lie_where_the_graph_is_thin():
+    square, string = grid(20, 20), np.arange(399, 479)
+    one, other = np.repeat(np.arange(400), square.degrees), square.adjncy
+    once = one < other
+    u, v = np.r_[one[once], string], np.r_[other[once], string + 1]
+    level = level_of(Graph.from_edges(480, u, v))
+    targets = np.r_[400.0, np.full(8, 10.0)]
+    assert cut_of(level, recursive_bisection(level, targets, 0.01, 1, "large")) <= 10
 
 
 @given(random_graphs(max_n=14), st.integers(0, 99))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evener.errors import EvenerError, InfeasibleError, NotFoundError
-from evener.partitioning.bisection import CAREFUL, ROUGH, cut_of, recursive_bisection
+from evener.partitioning.bisection import DEALS, cut_of, recursive_bisection
 from evener.partitioning.diffusion import AGAIN, THOROUGH, diffused_blocks
 from evener.partitioning.enforce import enforce
 from evener.partitioning.fm import Effort, Limits, boundary_flags, refine_level
@@ -137,8 +137,8 @@ def searching_volumes(case):
 def bisecting(case):
     if not case.graph.total_weight > 0:
         return case.part
-    care = ROUGH if case.seed % 2 else CAREFUL
-    return recursive_bisection(case.level, case.contract.targets, 0.03, case.seed, care)
+    deal = DEALS[case.seed % len(DEALS)]
+    return recursive_bisection(case.level, case.contract.targets, 0.03, case.seed, deal)
 
 
 def diffusing(case):

@@ -6,7 +6,7 @@ import pytest
 from evener.generating.delaunay import delaunay
 from evener.graphs import Graph
 from evener.partitioning.judged import Judged
-from evener.partitioning.multilevel import multilevel_blocks
+from evener.partitioning.multilevel import halved_blocks, multilevel_blocks
 from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.partitioning.skew import is_uneven
 from evener.partitioning.tries import PATIENCE, best_blocks
@@ -69,7 +69,7 @@ def test_the_square_is_cut_into_quarters():
 
 
 def test_uneven_graphs_of_few_edges_are_tried_by_levels_too():
-    """A tree that branches at random: levels cut it better than label propagation."""
+    """A tree that branches at random: bisection cuts it better than label propagation."""
     rng = np.random.default_rng(4)
     n = 6000
     tree = Graph.from_edges(
@@ -83,7 +83,8 @@ def test_uneven_graphs_of_few_edges_are_tried_by_levels_too():
             best_blocks(tree, contract),
             multilevel_blocks(tree, contract),
             multilevel_blocks(tree, contract, by_levels=True),
+            halved_blocks(tree, contract),
         )
     ]
     assert cut[0] <= min(cut[1:])
-    assert cut[2] < cut[1]
+    assert cut[3] < cut[1]

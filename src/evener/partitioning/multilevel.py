@@ -17,7 +17,7 @@ from evener.arrays import FloatArray, IntArray
 from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels
-from evener.partitioning.bisection import cut_of
+from evener.partitioning.bisection import DEALS, cut_of, recursive_bisection
 from evener.partitioning.diffusion import AGAIN, THOROUGH, Spread
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.fm import boundary_flags
@@ -75,16 +75,14 @@ def multilevel_blocks(
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed
         )
-    order = vertex_order(graph, threads)
-    weights = None if graph.is_unit else graph.weights()
-    level = finest(graph, order, weights, edge_weights(graph), threads)
+    order, level = _in_order(graph, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     begun: list[Part] = []
     if points is None or graph.n <= MOST_PLACED:
         part = v_cycle(level, None, contract, chosen, seed, threads, points=points, begun=begun)
     else:
         start, _ = along_curve(
-            points, np.empty(0) if weights is None else level.vwgt, contract.targets, BALANCE,
+            points, np.empty(0) if graph.is_unit else level.vwgt, contract.targets, BALANCE,
             threads,
         )  # fmt: skip
         begun.append(start)
@@ -93,6 +91,38 @@ def multilevel_blocks(
         starts.append(scattered(begun[0], order, threads))
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
+    if objective != "cut":
+        lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
+    return scattered(part, order, threads)
+
+
+def halved_blocks(
+    graph: Graph,
+    contract: Contract,
+    *,
+    preset: str = "default",
+    objective: str = "cut",
+    seed: int = 7,
+    threads: int = 1,
+) -> Part:
+    """Return blocks (n,) made by recursive bisection of the whole graph, then refined by levels.
+
+    Options as of multilevel_blocks. For small graphs, and those that shrink badly: on stars and
+    trees clusters of half a graph's leaves stand in the way of blocks.
+    """
+    chosen = PRESETS[preset]
+    order, level = _in_order(graph, threads)
+    halved = [
+        recursive_bisection(level, contract.targets, 2 * BALANCE, seed + turn, deal)
+        for turn, deal in enumerate(DEALS)
+    ]
+    best = min(halved, key=lambda part: cut_of(level, part))
+    start = placed(level, best, Task(contract, chosen, seed, threads), 0, again=None).part
+    found = [
+        v_cycle(level, start, contract, chosen, seed, threads, rounding)
+        for rounding in (None, THOROUGH)
+    ]
+    part = min(found, key=lambda part: cut_of(level, part))
     if objective != "cut":
         lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
     return scattered(part, order, threads)
@@ -162,6 +192,13 @@ def lower_volumes(
     limits = limits_on(level, Task(contract, preset, seed, 1), depth=0)
     flag = boundary_flags(level, part, threads)
     refine_volumes(level, part, weight, limits, aim, flag, seed)
+
+
+def _in_order(graph: Graph, threads: int) -> tuple[IntArray, Level]:
+    """Return an order of the vertices, and the graph so ordered."""
+    order = vertex_order(graph, threads)
+    weights = None if graph.is_unit else graph.weights()
+    return order, finest(graph, order, weights, edge_weights(graph), threads)
 
 
 def vertex_order(graph: Graph, threads: int = 1) -> IntArray:

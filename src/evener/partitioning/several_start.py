@@ -7,8 +7,8 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.partitioning import bisection_kernels
 from evener.partitioning import several_balance as balancing
-from evener.partitioning.bisection import CAREFUL, Care, cut_of
-from evener.partitioning.fm import EVEN_PRICE, boundary_flags
+from evener.partitioning.bisection import cut_of
+from evener.partitioning.fm import EVEN_PRICE, Effort, boundary_flags
 from evener.partitioning.hierarchies import LEAST_SHRINKAGE
 from evener.partitioning.levels import Level, Part, Shrunk, projected
 from evener.partitioning.several_loads import Bounds, Loaded, bounds_between
@@ -16,15 +16,14 @@ from evener.partitioning.several_refine import refine_loaded
 
 ROUNDS = 4
 ONCE = balancing.Care(breakouts=0)
-TRIES = Care(4, CAREFUL.effort)
+TRIES = 4
+EFFORT = Effort(patience=8, least_gain=0.0, boldness=1.1)
 SMALL = 150  # vertices of a graph on which bisections are tried
 HEAVIEST = 1 / 60  # of all weight: what a vertex of it may weigh
 WORSE = 10.0  # a bisection that is off its limits by this share of all counts as twice its cut
 
 
-def several_bisection(
-    loaded: Loaded, targets: FloatArray, epsilon: float, seed: int, care: Care = TRIES
-) -> Part:
+def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed: int) -> Part:
     """Return blocks (n,) of weights near `targets` (k, c) [units of the loads].
 
     As `recursive_bisection`: blocks of like targets stay together, and are halved again and
@@ -45,14 +44,14 @@ def several_bisection(
         half = int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
         own = shares[blocks].sum(axis=0)
         share = shares[blocks[:half]].sum(axis=0) / np.maximum(own, 1e-300)
-        side = _bisect(piece, np.where(own > 0, share, 0.5), slack, number, care)
+        side = _bisect(piece, np.where(own > 0, share, 0.5), slack, number)
         for s, ones in ((0, blocks[:half]), (1, blocks[half:])):
             inside = np.flatnonzero(side == s)
             waiting.append((_side(piece, side, s), members[inside], ones, 2 * number + s + 1))
     return part
 
 
-def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Care) -> Part:
+def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
     """Return side 0, of share (c,) of every weight, or 1 of each vertex.
 
     The graph is shrunk; the best of several tries on the smallest is refined on the way back.
@@ -66,20 +65,20 @@ def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Ca
             break
         above.append((current, shrunk))
         current = smaller
-    side = _best_try(current, share, slack, seed, care)
+    side = _best_try(current, share, slack, seed)
     for depth, (finer, shrunk) in enumerate(reversed(above)):
         side = projected(shrunk, side, 1)
-        _improve(finer, side, _room_for(finer, share, slack), care, seed + depth)
+        _improve(finer, side, _room_for(finer, share, slack), seed + depth)
     return side
 
 
-def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int, care: Care) -> Part:
+def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
     bounds = _room_for(loaded, share, slack)
     rng = np.random.default_rng(seed)
     best, least = np.zeros(loaded.n, np.int32), np.inf
-    for turn in range(care.tries):
+    for turn in range(TRIES):
         side = _grown(loaded.level, float(share.mean()), rng, turn)
-        _improve(loaded, side, bounds, care, seed)
+        _improve(loaded, side, bounds, seed)
         off = float(bounds.off(loaded.weight(side, 2)).sum())
         cost = (cut_of(loaded.level, side) + 1) * (1 + WORSE * off)
         if cost < least:
@@ -95,12 +94,12 @@ def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
     return bounds_between(targets, targets - room, targets + room, loaded.loads, share.size)
 
 
-def _improve(loaded: Loaded, side: Part, bounds: Bounds, care: Care, seed: int) -> None:
+def _improve(loaded: Loaded, side: Part, bounds: Bounds, seed: int) -> None:
     """Balance and refine two sides in place."""
     weight = balancing.balance(loaded, side, bounds, ONCE)
     flag = boundary_flags(loaded.level, side, 1)
     price = np.full(2, EVEN_PRICE, np.int64)
-    refine_loaded(loaded, side, weight, bounds, 0.0, price, flag, ROUNDS, care.effort, seed)
+    refine_loaded(loaded, side, weight, bounds, 0.0, price, flag, ROUNDS, EFFORT, seed)
 
 
 def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:

@@ -13,21 +13,17 @@ from dataclasses import replace
 import numpy as np
 import numpy.typing as npt
 
-from evener.partitioning.bisection import ROUGH, cut_of, recursive_bisection
+from evener.partitioning.bisection import DEALS, cut_of, recursive_bisection
 from evener.partitioning.diffusion import BRIEFLY, THOROUGH
 from evener.partitioning.embedding import embedded
-from evener.partitioning.hierarchies import shrink_freely
 from evener.partitioning.kmeans import along_curve, kmeans_blocks
 from evener.partitioning.levels import Level
-from evener.partitioning.placed import Placed, Task, descend, placed, refine, rounded, within
+from evener.partitioning.placed import Placed, Task, placed, refine, rounded, within
 
 BALANCE = 0.01  # what k-means leaves a block off its target
-PER_BLOCK_BISECTED = 25  # vertices for each block of the graph that is bisected
 PER_BLOCK_ROUNDED = 1000  # vertices for each block of graphs on which blocks are rounded again
-WORTH_ROUNDING = 1.1  # of the cut without, which finer graphs improve less
 MOST_RIVALS = 2
-BISECTED_BLOCKS = 64  # in all turns together, where they are fewer than this
-MOST_BISECTIONS = 4
+BISECTED_BLOCKS = 1024  # in all turns together, where they are fewer than this
 OTHER_SEED = 1009
 MISPLACED = 0.75  # of the cut is left where hops have misled k-means
 CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win on a finer graph
@@ -52,10 +48,14 @@ def starting_blocks(
         found, good = _by_hops(level, task, depth)
         if good:
             return found
-    # Few blocks leave much to chance, and cost little.
-    turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, MOST_BISECTIONS))
+    turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
-    found += [_bisected(level, other, depth) for other in tasks]
+    bisected = [
+        _bisected(level, other, depth, deal) for other, deal in zip(tasks, DEALS, strict=False)
+    ]
+    best = worth_following(bisected)[0]
+    # Rounding helps meshes, and spoils graphs on which load spreads everywhere at once.
+    found += [best, refine(rounded(level, best.part, task, depth, THOROUGH), task, depth)]
     if points is not None:
         found.append(_by_kmeans(level, points, task, depth))
     return worth_following(found)
@@ -86,29 +86,9 @@ def _by_hops(level: Level, task: Task, depth: int) -> tuple[list[Placed], bool]:
     return [found], cut_of(level, found.part) > MISPLACED * cut_of(level, blocks)
 
 
-def _bisected(level: Level, task: Task, depth: int) -> Placed:
-    """Bisect a still smaller graph, and come back."""
-    targets = task.contract.targets
-    hierarchy = shrink_freely(
-        level, targets, PER_BLOCK_BISECTED, task.preset.shrink_by, task.threads
-    )
-    blocks = _smallest(hierarchy.coarsest, task, depth + len(hierarchy.above))
-    for i in range(len(hierarchy.above) - 1, -1, -1):
-        finer, shrunk = hierarchy.above[i]
-        blocks = follow(descend(blocks, finer, shrunk, task), task, depth + i)
-    return blocks
-
-
-def _smallest(level: Level, task: Task, depth: int) -> Placed:
-    """Bisect, and round where that helps: not where load spreads everywhere at once, as on
-    power-law graphs."""
-    bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, ROUGH)
-    blocks = refine(rounded(level, bisected, task, depth, THOROUGH), task, depth)
-    if cut_of(level, blocks.part) < cut_of(level, bisected):
-        return blocks
-    plain = refine(placed(level, bisected, task, depth, again=None), task, depth)
-    worth = cut_of(level, blocks.part) < WORTH_ROUNDING * cut_of(level, plain.part)
-    return blocks if worth else plain
+def _bisected(level: Level, task: Task, depth: int, deal: str) -> Placed:
+    bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
+    return refine(placed(level, bisected, task, depth, again=None), task, depth)
 
 
 def follow(blocks: Placed, task: Task, depth: int) -> Placed:

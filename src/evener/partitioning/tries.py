@@ -17,7 +17,7 @@ from evener.graphs import Graph
 from evener.partitioning import propagation_kernels as kernels
 from evener.partitioning.judged import Judged, repaired
 from evener.partitioning.levels import Part
-from evener.partitioning.multilevel import multilevel_blocks
+from evener.partitioning.multilevel import halved_blocks, multilevel_blocks
 from evener.partitioning.refine import refined_blocks
 from evener.partitioning.skew import is_sparse, is_uneven
 from evener.partitions import Contract, Partition
@@ -88,12 +88,13 @@ def best_blocks(
 def _or_by_levels(
     graph: Graph, part: Part, contract: Contract, options: dict[str, str | int], seed: int
 ) -> Part:
-    """Return these blocks or those of the hierarchy, whichever are better."""
+    """Return these blocks, those of the hierarchy, or those of bisection, whichever are best."""
     objective = str(options["objective"])
-    other = multilevel_blocks(graph, contract, seed=seed, by_levels=True, **options)  # type: ignore[arg-type]
+    by_levels = multilevel_blocks(graph, contract, seed=seed, by_levels=True, **options)  # type: ignore[arg-type]
+    halved = halved_blocks(graph, contract, seed=seed, **options)  # type: ignore[arg-type]
     found = [
         Judged.of(graph, Partition(blocks, contract.k), contract, objective)
-        for blocks in (part, other)
+        for blocks in (part, by_levels, halved)
     ]
     found = [one if one.holds else repaired(one, graph, contract, objective) for one in found]
     return min(found, key=lambda one: (one.off.sum(), one.cost)).partition.part
