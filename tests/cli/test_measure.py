@@ -10,9 +10,9 @@ import time
 import pytest
 
 from evener.filing.speeds import read_speeds
-from evener.measuring.devices import allowed_cpus
+from evener.measuring.devices import cores
 
-DEVICE = f"cpu{allowed_cpus()[0]}"
+DEVICE = f"cpu{cores()[0].cpu}"
 QUICK = ("--time-limit", "0.3", "--precision", "0.5", "--device", DEVICE)
 
 

@@ -8,7 +8,7 @@ import pytest
 from evener.errors import ToolError, UsageError
 from evener.measuring import together
 from evener.measuring.benchmark import Gap, Point, Precision
-from evener.measuring.devices import allowed_cpus
+from evener.measuring.devices import cores
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker, end_all, environment
 
@@ -77,7 +77,7 @@ def test_two_devices_one_of_them_troubled(folder, short):
 
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no processes")
 def test_a_device_runs_on_its_cores_and_prints_to_nobody(folder):
-    core = allowed_cpus()[0]
+    core = cores()[0].cpu
     worker = Worker("d", Task("kernels_of_test:where", cpus=(core,)))
     with Bench([worker], FAST) as bench:
         assert isinstance(bench.measure([1])[0], Point)

@@ -43,7 +43,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     tree.add_argument(
         "--slow-speed", type=_positive_finite, default=1.0, metavar="S", help="of the others (1)"
     )
-    _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices; speeds constants")
+    here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
+    here.add_argument("--measure", action="store_true", help="speeds and links as well")
     show = _kind(kinds, "show", "draw a machine file's tree", writes=False)
     show.add_argument("file", metavar="FILE", help="a machine file")
 
@@ -65,7 +66,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
             print_tree(platform)
         return 0
-    platform = _made(args)
+    platform = _measured(args, out) if getattr(args, "measure", False) else _made(args)
     if args.output is None:
         out.say(platform_to_toml(platform).rstrip("\n"))
     else:
@@ -73,6 +74,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
         out.say(f"{args.output}: {platform.k:,} devices")
     out.result(platform_to_dict(platform))
     return 0
+
+
+def _measured(args: argparse.Namespace, out: Output) -> Platform:
+    from evener.measuring.machine import measured_platform
+    from evener.writing import refuse_unwritable
+
+    if args.output is not None:
+        refuse_unwritable(args.output)
+    with out.progress("Measuring this computer") as progress:
+        return measured_platform(progress, out.note)
 
 
 def _made(args: argparse.Namespace) -> Platform:

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 from evener.errors import UsageError
 from evener.measuring.kernels import Kernel
-from evener.measuring.statistics import Summary, summarised
+from evener.measuring.statistics import LARGEST_SHARE, Summary, summarised
 from evener.samples import Sample
 
 Clock = Callable[[], float]
@@ -34,7 +34,8 @@ class Precision:
     most there may be. seconds: for all repetitions of a point, and for its preparation [s].
     shortest: time between two looks at the clock, at least [s]. least: for all repetitions,
     so that they are not all within one slice of a shared core [s]. slowest: speed [units/s] below
-    which a repetition is not waited for (section 4.3.1 of [Cla14]_).
+    which a repetition is not waited for (section 4.3.1 of [Cla14]_). outliers: share of the
+    repetitions that may be set aside for being far slower than the rest.
 
     Raises UsageError for what cannot be.
     """
@@ -46,12 +47,15 @@ class Precision:
     shortest: float = 2e-3
     least: float = 0.05
     slowest: float = 0.0
+    outliers: float = LARGEST_SHARE
 
     def __post_init__(self) -> None:
         if not 0 < self.precision < 1:
             raise UsageError(f"the precision must lie in (0, 1), not {self.precision}")
         if not 0 < self.confidence < 1:
             raise UsageError(f"the confidence must lie in (0, 1), not {self.confidence}")
+        if not 0 <= self.outliers <= 0.5:
+            raise UsageError(f"at most half may be outliers, not {self.outliers}")
         if self.repetitions < FEWEST:
             raise UsageError(f"there must be {FEWEST} repetitions at least: {self.repetitions}")
         if not 0 < self.seconds < math.inf:
@@ -172,8 +176,8 @@ def _measured(
         times.append(seconds)
         # Intervals are looked at now and then: each look takes longer than a short kernel.
         if len(times) < 10 or len(times) % 5 == 0:
-            summary = summarised(times, precision.confidence)
-    summary = summarised(times, precision.confidence)
+            summary = summarised(times, precision.confidence, precision.outliers)
+    summary = summarised(times, precision.confidence, precision.outliers)
     if summary.mean * batch <= AT_ONCE * _nothing(batch, clock):
         return Gap(load, "at once", AT_ONCE_SAID)
     return _point(load, summary, precision, flops)

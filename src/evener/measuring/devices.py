@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from evener.errors import UsageError
 from evener.measuring.discover import CGROUP_FOLDER, CPU_FOLDER, usable_memory, usable_quota
@@ -26,23 +27,29 @@ class Measured:
     index: int = 0
 
 
-def allowed_cpus() -> list[int]:
-    """Return the CPUs that this process may use, one of each physical core, sorted."""
+class Core(NamedTuple):
+    """A physical core by one of its CPUs, and the socket it is on."""
+
+    cpu: int
+    socket: int
+
+
+def cores() -> list[Core]:
+    """Return the cores that this process may use, in the order of discover_platform's devices."""
     if not hasattr(os, "sched_getaffinity"):
-        return list(range(os.cpu_count() or 1))
-    allowed = sorted(os.sched_getaffinity(0))
-    seen: set[str] = set()
-    chosen = []
-    for cpu in allowed:
-        siblings = CPU_FOLDER / f"cpu{cpu}" / "topology" / "thread_siblings_list"
+        return [Core(cpu, 0) for cpu in range(os.cpu_count() or 1)]
+    chosen: dict[tuple[int, int], int] = {}
+    for cpu in sorted(os.sched_getaffinity(0)):
+        folder = CPU_FOLDER / f"cpu{cpu}" / "topology"
         try:
-            core = siblings.read_text().strip()
-        except OSError:  # not Linux's
-            core = str(cpu)
-        if core not in seen:
-            seen.add(core)
-            chosen.append(cpu)
-    return chosen[: usable_quota(CGROUP_FOLDER, len(chosen))]
+            package, core = (
+                int((folder / key).read_text()) for key in ("physical_package_id", "core_id")
+            )
+        except (OSError, ValueError):  # not Linux's, or not a number
+            package, core = 0, cpu
+        chosen.setdefault((max(package, 0), core if core >= 0 else cpu), cpu)
+    found = [Core(cpu, package) for (package, _), cpu in sorted(chosen.items())]
+    return found[: usable_quota(CGROUP_FOLDER, len(found))]
 
 
 def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Measured]:
@@ -51,7 +58,7 @@ def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Meas
     cpu2-3 is one device of two cores. cuda0 is driven by the first core that nobody else has, if
     there is one; cuda0@cpu5 says which. Raises UsageError naming the wrong entry.
     """
-    usable = list(allowed_cpus() if cpus is None else cpus)
+    usable = [core.cpu for core in cores()] if cpus is None else list(cpus)
     if text is None:
         return [Measured(f"cpu{cpu}", cpus=(cpu,)) for cpu in usable]
     devices = [_device(word.strip()) for word in text.split(",")]

@@ -35,10 +35,15 @@ class Summary:
     drift: float
 
 
-def summarised(times: Sequence[float] | FloatArray, confidence: float) -> Summary:
-    """Return the summary of times [s] > 0, in the order they were taken."""
+def summarised(
+    times: Sequence[float] | FloatArray, confidence: float, share: float = LARGEST_SHARE
+) -> Summary:
+    """Return the summary of times [s] > 0, in the order they were taken.
+
+    share: of the times, that may be outliers.
+    """
     values = np.asarray(times, np.float64)
-    slow = slow_outliers(values)
+    slow = slow_outliers(values, share)
     kept = values[~slow]
     return Summary(
         float(kept.mean()),
@@ -64,11 +69,11 @@ def student(confidence: float, freedom: int) -> float:
     return float(stdtrit(freedom, 0.5 + confidence / 2))
 
 
-def slow_outliers(values: FloatArray) -> BoolArray:
+def slow_outliers(values: FloatArray, share: float = LARGEST_SHARE) -> BoolArray:
     """Mark what is slower than the median by FAR deviations: another's work, not the device's.
 
     Deviations are measured by their median, so that outliers do not hide themselves. Where
-    more than a fifth is far off, nothing is marked: then that is how the device behaves.
+    more than `share` is far off, nothing is marked: then that is how the device behaves.
     """
     none = np.zeros(values.size, np.bool_)
     if values.size < LEAST_FOR_OUTLIERS:
@@ -77,7 +82,7 @@ def slow_outliers(values: FloatArray) -> BoolArray:
     deviation = NORMAL * float(np.median(np.abs(values - middle)))
     # Times that are equal to the clock's last digit have no deviation; 0.1 % is no outlier.
     marked = values - middle > max(FAR * deviation, 1e-3 * middle)
-    return none if marked.sum() > LARGEST_SHARE * values.size else marked
+    return none if marked.sum() > share * values.size else marked
 
 
 def drift(values: FloatArray) -> float:

@@ -1,0 +1,140 @@
+"""This computer as a machine file has it: every device's speed at work with the others, its links.
+
+Speed is in rows per second of `spmv`, at a load beyond the caches: what a vertex of a mesh costs.
+"""
+
+from __future__ import annotations
+
+import socket
+import statistics
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from evener.errors import EvenerError, NotFoundError
+from evener.measuring.benchmark import Point, Precision
+from evener.measuring.campaign import Progress
+from evener.measuring.devices import cores, memory_share
+from evener.measuring.discover import GPU_SPEED, discover_platform
+from evener.measuring.links import PRECISION, measure_link
+from evener.measuring.pings import ProcessPing
+from evener.measuring.together import Bench
+from evener.measuring.workers import Task, Worker
+from evener.platforms import Device, Level, Link, Platform
+
+KERNEL = "spmv"
+ROWS = 1_000_000  # 100 MB: beyond any core's share of a cache
+ROW_BYTES = 400.0  # while the matrix is being made
+POINT = Precision(seconds=3.0)
+Say = Callable[[str], None]
+
+
+def measured_platform(progress: Progress, say: Say, rows: int = ROWS) -> Platform:
+    """Return this computer with measured speeds [rows/s of spmv] and links between its cores.
+
+    rows: load of each device. say: told what could not be measured, and what stands in its
+    place. Raises NotFoundError where not one core's speed could be measured.
+    """
+    found = discover_platform()
+    places = cores()
+    progress(f"speeds of {found.k} devices at once", 0.0)
+    speeds = measured_speeds(found.devices, [core.cpu for core in places], rows, say)
+    progress("links", 0.6)
+    levels = measured_levels([core.cpu for core in places], [core.socket for core in places], say)
+    name = f"{socket.gethostname()}: rows of {KERNEL} a second"
+    devices = tuple(replace(d, speed=speeds[d.name]) for d in found.devices)
+    return Platform(devices, levels, name=name)
+
+
+def measured_speeds(
+    devices: Sequence[Device], cpus: Sequence[int], rows: int, say: Say
+) -> dict[str, float]:
+    """Return the speed of each device, all measured at once [rows/s].
+
+    cpus: the core of each CPU device. A GPU that cannot be measured counts as GPU_SPEED cores, a
+    core as the median of the others.
+    """
+    share = memory_share(len(devices))
+    load = max(min(rows, int(share / ROW_BYTES)), 1)
+    free = iter(cpus)
+    workers = []
+    for device in devices:
+        gpu = device.kind == "cuda"
+        index = {"index": int(device.name.removeprefix("gpu"))} if gpu else {}
+        task = Task(KERNEL, device.kind, () if gpu else (next(free),), share, index)
+        workers.append(Worker(device.name, task))
+    with Bench([w for w in workers if _works(w, say)], POINT) as bench:
+        outcomes = bench.measure([load] * len(bench.workers))
+        measured = {}
+        for name, outcome in zip(bench.names, outcomes, strict=True):
+            if isinstance(outcome, Point):
+                measured[name] = rounded(outcome.sample.speed)
+                if not outcome.reached:
+                    width = outcome.sample.half_width / outcome.sample.seconds
+                    say(f"{name}: speed known to {width:.0%} only; others are at work here")
+            elif outcome is not None:
+                say(f"{name} could not be measured: {outcome.message}")
+    return _completed(devices, measured, say)
+
+
+def _works(worker: Worker, say: Say) -> bool:
+    """Start a device's process; a core's failure is everybody's, a GPU's is its own."""
+    try:
+        worker.ensure()
+    except EvenerError as error:
+        if worker.task.kind == "cpu":
+            raise
+        say(f"{worker.name} could not be measured: {error.message}")
+        return False
+    return True
+
+
+def _completed(
+    devices: Sequence[Device], measured: Mapping[str, float], say: Say
+) -> dict[str, float]:
+    known = [measured[d.name] for d in devices if d.kind == "cpu" and d.name in measured]
+    if not known:
+        raise NotFoundError("not one core's speed could be measured")
+    core = statistics.median(known)
+    speeds = dict(measured)
+    for device in devices:
+        if device.name not in speeds:
+            times = 1.0 if device.kind == "cpu" else GPU_SPEED
+            say(f"{device.name}: taken as {times:g} times a core's speed")
+            speeds[device.name] = times * core
+    return speeds
+
+
+def measured_levels(cpus: Sequence[int], sockets: Sequence[int], say: Say) -> tuple[Level, Level]:
+    """Return the levels machine and socket with measured links.
+
+    Within a socket its first two cores exchange messages, between sockets the first of two. Where
+    there is one socket, or one core on each, the other's link stands for both.
+    """
+    first = {s: cpus[list(sockets).index(s)] for s in dict.fromkeys(sockets)}
+    shared = ([cpu for cpu, own in zip(cpus, sockets, strict=True) if own == s][:2] for s in first)
+    within = next((pair for pair in shared if len(pair) == 2), None)
+    across = list(first.values())[:2] if len(first) > 1 else None
+    inner = _link(within, say) if within else None
+    outer = _link(across, say) if across else None
+    if inner is None and outer is None:
+        say("one core alone: communication is taken as free")
+    inner, outer = inner or outer or Link(), outer or inner or Link()
+    return Level("machine", outer), Level("socket", inner)
+
+
+def _link(cpus: Sequence[int], say: Say) -> Link:
+    here, there = cpus
+    with ProcessPing((there,), here) as ping:
+        found = measure_link(ping, precision=PRECISION)
+    for key, value, half in (
+        ("alpha", found.link.alpha, found.alpha_half),
+        ("beta", found.link.beta, found.beta_half),
+    ):
+        if half > 0.5 * value:
+            say(f"{key} between cores {here} and {there} is known to no better than a half")
+    return Link(rounded(found.link.alpha), rounded(found.link.beta))
+
+
+def rounded(value: float) -> float:
+    """Return four digits: more are not known, and a person reads the file."""
+    return float(f"{value:.4g}")

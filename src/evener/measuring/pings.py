@@ -1,0 +1,141 @@
+"""Round trips, as kernels whose load is bytes: between threads, between processes, to many.
+
+Processes speak through sockets of this computer, threads hand a copy over. Ranks of MPI are in
+running/comm.py, a GPU's memory in cuda.py.
+"""
+
+from __future__ import annotations
+
+import os
+import queue
+import socket
+import subprocess
+import sys
+import threading
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import ToolError
+from evener.measuring.echo import CHUNK, HEADER, receive
+from evener.measuring.workers import Task, environment
+
+PATIENCE = 20.0  # seconds without an answer
+Bytes = npt.NDArray[np.uint8]
+
+
+class ThreadPing:
+    """There and back between two threads of this process: each copies what it gets."""
+
+    def __init__(self) -> None:
+        self._there: queue.SimpleQueue[Bytes | None] = queue.SimpleQueue()
+        self._back: queue.SimpleQueue[Bytes] = queue.SimpleQueue()
+        self._buffer = np.empty(0, np.uint8)
+        self._thread: threading.Thread | None = None
+
+    def complexity(self, d: int) -> float:  # noqa: ARG002
+        """No arithmetic."""
+        return 0.0
+
+    def initialize(self, d: int) -> None:
+        """Start the other thread; take buffers of d bytes."""
+        self._buffer = np.zeros(d, np.uint8)
+        self._thread = threading.Thread(target=self._echo, daemon=True)
+        self._thread.start()
+
+    def execute(self) -> None:
+        """Hand over, get back, copy."""
+        self._there.put(self._buffer)
+        np.copyto(self._buffer, self._back.get(timeout=PATIENCE))
+
+    def finalize(self) -> None:
+        """End the other thread."""
+        if self._thread is not None:
+            self._there.put(None)
+            self._thread.join(PATIENCE)
+            self._thread = None
+
+    def _echo(self) -> None:
+        own = np.empty(0, np.uint8)
+        while (got := self._there.get()) is not None:
+            if own.size != got.size:
+                own = np.empty_like(got)
+            np.copyto(own, got)
+            self._back.put(own)
+
+
+class ProcessPing:
+    """From this process to others and back, d bytes to each.
+
+    cpus: the cores of the others, one each; here: this process's core while it pings, or None.
+    Use it in a with statement: the others are processes that have to end.
+    """
+
+    def __init__(self, cpus: tuple[int, ...], here: int | None = None) -> None:
+        self._cpus, self._here = cpus, here
+        self._sockets: list[socket.socket] = []
+        self._children: list[subprocess.Popen[bytes]] = []
+        self._message = b""
+        self._answer = bytearray(CHUNK)
+        self._allowed: set[int] | None = None
+
+    def __enter__(self) -> Self:
+        if self._here is not None and hasattr(os, "sched_setaffinity"):
+            self._allowed = os.sched_getaffinity(0)
+            os.sched_setaffinity(0, {self._here})
+        for cpu in self._cpus:
+            self._start(cpu)
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        for mine in self._sockets:
+            mine.close()
+        for child in self._children:
+            try:
+                child.wait(PATIENCE)  # it ends when its socket closes
+            except subprocess.TimeoutExpired:
+                child.kill()
+                child.wait()
+        self._sockets, self._children = [], []
+        if self._allowed is not None:
+            os.sched_setaffinity(0, self._allowed)
+
+    def complexity(self, d: int) -> float:  # noqa: ARG002
+        """No arithmetic."""
+        return 0.0
+
+    def initialize(self, d: int) -> None:
+        """Make a message of d bytes, its length in front: eight bytes at least."""
+        length = max(d, HEADER)
+        self._message = length.to_bytes(HEADER, "little") + bytes(length - HEADER)
+        self._answer.extend(bytes(max(length - len(self._answer), 0)))
+
+    def execute(self) -> None:
+        """Send to all, then hear all. Raises ToolError where one is gone."""
+        try:
+            for mine in self._sockets:
+                mine.sendall(self._message)
+            heard = [receive(mine, self._answer) for mine in self._sockets]
+        except OSError as error:
+            raise ToolError(f"a process that was to answer is gone: {error}") from error
+        if heard != [len(self._message)] * len(heard):
+            raise ToolError("a process that was to answer is gone")
+
+    def finalize(self) -> None:
+        """Forget the message."""
+        self._message = b""
+
+    def _start(self, cpu: int) -> None:
+        mine, theirs = socket.socketpair()
+        mine.settimeout(PATIENCE)
+        command = [sys.executable, "-P", "-m", "evener.measuring.echo"]
+        with theirs:
+            child = subprocess.Popen(
+                [*command, str(theirs.fileno()), str(cpu)],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                env=environment(Task("echo")),
+            )
+        self._sockets.append(mine)
+        self._children.append(child)

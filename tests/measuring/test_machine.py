@@ -1,0 +1,55 @@
+"""A machine file of this computer: what is measured, and what stands for what is not."""
+
+import pytest
+
+from evener.errors import NotFoundError
+from evener.measuring import machine
+from evener.measuring.benchmark import Precision
+from evener.measuring.devices import cores
+from evener.measuring.discover import GPU_SPEED, discover_platform
+from evener.measuring.machine import measured_levels, measured_platform
+from evener.platforms import Device, Link
+
+DEVICES = [Device("core0", 1.0), Device("core1", 1.0), Device("gpu0", 1.0, kind="cuda")]
+
+
+def test_cores_are_the_devices_that_are_discovered():
+    found = [d for d in discover_platform().devices if d.kind == "cpu"]
+    assert [f"socket{core.socket}" for core in cores()] == [d.at for d in found]
+
+
+def test_this_computer(monkeypatch):
+    monkeypatch.setenv("CUDA_VISIBLE_DEVICES", "")
+    monkeypatch.setattr(machine, "POINT", Precision(0.5, seconds=0.3, least=0.0))
+    monkeypatch.setattr(machine, "PRECISION", Precision(0.5, seconds=0.05, least=0.0))
+    said = []
+    platform = measured_platform(lambda step, fraction: None, said.append, rows=2000)
+    assert platform.k == len(cores())
+    assert (platform.speeds > 1000).all()
+    assert all(device.memory for device in platform.devices)
+    if platform.k > 1:
+        assert platform.levels[1].link.alpha + platform.levels[1].link.beta > 0
+
+
+def test_what_could_not_be_measured_is_said_and_made_up_for():
+    said = []
+    speeds = machine._completed(DEVICES, {"core1": 5.0}, said.append)
+    assert speeds == {"core0": 5.0, "core1": 5.0, "gpu0": 5.0 * GPU_SPEED}
+    assert len(said) == 2
+    with pytest.raises(NotFoundError, match="not one core"):
+        machine._completed(DEVICES, {"gpu0": 5.0}, said.append)
+
+
+@pytest.mark.parametrize(
+    ("sockets", "inner", "outer"),
+    [([0, 0], (0, 1), (0, 1)), ([0, 1], (0, 1), (0, 1)), ([0], None, None),
+     ([0, 0, 1, 1], (0, 1), (0, 2)), ([0, 1, 1], (1, 2), (0, 1))],
+)  # fmt: skip
+def test_which_cores_speak(sockets, inner, outer, monkeypatch):
+    monkeypatch.setattr(machine, "_link", lambda cpus, say: Link(float(cpus[0]), float(cpus[1])))
+    machine_level, socket_level = measured_levels(range(len(sockets)), sockets, lambda text: None)
+
+    def ends(link):
+        return (link.alpha, link.beta) if link != Link() else None
+
+    assert (ends(socket_level.link), ends(machine_level.link)) == (inner, outer)
