@@ -15,6 +15,8 @@ numerical.py      root finding on smooth curves (NPA)
 handing_out.py    whole sizes from balanced real ones
 exact.py          models of any shape
 multiples.py      where loads are too many: steps, polished, with a bound
+dynamic.py        sizes without models, by measuring (DPA)
+layered.py        level by level of the platform's tree (INPA, IDPA)
 subsets.py        which devices are worth using
 explaining.py     why a device gets nothing
 bisecting.py      the least time by which the largest loads suffice
@@ -28,19 +30,27 @@ tables.py         what is done by a time: any models, load by load
 from __future__ import annotations
 
 from evener.sizing.contracts import contract_for
+from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.explaining import explain_sizes
+from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
 from evener.sizing.memory_capped import Sizes, target_sizes, target_weights
 from evener.sizing.solving import SpeedSizes, solve_sizes
 from evener.sizing.subsets import Subset, best_subset
 
 __all__ = [
+    "Dynamic",
+    "LayeredSizes",
     "Sizes",
     "SpeedSizes",
     "Subset",
     "best_subset",
     "contract_for",
     "explain_sizes",
+    "layered_sizes",
+    "measured_sizes",
+    "model_times",
     "solve_sizes",
     "target_sizes",
     "target_weights",
+    "tree_of",
 ]

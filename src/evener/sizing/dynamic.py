@@ -1,0 +1,265 @@
+"""DPA, the dynamic partitioning algorithm: sizes without models, by measuring where it matters.
+
+Measure at the present sizes; stop when times differ by a part of epsilon at most; else add what
+was measured to partial models, size anew by them, and again ([Cla14]_, 4.3). In either form: a
+benchmark before the program starts (`measured_sizes`), or the program's own iterations, each of
+which is handed to `Dynamic.observe` (balance while running). Beyond [Cla14]_: what oscillates is
+damped, the sizes returned are the best that were measured, and a device that could not do its
+load (it ran out of memory, or of time) is never given as much again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, as_array, as_integers
+from evener.errors import InfeasibleError, InputError
+from evener.models import Constant, SpeedModel, fit_model
+from evener.samples import Sample
+from evener.sizing.problems import make_problem
+from evener.sizing.solving import SpeedSizes, solve_sizes
+
+BALANCED = "balanced"
+WORTH = 0.05  # of epsilon: what the models must promise for another step
+PATIENCE = 3  # steps in a row that help before they are lengthened: at a cliff they would creep
+MOST_STEPS = 40  # observations, where a caller says nothing else
+KIND = {"gpa": "shaped", "npa": "akima"}  # of model, by method; else piecewise
+
+
+class Observed(NamedTuple):
+    """Whole sizes (k,) and the seconds (k,) they were seen to take; infinity: could not be done."""
+
+    sizes: IntArray
+    seconds: FloatArray
+
+    @property
+    def makespan(self) -> float:
+        """Until the last was done [s]."""
+        return float(np.max(self.seconds, where=self.sizes > 0, initial=0.0))
+
+    @property
+    def spread(self) -> float:
+        """The largest difference of two times, relative to the smaller; idle devices left out."""
+        seconds = self.seconds[self.sizes > 0]
+        if seconds.size < 2:
+            return 0.0
+        return float(seconds.max() / seconds.min() - 1) if np.isfinite(seconds).all() else np.inf
+
+
+@dataclass(eq=False)
+class Dynamic:
+    """Sizes that follow what is observed, until they are balanced or cannot be improved.
+
+    n units for k devices. epsilon: the spread at which times count as equal. method: of
+    `solve_sizes`, for the partial models. low, high: limits [units]. max_steps: observations at
+    most. samples: of earlier runs, one sequence a device; start (k,): the first sizes, else even
+    ones, or by the samples where there are any of each device.
+
+    Measure `sizes`, hand the times to `observe`, and go on with the sizes it returns; None: done.
+    `outcome` says why; `best` is the best that was observed.
+    """
+
+    n: int
+    k: int
+    epsilon: float = 0.05
+    method: str = "auto"
+    low: npt.ArrayLike | None = None
+    high: npt.ArrayLike | None = None
+    max_steps: int = MOST_STEPS
+    samples: Sequence[Sequence[Sample]] | None = None
+    start: npt.ArrayLike | None = None
+    history: list[Observed] = field(default_factory=list, init=False)
+    outcome: str = field(default="", init=False)
+
+    def __post_init__(self) -> None:
+        if not self.epsilon > 0:
+            raise InputError(f"epsilon must be above zero, not {self.epsilon}")
+        if self.k < 1 or self.max_steps < 1:
+            raise InputError("at least one device and one step are needed")
+        problem = make_problem([Constant(1.0)] * self.k, self.n, self.low, self.high)
+        self._low, self._high = problem.low, problem.high
+        given = self.samples or [()] * self.k
+        if len(given) != self.k:
+            raise InputError(f"samples of {len(given)} devices for {self.k}")
+        self._samples = [list(known) for known in given]
+        self._part = 1.0  # of the way from the best sizes to those that the models propose
+        self._gains = 0  # steps in a row that helped
+        self._seen: set[bytes] = set()
+        self._failed: set[int] = set()  # devices that could not do what they were given
+        self._sizes = self._first()
+
+    @property
+    def sizes(self) -> IntArray:
+        """The sizes to be measured next, (k,) int64 [units]."""
+        return self._sizes.copy()
+
+    @property
+    def best(self) -> Observed:
+        """What was observed with the least makespan; the latest where several were equal."""
+        if not self.history:
+            raise InputError("nothing was observed yet")
+        return min(reversed(self.history), key=lambda seen: seen.makespan)
+
+    @property
+    def converged(self) -> bool:
+        """Whether balanced sizes were found; better ones, if any were seen, are the `best`."""
+        return self.outcome == BALANCED
+
+    def known(self) -> tuple[tuple[Sample, ...], ...]:
+        """All samples of each device, also those given."""
+        return tuple(tuple(samples) for samples in self._samples)
+
+    def observe(self, seconds: npt.ArrayLike) -> IntArray | None:
+        """Take the times (k,) of `sizes` [s]; return the sizes to go on with, or None when done.
+
+        Infinity says that a device could not do its load. Those of devices without load do not
+        count. Raises InputError for times that are not above zero, InfeasibleError where what the
+        devices can do no longer adds up to n.
+        """
+        if self.outcome:
+            raise InputError(f"this search is over: {self.outcome}")
+        seen = Observed(self._sizes, _checked(seconds, self._sizes))
+        improved = not self.history or seen.makespan < self.best.makespan
+        self.history.append(seen)
+        self._seen.add(seen.sizes.tobytes())
+        self._learn(seen)
+        self._step_on(improved)
+        following = None
+        if seen.spread <= self.epsilon:
+            self.outcome = BALANCED
+        elif len(self.history) >= self.max_steps:
+            self.outcome = f"not balanced after {self.max_steps} steps"
+        elif (following := self._proposed()) is None:
+            self.outcome = "nothing better is known"
+        if following is not None:
+            self._sizes = following
+        return following
+
+    def _step_on(self, improved: bool) -> None:
+        """How far to go: less after a step that did not help, more where steps creep on."""
+        self._gains = self._gains + 1 if improved else 0
+        if not improved:
+            self._part = min(self._part, 1.0) / 2
+        elif self._gains <= PATIENCE:
+            self._part = 1.0
+        else:
+            self._part *= 2
+
+    def _learn(self, seen: Observed) -> None:
+        for i in np.flatnonzero(seen.sizes > 0).tolist():
+            load, seconds = int(seen.sizes[i]), float(seen.seconds[i])
+            if np.isfinite(seconds):
+                self._samples[i].append(Sample(float(load), seconds))
+                continue
+            self._failed.add(i)
+            self._high[i] = min(int(self._high[i]), load - 1)
+            if self._high[i] < self._low[i] or int(self._high.sum()) < self.n:
+                raise InfeasibleError(
+                    f"device {i} could not do {load:,} units; what all of them can do "
+                    f"no longer adds up to {self.n:,}"
+                )
+
+    def _first(self) -> IntArray:
+        if self.start is not None:
+            sizes = as_integers(self.start, "start")
+            fits = sizes.shape == (self.k,) and (sizes >= self._low).all()
+            if not (fits and (sizes <= self._high).all() and int(sizes.sum()) == self.n):
+                raise InputError("start must hold whole sizes within the limits that sum to n")
+            return sizes
+        if all(self._samples):
+            return self._solved().sizes
+        even = [Constant(1.0)] * self.k
+        return solve_sizes(even, self.n, "constant", self._low, self._high).sizes
+
+    def _solved(self) -> SpeedSizes:
+        """Sizes by the partial models; a device never seen on a unit gets one, to be seen."""
+        models = [self._model(samples) for samples in self._samples]
+        low = np.maximum(self._low, [min(s.load for s in known) > 1 if known else True
+                                     for known in self._samples])  # fmt: skip
+        high = self._safe()
+        low = np.minimum(low, high)
+        if int(low.sum()) > self.n:
+            low = self._low
+        return solve_sizes(models, self.n, self.method, low, high)
+
+    def _safe(self) -> IntArray:
+        """Upper limits; for a device that failed, half way from what it did to where it failed."""
+        high = self._high.copy()
+        for i, samples in enumerate(self._samples):
+            if i in self._failed:
+                done = max((int(s.load) for s in samples), default=0)
+                high[i] = max(min((done + int(high[i])) // 2, int(high[i])), int(self._low[i]))
+        return high if int(high.sum()) >= self.n else self._high
+
+    def _model(self, samples: Sequence[Sample]) -> SpeedModel:
+        if not samples:  # only failures: as slow as the slowest
+            known = [s.speed for others in self._samples for s in others]
+            return Constant(min(known, default=1.0))
+        if self.method == "constant":  # redefined by every measurement ([Cla14]_, 4.3.1)
+            return Constant(samples[-1].speed)
+        return fit_model(samples, KIND.get(self.method, "piecewise"))
+
+    def _proposed(self) -> IntArray | None:
+        """The models' sizes, or where these were seen or did not help, some way towards them."""
+        solved, best = self._solved(), self.best.sizes
+        target = solved.sizes
+        if not np.isfinite(self.best.makespan):
+            return target
+        if solved.makespan > self.best.makespan * (1 - WORTH * self.epsilon):
+            return None
+        part = self._part
+        while True:
+            sizes = between(best, target, part, self._low, self._high)
+            if sizes.tobytes() not in self._seen:
+                return sizes
+            if (sizes == best).all():
+                return None
+            part /= 2
+
+
+def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: IntArray) -> IntArray:
+    """Whole sizes a part of the way from one distribution to another of the same sum, or beyond.
+
+    `end` itself where the limits leave no such sizes.
+    """
+    exact = np.clip(start + part * (end - start), low, high)
+    sizes = np.floor(exact).astype(np.int64)
+    room = np.ceil(exact).astype(np.int64) - sizes
+    left = int(end.sum() - sizes.sum())
+    if not 0 <= left <= int(room.sum()):
+        return end
+    order = np.argsort(sizes - exact, kind="stable")
+    sizes[order] += np.diff(np.minimum(np.cumsum(room[order]), left), prepend=0)
+    return np.asarray(sizes)
+
+
+def measured_sizes(
+    measure: Callable[[IntArray], npt.ArrayLike], n: int, k: int, **options: object
+) -> Dynamic:
+    """Measure and size by turns until balanced: the form that runs before the program does.
+
+    measure(sizes) returns the seconds (k,) of whole sizes (k,), infinity where a device could not
+    do its load. options: of Dynamic. The result's `best` holds the sizes to use.
+    """
+    search = Dynamic(n, k, **options)  # type: ignore[arg-type]
+    sizes: IntArray | None = search.sizes
+    while sizes is not None:
+        sizes = search.observe(measure(sizes))
+    return search
+
+
+def _checked(seconds: npt.ArrayLike, sizes: IntArray) -> FloatArray:
+    times = as_array(seconds, "seconds")
+    if times.shape != sizes.shape or times.dtype.kind not in "iuf":
+        raise InputError(f"seconds must be {sizes.size} numbers, one a device")
+    times = np.where(sizes > 0, times, 0.0).astype(np.float64)
+    wrong = (sizes > 0) & ~(times > 0)
+    if wrong.any():
+        i = int(np.argmax(wrong))
+        raise InputError(f"device {i} cannot have done {sizes[i]:,} units in {times[i]} s")
+    return times

@@ -1,0 +1,226 @@
+"""Sizes level by level: INPA between the nodes, IDPA between the devices of each ([Cla14]_, 5.2).
+
+On every level of the platform's tree the dynamic algorithm divides a group's load among its
+members; "measuring" a member that is a group means dividing its load further down, and taking the
+time of its last device. Each group keeps what it learnt: its partial models serve whenever its
+load changes. Any depth: nodes and devices are two levels, sites and sockets make more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import InfeasibleError, InputError
+from evener.models import Constant, SpeedModel
+from evener.platforms import Platform
+from evener.samples import Sample
+from evener.sizing.dynamic import MOST_STEPS, Dynamic
+from evener.sizing.problems import make_problem
+
+Tree: TypeAlias = "int | tuple[Tree, ...]"  # a device's number, or the members of a group
+Measure: TypeAlias = Callable[[IntArray, IntArray], npt.ArrayLike]
+
+
+@dataclass(frozen=True, eq=False)
+class LayeredSizes:
+    """Sizes (k,) by levels, their seconds (k,), and how they came about.
+
+    makespan [s]; converged: whether every group of the answer is balanced to its epsilon;
+    measurements: how often a group of devices was measured.
+    """
+
+    sizes: IntArray
+    seconds: FloatArray
+    makespan: float
+    converged: bool
+    measurements: int
+
+
+def tree_of(platform: Platform) -> Tree:
+    """The platform's tree as nested groups of device numbers; groups of one are left out."""
+    return _grouped(platform.places, 0, np.arange(platform.k))
+
+
+def layered_sizes(
+    tree: Tree,
+    n: int,
+    measure: Measure,
+    *,
+    epsilon: float = 0.05,
+    inner_epsilon: float | None = None,
+    method: str = "auto",
+    high: npt.ArrayLike | None = None,
+    max_steps: int = MOST_STEPS,
+) -> LayeredSizes:
+    """Divide n units over a tree of devices.
+
+    tree: see Tree, for example ((0, 1), (2, 3, 4)); every device 0 to k - 1 once.
+    measure(devices, sizes): seconds (r,) of whole sizes (r,) on the devices (r,) of one group,
+    working together. epsilon: the spread of times at which the topmost level is balanced;
+    inner_epsilon: the same for those below, half of it if not given. method, max_steps: as
+    Dynamic has them. high: upper limits (k,) [units].
+
+    Raises InputError for a tree that is none, and as Dynamic does.
+    """
+    k = _count(tree)
+    problem = make_problem([Constant(1.0)] * k, n, high=high)
+    if isinstance(tree, int):
+        tree = (tree,)
+    inner = epsilon / 2 if inner_epsilon is None else inner_epsilon
+    root = _Group(tree, problem.high, measure, (epsilon, inner), method, max_steps)
+    answer = root.solve(n)
+    sizes, seconds = np.zeros(k, np.int64), np.zeros(k)
+    sizes[root.devices], seconds[root.devices] = answer.sizes, answer.seconds
+    return LayeredSizes(
+        sizes, seconds, float(seconds.max(initial=0.0)), answer.converged, root.measurements()
+    )
+
+
+def model_times(models: Sequence[SpeedModel]) -> Measure:
+    """A `measure` that asks models in place of devices: sizes by levels from known curves."""
+
+    def measure(devices: IntArray, sizes: IntArray) -> FloatArray:
+        pairs = zip(devices.tolist(), sizes.tolist(), strict=True)
+        return np.array([models[i].time(float(size)) for i, size in pairs])
+
+    return measure
+
+
+@dataclass(frozen=True, eq=False)
+class _Answer:
+    """Sizes (r,) of a group's devices and their seconds (r,); whether all below is balanced."""
+
+    sizes: IntArray
+    seconds: FloatArray
+    converged: bool
+
+    @property
+    def makespan(self) -> float:
+        return float(self.seconds.max(initial=0.0))
+
+
+class _Group:
+    """A node of the tree: what it knows of its members, and what it answered to each load."""
+
+    def __init__(
+        self,
+        members: tuple[Tree, ...],
+        high: IntArray,
+        measure: Measure,
+        epsilons: tuple[float, float],
+        method: str,
+        max_steps: int,
+    ) -> None:
+        below = (epsilons[1], epsilons[1])
+        self._members = [
+            member if isinstance(member, int)
+            else _Group(member, high, measure, below, method, max_steps)
+            for member in members
+        ]  # fmt: skip
+        parts = [np.array([m]) if isinstance(m, int) else m.devices for m in self._members]
+        self.devices: IntArray = np.concatenate(parts)
+        self._high = [_total(high[part]) for part in parts]
+        self._measure, self._epsilon = measure, epsilons[0]
+        self._method, self._max_steps = method, max_steps
+        self._samples: list[list[Sample]] = [[] for _ in parts]
+        self._known: dict[int, _Answer] = {}
+        self._measured = 0
+
+    def measurements(self) -> int:
+        """How often this group or one below was measured."""
+        inner = [m.measurements() for m in self._members if isinstance(m, _Group)]
+        return self._measured + sum(inner)
+
+    def solve(self, n: int) -> _Answer:
+        """Divide n units among the members, and these theirs."""
+        if n not in self._known:
+            self._known[n] = self._solved(n)
+        return self._known[n]
+
+    def seconds(self, n: int) -> float:
+        """Until the last device of the group is done with n units; infinity if they cannot [s]."""
+        try:
+            return self.solve(n).makespan
+        except InfeasibleError:
+            return float("inf")
+
+    def _solved(self, n: int) -> _Answer:
+        k = len(self._members)
+        if n == 0:
+            return _Answer(np.zeros(self.devices.size, np.int64), np.zeros(self.devices.size), True)
+        search = Dynamic(
+            n, k, self._epsilon, self._method, high=self._high, max_steps=self._max_steps,
+            samples=self._samples if any(self._samples) else None,
+        )  # fmt: skip
+        sizes: IntArray | None = search.sizes
+        while sizes is not None:
+            sizes = search.observe(self._observed(sizes))
+        self._samples = [list(known) for known in search.known()]
+        return self._composed(search)
+
+    def _observed(self, sizes: IntArray) -> FloatArray:
+        """Seconds of each member: devices are measured together, groups each on their own."""
+        seconds = np.zeros(sizes.size)
+        alone = [i for i, member in enumerate(self._members) if isinstance(member, int)]
+        if alone:
+            devices = np.array([self._members[i] for i in alone], np.int64)
+            seconds[alone] = self._measure(devices, sizes[alone])
+            self._measured += 1
+        for i, member in enumerate(self._members):
+            if isinstance(member, _Group):
+                seconds[i] = member.seconds(int(sizes[i]))
+        return seconds
+
+    def _composed(self, search: Dynamic) -> _Answer:
+        """The best sizes seen, down to the devices."""
+        best = search.best
+        sizes, seconds, converged = [], [], search.converged
+        for i, member in enumerate(self._members):
+            if isinstance(member, int):
+                sizes.append(best.sizes[i : i + 1])
+                seconds.append(best.seconds[i : i + 1])
+            else:
+                inner = member.solve(int(best.sizes[i]))
+                sizes.append(inner.sizes)
+                seconds.append(inner.seconds)
+                converged = converged and inner.converged
+        return _Answer(np.concatenate(sizes), np.concatenate(seconds), converged)
+
+
+def _grouped(places: IntArray, level: int, devices: IntArray) -> Tree:
+    """Groups of devices at the same place, each divided by the places one level deeper."""
+    if devices.size == 1:
+        return int(devices[0])
+    if level == places.shape[0]:
+        return tuple(devices.tolist())
+    codes = places[level, devices]
+    groups = [devices[codes == code] for code in dict.fromkeys(codes.tolist())]
+    if len(groups) == 1:
+        return _grouped(places, level + 1, devices)
+    return tuple(_grouped(places, level + 1, group) for group in groups)
+
+
+def _count(tree: Tree) -> int:
+    """Number of devices; InputError unless each from 0 on stands in the tree once."""
+    found = sorted(_leaves(tree))
+    if not found or found != list(range(len(found))):
+        raise InputError("a tree of devices holds each of 0, 1, 2, ... once, in nested tuples")
+    return len(found)
+
+
+def _leaves(tree: Tree) -> list[int]:
+    if isinstance(tree, int):
+        return [tree]
+    if not isinstance(tree, tuple) or not tree:
+        raise InputError(f"a group is a tuple of devices and groups, not {tree!r}")
+    return [leaf for member in tree for leaf in _leaves(member)]
+
+
+def _total(high: IntArray) -> int:
+    return int(min(high.astype(np.float64).sum(), 2.0**53))
