@@ -44,6 +44,11 @@ _HOME = {
     "Tiling": "evener.tilings",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
+    "Precision": "evener.measuring.benchmark",
+    "TraceLog": "evener.measuring.timers",
+    "benchmark": "evener.measuring.benchmark",
+    "read_traces": "evener.measuring.traces",
+    "timed": "evener.measuring.timers",
     "compare": "evener.comparing",
     "contract_for": "evener.sizing",
     "enforce": "evener.partitioning.enforce",
@@ -89,6 +94,9 @@ if TYPE_CHECKING:
     from evener.filing.platforms import read_platform, write_platform
     from evener.graphs import Graph
     from evener.mapping.blocks import map_blocks
+    from evener.measuring.benchmark import Precision, benchmark
+    from evener.measuring.timers import TraceLog, timed
+    from evener.measuring.traces import read_traces
     from evener.meshes import Mesh
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks

@@ -125,3 +125,16 @@ def test_what_is_refused(evener, tmp_path, monkeypatch, words, message):
     assert said.code == 2
     assert message in said.err
     assert not list(tmp_path.iterdir())
+
+
+def test_traces_in_place_of_a_kernel(evener, tmp_path):
+    trace, file = tmp_path / "t.csv", tmp_path / "s.toml"
+    trace.write_text("device,load,seconds\na,10,0.5\na,20,1.5\nb,10,0.25\nb,10")
+    said = evener("measure", "--trace", trace, "-o", file)
+    assert said.code == 0
+    assert "cut off" in said.err
+    assert [(d.name, len(d.samples)) for d in read_speeds(file)] == [("a", 2), ("b", 1)]
+    both = evener("measure", "spmv", "--trace", trace, "-o", file)
+    neither = evener("measure", "-o", file)
+    assert both.code == neither.code == 2
+    assert evener("measure", "--trace", trace, "--loads", "1,x", "-o", file).code == 2

@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.machines import speeds_of as numbers_of
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "kernel",
         metavar="KERNEL",
+        nargs="?",
         help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name",
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write")
@@ -55,6 +57,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="units/s below which a repetition is stopped (none)",
     )  # fmt: skip
     _add_kernel_options(parser)
+    _add_trace_options(parser)
+
+
+def _add_trace_options(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("from a run, in place of a kernel")
+    group.add_argument(
+        "--trace", action="append", default=[], metavar="FILE",
+        help="times that a program took: CSV, JSON lines, Paraver's .prv; again for another file",
+    )  # fmt: skip
+    group.add_argument(
+        "--loads", action="append", default=[], metavar="L,L,...", help="of a .prv's ranks"
+    )
+    group.add_argument("--iterations", type=int, metavar="I", help="that a .prv holds (1)")
+    group.add_argument(
+        "--event", type=int, metavar="TYPE", help="that begins an iteration in a .prv"
+    )
 
 
 def _add_loads(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +111,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.writing import refuse_unwritable
 
     refuse_unwritable(args.output)
+    if (args.kernel is None) != bool(args.trace):
+        raise UsageError("either a KERNEL is measured or a --trace FILE is read")
+    if args.trace:
+        return _from_traces(args, out)
     adaptive = args.adaptive or args.n is not None
     points = args.points if args.points is not None else (MOST if adaptive else POINTS)
     if not 1 <= points <= 10_000:
@@ -120,6 +142,28 @@ def run(args: argparse.Namespace, out: Output) -> int:
     )
     with out.progress(f"Measuring {args.kernel}") as progress:
         records = measure(settings, args.output, progress)
+    _show(args, records, out)
+    return 0
+
+
+def _from_traces(args: argparse.Namespace, out: Output) -> int:
+    from evener.filing.speeds import write_speeds
+    from evener.measuring.benchmark import Point
+    from evener.measuring.campaign import Record
+    from evener.measuring.traces import read_traces
+
+    loads = [numbers_of(text, "--loads") for text in args.loads]
+    trace = read_traces(
+        args.trace,
+        loads,
+        iterations=args.iterations,
+        event=args.event,
+        confidence=args.confidence,
+    )
+    for note in trace.notes:
+        out.note(note)
+    write_speeds(args.output, trace.devices)
+    records = [Record(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
     _show(args, records, out)
     return 0
 
@@ -153,6 +197,7 @@ def _graph(args: argparse.Namespace) -> tuple[Graph | None, str]:
 def _show(args: argparse.Namespace, records: list[Record], out: Output) -> None:
     from evener.measuring.kernels import unit_of
 
+    unit = unit_of(args.kernel or "")
     rows = [row for record in records for row in _rows(record)]
     out.table(("device", "load", "seconds", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
@@ -161,12 +206,12 @@ def _show(args: argparse.Namespace, records: list[Record], out: Output) -> None:
         if record.capacity < math.inf:
             out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
     points = sum(len(record.points) for record in records)
-    out.say(f"Written: {args.output} ({points} samples; unit: {unit_of(args.kernel)})")
+    out.say(f"Written: {args.output} ({points} samples; unit: {unit})")
     out.result(
         {
             "written": args.output,
             "kernel": args.kernel,
-            "unit": unit_of(args.kernel),
+            "unit": unit,
             "devices": [_as_dict(record) for record in records],
         }
     )

@@ -1,0 +1,191 @@
+"""Trace files: times that a running program took, made into samples of its devices.
+
+CSV     a line of names, device, load and seconds among them in any order; then one time a line
+JSONL   one object a line: {"device": "rank0", "load": 1000, "seconds": 0.0021}
+.prv    Paraver's: see paraver.py
+
+Times of one device at one load become one sample: their mean with Student's interval.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import math
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError
+from evener.measuring.paraver import read_paraver
+from evener.measuring.statistics import summarised
+from evener.samples import DeviceSpeeds, Sample
+
+MAX_BYTES = 1 << 30
+KEYS = ("device", "load", "seconds")
+
+
+@dataclass(frozen=True)
+class Taken:
+    """One time: of a device, at a load [units], [s]."""
+
+    device: str
+    load: float
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Trace:
+    """Devices with their samples, and what of the files was left out, in sentences."""
+
+    devices: tuple[DeviceSpeeds, ...]
+    notes: tuple[str, ...] = ()
+
+
+def read_traces(
+    paths: Sequence[str | Path],
+    loads: Sequence[Sequence[float]] = (),
+    *,
+    iterations: int | None = None,
+    event: int | None = None,
+    confidence: float = 0.95,
+) -> Trace:
+    """Read trace files of one program, several runs or ranks, and put their samples together.
+
+    loads [units]: of each rank, one list for each Paraver file, whose iterations are told apart
+    by `event` or counted by `iterations` (see read_paraver). Raises InputError with file and line
+    for what is no trace, and where a time or load is not finite and above zero.
+    """
+    notes: list[str] = []
+    taken: list[Taken] = []
+    remaining = iter(loads)
+    for path in paths:
+        if Path(path).suffix == ".prv":
+            own = next(remaining, None)
+            if own is None:
+                raise InputError(
+                    "a Paraver file does not say the loads of its ranks",
+                    file=path,
+                    hint="Give --loads L,L,..., one for each rank, once for each such file.",
+                )
+            times = read_paraver(path, iterations=iterations, event=event)
+            taken += _of_ranks(path, times, own)
+        else:
+            taken += _lines(path, notes)
+    if next(remaining, None) is not None:
+        raise InputError("more lists of loads than Paraver files")
+    return Trace(_devices(taken, confidence), tuple(notes))
+
+
+def _devices(taken: Iterable[Taken], confidence: float) -> tuple[DeviceSpeeds, ...]:
+    groups: dict[str, dict[float, list[float]]] = {}
+    for one in taken:
+        groups.setdefault(one.device, {}).setdefault(one.load, []).append(one.seconds)
+    if not groups:
+        raise InputError("no times in any of the trace files")
+    return tuple(
+        DeviceSpeeds(
+            device,
+            tuple(_sample(load, by_load[load], confidence) for load in sorted(by_load)),
+            notes={"kernel": "a traced run"},
+        )
+        for device, by_load in groups.items()
+    )
+
+
+def _sample(load: float, times: Sequence[float], confidence: float) -> Sample:
+    found = summarised(times, confidence)
+    width = found.half_width if math.isfinite(found.half_width) else 0.0  # one time: not known
+    return Sample(load, found.mean, width, found.kept)
+
+
+def _of_ranks(
+    path: str | Path, times: Sequence[Sequence[float]], loads: Sequence[float]
+) -> list[Taken]:
+    if len(times) != len(loads):
+        raise InputError(f"{len(times)} ranks, but {len(loads)} loads are given", file=path)
+    return [
+        Taken(f"rank{rank}", _checked(load, "load", path, None), seconds)
+        for rank, (load, own) in enumerate(zip(loads, times, strict=True))
+        for seconds in own
+    ]
+
+
+def _lines(path: str | Path, notes: list[str]) -> Iterator[Taken]:
+    text = _text_of(path)
+    if not text.strip():
+        raise InputError("empty: no times in it", file=path)
+    is_json = text.lstrip().startswith("{")
+    entries = _json_entries(path, text) if is_json else _csv_entries(path, text)
+    whole = text.endswith("\n")
+    last = text.rstrip().count("\n") + 1
+    for line, entry in entries:
+        if isinstance(entry, str):
+            if line == last and not whole:  # a program that was ended while it wrote
+                notes.append(f"{path}: its last line is cut off and was left out")
+                continue
+            raise InputError(entry, file=path, line=line)
+        device = entry["device"]
+        if not (isinstance(device, str) and device.strip()):
+            raise InputError("device must be a text that is not empty", file=path, line=line)
+        load, seconds = (_checked(entry[key], key, path, line) for key in KEYS[1:])
+        yield Taken(device.strip(), load, seconds)
+
+
+def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    del path
+    for line, row in enumerate(text.splitlines(), start=1):
+        if not row.strip():
+            continue
+        try:
+            entry = json.loads(row)
+        except ValueError as error:
+            yield line, f"not JSON: {error}"
+            continue
+        if not isinstance(entry, dict):
+            yield line, "not a JSON object"
+            continue
+        missing = [key for key in KEYS if key not in entry]
+        yield line, f"{missing[0]} is missing" if missing else entry
+
+
+def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    rows = csv.reader(io.StringIO(text))
+    names = [name.strip() for name in next(rows)]
+    missing = [key for key in KEYS if key not in names]
+    if missing:
+        raise InputError(
+            f"no column {missing[0]}", file=path, line=1,
+            hint="The first line names the columns: device,load,seconds.",
+        )  # fmt: skip
+    for row in rows:
+        if not row:
+            continue
+        if len(row) != len(names):
+            yield rows.line_num, f"{len(row)} fields, where the first line names {len(names)}"
+            continue
+        yield rows.line_num, dict(zip(names, row, strict=True))
+
+
+def _checked(value: Any, key: str, path: str | Path, line: int | None) -> float:
+    try:
+        number = math.nan if isinstance(value, bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if not 0 < number < math.inf:
+        raise InputError(
+            f"{key} must be finite and above zero, not {value!r}", file=path, line=line
+        )
+    return number
+
+
+def _text_of(path: str | Path) -> str:
+    try:
+        if Path(path).stat().st_size > MAX_BYTES:
+            raise InputError(f"more than {MAX_BYTES >> 20} MiB: not a trace", file=path)
+        return Path(path).read_text(encoding="utf-8-sig")
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or str(error)
+        raise InputError(f"no trace to read: {reason}", file=path) from error
