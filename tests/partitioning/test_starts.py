@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evener.generating.delaunay import delaunay
+from evener.generating.rgg import rgg
 from evener.graphs import Graph
 from evener.partitioning import multilevel, starts
 from evener.partitioning.bisection import cut_of
@@ -107,3 +108,17 @@ def test_what_refinement_begins_with_is_told(monkeypatch, large):
     assert start.shape == (graph.n,)
     assert set(start) == set(range(8))
     assert cut(graph, part) < cut(graph, start)
+
+
+@pytest.mark.parametrize(("ratio", "bisected"), [(1.0, False), (80.0, True)])
+def test_distance_is_trusted_until_rounding_shows_that_it_misled(monkeypatch, ratio, bisected):
+    calls = []
+    whole = starts.recursive_bisection
+    monkeypatch.setattr(
+        starts, "recursive_bisection", lambda *given: calls.append(given) or whole(*given)
+    )
+    monkeypatch.setattr(multilevel, "MOST_PLACED", 100)
+    graph = rgg(12_000, dim=3, degree=12, seed=8)
+    graph = graph.with_(coords=graph.coords * np.array([1.0, 1.0, ratio]))
+    multilevel_blocks(graph, contract_for(graph, 24))
+    assert bool(calls) == bisected

@@ -44,6 +44,7 @@ from evener.partitions import Contract
 PER_BLOCK_PLACED = 45  # vertices for each block of the graph on which blocks are placed
 MOST_PLACED = 250_000  # vertices of graphs that are always placed in several ways
 LEAST_EMBEDDED = 100_000  # vertices of graphs that hops place: most smaller ones are graded
+FREE = 3  # dimensions in which large graphs are placed on a small one too: it cuts less
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
 SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
@@ -78,7 +79,7 @@ def multilevel_blocks(
     order, level = _in_order(graph, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     begun: list[Part] = []
-    if points is None or graph.n <= MOST_PLACED:
+    if points is None or graph.n <= MOST_PLACED or len(points) == FREE:
         part = v_cycle(level, None, contract, chosen, seed, threads, points=points, begun=begun)
     else:
         start, _ = along_curve(
@@ -148,7 +149,7 @@ def v_cycle(
         middles = None if points is None else hierarchy.coarse_points(points)
         rivals = starting_blocks(
             hierarchy.coarsest, middles, task, len(hierarchy.above),
-            by_hops=level.n >= LEAST_EMBEDDED,
+            trusting=level.n > (LEAST_EMBEDDED if points is None else MOST_PLACED),
         )  # fmt: skip
     else:
         hierarchy = shrink_inside(level, part, targets, preset.per_block, by, threads)

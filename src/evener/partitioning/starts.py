@@ -25,7 +25,7 @@ PER_BLOCK_ROUNDED = 1000  # vertices for each block of graphs on which blocks ar
 MOST_RIVALS = 2
 BISECTED_BLOCKS = 1024  # in all turns together, where they are fewer than this
 OTHER_SEED = 1009
-MISPLACED = 0.75  # of the cut is left where hops have misled k-means
+MISPLACED = 0.75  # of the cut is left where distance has misled k-means
 CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win on a finer graph
 
 
@@ -35,17 +35,17 @@ def starting_blocks(
     task: Task,
     depth: int,
     *,
-    by_hops: bool = False,
+    trusting: bool = False,
 ) -> list[Placed]:
     """Return one start or more on this level, the best first.
 
     points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 where it
-    is the whole graph, on which limits are kept to. by_hops: where there are no points, whether
-    hops along edges give some; it is bisected then only where they do not.
+    is the whole graph, on which limits are kept to. trusting: whether distances, of points or in
+    hops, are enough where rounding shows that they place blocks well.
     """
     found: list[Placed] = []
-    if points is None and by_hops:
-        found, good = _by_hops(level, task, depth)
+    if trusting:
+        found, good = _by_distance(level, points, task, depth)
         if good:
             return found
     turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, len(DEALS)))
@@ -56,7 +56,7 @@ def starting_blocks(
     best = worth_following(bisected)[0]
     # Rounding helps meshes, and spoils graphs on which load spreads everywhere at once.
     found += [best, refine(rounded(level, best.part, task, depth, THOROUGH), task, depth)]
-    if points is not None:
+    if points is not None and not trusting:
         found.append(_by_kmeans(level, points, task, depth))
     return worth_following(found)
 
@@ -76,13 +76,20 @@ def _by_kmeans(level: Level, points: npt.NDArray[np.float32], task: Task, depth:
     return refine(rounded(level, blocks, task, depth, THOROUGH), task, depth)
 
 
-def _by_hops(level: Level, task: Task, depth: int) -> tuple[list[Placed], bool]:
-    """Return blocks by k-means of places that hops give, if any; and whether those were good."""
-    places, targets = embedded(level), task.contract.targets
+def _by_distance(
+    level: Level, points: npt.NDArray[np.float32] | None, task: Task, depth: int
+) -> tuple[list[Placed], bool]:
+    """Return blocks by k-means of points, or of places that hops give; and whether they are good.
+
+    There are none where hops give no places.
+    """
+    targets = task.contract.targets
+    places = embedded(level) if points is None else points.T.astype(np.float64)
     if places is None or not targets.min() > 0:
         return [], False
     blocks = kmeans_blocks(places, level.vwgt, targets, threads=task.threads)
-    found = refine(rounded(level, blocks, task, depth, THOROUGH, BRIEFLY), task, depth)
+    spread = THOROUGH if points is None else task.preset.rounding
+    found = refine(rounded(level, blocks, task, depth, spread, BRIEFLY), task, depth)
     return [found], cut_of(level, found.part) > MISPLACED * cut_of(level, blocks)
 
 
