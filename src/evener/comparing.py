@@ -21,6 +21,7 @@ from evener.partitions import Contract, Further, Mapping, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Rival
 from evener.platforms import Platform
+from evener.sizing import settled
 
 WORTH_REPEATING = 60.0  # seconds of CPU: beyond, loading kernels is next to nothing
 
@@ -76,7 +77,8 @@ def compare(
 
     Raises InfeasibleError where the graph does not fit the platform at all.
     """
-    contract, _ = options.contract(graph, platform)
+    contract, sizes = options.contract(graph, platform)
+    platform = settled(platform, sizes)
     _load_kernels(graph)
     request = options.request(contract, platform)
 

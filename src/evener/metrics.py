@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.curved_platforms import least_seconds, seconds_at
 from evener.graphs import Graph
 from evener.partitions import Partition
 from evener.platforms import Platform
@@ -168,7 +169,9 @@ def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> 
 
 
 def compute_seconds(weights: FloatArray, platform: Platform) -> FloatArray:
-    """(k,) time each device computes per iteration [s]: weight / speed."""
+    """(k,) time each device computes per iteration [s]: weight / speed, that at its weight."""
+    if platform.has_curves:
+        return seconds_at(platform, weights)
     return np.asarray(weights / platform.speeds)
 
 
@@ -186,7 +189,12 @@ def communication_seconds(
 
 
 def makespan_bound(total_weight: float, platform: Platform) -> float:
-    """Least possible makespan [s]: all work at the speed of all devices together."""
+    """Least possible makespan [s]: all work at the speed of all devices together.
+
+    With speed curves: the time by which all of them, each doing the most it can, do all work.
+    """
+    if platform.has_curves:
+        return least_seconds(platform, total_weight)
     return float(total_weight / platform.speeds.sum())
 
 

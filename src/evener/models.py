@@ -91,6 +91,10 @@ class Constant:
             most = np.minimum(checked(seconds, "a time") * self.rate, self.capacity)
         return like(most, seconds)
 
+    def scaled(self, factor: float) -> Constant:
+        """Return the same device, loads counted in units of which `factor` make one of before."""
+        return replace(self, rate=self.rate * factor, capacity=self.capacity * factor)
+
     def uncertainty(self, load: Number) -> Number:
         """Half width of the confidence interval, relative to time or speed."""
         return like(np.full_like(checked(load, "a load"), self.spread), load)

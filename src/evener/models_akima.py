@@ -107,6 +107,10 @@ class Akima:
             most[inside] = self._crossing(given[inside], loads[last], loads[last + 1])
         return like(np.asarray(most), seconds)
 
+    def scaled(self, factor: float) -> Akima:
+        """Return the same device, loads counted in units of which `factor` make one of before."""
+        return Akima(self.points.scaled(factor))
+
     def uncertainty(self, load: Number) -> Number:
         """Half width of the confidence interval, relative to time or speed."""
         return self.points.uncertainty(load)

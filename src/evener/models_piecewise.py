@@ -90,6 +90,12 @@ class Piecewise:
         inside = (last >= 0) & (last < loads.size - 1)
         return like(np.where(inside, between, flat), seconds)
 
+    def scaled(self, factor: float) -> Piecewise:
+        """Return the same device, loads counted in units of which `factor` make one of before."""
+        return Piecewise(
+            self.loads * factor, self.speeds * factor, self.capacity * factor, self.spread
+        )
+
     def uncertainty(self, load: Number) -> Number:
         """Half width of the confidence interval, relative to time or speed, as `spread` has it."""
         given = checked(load, "a load")

@@ -24,7 +24,7 @@ from evener.partitions import Mapping as BlockMapping
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Stage
 from evener.platforms import Platform
-from evener.sizing import Sizes
+from evener.sizing import Sizes, settled
 
 Progress = Callable[[str, float], None]
 NAMED = 8  # devices that a remark lists
@@ -52,6 +52,7 @@ def plan(
     tell = progress or _silent
     tell("sizes", 0.0)
     contract, sizes = options.contract(graph, platform)
+    platform = settled(platform, sizes)
     tell("partitioning", 0.05)
     raw = partition_with(options.tool, graph, options.request(contract, platform))
     tell("enforcing the contract", 0.75)
@@ -164,7 +165,7 @@ def _remarks(
     kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes, contract: Contract
 ) -> list[str]:
     """Say how weights are shared, what memory cost, what the repair did and could not do."""
-    remarks = []
+    remarks = list(sizes.notes)
     if contract.further:
         shared = ", ".join(["speed", *(one.by for one in contract.further)])
         remarks.append(

@@ -14,7 +14,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
-from evener.models import Constant, SpeedModel
+from evener.models import Constant, SpeedModel, fit_device
+from evener.samples import DeviceSpeeds
 
 FREE_ALPHA, FREE_BETA = 0.0, 0.0
 # So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
@@ -36,6 +37,7 @@ class Device:
     memory [B] and memory_units [units] cap the block, either or both; None: no cap.
     kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
     one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
+    curve: samples of its speed at each load; `speed` is then that at the load it is to have.
 
     Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
     above zero, and capabilities that are not finite.
@@ -48,6 +50,7 @@ class Device:
     memory_units: float | None = None
     at: str = ""
     capabilities: dict[str, float] = field(default_factory=dict)
+    curve: DeviceSpeeds | None = None
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -75,7 +78,7 @@ class Device:
     @property
     def model(self) -> SpeedModel:
         """Speed as a function of load."""
-        return Constant(self.speed)
+        return Constant(self.speed) if self.curve is None else fit_device(self.curve)
 
 
 @dataclass(frozen=True)
@@ -166,6 +169,11 @@ class Platform:
     def has_links(self) -> bool:
         """Whether communication costs anything is stated."""
         return bool(self.levels or self.connections)
+
+    @cached_property
+    def has_curves(self) -> bool:
+        """Whether the speed of some device depends on its load; see evener.curved_platforms."""
+        return any(device.curve is not None for device in self.devices)
 
     @cached_property
     def speeds(self) -> FloatArray:

@@ -64,7 +64,7 @@ class DeviceSpeeds:
     numbers that a file keeps for people. Samples may be missing: a device that was never measured.
 
     Raises InputError for an empty or padded name, a capacity that is not above zero, an unknown
-    kind.
+    kind, notes of anything else.
     """
 
     name: str
@@ -82,6 +82,12 @@ class DeviceSpeeds:
             raise InputError(
                 f"model of {self.name!r} must be one of {', '.join(KINDS)}, not {self.model!r}"
             )
+        for key, value in self.notes.items():
+            fine = isinstance(value, str | int) or (
+                isinstance(value, float) and math.isfinite(value)
+            )
+            if not fine:
+                raise InputError(f"note {key!r} of {self.name!r} is no text and no finite number")
 
 
 def checked_capacity(capacity: float) -> float:

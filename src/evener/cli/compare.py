@@ -34,7 +34,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.comparing import available_tools, compare
     from evener.partitioning.tools import find_tool
 
-    platform = machine_of(args)
+    platform = machine_of(args, out)
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
         if name != "auto":

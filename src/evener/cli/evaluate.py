@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.partitions import Partition
     from evener.sizing import contract_for
 
-    platform = machine_of(args)
+    platform = machine_of(args, out)
     graph = read_workload(args.graph, args, out).graph
     try:
         part = read_part(args.part, graph.n, labels=graph.labels)

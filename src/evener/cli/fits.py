@@ -32,7 +32,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.reporting.numbers import memory
     from evener.sizing import contract_for
 
-    platform = machine_of(args)
+    platform = machine_of(args, out)
     graph = read_workload(args.graph, args, out).graph
     devices = _wishes(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
@@ -68,10 +68,15 @@ def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> 
 
 def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
     """What each device would hold by its speed alone, and how much of that it lacks."""
+    from evener.curved_platforms import seconds_at
     from evener.sizing.memory_capped import unit_capacities
 
     per_unit = graph.total_bytes / max(graph.total_weight, 1e-300)
-    share = graph.total_weight * platform.speeds / platform.speeds.sum()
+    speeds = platform.speeds
+    if platform.has_curves:  # as a benchmark of equal blocks would find them
+        even = np.full(platform.k, graph.total_weight / platform.k)
+        speeds = even / seconds_at(platform, even)
+    share = graph.total_weight * speeds / speeds.sum()
     capacity = unit_capacities(platform, per_unit)
     if graph.is_unit:
         capacity = np.floor(capacity)  # a vertex is not divided

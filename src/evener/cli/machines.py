@@ -7,24 +7,35 @@ import math
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.platforms import MAX_DEVICES, Platform
 
+if TYPE_CHECKING:
+    from evener.cli.output import Output
 
-def add_machine_options(
-    parser: argparse.ArgumentParser, speeds_help: str = "devices of these speeds, as 1,1,4"
-) -> None:
-    """Add --machine, --k and --speeds, of which exactly one is to be given."""
-    group = parser.add_argument_group("machine (exactly one of these)")
+SPEEDS_HELP = (
+    "devices of these speeds, as 1,1,4; or a file of speed curves, of its own devices or, with "
+    "--machine, of that machine's"
+)
+
+
+def add_machine_options(parser: argparse.ArgumentParser, speeds_help: str = SPEEDS_HELP) -> None:
+    """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
+    group = parser.add_argument_group("machine (one of these)")
     group.add_argument("--machine", metavar="FILE", help="a machine file; see `evener machine`")
     group.add_argument("--k", type=int, metavar="K", help="K equal devices of speed 1")
     group.add_argument("--speeds", metavar="S,S,...", help=speeds_help)
 
 
-def machine_of(args: argparse.Namespace) -> Platform:
-    """Return the machine asked for. Raises UsageError unless exactly one option gives it."""
+def machine_of(args: argparse.Namespace, out: Output | None = None) -> Platform:
+    """Return the machine asked for. Raises UsageError unless exactly one option gives it.
+
+    A file of speed curves may stand alone or beside --machine; out is told of curves unused.
+    """
+    if is_speeds_file(args.speeds):
+        return _curved(args, out)
     given = [key for key in ("machine", "k", "speeds") if getattr(args, key) is not None]
     if len(given) != 1:
         said = " and ".join(f"--{key}" for key in given) if given else "nothing"
@@ -39,6 +50,28 @@ def machine_of(args: argparse.Namespace) -> Platform:
     if args.k is not None:
         return Platform.flat([1.0] * checked_count(args.k, "--k"))
     return Platform.flat(speeds_of(args.speeds))
+
+
+def _curved(args: argparse.Namespace, out: Output | None) -> Platform:
+    from evener.curved_platforms import platform_of, with_curves
+    from evener.filing.speeds import read_speeds
+
+    if args.k is not None:
+        raise UsageError("--speeds FILE says what the devices are; --k does not go along")
+    speeds = read_speeds(args.speeds)
+    try:
+        if args.machine is None:
+            return platform_of(speeds)
+        from evener.filing.platforms import read_platform
+
+        platform, unused = with_curves(read_platform(args.machine), speeds)
+    except InputError as error:
+        error.file = error.file or args.speeds
+        raise
+    if unused and out is not None:
+        more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
+        out.note(f"note: no device of {args.machine} is called {', '.join(unused[:8])}{more}")
+    return platform
 
 
 def is_speeds_file(text: str | None) -> bool:

@@ -39,7 +39,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.filing.plans import mapping_to_dict, write_plan
     from evener.planning import plan
 
-    platform = machine_of(args)
+    platform = machine_of(args, out)
     options = options_of(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
     _refuse_outputs(args, output)

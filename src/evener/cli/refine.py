@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.filing.partitions import write_part
     from evener.sizing import contract_for
 
-    platform = machine_of(args)
+    platform = machine_of(args, out)
     _refuse_output(args)
     reading = read_workload(args.graph, args, out)
     graph, given = reading.graph, _partition(args.part, reading, platform)

@@ -184,6 +184,10 @@ def _as_decimal(value: Decimal | float) -> Decimal:
     return value if isinstance(value, Decimal) else CONTEXT.create_decimal(value)
 
 
+def _index(value: Any) -> int | None:
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
 def _numbers(value: Any) -> dict[str, float] | None:
     if not isinstance(value, dict):
         return None
@@ -217,6 +221,8 @@ _UNITS = (_positive, _ABOVE_ZERO, False)
 _BETWEEN = (_pair, 'two different places, as ["n0", "n1"]', True)
 _COST = (_not_negative, "a number not below zero", False)
 
+_CURVE = (_index, "a whole number, which of the curves", False)
+
 _LINK_KEYS = {
     "alpha_us": (_seconds, "a number not below zero", False),
     "GB_per_s": (_seconds_per_byte, f"{_ABOVE_ZERO}, or inf", False),
@@ -240,6 +246,7 @@ PLATFORM_DICT = {
     "devices": (_list, "a list", True),
     "levels": (_list, "a list", False),
     "links": (_list, "a list", False),
+    "curves": (_list, "a list", False),
 }
 DEVICE_DICT = {
     "name": _NAME,
@@ -249,6 +256,7 @@ DEVICE_DICT = {
     "memory_units": _UNITS,
     "at": _AT,
     "capabilities": _CAPABILITIES,
+    "curve": _CURVE,
 }
 LEVEL_DICT = {"name": _NAME, **_COSTS}
 LINK_DICT = {"between": _BETWEEN, **_COSTS}

@@ -16,6 +16,7 @@ from typing import Any
 
 from evener.errors import InputError
 from evener.filing import platform_tables as tables
+from evener.filing.speeds import speeds_from_dict, speeds_to_dict
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_reading import TomlFile, read_toml
 from evener.platforms import (
@@ -27,6 +28,7 @@ from evener.platforms import (
     Platform,
     find_fault,
 )
+from evener.samples import DeviceSpeeds
 from evener.writing import write_text
 
 GIB = 2.0**30
@@ -56,7 +58,9 @@ def write_platform(path: str | Path, platform: Platform) -> None:
 
 
 def platform_to_toml(platform: Platform) -> str:
-    """Return the text of a machine file."""
+    """Return the text of a machine file. Raises InputError for devices with speed curves."""
+    if platform.has_curves:
+        raise InputError("a machine file holds one speed a device: curves go to a speeds file")
     parts = [f"name = {_quoted(platform.name)}\n"] if platform.name else []
     parts.extend(
         "\n".join(["[[level]]", f"name = {_quoted(level.name)}", *_link(level.link)])
@@ -70,10 +74,19 @@ def platform_to_toml(platform: Platform) -> str:
 
 
 def platform_to_dict(platform: Platform) -> dict[str, Any]:
-    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out."""
+    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out.
+
+    Speed curves stand in a list of their own, once each; devices say which is theirs.
+    """
+    curves: dict[int, tuple[int, DeviceSpeeds]] = {}
+    for device in platform.devices:
+        if device.curve is not None:
+            curves.setdefault(id(device.curve), (len(curves), device.curve))
+    listed = {"curves": [speeds_to_dict(curve) for _, curve in curves.values()]}
     return {
         "name": platform.name,
-        "devices": [_device_dict(device) for device in platform.devices],
+        "devices": [_device_dict(device, curves) for device in platform.devices],
+        **(listed if curves else {}),
         "levels": [{"name": level.name, **_link_dict(level.link)} for level in platform.levels],
         "links": [{"between": list(c.between), **_link_dict(c.link)} for c in platform.connections],
     }
@@ -83,8 +96,9 @@ def platform_from_dict(data: Mapping[str, Any]) -> Platform:
     """Return the Platform of platform_to_dict. Raises InputError for anything else."""
     try:
         checked = tables.checked(data, tables.PLATFORM_DICT, "platform", 0)
+        curves = [speeds_from_dict(table, i) for i, table in enumerate(checked.get("curves", []))]
         devices = [
-            Device(**{_FIELD_OF.get(key, key): value for key, value in table.items()})
+            _device_of_dict(table, curves)
             for table in tables.listed(checked, "devices", tables.DEVICE_DICT)
         ]
         levels = [
@@ -254,7 +268,7 @@ def _quoted_key(key: str) -> str:
 _FIELD_OF = {"memory_bytes": "memory"}
 
 
-def _device_dict(device: Device) -> dict[str, Any]:
+def _device_dict(device: Device, curves: Mapping[int, tuple[int, DeviceSpeeds]]) -> dict[str, Any]:
     table: dict[str, Any] = {"name": device.name, "kind": device.kind, "speed": device.speed}
     if device.memory is not None:
         table["memory_bytes"] = device.memory
@@ -264,7 +278,18 @@ def _device_dict(device: Device) -> dict[str, Any]:
         table["at"] = device.at
     if device.capabilities:
         table["capabilities"] = dict(device.capabilities)
+    if device.curve is not None:
+        table["curve"] = curves[id(device.curve)][0]
     return table
+
+
+def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) -> Device:
+    chosen = {_FIELD_OF.get(key, key): value for key, value in table.items()}
+    if "curve" in chosen:
+        if chosen["curve"] >= len(curves):
+            raise InputError(f"platform: there is no curve number {chosen['curve']}")
+        chosen["curve"] = curves[chosen["curve"]]
+    return Device(**chosen)
 
 
 def _link_dict(link: Link) -> dict[str, float]:

@@ -29,7 +29,14 @@ from evener.filing.toml_reading import TomlFile, read_toml
 from evener.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 from evener.writing import write_text
 
-__all__ = ["DeviceSpeeds", "read_speeds", "speeds_to_toml", "write_speeds"]
+__all__ = [
+    "DeviceSpeeds",
+    "read_speeds",
+    "speeds_from_dict",
+    "speeds_to_dict",
+    "speeds_to_toml",
+    "write_speeds",
+]
 
 _FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)
 _PER_SAMPLE = ("half_width", "repetitions", "status")
@@ -65,6 +72,25 @@ def speeds_to_toml(devices: Iterable[DeviceSpeeds]) -> str:
     except tables.TableError as error:
         raise InputError(error.message) from error
     return "\n\n".join("\n".join(_lines(device)) for device in listed) + "\n"
+
+
+def speeds_to_dict(device: DeviceSpeeds) -> dict[str, Any]:
+    """Return what json.dumps takes, with the keys of a file's table."""
+    samples = device.samples
+    table: dict[str, Any] = {"name": device.name, "model": device.model}
+    if device.capacity < math.inf:
+        table["capacity"] = device.capacity
+    table["samples"] = [[s.load, s.seconds] for s in samples]
+    table |= {key: [getattr(s, key) for s in samples] for key in _PER_SAMPLE}
+    return table | ({"notes": dict(device.notes)} if device.notes else {})
+
+
+def speeds_from_dict(table: Mapping[str, Any], index: int = 0) -> DeviceSpeeds:
+    """Return the device of speeds_to_dict. Raises InputError for anything else."""
+    try:
+        return _device(tables.checked(table, _DEVICE, "curve", index), index)
+    except tables.TableError as error:
+        raise InputError(f"speeds: {error.message}", hint=error.hint) from error
 
 
 def _devices(data: Mapping[str, Any]) -> tuple[DeviceSpeeds, ...]:

@@ -20,6 +20,7 @@ from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
 from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
+from evener.reporting.speed_section import speed_section
 from evener.reporting.stages import Stages, against, before_and_after
 from evener.reporting.volumes import volume_chart
 from evener.writing import write_text
@@ -63,6 +64,7 @@ def report(
         load_bars=bars.load_bars(plan, shown_loads),
         time_bars=time_bars,
         bound=bound,
+        speeds=speed_section(plan),
         stages=before_and_after(plan),
         rival=plan.rival,
         versus=None if plan.rival is None else _beside(plan, plan.rival),

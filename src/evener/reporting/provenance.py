@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -117,7 +118,8 @@ def device_rows(platform: Platform) -> list[Row]:
         first = group[0]
         name = first.name if len(group) == 1 else f"{first.name} to {group[-1].name}"
         many = "" if len(group) == 1 else f"{count(len(group))} x "
-        rows.append(Row(name, f"{many}{first.kind}, {speed(first.speed)}", _caps(first)))
+        at = "" if first.curve is None else " at its load"
+        rows.append(Row(name, f"{many}{first.kind}, {speed(first.speed)}{at}", _caps(first)))
     if len(groups) > MAX_GROUPS:
         rest = sum(len(group) for group in groups[MAX_GROUPS:])
         rows.append(Row(f"and {count(rest)} more", "in the plan file"))
@@ -125,7 +127,8 @@ def device_rows(platform: Platform) -> list[Row]:
 
 
 def _what(device: Device) -> tuple[Any, ...]:
-    return device.kind, device.speed, device.memory, device.memory_units
+    curve = None if device.curve is None else id(device.curve)
+    return device.kind, device.speed, device.memory, device.memory_units, curve
 
 
 def _caps(device: Device) -> str:
@@ -134,6 +137,8 @@ def _caps(device: Device) -> str:
         caps.append(memory(device.memory))
     if device.memory_units is not None:
         caps.append(f"{count(device.memory_units)} units")
+    if device.curve is not None and math.isfinite(device.curve.capacity):
+        caps.append(f"at most {count(device.curve.capacity)} units")
     return " and ".join(caps) or "no memory cap"
 
 

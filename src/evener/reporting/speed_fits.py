@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.models import Piecewise, SpeedModel, fit_device
+from evener.models import Piecewise, SpeedModel, fit_device, pooled
 from evener.samples import KINDS, DeviceSpeeds, Sample
 
 CURVES = ("piecewise", "shaped", "akima")
@@ -69,6 +69,12 @@ class DeviceFits:
         at = int(np.argmax(share))
         lowest, highest = kinds[int(table[:, at].argmin())], kinds[int(table[:, at].argmax())]
         return Disagreement(float(self.loads[at]), float(share[at]), lowest, highest)
+
+    def uncertainty_at(self, load: float) -> float:
+        """Half width at a load, relative to the time, linear between the samples."""
+        samples = pooled(self.device.samples)
+        widths = [sample.half_width / sample.seconds for sample in samples]
+        return float(np.interp(load, [sample.load for sample in samples], widths))
 
     @property
     def uncertainty(self) -> float:

@@ -24,17 +24,19 @@ LINES = {
 }
 
 
-def draw_fits(fits: Sequence[DeviceFits], given: Mapping[str, float] | None = None) -> Any:
+def draw_fits(
+    fits: Sequence[DeviceFits], given: Mapping[str, Sequence[float]] | None = None
+) -> Any:
     """Return a figure with a panel for each device.
 
-    given: the load [units] that a plan gives to devices of these names, marked on their model.
+    given: the loads [units] that a plan gives to devices with a curve of this name, marked on it.
     """
     columns = 2 if len(fits) == 4 else min(COLUMNS, len(fits))
     rows = -(-len(fits) // columns)
     with styled():
         figure, panels = new_figure(rows, columns, PANEL[0] * columns, PANEL[1] * rows + 0.5)
         for axes, one in zip(panels, fits, strict=False):
-            _draw(axes, one, (given or {}).get(one.device.name))
+            _draw(axes, one, (given or {}).get(one.device.name, ()))
         for axes in panels[len(fits) :]:
             axes.set_axis_off()
         _legend(figure, panels, LEGEND_COLUMNS * columns)
@@ -49,7 +51,7 @@ def _legend(figure: Any, panels: Sequence[Any], columns: int) -> None:
     figure.legend(seen.values(), seen.keys(), loc="outside lower center", ncols=columns)
 
 
-def _draw(axes: Any, fits: DeviceFits, given: float | None) -> None:
+def _draw(axes: Any, fits: DeviceFits, given: Sequence[float]) -> None:
     device, worst = fits.device, fits.worst()
     curves = np.array([fits.speeds[kind] for kind in CURVES])
     axes.fill_between(fits.loads, curves.min(axis=0), curves.max(axis=0), color="#ccbb44",
@@ -71,8 +73,9 @@ def _draw(axes: Any, fits: DeviceFits, given: float | None) -> None:
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # fmt: skip
     if np.isfinite(device.capacity):
         axes.axvline(device.capacity, color=ALARM, linewidth=1, label="capacity")
-    if given is not None and given > 0:
-        axes.plot([given], [fits.chosen.speed(given)], marker="D", markersize=7, color="none",
+    if len(given):
+        loads = np.maximum(given, fits.loads[0])
+        axes.plot(loads, fits.chosen.speed(loads), marker="D", markersize=7, color="none",
                   markeredgecolor=ALARM, markeredgewidth=1.4, linestyle="none",
                   label="load in this plan")  # fmt: skip
     name = device.name if device.name.isprintable() else repr(device.name)

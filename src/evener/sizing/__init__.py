@@ -2,6 +2,7 @@
 
 memory_capped.py  Algorithm 1 of [LDHT]_: optimal real targets under speeds and memory
 rounding.py       whole sizes between them, and the limits of a block's contract
+curved.py         optimal targets and limits under speed curves and memory
 further.py        limits on the further weights of vertices that have several
 contracts.py      the contract of every block of a graph on a platform
 
@@ -30,6 +31,7 @@ tables.py         what is done by a time: any models, load by load
 from __future__ import annotations
 
 from evener.sizing.contracts import contract_for
+from evener.sizing.curved import settled
 from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.explaining import explain_sizes
 from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
@@ -49,6 +51,7 @@ __all__ = [
     "layered_sizes",
     "measured_sizes",
     "model_times",
+    "settled",
     "solve_sizes",
     "target_sizes",
     "target_weights",

@@ -13,6 +13,7 @@ from evener.errors import InfeasibleError
 from evener.graphs import Graph
 from evener.partitions import Contract
 from evener.platforms import Platform
+from evener.sizing.curved import curved_sizes
 from evener.sizing.further import checked_shares, further_limits
 from evener.sizing.memory_capped import Sizes, target_sizes
 
@@ -25,6 +26,8 @@ def contract_for(
     shares: Sequence[str] = (),
 ) -> tuple[Contract, Sizes]:
     """Return the contract of each device's block of `graph`, and the sizes it comes from.
+
+    Devices with speed curves get sizes by them, at the loads they will have.
 
     constraint: which of several vertex weights is divided, alone; all of them where None, the
     sizes being those of the first. shares: what each weight follows, "speed" (the first always),
@@ -49,9 +52,13 @@ def contract_for(
     if load <= 0:
         raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
     unit = graph.vwgt is None or bool((graph.weights(among[0]) == 1).all())
-    sizes = target_sizes(
-        platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=graph.total_bytes / load
-    )
+    density = graph.total_bytes / load
+    if platform.has_curves:
+        heaviest = 0.0 if unit else float(np.max(graph.weights(among[0])))
+        sizes = curved_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density,
+                             heaviest=heaviest)  # fmt: skip
+    else:
+        sizes = target_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density)
     if unit:
         _refuse_too_small(graph, platform, sizes)
         sizes = _none_empty(sizes, graph.n)

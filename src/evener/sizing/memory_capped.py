@@ -29,7 +29,8 @@ class Sizes:
 
     targets (k,) real [units]; sizes (k,) whole numbers that sum to n where the load is whole,
     else equal to targets; low, high (k,) the tolerated range; saturated (k,) filled to memory;
-    speeds (k,) [units/s].
+    speeds (k,) [units/s], those at the sizes where they depend on load. notes: what a person
+    should know of how they were found.
     """
 
     targets: FloatArray
@@ -38,6 +39,7 @@ class Sizes:
     high: FloatArray
     saturated: BoolArray
     speeds: FloatArray
+    notes: tuple[str, ...] = ()
 
     @cached_property
     def seconds(self) -> FloatArray:
@@ -119,7 +121,7 @@ def target_sizes(
         capacities = np.floor(capacities)  # a vertex is not divided
     room = _total(capacities)
     if n > room:
-        raise InfeasibleError(shortfall(n, room, bytes_per_unit), hint=_remedy(n, room))
+        raise InfeasibleError(shortfall(n, room, bytes_per_unit), hint=remedy(n, room))
     targets, saturated = _with_zeros(n, speeds, capacities)
     low, high = limits(targets, epsilon, capacities, whole=unit)
     sizes = whole_sizes(int(n), targets, speeds, high) if unit else targets.copy()
@@ -127,10 +129,15 @@ def target_sizes(
 
 
 def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
-    """(k,) capacity of each device [units], infinity without a cap."""
+    """(k,) capacity of each device [units], infinity without a cap; its curve's is one."""
     with np.errstate(divide="ignore"):
         by_bytes = platform.memories / bytes_per_unit if bytes_per_unit > 0 else np.inf
-    return np.asarray(np.minimum(by_bytes, platform.memory_units), np.float64)
+    capacities = np.asarray(np.minimum(by_bytes, platform.memory_units), np.float64)
+    if platform.has_curves:
+        curves = [device.curve for device in platform.devices]
+        own = [np.inf if curve is None else curve.capacity for curve in curves]
+        capacities = np.minimum(capacities, own)
+    return capacities
 
 
 def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
@@ -144,7 +151,8 @@ def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
     return f"{amount} short: all devices together hold {room:,.0f} units, {n:,.0f} are asked"
 
 
-def _remedy(n: float, room: float) -> str:
+def remedy(n: float, room: float) -> str:
+    """Say what would make the load fit."""
     if room <= 0:
         return "No device holds a single unit: check the memory sizes and the bytes a unit needs."
     more, less = np.ceil(n / room * 1000) / 1000, np.ceil((1 - room / n) * 1000) / 10

@@ -1,0 +1,112 @@
+"""The sizes of blocks for devices with speed curves: equal times at the loads they will have.
+
+As `target_sizes`, but by `solve_sizes`. What is tolerated above a target ends where the time
+would leave the tolerance as well: a block a little too heavy must not fall off a cliff.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.curved_platforms import models_of, with_speeds
+from evener.errors import InfeasibleError, UsageError
+from evener.models import Akima, Constant, Piecewise, SpeedModel
+from evener.platforms import Platform
+from evener.sizing.memory_capped import Sizes, remedy, shortfall, unit_capacities
+from evener.sizing.rounding import limits
+from evener.sizing.solving import solve_sizes
+
+PARTS = 1e9  # that a load of no whole number is divided into
+STEPS = 65  # loads above a target whose time is looked at
+
+
+def curved_sizes(
+    platform: Platform,
+    load: float,
+    *,
+    epsilon: float,
+    unit: bool,
+    bytes_per_unit: float,
+    heaviest: float = 0.0,
+) -> Sizes:
+    """Size the blocks of `load` units for a platform with curves; see `target_sizes`.
+
+    heaviest [units]: the vertex for which room is left above a target where weights differ.
+    Raises InfeasibleError with the shortfall.
+    """
+    models = models_of(platform)
+    capacities = unit_capacities(platform, bytes_per_unit)
+    if unit:
+        capacities = np.floor(capacities)  # a vertex is not divided
+    with np.errstate(over="ignore"):
+        room = float(capacities.sum())
+    if load > room:
+        by_bytes = bytes_per_unit if np.isfinite(platform.memories).any() else 0.0
+        raise InfeasibleError(shortfall(load, room, by_bytes), hint=remedy(load, room))
+    whole = load == int(load) and load >= platform.k * 1000
+    factor = 1.0 if unit or whole else PARTS / load
+    found = solve_sizes(
+        models if factor == 1.0 else [_scaled(model, factor) for model in models],
+        round(load * factor),
+        low=np.minimum(1, capacities).astype(np.int64) if unit else None,
+        high=np.floor(np.minimum(capacities * factor, 2.0**53)),
+        names=platform.names,
+    )
+    targets = np.asarray(found.sizes / factor, np.float64)
+    low, high = limits(targets, epsilon, capacities, whole=unit)
+    bearable = _bearable(models, targets, high, found.makespan * (1 + epsilon))
+    bearable = np.maximum(bearable, np.minimum(targets + heaviest, high))
+    return Sizes(
+        targets=targets,
+        sizes=found.sizes.astype(np.int64) if unit else targets.copy(),
+        low=low,
+        high=np.floor(bearable) if unit else bearable,
+        saturated=targets >= capacities * (1 - 1e-9),
+        speeds=_speeds(models, targets, load),
+        notes=_notes(found.method, found.converged, int((targets < 1e-6 * load).sum())),
+    )
+
+
+def _bearable(
+    models: Sequence[SpeedModel], targets: FloatArray, high: FloatArray, seconds: float
+) -> FloatArray:
+    """(k,) the most each device may get, from its target on, without taking longer than that."""
+    most = high.copy()
+    for b, model in enumerate(models):
+        if high[b] > targets[b]:
+            loads = np.linspace(targets[b], high[b], STEPS)
+            late = model.time(loads) > seconds * (1 + 1e-12)
+            late[0] = False
+            most[b] = loads[int(np.argmax(late)) - 1] if late.any() else high[b]
+    return most
+
+
+def _speeds(models: Sequence[SpeedModel], targets: FloatArray, load: float) -> FloatArray:
+    """(k,) speeds at the targets [units/s]; of a device that gets nothing, at next to nothing."""
+    loads = np.maximum(targets, 1e-6 * load / len(models))
+    pairs = zip(models, loads.tolist(), strict=True)
+    return np.array([model.speed(own) for model, own in pairs])
+
+
+def _scaled(model: SpeedModel, factor: float) -> SpeedModel:
+    if isinstance(model, Constant | Piecewise | Akima):
+        return model.scaled(factor)
+    raise UsageError(f"no sizes for weights that are not whole from a {type(model).__name__}")
+
+
+def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
+    notes = [f"sized by speed curves, method {method}"]
+    if not converged:
+        notes.append(f"{method} did not reach what it promises: the sizes are the best it found")
+    if idle:
+        what = "device is" if idle == 1 else "devices are"
+        notes.append(f"{idle} {what} not worth using: next to nothing goes there")
+    return tuple(notes)
+
+
+def settled(platform: Platform, sizes: Sizes) -> Platform:
+    """Return the platform with each curved device's speed as it is at its size."""
+    return with_speeds(platform, sizes.speeds) if platform.has_curves else platform
