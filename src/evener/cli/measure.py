@@ -99,6 +99,9 @@ def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--block", type=int, default=64, metavar="B", help="of gemm: width (64)")
     group.add_argument(
+        "--no-transfers", action="store_true", help="a GPU's operands and results stay there"
+    )
+    group.add_argument(
         "--memory", type=float, metavar="GIB", help="a device may take (its share of what is free)"
     )
 
@@ -133,7 +136,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         tuple(loads),
         _precision(args),
         memory,
-        {"block": args.block} if args.kernel == "gemm" else {},
+        _options(args),
         together=not args.alone,
         graph=graph,
         source=source,
@@ -166,6 +169,11 @@ def _from_traces(args: argparse.Namespace, out: Output) -> int:
     records = [Record(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
     _show(args, records, out)
     return 0
+
+
+def _options(args: argparse.Namespace) -> dict[str, Any]:
+    options: dict[str, Any] = {"block": args.block} if args.kernel == "gemm" else {}
+    return options | ({"transfers": False} if args.no_transfers else {})
 
 
 def _precision(args: argparse.Namespace) -> Precision:

@@ -78,6 +78,9 @@ KERNELS: dict[str, Offer] = {
 }  # fmt: skip
 
 
+OF_KIND = {"cuda": ("index", "transfers")}  # options of every kernel for such devices
+
+
 class FunctionKernel:
     """A kernel made of one function: it prepares `d` units and returns what executes them.
 
@@ -129,7 +132,8 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
         kinds = " and ".join(offer.homes)
         raise UsageError(f"kernel {name} is for {kinds} devices, not for {kind}")
     module, _, attribute = offer.homes[kind].partition(":")
-    known = {key: value for key, value in (options or {}).items() if key in offer.takes}
+    takes = (*offer.takes, *OF_KIND.get(kind, ()))
+    known = {key: value for key, value in (options or {}).items() if key in takes}
     kernel: Kernel = getattr(importlib.import_module(module), attribute)(**known)
     return kernel
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import evener
 
-SUFFIX = "_kernels"
+SUFFIX, ELSEWHERE = "_kernels", "cuda_kernels"  # those are for other processors
 
 
 class Compiled:
@@ -120,5 +120,5 @@ def cache_place() -> tuple[Path, str]:
 
 def _modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(evener.__path__, "evener."):
-        if found.name.endswith(SUFFIX):
+        if found.name.endswith(SUFFIX) and not found.name.endswith(ELSEWHERE):
             yield importlib.import_module(found.name)

@@ -1,0 +1,274 @@
+"""The built-in kernels on a CUDA device, measured with the core that drives it.
+
+What an iteration exchanges is counted: the operand goes to the device and the result comes back,
+every time, unless transfers=False. Memory that ends is raised by the driver, and recorded.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import ToolError
+from evener.measuring import cuda_kernels as gpu
+from evener.measuring import dense, sparse
+from evener.measuring.dense import FACTOR, blocks_of
+from evener.measuring.sparse import DAMPING
+
+
+class OnDevice:
+    """A CUDA device: its arrays, and grids that cover them.
+
+    index: of the devices that CUDA shows. Raises ToolError where there is none such.
+    """
+
+    def __init__(self, index: int, transfers: bool) -> None:
+        self.transfers = transfers
+        try:
+            available = gpu.cuda.is_available()
+            count = len(gpu.cuda.gpus) if available else 0
+        except Exception as error:  # the driver's, whatever they are
+            raise ToolError(f"CUDA does not work here: {error}") from error
+        if index >= count:
+            raise ToolError(
+                f"there is no CUDA device {index}: {count} found",
+                hint="nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide some.",
+            )
+        gpu.cuda.select_device(index)
+
+    @staticmethod
+    def put(array: Any) -> Any:
+        """Copy an array to the device."""
+        return gpu.cuda.to_device(np.ascontiguousarray(array))
+
+    @staticmethod
+    def grid(n: int) -> tuple[int, int]:
+        """Return blocks and threads for n entries."""
+        return max(-(-n // gpu.THREADS), 1), gpu.THREADS
+
+    @staticmethod
+    def wait() -> None:
+        """Return when the device has finished."""
+        gpu.cuda.synchronize()
+
+
+class Axpy(dense.Axpy):
+    """y = y + a x; x goes there, y comes back."""
+
+    def __init__(self, index: int = 0, transfers: bool = True) -> None:
+        super().__init__()
+        self._device = OnDevice(index, transfers)
+
+    def initialize(self, d: int) -> None:
+        """Take x and y, here and there."""
+        super().initialize(d)
+        self._x_there, self._y_there = self._device.put(self._x), self._device.put(self._y)
+
+    def execute(self) -> None:
+        """Send, compute, receive."""
+        if self._device.transfers:
+            self._x_there.copy_to_device(self._x)
+        gpu.axpy[self._device.grid(self._y.size)](FACTOR, self._x_there, self._y_there)
+        if self._device.transfers:
+            self._y_there.copy_to_host(self._y)
+        self._device.wait()
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._x_there = self._y_there = None
+        super().finalize()
+
+
+class Triad(dense.Triad):
+    """z = x + a y; x and y go there, z comes back."""
+
+    def __init__(self, index: int = 0, transfers: bool = True) -> None:
+        super().__init__()
+        self._device = OnDevice(index, transfers)
+
+    def initialize(self, d: int) -> None:
+        """Take x, y and z, here and there."""
+        super().initialize(d)
+        self._there = [self._device.put(array) for array in (self._x, self._y, self._z)]
+
+    def execute(self) -> None:
+        """Send, compute, receive."""
+        x, y, z = self._there
+        if self._device.transfers:
+            x.copy_to_device(self._x)
+            y.copy_to_device(self._y)
+        gpu.triad[self._device.grid(self._z.size)](FACTOR, x, y, z)
+        if self._device.transfers:
+            z.copy_to_host(self._z)
+        self._device.wait()
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._there = []
+        super().finalize()
+
+
+class Gemm(dense.Gemm):
+    """C = C + A B; A and B go there, C stays. Tiles in shared memory, not the vendor's BLAS."""
+
+    def __init__(self, block: int = 64, index: int = 0, transfers: bool = True) -> None:
+        super().__init__(block)
+        self._device = OnDevice(index, transfers)
+
+    def initialize(self, d: int) -> None:
+        """Take the matrices, C there alone."""
+        super().initialize(d)
+        m, n = blocks_of(d)
+        self._there = [self._device.put(array) for array in (self._column, self._row, self._c)]
+        self._c = np.empty((0, 0))
+        self._shape = (-(-n * self._b // gpu.TILE), -(-m * self._b // gpu.TILE))
+
+    def execute(self) -> None:
+        """Copy the pivots, send them, compute."""
+        column, row, c = self._there
+        np.copyto(self._column, self._a[:, : self._b])
+        np.copyto(self._row, self._a[: self._b])
+        if self._device.transfers:
+            column.copy_to_device(self._column)
+            row.copy_to_device(self._row)
+        gpu.gemm[self._shape, (gpu.TILE, gpu.TILE)](column, row, c)
+        self._device.wait()
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._there = []
+        super().finalize()
+
+    @property
+    def result(self) -> FloatArray:
+        """C so far, brought here."""
+        fetched: FloatArray = self._there[2].copy_to_host()
+        return fetched
+
+
+class _Sparse:
+    """What the sparse kernels share: A there, x sent, y brought back."""
+
+    _device: OnDevice
+
+    def _send_matrix(self, a: Any, x: FloatArray, *more: FloatArray) -> None:
+        self._matrix = [self._device.put(part) for part in (a.indptr, a.indices, a.data)]
+        self._x_there = self._device.put(x)
+        self._y_there = self._device.put(np.zeros(a.shape[0]))
+        self._more = [self._device.put(array) for array in more]
+
+    def _send(self, x: FloatArray) -> None:
+        if self._device.transfers:
+            self._x_there.copy_to_device(x)
+
+    def _receive(self, y: FloatArray) -> None:
+        if self._device.transfers:
+            self._y_there.copy_to_host(y)
+        self._device.wait()
+
+    def _forget(self) -> None:
+        self._matrix, self._more = [], []
+        self._x_there = self._y_there = None
+
+
+class Spmv(_Sparse, sparse.Spmv):
+    """y = A x; x goes there, y comes back."""
+
+    def __init__(
+        self,
+        matrix: str | None = None,
+        degree: int = 7,
+        index: int = 0,
+        transfers: bool = True,
+    ) -> None:
+        sparse.Spmv.__init__(self, matrix, degree)
+        self._device = OnDevice(index, transfers)
+
+    def initialize(self, d: int) -> None:
+        """Make A and x, send A."""
+        super().initialize(d)
+        self._y = np.zeros(d)
+        self._send_matrix(self._a, self._x)
+
+    def execute(self) -> None:
+        """Send, compute, receive."""
+        self._send(self._x)
+        gpu.spmv[self._device.grid(self._y.size)](*self._matrix, self._x_there, self._y_there)
+        self._receive(self._y)
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._forget()
+        super().finalize()
+
+
+class Jacobi(_Sparse, sparse.Jacobi):
+    """x = (b - R x) / D; x goes there and comes back."""
+
+    def __init__(
+        self,
+        matrix: str | None = None,
+        degree: int = 7,
+        index: int = 0,
+        transfers: bool = True,
+    ) -> None:
+        sparse.Jacobi.__init__(self, matrix, degree)
+        self._device = OnDevice(index, transfers)
+
+    def initialize(self, d: int) -> None:
+        """Make R, b, 1/D and x, send all."""
+        super().initialize(d)
+        self._send_matrix(self._a, self._x, self._inverse, self._b)
+
+    def execute(self) -> None:
+        """Send, sweep, receive."""
+        self._send(self._x)
+        gpu.jacobi[self._device.grid(self._y.size)](
+            *self._matrix, *self._more, self._x_there, self._y_there
+        )
+        self._receive(self._y)
+        self._x[: self._y.size] = self._y[: self._x.size]
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._forget()
+        super().finalize()
+
+
+class Pagerank(_Sparse, sparse.Pagerank):
+    """x = (1 - c) / n + c A x; x goes there and comes back, with the sum of changes."""
+
+    def __init__(
+        self,
+        matrix: str | None = None,
+        degree: int = 7,
+        index: int = 0,
+        transfers: bool = True,
+    ) -> None:
+        sparse.Pagerank.__init__(self, matrix, degree)
+        self._device = OnDevice(index, transfers)
+
+    def initialize(self, d: int) -> None:
+        """Make A and x, send both."""
+        super().initialize(d)
+        self._y = np.zeros(d)
+        self._send_matrix(self._a, self._x, np.zeros(1))
+
+    def execute(self) -> None:
+        """Send, step, receive."""
+        self._send(self._x)
+        (change,) = self._more
+        change.copy_to_device(np.zeros(1))
+        gpu.pagerank[self._device.grid(self._y.size)](
+            *self._matrix, DAMPING, self._x_there, self._y_there, change
+        )
+        self._change = float(change.copy_to_host()[0])
+        self._receive(self._y)
+        self._x[: self._y.size] = self._y[: self._x.size]
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._forget()
+        super().finalize()
