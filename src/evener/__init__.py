@@ -20,6 +20,7 @@ _HOME = {
     "Connection": "evener.platforms",
     "Contract": "evener.partitions",
     "Device": "evener.platforms",
+    "DeviceSpeeds": "evener.samples",
     "Enforced": "evener.partitioning.enforce",
     "Evaluation": "evener.plans",
     "EvenerError": "evener.errors",
@@ -39,7 +40,10 @@ _HOME = {
     "Prediction": "evener.plans",
     "Reading": "evener.filing",
     "Refined": "evener.partitioning.refine",
+    "Sample": "evener.samples",
     "Sizes": "evener.sizing",
+    "SpeedModel": "evener.models",
+    "SpeedSurface": "evener.models",
     "Tiled": "evener.tiling.methods",
     "Tiling": "evener.tilings",
     "ToolError": "evener.errors",
@@ -53,6 +57,8 @@ _HOME = {
     "contract_for": "evener.sizing",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.evaluating",
+    "fit_model": "evener.models",
+    "fit_surface": "evener.models",
     "hilbert_blocks": "evener.partitioning.geometric",
     "map_blocks": "evener.mapping.blocks",
     "partition_with": "evener.partitioning.registry",
@@ -63,22 +69,26 @@ _HOME = {
     "read_part": "evener.filing.partitions",
     "read_plan": "evener.filing.plans",
     "read_platform": "evener.filing.platforms",
+    "read_speeds": "evener.filing.speeds",
     "refine": "evener.partitioning.refine",
     "rib_blocks": "evener.partitioning.geometric",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
     "tile": "evener.tiling.methods",
+    "with_curves": "evener.curved_platforms",
     "write_graph": "evener.filing",
     "write_part": "evener.filing.partitions",
     "write_plan": "evener.filing.plans",
     "write_platform": "evener.filing.platforms",
     "write_report": "evener.reporting.html",
+    "write_speeds": "evener.filing.speeds",
 }
 
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
     from evener.comparing import compare
+    from evener.curved_platforms import with_curves
     from evener.errors import (
         EvenerError,
         InfeasibleError,
@@ -92,12 +102,14 @@ if TYPE_CHECKING:
     from evener.filing.partitions import read_part, write_part
     from evener.filing.plans import read_plan, write_plan
     from evener.filing.platforms import read_platform, write_platform
+    from evener.filing.speeds import read_speeds, write_speeds
     from evener.graphs import Graph
     from evener.mapping.blocks import map_blocks
     from evener.measuring.benchmark import Precision, benchmark
     from evener.measuring.timers import TraceLog, timed
     from evener.measuring.traces import read_traces
     from evener.meshes import Mesh
+    from evener.models import SpeedModel, SpeedSurface, fit_model, fit_surface
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks
     from evener.partitioning.refine import Refined, refine
@@ -108,6 +120,7 @@ if TYPE_CHECKING:
     from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
     from evener.platforms import Connection, Device, Level, Link, Platform
     from evener.reporting.html import write_report
+    from evener.samples import DeviceSpeeds, Sample
     from evener.sizing import Sizes, contract_for, target_sizes, target_weights
     from evener.tiling.methods import Tiled, tile
     from evener.tilings import Tiling

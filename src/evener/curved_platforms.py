@@ -20,7 +20,8 @@ from evener.models import SpeedModel, fit_device
 from evener.platforms import Device, Platform
 from evener.samples import DeviceSpeeds
 
-HALVINGS = 80  # beyond a float's digits
+MAX_STEPS = 200
+PRECISION = 1e-9
 
 
 def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Platform, list[str]]:
@@ -87,16 +88,24 @@ def least_seconds(platform: Platform, load: float) -> float:
     def done_by(seconds: float) -> float:
         return float(sum(g.devices.size * g.model.max_load(seconds) for g in groups))
 
-    late = max(g.model.time(min(load, g.model.capacity)) for g in groups)
-    if done_by(late) < load * (1 - 1e-12):
+    if sum(g.devices.size * g.model.capacity for g in groups) < load:
         return np.inf
-    early = 0.0
-    for _ in range(HALVINGS):
-        middle = (early + late) / 2
-        if done_by(middle) >= load:
-            late = middle
+    even = load / platform.k
+    late = load / sum(g.devices.size * g.model.speed(even) for g in groups)
+    while done_by(late) < load:
+        late *= 2
+    early, before, after = 0.0, 0.0, done_by(late)
+    for step in range(MAX_STEPS):
+        if late - early <= PRECISION * late:
+            break
+        # What is done by a time is often nearly a line, but may also jump: halve every second step.
+        share = 0.5 if step % 2 else min(max((load - before) / (after - before), 0.01), 0.99)
+        middle = early + share * (late - early)
+        done = done_by(middle)
+        if done >= load:
+            late, after = middle, done
         else:
-            early = middle
+            early, before = middle, done
     return early
 
 
