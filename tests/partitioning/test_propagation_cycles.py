@@ -49,7 +49,7 @@ def test_vertices_without_weight_do_not_divide_by_zero():
 def test_a_bisection_among_the_starts_and_further_cycles():
     graph = barabasi_albert(3000, 2)
     contract = unit_contract(graph.n, [8, 4, 1, 1, 1, 1], 0.03)
-    for work in (Work(2, cycles=0, starts=1), Work(2, cycles=1, starts=2, bisect=True)):
+    for work in (Work(2, cycles=0, splits=0, fills=1), Work(2, cycles=1, splits=1, fills=2)):
         rng = np.random.default_rng(5)
         part = blocks_by_clusters(level_of(graph), contract, 0.0, work, rng)
         weight = np.bincount(part, minlength=6)

@@ -57,14 +57,16 @@ class Rounds:
 
 ROUNDS = {
     "fast": Rounds(
-        3, before=2, total_volume=3, max_volume=4, clusters=Work(leaps=3, cycles=0, starts=2)
+        3, before=2, total_volume=3, max_volume=4,
+        clusters=Work(leaps=3, cycles=0, splits=1, fills=1),
     ),
     "default": Rounds(
-        8, before=4, total_volume=6, max_volume=8, clusters=Work(leaps=4, cycles=0, starts=4)
+        8, before=4, total_volume=6, max_volume=8,
+        clusters=Work(leaps=4, cycles=0, splits=4, fills=1),
     ),
     "strong": Rounds(
         16, before=6, total_volume=12, max_volume=20,
-        clusters=Work(leaps=12, cycles=3, starts=16, bisect=True),
+        clusters=Work(leaps=12, cycles=3, splits=10, fills=6),
     ),
 }  # fmt: skip
 

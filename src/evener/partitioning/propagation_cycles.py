@@ -9,10 +9,11 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.partitioning import propagation_clusters_kernels as clusters
 from evener.partitioning import propagation_kernels as kernels
-from evener.partitioning.bisection import cut_of, recursive_bisection
+from evener.partitioning.bisection import cut_of
 from evener.partitioning.bisection_kernels import breadth_first_order
 from evener.partitioning.levels import Level, Part, Shrunk, contracted, projected
 from evener.partitioning.propagation_rounds import board_for_cut, leap_lower
+from evener.partitioning.splitting_kernels import split
 from evener.partitions import Contract
 
 COARSEST, PER_BLOCK = 1000, 15  # vertices that the smallest graph keeps, in all and a block
@@ -22,20 +23,20 @@ LEAST_SHRINKAGE = 0.95
 CHOICES = 2  # rounds in which vertices choose a cluster
 MANY_EDGES = 30  # vertices with as many or more choose last, in any order
 OVERWEIGHT = 10.0  # times the share of weight that is too much, the cut counts more
-EPSILON = 0.03  # what bisection leaves a block off its target
+TRIES, SLACK = 2, 0.005  # of bisections: places to grow from; what a half may be off
 
 
 @dataclass(frozen=True)
 class Work:
     """leaps: rounds of them on a level. cycles: times that the graph is shrunk again, inside its
-    blocks. starts: partitions of the smallest graph, of which the best is taken; bisect: whether
-    one is a bisection.
+    blocks. splits, fills: partitions of the smallest graph, by bisection and by filling blocks,
+    of which the best is taken.
     """
 
     leaps: int
     cycles: int
-    starts: int
-    bisect: bool = False
+    splits: int
+    fills: int
 
 
 def blocks_by_clusters(
@@ -103,18 +104,17 @@ def shrink_to_clusters(level: Level, part: Part, cap: float, rng: np.random.Gene
 def _best_of_starts(
     level: Level, contract: Contract, alone: float, work: Work, rng: np.random.Generator
 ) -> Part:
-    """Fill blocks in several orders and by bisection, lower the cut of each, take the best.
+    """Divide by bisection and by filling blocks, lower the cut of each, and take the best.
 
-    Where blocks are unequal, filled ones end far better than bisected ones, and in no time.
+    Filled ones win where hubs hold everything together, bisected ones where there are regions.
     """
     total = float(level.vwgt.sum())
     best, least = np.zeros(level.n, np.int32), np.inf
-    for turn in range(work.starts):
-        if turn == 0 and work.bisect:
-            number = int(rng.integers(2**31))
-            part = recursive_bisection(level, contract.targets, EPSILON, number)
+    for turn in range(work.splits + work.fills):
+        if turn < work.splits:
+            part = _split(level, contract.targets, rng)
         else:
-            part = _filled(level, contract.targets, turn, rng)
+            part = _filled(level, contract.targets, turn - work.splits, rng)
         _lower(level, part, contract, alone, work.leaps, rng)
         weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
         over = float(np.maximum(weight - contract.high, 0.0).sum())
@@ -122,6 +122,15 @@ def _best_of_starts(
         if cost < least:
             best, least = part, cost
     return best
+
+
+def _split(level: Level, targets: FloatArray, rng: np.random.Generator) -> Part:
+    """Bisect again and again; blocks are halved by number, so that like ones stay together."""
+    part = np.zeros(level.n, np.int32)
+    order = np.argsort(-targets, kind="stable")
+    draws = rng.random(TRIES * targets.size)
+    split(*level.arrays, targets, order, SLACK, TRIES, draws, part)
+    return part
 
 
 def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:

@@ -128,18 +128,6 @@ def sent(board, volumes):
 
 
 @njit(cache=True, nogil=True)
-def cut_twice(board):
-    """Return twice the weight of edges between blocks."""
-    total = 0
-    unit = board.adjwgt.size == 0
-    for v in range(board.part.size):
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            if board.part[board.adjncy[e]] != board.part[v]:
-                total += 1 if unit else board.adjwgt[e]
-    return total
-
-
-@njit(cache=True, nogil=True)
 def connect(board, v, bond, near):
     """Set bond[b] for the blocks near v, its own first in `near`; returns how many.
 

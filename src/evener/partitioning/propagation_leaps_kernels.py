@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 
 from evener.partitioning.propagation_draining_kernels import drain, excess
-from evener.partitioning.propagation_kernels import connect, cut_twice, put
+from evener.partitioning.propagation_kernels import connect, put
 
 PROGRESS = 0.999  # of the least cut: less is progress
 
@@ -26,22 +26,23 @@ def leap(board, rounds, patience, boldness, most):
     """
     n = board.part.size
     wish, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
-    rests, ignored = np.zeros(n, np.bool_), np.empty(n, np.int8)
-    best, least, off = board.part.copy(), cut_twice(board), excess(board)
+    rests, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
+    away = np.zeros(n)
+    best, least, off = board.part.copy(), np.inf, excess(board)
     idle = 0
-    for _ in range(rounds):
-        _make_wishes(board, rests, boldness, wish, gain, loss)
-        _hear(board, wish, gain, rests)
-        _fulfil(board, wish, gain, rests, most)
-        drain(board, loss, ignored)
-        cut, now_off = cut_twice(board), excess(board)
+    for turn in range(rounds + 1):
+        _make_wishes(board, stale, boldness, wish, gain, loss, away)
+        cut, now_off = away.sum(), excess(board)
         idle += 1
         if now_off < off or (now_off == off and cut < least):
             if now_off < off or cut < PROGRESS * least:
                 idle = 0
             best[:], least, off = board.part, cut, now_off
-        if idle >= patience:
+        if idle >= patience or turn == rounds:
             break
+        _hear(board, wish, gain, rests)
+        _fulfil(board, wish, gain, rests, most, stale)
+        drain(board, loss, stale)
     board.part[:] = best
     board.weight[:] = 0
     for v in range(n):
@@ -49,44 +50,55 @@ def leap(board, rounds, patience, boldness, most):
 
 
 @njit(cache=True, nogil=True)
-def _make_wishes(board, rests, boldness, wish, gain, loss):
+def _make_wishes(board, stale, boldness, wish, gain, loss, away):
     """Set wish (n,), the block each vertex is bound to most besides its own, and gain (n,), what
-    going there alone would win; -1 for those that rest, as they moved last, or would lose more
-    than they dare. loss (n,): the loss for its weight, for those that do not rest.
+    going there alone would win; -1 for those that would lose more than they dare. loss (n,): the
+    loss for its weight; away (n,): the weight of its edges to other blocks.
+
+    stale (n,) int8: the vertices whose neighbours or block changed; zeros afterwards.
     """
     k = board.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
     for v in range(board.part.size):
-        wish[v] = -1
-        if rests[v]:
+        if not stale[v]:
             continue
+        stale[v] = 0
         size = connect(board, v, bond, near)
-        best, highest = -1, -np.inf
+        best, highest, outside = -1, -np.inf, 0.0
         for i in range(1, size):
+            outside += bond[near[i]]
             if bond[near[i]] > highest:
                 best, highest = near[i], bond[near[i]]
         own = bond[near[0]]
         for i in range(size):
             bond[near[i]] = 0
+        away[v] = outside
         lost = own - max(highest, 0.0)
         loss[v] = lost / max(board.vwgt[v], 1e-300) if lost > 0 else lost * board.vwgt[v]
-        if best >= 0 and (highest >= own or own - highest < np.floor(boldness * own)):
-            wish[v], gain[v] = best, highest - own
+        daring = best >= 0 and (highest >= own or own - highest < np.floor(boldness * own))
+        wish[v], gain[v] = best if daring else -1, highest - own
 
 
 @njit(cache=True, nogil=True)
 def _hear(board, wish, gain, heard):
-    """Set heard (n,): those who do not lose if neighbours whose wish gains more have theirs."""
+    """Set heard (n,): those who do not lose if neighbours whose wish gains more have theirs; those
+    heard last rest, and wish nothing.
+    """
     unit = board.adjwgt.size == 0
+    rested = heard.copy()
     for v in range(board.part.size):
         heard[v] = False
-        if wish[v] < 0:
+        if wish[v] < 0 or rested[v]:
             continue
         won = 0
         for e in range(board.xadj[v], board.xadj[v + 1]):
             u = board.adjncy[e]
             b = board.part[u]
-            if wish[u] >= 0 and (gain[u] > gain[v] or (gain[u] == gain[v] and u < v)):
+            if (
+                wish[u] >= 0
+                and not rested[u]
+                and (gain[u] > gain[v] or (gain[u] == gain[v] and u < v))
+            ):
                 b = wish[u]
             if b == wish[v]:
                 won += 1 if unit else board.adjwgt[e]
@@ -96,9 +108,9 @@ def _hear(board, wish, gain, heard):
 
 
 @njit(cache=True, nogil=True)
-def _fulfil(board, wish, gain, heard, most):
+def _fulfil(board, wish, gain, heard, most, stale):
     """Move those heard, the greatest gains first, while blocks stay below most (k,); those whom
-    their block has no room for are not heard.
+    their block has no room for are not heard. stale (n,): set for those whose wish may change.
     """
     who = np.flatnonzero(heard)
     for i in np.argsort(-gain[who], kind="mergesort"):
@@ -107,3 +119,6 @@ def _fulfil(board, wish, gain, heard, most):
             heard[v] = False
         else:
             put(board, v, b)
+            stale[v] = 1
+            for e in range(board.xadj[v], board.xadj[v + 1]):
+                stale[board.adjncy[e]] = 1

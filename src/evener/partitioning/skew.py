@@ -9,9 +9,9 @@ from evener.graphs import Graph
 # and circuits from 0.8 on.
 UNEVEN = 0.5
 
-# Below this mean degree labels spread badly: circuits, power grids and what is nearly a tree are
-# divided with shorter borders now by the one, now by the other.
-FEW_NEIGHBOURS = 4.5
+# Below this mean degree labels spread badly: what is nearly a forest is divided with shorter
+# borders now by the one, now by the other.
+FEW_NEIGHBOURS = 3.0
 
 
 def skewness(graph: Graph) -> float:
