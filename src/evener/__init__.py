@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "Balancer": "evener.rebalancing.balancer",
     "Certificate": "evener.plans",
     "Connection": "evener.platforms",
     "Contract": "evener.partitions",
@@ -119,6 +120,7 @@ if TYPE_CHECKING:
     from evener.planning_options import PlanOptions
     from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
     from evener.platforms import Connection, Device, Level, Link, Platform
+    from evener.rebalancing.balancer import Balancer
     from evener.reporting.html import write_report
     from evener.samples import DeviceSpeeds, Sample
     from evener.sizing import Sizes, contract_for, target_sizes, target_weights

@@ -1,0 +1,146 @@
+"""Jacobi's method for a dense system A x = b: each rank has a run of rows, and all have x.
+
+Rows may move between iterations, as a balancer asks: the program of [Cla14]_, 2.3.1. Every rank
+calls `run`; ranks are threads or processes of MPI (see evener.running.comm).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, as_integers
+from evener.errors import InputError
+from evener.running.comm import Comm
+from evener.running.emulation import EmulatedMachine
+from evener.running.spreading import move_rows, moved_rows, starts_of
+
+# Rows first:end of A, (rows, n), and of b, (rows,).
+RowsOf = Callable[[int, int], tuple[FloatArray, FloatArray]]
+
+
+class Observer(Protocol):
+    """What decides on sizes: an evener.Balancer."""
+
+    def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
+        """Return new sizes, or None."""
+
+
+@dataclass(frozen=True, eq=False)
+class JacobiRun:
+    """x (n,), after how many iterations, the last change; and for each iteration sizes and times.
+
+    change: the largest in x in the last iteration. sizes, seconds: (iterations, p). moved: rows
+    that went to another rank, in all.
+    """
+
+    x: FloatArray
+    iterations: int
+    change: float
+    sizes: IntArray
+    seconds: FloatArray
+    moved: int
+
+
+@dataclass
+class _History:
+    sizes: list[IntArray] = field(default_factory=list)
+    seconds: list[list[float]] = field(default_factory=list)
+    moved: int = 0
+
+
+def run(
+    comm: Comm,
+    rows_of: RowsOf,
+    sizes: npt.ArrayLike,
+    balancer: Observer | None = None,
+    *,
+    machine: EmulatedMachine | None = None,
+    tolerance: float = 1e-12,
+    iterations: int = 1000,
+) -> JacobiRun:
+    """Solve until x changes by at most tolerance x its largest entry, or for so many iterations.
+
+    rows_of: gives a rank the rows it starts with. sizes (p,): how many rows each has. balancer:
+    asked after each iteration, on rank 0. machine: an emulated one, whose times then count in
+    place of measured ones; its devices are the ranks. Raises InputError for other than p sizes,
+    and for a zero on the diagonal.
+    """
+    own = as_integers(sizes, "sizes")
+    if own.size != comm.size or own.min() < 0 or own.sum() < 1:
+        raise InputError(f"{comm.size} ranks need as many sizes, zero or above, not {own.tolist()}")
+    starts = starts_of(own)
+    A, b = rows_of(int(starts[comm.rank]), int(starts[comm.rank + 1]))
+    x, history, change = np.zeros(int(own.sum())), _History(), np.inf
+    for _ in range(iterations):
+        begin = time.perf_counter()
+        mine = _sweep(A, b, x, int(starts_of(own)[comm.rank]))
+        pieces = comm.allgather((mine, time.perf_counter() - begin))
+        following = np.concatenate([piece for piece, _ in pieces])
+        change, x = float(np.abs(following - x).max()), following
+        times = [seconds for _, seconds in pieces]
+        decided = comm.bcast(_decided(comm, own, times, balancer, machine, history))
+        if change <= tolerance * np.abs(x).max():
+            break
+        if decided is not None:
+            A, b = move_rows(comm, (A, b), own, decided)
+            own = decided
+    history = comm.bcast(history)
+    all_sizes, all_seconds = np.array(history.sizes), np.array(history.seconds)
+    return JacobiRun(x, len(all_sizes), change, all_sizes, all_seconds, history.moved)
+
+
+def verify(A: FloatArray, b: FloatArray, result: JacobiRun, tolerance: float = 1e-9) -> bool:
+    """Whether x solves A x = b as LAPACK does, to a relative tolerance of its largest entry."""
+    expected = np.linalg.solve(A, b)
+    return bool(np.abs(result.x - expected).max() <= tolerance * np.abs(expected).max())
+
+
+def dominant_rows(n: int, seed: int = 7) -> RowsOf:
+    """Rows of a system whose diagonal is twice the sum of its row; each made by itself."""
+
+    def rows(first: int, end: int) -> tuple[FloatArray, FloatArray]:
+        A, b = np.empty((end - first, n)), np.empty(end - first)
+        for i in range(first, end):
+            rng = np.random.default_rng([seed, i])
+            A[i - first], b[i - first] = rng.random(n), rng.random()
+            A[i - first, i] = 2 * A[i - first].sum()
+        return A, b
+
+    return rows
+
+
+def _sweep(A: FloatArray, b: FloatArray, x: FloatArray, first: int) -> FloatArray:
+    """New values of the rows from `first` on."""
+    place = np.arange(b.size)
+    diagonal = A[place, first + place]
+    if not diagonal.all():
+        row = first + int(np.argmin(np.abs(diagonal)))
+        raise InputError(f"row {row} has a zero on the diagonal: Jacobi's method divides by it")
+    return np.asarray(x[first : first + b.size] + (b - A @ x) / diagonal)
+
+
+def _decided(
+    comm: Comm,
+    sizes: IntArray,
+    times: list[float],
+    balancer: Observer | None,
+    machine: EmulatedMachine | None,
+    history: _History,
+) -> npt.NDArray[np.int64] | None:
+    """New sizes or None; rank 0 alone knows, and keeps the history."""
+    if comm.rank != 0:
+        return None
+    if machine is not None:
+        times = machine.run(sizes).tolist()
+    history.sizes.append(sizes)
+    history.seconds.append(times)
+    decided = None if balancer is None else balancer.observe(times)
+    if decided is not None:
+        history.moved += moved_rows(sizes, decided)
+    return decided

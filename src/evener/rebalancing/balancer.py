@@ -1,0 +1,246 @@
+"""Balancer: sizes evened out while a program runs, from the times of its own iterations.
+
+    balancer = ev.Balancer(models, sizes)           # models: of each device, or () for none
+    new = balancer.observe(times)                   # after each iteration
+    if new is not None: ...                         # move data: these are the sizes now
+
+Every observation refines a partial model of each device, and sizes are solved for those models
+(DPA in its second form, [Cla14]_, 4.3). Three things the thesis leaves open are decided here. Noise
+moves nothing: a small gain must show in several iterations and exceed what their scatter explains.
+Nothing oscillates: a step that made things worse is followed by half a step from the best sizes
+seen, and after several such the best ones are taken. And a device that changes is noticed, as it
+takes another time for the same load.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_integers
+from evener.errors import InputError
+from evener.models import SpeedModel
+from evener.rebalancing.learning import Curve
+from evener.running.spreading import moved_rows
+from evener.samples import DeviceSpeeds
+from evener.sizing import solve_sizes
+
+WINDOW = 9  # iterations that count at most: what is older may be out of date
+PATIENCE = 3  # iterations in which a small gain must show
+LARGE = 4.0  # times the tolerance: a gain that needs to show only once
+SPREADS = 1.5  # beyond what noise makes the slowest of k look like
+FAILURES = 4  # steps in a row without a better makespan, after which the best sizes are kept
+AGAIN = 2.0  # times the tolerance: what a makespan must change by to look for better ones again
+
+
+class Gap(NamedTuple):
+    """A time that could not be used: after how many observations, of which device, and what."""
+
+    observation: int
+    device: int
+    value: float
+
+
+class Move(NamedTuple):
+    """New sizes: after how many observations, units that moved, makespan before and predicted."""
+
+    observation: int
+    units: int
+    before: float
+    predicted: float
+
+
+class Balancer:
+    """Decides after each iteration whether other sizes are worth moving data.
+
+    models: a SpeedModel for each of k devices, or none, as `()`. sizes (k,): whole units that each
+    has now. tolerance: times that differ by less are even, and gains below half of it are not worth
+    a move.
+    low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that every
+    device goes on being measured.
+
+    Read: `sizes`, the current ones; `gaps`, times that were no times; `moves`; `settled`, whether
+    no better sizes are known; `speeds()`, what was learnt, for a file of speeds. Calls with equal
+    arguments give equal results. Raises InputError for sizes and models that do not fit.
+    """
+
+    def __init__(
+        self,
+        models: Sequence[SpeedModel],
+        sizes: npt.ArrayLike,
+        *,
+        tolerance: float = 0.05,
+        low: npt.ArrayLike | None = None,
+        high: npt.ArrayLike | None = None,
+        names: Sequence[str] = (),
+    ) -> None:
+        self.sizes = as_integers(sizes, "sizes").copy()
+        self.n, k = int(self.sizes.sum()), self.sizes.size
+        if k == 0 or self.n < 1 or self.sizes.min() < 0:
+            raise InputError("a balancer needs sizes of zero and above, and units to divide")
+        if len(models) not in (0, k) or len(names) not in (0, k):
+            raise InputError(f"{len(models)} models and {len(names)} names for {k} devices")
+        if not 0 < tolerance < 1:
+            raise InputError(f"a tolerance lies between 0 and 1, not at {tolerance}")
+        self.tolerance = tolerance
+        self.names = tuple(names) or tuple(f"dev{i}" for i in range(k))
+        self.gaps: list[Gap] = []
+        self.moves: list[Move] = []
+        self.observations = 0
+        self.settled = False
+        self._low, self._high = (1 if k <= self.n else 0) if low is None else low, high
+        given: Sequence[SpeedModel | None] = models or [None] * k
+        self._curves = [Curve(model, self.n) for model in given]
+        self._recent: list[FloatArray] = []
+        self._noise = 0.0  # standard deviation of a time, relative
+        self._best: tuple[npt.NDArray[np.int64], float] | None = None
+        self._failures = 0
+        self._stay = 0  # observations since the last move or change
+
+    def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
+        """Take in the seconds (k,) of one iteration; return new sizes (k,), or None to go on.
+
+        Times of devices that have no units are ignored. A time that is NaN, infinite, zero or
+        negative is recorded as a gap, and nothing is decided on its account. Raises InputError
+        where there are not k times.
+        """
+        given = np.asarray(times, np.float64)
+        if given.shape != self.sizes.shape:
+            raise InputError(f"{given.size} times for {self.sizes.size} devices")
+        self.observations += 1
+        self._stay += 1
+        self._recent = [*self._recent[1 - WINDOW :], self._without_gaps(given)]
+        self._forget_outdated()
+        typical = self._typical()
+        if typical is None:
+            return None
+        self._learn(typical)
+        slowest = float(typical.max())
+        self._judge(slowest)
+        even = slowest <= (1 + self.tolerance) * typical[self.sizes > 0].min()
+        if self.settled or even or not self._due():
+            return None
+        return self._step(slowest)
+
+    def speeds(self) -> tuple[DeviceSpeeds, ...]:
+        """Return what was seen of each device that did anything, as a file of speeds holds it."""
+        return tuple(
+            DeviceSpeeds(name, curve.samples(), capacity=curve.capacity)
+            for name, curve in zip(self.names, self._curves, strict=True)
+            if curve.samples()
+        )
+
+    def _without_gaps(self, given: FloatArray) -> FloatArray:
+        wrong = (self.sizes > 0) & ~(np.isfinite(given) & (given > 0))
+        for i in np.flatnonzero(wrong).tolist():
+            self.gaps.append(Gap(self.observations, i, float(given[i])))
+        return np.where(wrong, np.nan, np.where(self.sizes > 0, given, 0.0))
+
+    def _forget_outdated(self) -> None:
+        """Drop what is older than the last PATIENCE times, where these agree on another speed."""
+        old, new = np.array(self._recent[:-PATIENCE]), np.array(self._recent[-PATIENCE:])
+        if len(old) < PATIENCE or not (np.isfinite(old).all() and np.isfinite(new).all()):
+            return
+        active = self.sizes > 0
+        ratio = new[:, active] / np.median(old[:, active], axis=0)
+        far = 1 + max(2 * self.tolerance, 3 * self._noise)
+        if ((ratio > far).all(axis=0) | (ratio < 1 / far).all(axis=0)).any():
+            self._recent, self._stay = self._recent[-PATIENCE:], PATIENCE
+
+    def _due(self) -> bool:
+        """Whether to look for better sizes now: as soon as there is more to know, then seldom."""
+        return self._stay in (1, 2, PATIENCE, 5) or self._stay % WINDOW == 0
+
+    def _typical(self) -> FloatArray | None:
+        """(k,) medians of recent times [s], or None where a device has shown none yet.
+
+        Beside it: how far times scatter, from iterations that had the same sizes.
+        """
+        recent = np.array(self._recent)
+        seen = np.isfinite(recent)
+        if not seen.any(axis=0).all():
+            return None
+        typical = np.nanmedian(recent, axis=0)
+        if len(recent) >= PATIENCE:
+            active = self.sizes > 0
+            off = np.abs(np.log(recent[:, active] / typical[active]))
+            # The median of deviations, so that a device that changes is no noise; without the
+            # iterations that are the typical ones themselves.
+            off = off[off > 0]
+            spread = 1.48 * float(np.median(off)) if off.size else 0.0
+            self._noise = max(spread, 0.7 * self._noise)
+        return typical
+
+    def _learn(self, typical: FloatArray) -> None:
+        count, changed = len(self._recent), False
+        limit = max(2 * self.tolerance, 5 * self._noise / np.sqrt(count))
+        for curve, load, seconds in zip(self._curves, self.sizes.tolist(), typical, strict=True):
+            if load > 0:
+                changed |= curve.learn(float(load), float(seconds), count, self._noise, limit)
+        if changed:  # what was best is so no longer
+            self._best, self._failures = None, 0
+
+    def _judge(self, slowest: float) -> None:
+        """Compare with the best sizes seen, and end the rest where the makespan has changed."""
+        if self._best is not None and np.array_equal(self._best[0], self.sizes):
+            changed = slowest / self._best[1]
+            limit = 1 + AGAIN * self.tolerance + SPREADS * self._noise
+            if self.settled and not 1 / limit <= changed <= limit:
+                self.settled, self._failures, self._best = False, 0, (self.sizes, slowest)
+            elif not self.settled:
+                self._best = (self.sizes, slowest)
+        elif self._best is None or slowest < self._best[1]:
+            self._best, self._failures = (self.sizes, slowest), 0
+        elif len(self._recent) == 1:  # a step has just led here
+            self._failures += 1
+
+    def _step(self, slowest: float) -> npt.NDArray[np.int64] | None:
+        assert self._best is not None
+        if self._failures >= FAILURES:
+            self.settled = True
+            best, seconds = self._best
+            return None if np.array_equal(best, self.sizes) else self._moved(best, slowest, seconds)
+        if not all(curve.known for curve in self._curves):
+            return None  # a device without a unit or a model: nothing says what it could do
+        models = [curve.model() for curve in self._curves]
+        wanted = np.asarray(
+            solve_sizes(models, self.n, low=self._low, high=self._high).sizes, np.int64
+        )
+        if self._failures:
+            wanted = _between(self._best[0], wanted, 0.5**self._failures)
+        seconds = max(float(m.time(float(d))) for m, d in zip(models, wanted, strict=True))
+        gain = 1 - seconds / slowest
+        if np.array_equal(wanted, self.sizes) or not self._worth(gain):
+            return None
+        return self._moved(wanted, slowest, seconds)
+
+    def _worth(self, gain: float) -> bool:
+        """Whether a predicted gain is more than noise; a large one is believed at once."""
+        n, k = len(self._recent), int((self.sizes > 0).sum())
+        if gain > LARGE * max(self.tolerance, self._noise):
+            return True
+        if n < PATIENCE:
+            return False
+        expected = np.sqrt(2 * np.log(max(k, 2))) + SPREADS  # of the slowest of k
+        return bool(gain > max(self.tolerance / 2, 1.25 * self._noise / np.sqrt(n) * expected))
+
+    def _moved(
+        self, sizes: npt.NDArray[np.int64], before: float, predicted: float
+    ) -> npt.NDArray[np.int64]:
+        self.moves.append(Move(self.observations, moved_rows(self.sizes, sizes), before, predicted))
+        self.sizes, self._recent, self._stay = sizes.copy(), [], 0
+        return sizes.copy()
+
+
+def _between(
+    a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], share: float
+) -> npt.NDArray[np.int64]:
+    """Whole sizes on the way from a to b, of the same sum."""
+    ideal = a + (b - a) * share
+    whole = np.floor(ideal).astype(np.int64)
+    up = np.argsort(whole - ideal, kind="stable")[: int(a.sum() - whole.sum())]
+    whole[up] += 1
+    return np.asarray(whole)

@@ -1,0 +1,6 @@
+"""Running on devices: what ranks say to each other, and machines that exist on paper.
+
+comm.py         ranks as threads of this process or as processes of MPI
+spreading.py    rows divided over ranks, moved when their sizes change
+emulation.py    devices with given speed models, noise and drift, on a virtual clock
+"""

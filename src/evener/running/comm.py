@@ -1,0 +1,152 @@
+"""What ranks say to each other: as threads of one process, or as processes of MPI.
+
+The only file that imports mpi4py.
+"""
+
+from __future__ import annotations
+
+import sys
+import threading
+import traceback
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol, Self, TypeVar
+
+from evener.errors import ToolError, UsageError
+
+T = TypeVar("T")
+PATIENCE = 600.0  # seconds a thread waits for the others before it gives up
+
+
+class Comm(Protocol):
+    """A group of ranks; every call is made by all of them, in the same order."""
+
+    @property
+    def rank(self) -> int:
+        """This rank's number, from 0."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    def barrier(self) -> None:
+        """Wait until all are here."""
+
+    def allgather(self, value: T) -> list[T]:
+        """Return the values of all ranks, in their order."""
+
+    def bcast(self, value: T, root: int = 0) -> T:
+        """Return the value of rank `root`."""
+
+    def exchange(self, parts: Sequence[T]) -> list[T]:
+        """Send parts[r] to each rank r; return what each has sent here. Not to be written to."""
+
+
+class _Shared:
+    """What the threads of a group have in common: a place for each, and a barrier."""
+
+    def __init__(self, size: int) -> None:
+        self.places: list[Any] = [None] * size
+        self.barrier = threading.Barrier(size, timeout=PATIENCE)
+
+
+class ThreadComm:
+    """One of several threads that play ranks; values are handed over, not copied."""
+
+    def __init__(self, rank: int, size: int, shared: _Shared) -> None:
+        self.rank, self.size, self._shared = rank, size, shared
+
+    def barrier(self) -> None:
+        """Wait until all are here."""
+        self._shared.barrier.wait()
+
+    def allgather(self, value: T) -> list[T]:
+        """Return the values of all ranks, in their order."""
+        self._shared.places[self.rank] = value
+        self.barrier()
+        found = list(self._shared.places)
+        self.barrier()  # nobody writes before everybody has read
+        return found
+
+    def bcast(self, value: T, root: int = 0) -> T:
+        """Return the value of rank `root`."""
+        return self.allgather(value)[root]
+
+    def exchange(self, parts: Sequence[T]) -> list[T]:
+        """Send parts[r] to each rank r; return what each has sent here."""
+        return [sent[self.rank] for sent in self.allgather(parts)]
+
+
+def run_threads(size: int, work: Callable[[Comm], T]) -> list[T]:
+    """Run work(comm) as `size` ranks, each a thread; return what they return, by rank.
+
+    Raises what the first rank that failed has raised; the others are stopped at their next call.
+    """
+    if size < 1:
+        raise UsageError(f"at least one rank is needed, not {size}")
+    shared = _Shared(size)
+    results: list[Any] = [None] * size
+    failures: list[BaseException] = []
+
+    def play(rank: int) -> None:
+        try:
+            results[rank] = work(ThreadComm(rank, size, shared))
+        except threading.BrokenBarrierError as error:
+            failures.append(error)  # another rank has failed, or hangs
+        except BaseException as error:
+            failures.insert(0, error)
+            shared.barrier.abort()
+
+    threads = [threading.Thread(target=play, args=(rank,), daemon=True) for rank in range(size)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        if isinstance(failures[0], threading.BrokenBarrierError):
+            raise ToolError(f"a rank has not answered for {PATIENCE:.0f} s") from failures[0]
+        raise failures[0]
+    return results
+
+
+class MpiComm:
+    """A communicator of mpi4py; MPI.COMM_WORLD by default. Raises ToolError without mpi4py."""
+
+    def __init__(self, comm: Any = None) -> None:
+        if comm is None:
+            try:
+                from mpi4py import MPI
+            except (ImportError, RuntimeError) as error:
+                raise ToolError(
+                    "mpi4py is not installed, or finds no MPI",
+                    hint="python -m pip install 'evener[mpi]'",
+                ) from error
+            comm = MPI.COMM_WORLD
+        self._comm = comm
+        self.rank, self.size = int(comm.Get_rank()), int(comm.Get_size())
+
+    def barrier(self) -> None:
+        """Wait until all are here."""
+        self._comm.Barrier()
+
+    def allgather(self, value: T) -> list[T]:
+        """Return the values of all ranks, in their order."""
+        return list(self._comm.allgather(value))
+
+    def bcast(self, value: T, root: int = 0) -> T:
+        """Return the value of rank `root`."""
+        result: T = self._comm.bcast(value, root=root)
+        return result
+
+    def exchange(self, parts: Sequence[T]) -> list[T]:
+        """Send parts[r] to each rank r; return what each has sent here."""
+        return list(self._comm.alltoall(list(parts)))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        """A rank that fails takes all with it: the others would wait for it for ever."""
+        if error is not None and self.size > 1:
+            traceback.print_exception(error, file=sys.stderr)
+            sys.stderr.flush()
+            self._comm.Abort(1)

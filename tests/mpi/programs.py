@@ -1,0 +1,58 @@
+"""What tests/mpi runs under mpiexec: `python -m tests.mpi.programs NAME`; rank 0 prints "fine"."""
+
+import sys
+
+import numpy as np
+
+import evener as ev
+from evener.apps import jacobi, matmul
+from evener.models import Constant
+from evener.running.comm import MpiComm, run_threads
+from evener.running.emulation import EmulatedMachine
+
+N = 42
+
+
+def jacobi_with_rows_that_move(comm):
+    """The same sizes, the same steps and the same x as on threads, and LAPACK's."""
+
+    def work(own):
+        machine = EmulatedMachine([Constant(1.0 + r) for r in range(own.size)])
+        sizes = np.full(own.size, N // own.size)
+        return jacobi.run(own, rows, sizes, ev.Balancer((), sizes), machine=machine)
+
+    rows = jacobi.dominant_rows(N)
+    found, expected = work(comm), run_threads(comm.size, work)[comm.rank]
+    assert found.moved == expected.moved > 0
+    assert np.array_equal(found.sizes, expected.sizes)
+    assert np.array_equal(found.x, expected.x)
+    assert jacobi.verify(*rows(0, N), found)
+
+
+def matmul_over_a_tiling(comm):
+    tiling = ev.tile(np.arange(comm.size) + 1.0, (N, N), block=3).tiling
+    A, B = np.random.default_rng(71).random((2, N, N))
+    found = matmul.run(
+        comm, lambda a, b, c, d: A[a:b, c:d], lambda a, b, c, d: B[a:b, c:d], N, tiling
+    )
+    assert matmul.verify(A, B, found.C)
+    assert np.allclose(found.C, A @ B)
+    assert found.received.tolist() == matmul.traffic(tiling, N).tolist()
+
+
+def a_rank_that_fails(comm):
+    if comm.rank == 1:
+        raise ValueError("rank 1 fails on purpose")
+    comm.barrier()  # for ever, if nobody ended it
+
+
+if __name__ == "__main__":
+    with MpiComm() as world:
+        {
+            "jacobi": jacobi_with_rows_that_move,
+            "matmul": matmul_over_a_tiling,
+            "failing": a_rank_that_fails,
+        }[sys.argv[1]](world)
+        world.barrier()
+        if world.rank == 0:
+            print("fine", flush=True)

@@ -1,0 +1,43 @@
+"""The apps on processes of MPI: mpiexec -n 2 and 3, where mpi4py and an MPI are installed."""
+
+import os
+import shutil
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+BESIDE = Path(sys.executable).parent / "mpiexec"
+MPIEXEC = str(BESIDE) if BESIDE.exists() else shutil.which("mpiexec")
+pytestmark = pytest.mark.skipif(
+    MPIEXEC is None or find_spec("mpi4py") is None,
+    reason="needs mpi4py and mpiexec: python -m pip install 'evener[mpi]'",
+)
+
+
+def run(name, ranks):
+    return subprocess.run(
+        [MPIEXEC, "-n", str(ranks), sys.executable, "-m", "tests.mpi.programs", name],
+        cwd=ROOT,
+        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(("name", "ranks"), [("jacobi", 2), ("matmul", 3)])
+def test_apps_run_on_processes(name, ranks):
+    done = run(name, ranks)
+    assert (done.returncode, done.stdout.strip()) == (0, "fine"), done.stderr
+
+
+def test_a_rank_that_fails_ends_all():
+    done = run("failing", 2)
+    assert done.returncode != 0
+    assert "rank 1 fails on purpose" in done.stderr
+    assert "fine" not in done.stdout

@@ -1,0 +1,51 @@
+"""Threads play ranks: what they say arrives, and one that fails stops all."""
+
+import numpy as np
+import pytest
+
+from evener.errors import UsageError
+from evener.running.comm import run_threads
+from evener.running.spreading import move_rows, moved_rows
+
+
+def test_everything_arrives_at_every_rank():
+    def work(comm):
+        all_of = comm.allgather(comm.rank * 10)
+        sent = comm.exchange([(comm.rank, to) for to in range(comm.size)])
+        comm.barrier()
+        return all_of, comm.bcast(comm.rank + 7, root=1), sent
+
+    for rank, (all_of, root, sent) in enumerate(run_threads(3, work)):
+        assert all_of == [0, 10, 20]
+        assert root == 8
+        assert sent == [(0, rank), (1, rank), (2, rank)]
+
+
+def test_a_rank_that_fails_stops_all():
+    def work(comm):
+        if comm.rank == 2:
+            raise ZeroDivisionError("rank 2")
+        comm.barrier()
+
+    with pytest.raises(ZeroDivisionError, match="rank 2"):
+        run_threads(4, work)
+    with pytest.raises(UsageError):
+        run_threads(0, work)
+
+
+def test_rows_move_to_where_sizes_put_them():
+    rng = np.random.default_rng(5101)
+    whole = rng.random((23, 3))
+    for _ in range(10):
+        old, new = (rng.multinomial(23, rng.dirichlet(np.ones(4))) for _ in range(2))
+        ends = np.cumsum(old)
+
+        def work(comm, old=old, new=new, ends=ends):
+            own = slice(ends[comm.rank] - old[comm.rank], ends[comm.rank])
+            return move_rows(comm, (whole[own], np.arange(23)[own]), old, new)
+
+        parts = run_threads(4, work)
+        assert [len(part) for part, _ in parts] == new.tolist()
+        assert np.array_equal(np.concatenate([part for part, _ in parts]), whole)
+        owner = [np.repeat(np.arange(4), sizes) for sizes in (old, new)]
+        assert moved_rows(old, new) == int((owner[0] != owner[1]).sum())
