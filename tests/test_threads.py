@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import pytest
 
-from evener.threads import MOST_SLICES, SLICE, in_slices, slice_ends, slices_for
+from evener.threads import MOST_SLICES, SLICE, in_rounds, in_slices, slice_ends, slices_for
 
 
 @pytest.mark.parametrize("threads", [1, 2, 5])
@@ -12,6 +12,14 @@ def test_every_slice_is_worked_on_once(threads):
     done = []
     in_slices(done.append, 7, threads)
     assert sorted(done) == list(range(7))
+
+
+@pytest.mark.parametrize("threads", [1, 2, 5])
+def test_rounds_wait_for_each_other(threads):
+    done = []
+    in_rounds(lambda turn, i: done.append((turn, i)), 4, 3, threads)
+    assert [turn for turn, _ in done] == [0, 0, 0, 1, 1, 1, 2, 2, 2, 3, 3, 3]
+    assert len(set(done)) == 12
 
 
 @pytest.mark.parametrize("threads", [1, 3])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 
 SLICE = 1 << 15  # vertices that are worth a slice of their own
 MOST_SLICES = 8
@@ -11,13 +12,23 @@ MOST_SLICES = 8
 
 def in_slices(work: Callable[[int], object], slices: int, threads: int) -> None:
     """Call work(0), ..., work(slices - 1), in up to `threads` threads; kernels drop the GIL."""
+    in_rounds(lambda _, i: work(i), 1, slices, threads)
+
+
+def in_rounds(work: Callable[[int, int], object], rounds: int, slices: int, threads: int) -> None:
+    """Call work(0, i) for all slices i, then work(1, i), and so on, as in_slices does.
+
+    Every round waits for the one before; threads are started once.
+    """
     if threads == 1 or slices == 1:
-        for i in range(slices):
-            work(i)
+        for turn in range(rounds):
+            for i in range(slices):
+                work(turn, i)
         return
     with ThreadPoolExecutor(min(threads, slices)) as pool:
-        for _ in pool.map(work, range(slices)):
-            pass
+        for turn in range(rounds):
+            for _ in pool.map(partial(work, turn), range(slices)):
+                pass
 
 
 def slices_for(n: int) -> int:

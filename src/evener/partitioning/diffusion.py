@@ -20,12 +20,13 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.partitioning import diffusion_kernels as kernels
 from evener.partitioning.levels import Level, Part
-from evener.threads import in_slices, slices_for
+from evener.threads import MOST_SLICES, in_rounds, slice_ends
 
 STAYS = np.float32(0.1)  # of a vertex's load, a step
 CORRECTIONS = 10  # of the factors, a round
 LARGEST_CORRECTION = 0.1
 LEAST_TARGET = 1e-9  # of the mean: targets of 0 count as this
+SLICE = 1 << 11  # vertices that are worth a slice of their own
 BALANCED = 0.01  # of the target: weights that are this near need no correction
 
 
@@ -112,20 +113,20 @@ class Spreading:
 
     def after(self, part: Part, steps: int) -> _Loads:
         """Return the loads after some steps, 1 of its own block on every vertex before them."""
-        level, slices = self.level, slices_for(self.level.n)
+        level = self.level
+        slices = min(max(level.n // SLICE, 1), MOST_SLICES)
         kernels.layers(level.xadj, level.adjncy, part, steps, self.layer, self.queue)
         kernels.start(part, *self.now.arrays)
         kernels.start(part, *self.later.arrays)
         pools = np.zeros((slices, self.k), np.float32), np.empty((slices, self.k), np.int32)
-        for step in range(steps):
+        ends = slice_ends(level.n, slices)
 
-            def one(i: int, step: int = step) -> None:
-                kernels.spread(
-                    level.xadj, level.adjncy, level.adjwgt, STAYS, self.share, self.layer, step,
-                    level.n * i // slices, level.n * (i + 1) // slices, *self.now.arrays,
-                    pools[0][i], pools[1][i], *self.later.arrays,
-                )  # fmt: skip
+        def one(step: int, i: int) -> None:
+            before, after = (self.now, self.later) if step % 2 == 0 else (self.later, self.now)
+            kernels.spread(
+                level.xadj, level.adjncy, level.adjwgt, STAYS, self.share, self.layer, step,
+                ends[i], ends[i + 1], *before.arrays, pools[0][i], pools[1][i], *after.arrays,
+            )  # fmt: skip
 
-            in_slices(one, slices, self.threads)
-            self.now, self.later = self.later, self.now
-        return self.now
+        in_rounds(one, steps, slices, self.threads)
+        return self.now if steps % 2 == 0 else self.later

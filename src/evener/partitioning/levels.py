@@ -145,7 +145,7 @@ def _contract(
     threads: int,
 ) -> Shrunk:
     count = head.size
-    slices = slices_for(count)
+    slices = slices_for(level.n)  # it is the finer level's rows that take time
     ends = slice_ends(count, slices)
     degree, vwgt = np.empty(count, np.uint32), np.empty(count)
     coarse_part = np.empty(count, np.int32)
