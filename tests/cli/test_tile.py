@@ -2,10 +2,13 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from evener.filing.platforms import write_platform
+from evener.filing.surfaces import write_surfaces
 from evener.generating.platforms import tree
+from evener.models import SpeedSurface
 
 
 def test_a_table_and_a_drawing(evener):
@@ -69,3 +72,21 @@ def test_what_is_refused(evener, words, code, reason):
     assert said.code == code
     assert reason in said.err
     assert "bug" not in said.err
+
+
+def test_by_surfaces_of_height_and_width(evener, tmp_path, monkeypatch):
+    """The second device is twice as fast on every shape: both end nearly together."""
+    monkeypatch.chdir(tmp_path)
+    sides = [1.0, 60.0]
+    speeds = [[2.0, 3.0], [4.0, 5.0]]
+    surfaces = {name: SpeedSurface(sides, sides, np.multiply(speeds, scale))
+                for name, scale in (("slow", 1), ("fast", 2))}  # fmt: skip
+    write_surfaces("s.toml", surfaces)
+    for method in ("fpm-kl", "1.5d"):
+        said = evener("tile", "--speeds", "s.toml", "--size", "60", "--method", method, "--json")
+        assert said.code == 0, said.err
+        made = json.loads(said.out)
+        assert (made["method"], made["devices"]) == (method, ["slow", "fast"])
+        assert made["height"][0] * made["width"][0] < made["height"][1] * made["width"][1]
+        if method == "fpm-kl":  # 1.5d takes areas as square when it sizes them
+            assert max(made["seconds"]) < 1.2 * min(made["seconds"])

@@ -11,7 +11,7 @@ from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.models import SpeedModel
+    from evener.models import SpeedModel, SpeedSurface
     from evener.tiling.methods import Tiled
 
 MAX_ROWS = 60
@@ -62,22 +62,26 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class _Devices(NamedTuple):
-    """Names, speeds or speed models, and places in the machine's tree."""
+    """Names, speeds, speed models or surfaces, and places in the machine's tree."""
 
     names: list[str]
-    speeds: Sequence[float] | Sequence[SpeedModel]
+    speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
     places: list[tuple[str, ...]]
 
 
 def _devices(args: argparse.Namespace) -> _Devices:
     if is_speeds_file(args.speeds):
         from evener.filing.speeds import read_speeds
+        from evener.filing.surfaces import holds_surfaces, read_surfaces
         from evener.models import fit_device
 
         if args.machine is not None or args.k is not None:
             raise UsageError(
                 "--speeds FILE says what the devices are; --machine and --k do not go along"
             )
+        if holds_surfaces(args.speeds):
+            surfaces = read_surfaces(args.speeds)
+            return _Devices(list(surfaces), list(surfaces.values()), [()] * len(surfaces))
         curves = read_speeds(args.speeds)
         names = [device.name for device in curves]
         return _Devices(names, [fit_device(device) for device in curves], [()] * len(names))

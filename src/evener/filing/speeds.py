@@ -29,15 +29,6 @@ from evener.filing.toml_reading import TomlFile, read_toml
 from evener.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 from evener.writing import write_text
 
-__all__ = [
-    "DeviceSpeeds",
-    "read_speeds",
-    "speeds_from_dict",
-    "speeds_to_dict",
-    "speeds_to_toml",
-    "write_speeds",
-]
-
 _FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)
 _PER_SAMPLE = ("half_width", "repetitions", "status")
 
@@ -143,36 +134,37 @@ def _refuse_twins(devices: Sequence[DeviceSpeeds]) -> None:
 def _lines(device: DeviceSpeeds) -> list[str]:
     """The lines of one table; what is default is left out."""
     samples = device.samples
-    lines = ["[[device]]", f"name = {_text(device.name)}", f'model = "{device.model}"']
+    lines = ["[[device]]", f"name = {toml_text(device.name)}", f'model = "{device.model}"']
     if device.capacity < math.inf:
-        lines.append(f"capacity = {_number(device.capacity)}")
-    pairs = [f"    [{_number(s.load)}, {_number(s.seconds)}]," for s in samples]
+        lines.append(f"capacity = {toml_number(device.capacity)}")
+    pairs = [f"    [{toml_number(s.load)}, {toml_number(s.seconds)}]," for s in samples]
     lines += ["samples = [", *pairs, "]"] if pairs else ["samples = []"]
     if any(s.half_width for s in samples):
-        lines.append(f"half_width = [{', '.join(_number(s.half_width) for s in samples)}]")
+        lines.append(f"half_width = [{', '.join(toml_number(s.half_width) for s in samples)}]")
     if any(s.repetitions != 1 for s in samples):
         lines.append(f"repetitions = [{', '.join(str(s.repetitions) for s in samples)}]")
     if any(s.status != "ok" for s in samples):
-        lines.append(f"status = [{', '.join(_text(s.status) for s in samples)}]")
+        lines.append(f"status = [{', '.join(toml_text(s.status) for s in samples)}]")
     if device.notes:
         lines.append("[device.notes]")
-        lines += [f"{_text(key)} = {_value(value)}" for key, value in device.notes.items()]
+        lines += [f"{toml_text(key)} = {_value(value)}" for key, value in device.notes.items()]
     return lines
 
 
-def _number(value: float) -> str:
-    """A float with all its digits; a whole number as people write it."""
+def toml_number(value: float) -> str:
+    """Return a float with all its digits; a whole number as people write it."""
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
-def _text(value: str) -> str:
+def toml_text(value: str) -> str:
+    """Return a text as TOML has it."""
     # JSON's escapes are TOML's, but for DEL.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
 def _value(value: Any) -> str:
     if isinstance(value, str):
-        return _text(value)
+        return toml_text(value)
     return repr(value).lower() if isinstance(value, bool) else repr(value)
 
 
@@ -183,7 +175,8 @@ def _samples(value: Any) -> list[list[Any]] | None:
     return value if fine else None
 
 
-def _numbers(value: Any) -> list[Any] | None:
+def numbers(value: Any) -> list[Any] | None:
+    """Accept a list of numbers."""
     return value if isinstance(value, list) and all(map(_is_number, value)) else None
 
 
@@ -202,11 +195,13 @@ def _statuses(value: Any) -> list[str] | None:
     return value if isinstance(value, list) and all(s in STATUSES for s in value) else None
 
 
-def _name(value: Any) -> str | None:
+def name_of(value: Any) -> str | None:
+    """Accept a text that is not empty."""
     return value if isinstance(value, str) and value else None
 
 
-def _capacity(value: Any) -> float | None:
+def capacity_of(value: Any) -> float | None:
+    """Accept a number above zero."""
     # An infinite capacity may be written out; it is the same as none.
     return value if _is_number(value) and value > 0 else None
 
@@ -221,10 +216,10 @@ def _notes(value: Any) -> dict[str, Any] | None:
 
 
 _DEVICE: dict[str, tuple[tables.Check, str, bool]] = {
-    "name": (_name, "a text that is not empty", True),
+    "name": (name_of, "a text that is not empty", True),
     "samples": (_samples, "a list of pairs [load, seconds]", True),
-    "capacity": (_capacity, "a number above zero", False),
-    "half_width": (_numbers, "a list of numbers", False),
+    "capacity": (capacity_of, "a number above zero", False),
+    "half_width": (numbers, "a list of numbers", False),
     "repetitions": (_counts, "a list of whole numbers above zero", False),
     "status": (_statuses, f"a list of {' or '.join(STATUSES)}", False),
     "model": (_kind, f"one of {', '.join(KINDS)}", False),

@@ -1,0 +1,127 @@
+"""Surface files: the time of rectangles of every height and width, as TOML that a person can edit.
+
+    [[surface]]
+    name = "gpu"
+    heights = [16, 64, 256]
+    widths = [32, 128]
+    seconds = [[0.0021, 0.0054], [0.0060, 0.019], [0.022, 0.071]]    # one row for each height
+    capacity = 40000                                   # units of area; may be left out
+
+Instead of seconds there may be speeds, in units of area per second. Those are what is written,
+with all their digits: the surface that is read back is equal to the bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.filing import platform_tables as tables
+from evener.filing.speeds import capacity_of, name_of, numbers, toml_number, toml_text
+from evener.filing.toml_lines import TomlLines
+from evener.filing.toml_reading import TomlFile, read_toml
+from evener.models import SpeedSurface
+from evener.writing import write_text
+
+_FILE = TomlFile(
+    "speeds file", "no [[device]] or [[surface]] table", "See docs/models.md.", 1 << 28
+)
+
+
+def read_surfaces(path: str | Path) -> dict[str, SpeedSurface]:
+    """Return the surfaces of a file by their devices' names, in its order.
+
+    Raises InputError with file, line and the key meant.
+    """
+    text, data = read_toml(path, _FILE)
+    try:
+        return _surfaces(data)
+    except tables.TableError as error:
+        line = error.line_in(TomlLines(text))
+        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
+
+
+def write_surfaces(path: str | Path, surfaces: Mapping[str, SpeedSurface]) -> None:
+    """Write a surface file, whole or not at all. Raises InputError for none."""
+    if not surfaces:
+        raise InputError("no surfaces: a surface file needs at least one")
+    parts = ["\n".join(_lines(name, surface)) for name, surface in surfaces.items()]
+    write_text(path, "\n\n".join(parts) + "\n")
+
+
+def holds_surfaces(path: str | Path) -> bool:
+    """Whether a TOML file has [[surface]] tables, so that `read_surfaces` is the one to read it."""
+    return "surface" in read_toml(path, _FILE)[1]
+
+
+def _surfaces(data: Mapping[str, Any]) -> dict[str, SpeedSurface]:
+    tables.refuse_unknown(data, ("surface",), "", 0)
+    found: dict[str, SpeedSurface] = {}
+    listed = tables.listed(data, "surface", _SURFACE)
+    if not listed:
+        raise tables.TableError("no [[surface]] table", "", 0)
+    for index, table in enumerate(listed):
+        if table["name"] in found:
+            message = f"two surfaces are of {table['name']!r}"
+            raise tables.TableError(message, "surface", index)
+        found[table["name"]] = _surface(table, index)
+    return found
+
+
+def _surface(table: Mapping[str, Any], index: int) -> SpeedSurface:
+    heights, widths = (np.array(table[key], np.float64) for key in ("heights", "widths"))
+    given = [key for key in ("seconds", "speeds") if key in table]
+    if len(given) != 1:
+        message = f"surface of {table['name']!r} needs seconds, or else speeds"
+        raise tables.TableError(message, "surface", index)
+    rows = table[given[0]]
+    if len(rows) != heights.size or any(len(row) != widths.size for row in rows):
+        message = (
+            f"{given[0]} of {table['name']!r} must be {heights.size} rows, one for each height, "
+            f"of {widths.size} numbers, one for each width"
+        )
+        raise tables.TableError(message, "surface", index, given[0])
+    values = np.array(rows, np.float64)
+    if not ((values > 0) & np.isfinite(values)).all():
+        message = f"{given[0]} of {table['name']!r} must be finite and above zero"
+        raise tables.TableError(message, "surface", index, given[0])
+    speeds = values if given[0] == "speeds" else np.outer(heights, widths) / values
+    try:
+        return SpeedSurface(heights, widths, speeds, table.get("capacity", math.inf))
+    except InputError as error:
+        message = f"surface of {table['name']!r}: {error.message}"
+        raise tables.TableError(message, "surface", index) from error
+
+
+def _lines(name: str, surface: SpeedSurface) -> list[str]:
+    lines = ["[[surface]]", f"name = {toml_text(name)}"]
+    lines += [f"{key} = {_row(getattr(surface, key))}" for key in ("heights", "widths")]
+    if surface.capacity < math.inf:
+        lines.append(f"capacity = {toml_number(surface.capacity)}")
+    return [*lines, "speeds = [", *(f"    {_row(row)}," for row in surface.speeds), "]"]
+
+
+def _row(values: FloatArray) -> str:
+    return f"[{', '.join(map(toml_number, values.tolist()))}]"
+
+
+def _rows(value: Any) -> list[list[float]] | None:
+    fine = isinstance(value, list) and all(numbers(row) is not None for row in value)
+    return value if fine else None
+
+
+_MATRIX = (_rows, "a list of rows of numbers", False)
+_SURFACE: dict[str, tuple[tables.Check, str, bool]] = {
+    "name": (name_of, "a text that is not empty", True),
+    "heights": (numbers, "a list of numbers", True),
+    "widths": (numbers, "a list of numbers", True),
+    "seconds": _MATRIX,
+    "speeds": _MATRIX,
+    "capacity": (capacity_of, "a number above zero", False),
+}
