@@ -161,6 +161,32 @@ def tiling(lines):
     return markdown(rows)
 
 
+def sizing(lines):
+    """What each method loses by family of machines; then the CPU seconds of single calls."""
+    rows = [("machines", "number", "exact is the best", "GPA under its rule", "NPA fell back",
+             *(f"{method} {what}" for method in ("CPM", "GPA", "NPA")
+               for what in ("mean", "99 %", "worst")))]  # fmt: skip
+    cases = [("call", "CPU s")]
+    for line in lines:
+        if "case" in line:
+            cases.append((line["case"], f"{line['cpu_s']:.3f}"))
+            continue
+        solved = line["machines"] - line["infeasible"]
+        assert line["feasible_answers"] == 4 * solved
+        loss = [line["loss"][method] for method in ("constant", "gpa", "npa")]
+        rows.append(
+            (
+                line["family"],
+                f"{line['machines']:,}",
+                f"{line['exact_is_best']:,} of {solved:,}",
+                f"{line['gpa_is_best']:,} of {solved:,}",
+                f"{line['npa_fell_back']:,}",
+                *(f"{own[key]:.3f}" for own in loss for key in ("mean", "p99", "worst")),
+            )
+        )
+    return markdown(rows) + "\n\n" + markdown(cases)
+
+
 def mapping(lines):
     """Ratios to METIS as it comes: geometric means over families of the medians over seeds."""
     cells = defaultdict(list)
@@ -260,6 +286,7 @@ TABLES = {
     "geometric": geometric,
     "scale": scale,
     "mapping": mapping,
+    "sizing": sizing,
     "tiling": tiling,
     "reading": reading,
     "generating": generating,

@@ -44,6 +44,7 @@ _HOME = {
     "Sample": "evener.samples",
     "Sizes": "evener.sizing",
     "SpeedModel": "evener.models",
+    "SpeedSizes": "evener.sizing",
     "SpeedSurface": "evener.models",
     "Tiled": "evener.tiling.methods",
     "Tiling": "evener.tilings",
@@ -52,6 +53,7 @@ _HOME = {
     "Precision": "evener.measuring.benchmark",
     "TraceLog": "evener.measuring.timers",
     "benchmark": "evener.measuring.benchmark",
+    "best_subset": "evener.sizing",
     "read_traces": "evener.measuring.traces",
     "timed": "evener.measuring.timers",
     "compare": "evener.comparing",
@@ -61,7 +63,9 @@ _HOME = {
     "fit_model": "evener.models",
     "fit_surface": "evener.models",
     "hilbert_blocks": "evener.partitioning.geometric",
+    "layered_sizes": "evener.sizing",
     "map_blocks": "evener.mapping.blocks",
+    "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
     "plan": "evener.planning",
     "rcb_blocks": "evener.partitioning.geometric",
@@ -73,6 +77,7 @@ _HOME = {
     "read_speeds": "evener.filing.speeds",
     "refine": "evener.partitioning.refine",
     "rib_blocks": "evener.partitioning.geometric",
+    "solve_sizes": "evener.sizing",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
     "tile": "evener.tiling.methods",
@@ -123,7 +128,17 @@ if TYPE_CHECKING:
     from evener.rebalancing.balancer import Balancer
     from evener.reporting.html import write_report
     from evener.samples import DeviceSpeeds, Sample
-    from evener.sizing import Sizes, contract_for, target_sizes, target_weights
+    from evener.sizing import (
+        Sizes,
+        SpeedSizes,
+        best_subset,
+        contract_for,
+        layered_sizes,
+        measured_sizes,
+        solve_sizes,
+        target_sizes,
+        target_weights,
+    )
     from evener.tiling.methods import Tiled, tile
     from evener.tilings import Tiling
 

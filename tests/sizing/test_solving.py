@@ -96,3 +96,29 @@ def test_loads_beyond_what_int32_holds():
     found = solve_sizes([CURVE, Constant(3.0), Constant(1e9)], 2**52)
     assert found.sizes.sum() == 2**52
     assert found.converged
+
+
+@pytest.mark.parametrize("method", ["constant", "gpa", "npa", "exact"])
+def test_numbers_at_the_ends_of_their_range(method):
+    """Speeds, loads and fixed times of any size: an answer that adds up, or an error of ours."""
+    answers = 0
+    for seed in range(40):
+        rng = np.random.default_rng([317811, seed])
+        k, n = int(rng.integers(1, 5)), int(10 ** rng.uniform(0, 15.9))
+        models = []
+        for _ in range(k):
+            loads = 10 ** rng.uniform(-5, 16) * np.cumsum(10 ** rng.uniform(-3, 2, 3))
+            wide = 10 ** rng.uniform(-200, 200) if rng.random() < 0.3 else 1.0
+            speeds = 10 ** rng.uniform(-4, 8, 3) * wide
+            models.append(Piecewise(loads, speeds) if rng.random() < 0.7 else Constant(speeds[0]))
+        fixed = 10 ** rng.uniform(-10, 10, k)
+        try:
+            found = solve_sizes(models, n, method, fixed_seconds=fixed)
+        except InputError as error:
+            assert "longer than a number can hold" in str(error)
+            continue
+        answers += 1
+        assert found.sizes.sum() == n
+        assert (found.sizes >= 0).all()
+        assert found.bound <= found.makespan * (1 + 1e-9)
+    assert answers > 25

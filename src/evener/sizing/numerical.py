@@ -42,7 +42,8 @@ def solve_npa(problem: Problem) -> Answer:
         return Answer(problem.low)
     curves = Curves(smooth, stacked(models))
     for solve in (_hybrid, _newton) if problem.k <= FEW else (_newton,):
-        shares = solve(smooth, curves)
+        with np.errstate(all="ignore"):  # beyond what numbers hold there is no balance either
+            shares = solve(smooth, curves)
         if shares is not None:
             return Answer(whole_from_balanced(smooth, shares, curves.times))
     loads = Segments(smooth)
@@ -63,7 +64,7 @@ class Curves:
         load = np.maximum(shares, 0.0)
         speed, slope = self._pieces.speed(piece, load), self._pieces.slope(piece, load)
         slope = np.where(shares < 0, 0.0, slope)
-        return shares / speed + self._fixed, (speed - shares * slope) / speed**2
+        return shares / speed + self._fixed, (1.0 - shares / speed * slope) / speed
 
     def times(self, device: IntArray, load: IntArray) -> FloatArray:
         """Seconds of loads (r,) on devices (r,) [s]."""
@@ -142,6 +143,8 @@ def _newton(problem: Problem, curves: Curves) -> FloatArray | None:
     for _ in range(MAX_STEPS):
         if _balanced(problem, shares, seconds):
             return shares
+        if not np.isfinite(seconds).all():
+            return None
         # Where time does not rise, a device is taken to be as fast at other loads as it is here.
         own = (seconds - problem.fixed) / np.maximum(shares, 1e-9)
         rising = np.where(slopes > 0.02 * own, slopes, np.maximum(own, 1e-300))

@@ -38,7 +38,8 @@ class Rates:
     def largest(self, seconds: float) -> IntArray:
         """(k,) the largest whole load each device does by then, or else its lower limit."""
         low, high, fixed = self.problem.low, self.problem.high, self.problem.fixed
-        most = np.minimum(np.maximum(seconds - fixed, 0.0) * self._rates, high)
+        with np.errstate(over="ignore"):
+            most = np.minimum(np.maximum(seconds - fixed, 0.0) * self._rates, high)
         load = np.minimum(most.astype(np.int64) + 1, high)
         for _ in range(2):  # at most two above, by rounding
             load = load - ((load / self._rates + fixed > seconds) & (load > 0))
@@ -55,4 +56,5 @@ class Rates:
         load = self.largest(seconds)
         load = np.where(self.times(load) <= seconds, load + 1, load)
         times = self.times(load)[load <= self.problem.high]
-        return float(times.min(initial=np.inf))
+        # Beside a large fixed time the times of many loads are the same to the last digit.
+        return float(times.min(where=times > seconds, initial=np.inf))

@@ -91,13 +91,12 @@ class Pieces:
         bend = np.where(np.isfinite(bend), np.clip(bend, self.left, right), self.left)
         loads, pieces = [bend], [np.arange(bend.size)]
         for low, high in ((self.left, bend), (bend, right)):
-            piece = np.flatnonzero(
-                self._turning(slice(None), low) * self._turning(slice(None), high) < 0
-            )
+            at_low = np.sign(self._turning(slice(None), low))
+            piece = np.flatnonzero(at_low * np.sign(self._turning(slice(None), high)) < 0)
             near, far = low[piece], high[piece]
             for _ in range(ROOT_STEPS):
                 middle = near + (far - near) / 2
-                same = self._turning(piece, middle) * self._turning(piece, low[piece]) > 0
+                same = np.sign(self._turning(piece, middle)) == at_low[piece]
                 near, far = np.where(same, middle, near), np.where(same, far, middle)
             loads.append(far)
             pieces.append(piece)
