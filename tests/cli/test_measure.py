@@ -2,10 +2,13 @@
 
 import json
 import math
+import os
+import shutil
 import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -105,6 +108,40 @@ def test_after_a_kill_the_same_command_goes_on(evener, own):
     assert device.capacity == math.inf
 
 
+@pytest.fixture
+def mpiexec():
+    """Start a command on two ranks."""
+    pytest.importorskip("mpi4py", reason="mpi4py is not installed")
+    tools = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    program = shutil.which("mpiexec", path=tools)
+    if program is None:
+        pytest.skip("there is no mpiexec")
+
+    def run(*words):
+        command = [program, "-n", "2", sys.executable, "-m", "evener", *map(str, words)]
+        return subprocess.run(command, text=True, capture_output=True, timeout=120, check=False)
+
+    return run
+
+
+@pytest.mark.slow
+def test_all_ranks_in_one_file(mpiexec, tmp_path):
+    file = tmp_path / "s.toml"
+    words = ["--range", "10:1000", "--points", "2", *QUICK[:4]]
+    done = mpiexec("measure", "axpy", "-o", file, *words)
+    shared = "share 1 cores" in done.stderr
+    assert (done.returncode, done.stderr) == (0, "") or shared, done.stderr
+    if not shared:
+        assert [d.name for d in read_speeds(file)] == ["rank0", "rank1"]
+        assert done.stdout.count("Written") == 1
+    done = mpiexec("measure", "nothing:here", "-o", file, *words)
+    assert done.returncode != 0
+    assert "cannot be imported" in done.stderr or shared
+    done = mpiexec("measure", "link", "-o", file)
+    assert done.returncode == 0, done.stderr
+    assert read_speeds(file)[0].name == "rank0-rank1"
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -125,6 +162,14 @@ def test_what_is_refused(evener, tmp_path, monkeypatch, words, message):
     assert said.code == 2
     assert message in said.err
     assert not list(tmp_path.iterdir())
+
+
+def test_links_in_a_file_of_speeds(evener, tmp_path):
+    file = tmp_path / "l.toml"
+    said = evener("measure", "link", "--between", "threads", "-o", file, "--json")
+    (link,) = json.loads(said.out)["devices"]
+    assert link["alpha"] > 0
+    assert read_speeds(file)[0].notes["unit"] == "byte"
 
 
 def test_traces_in_place_of_a_kernel(evener, tmp_path):

@@ -5,10 +5,13 @@ import math
 import numpy as np
 import pytest
 
-from evener.errors import NotFoundError, ToolError
+from evener.errors import NotFoundError, ToolError, UsageError
+from evener.measuring import linking
 from evener.measuring.benchmark import Precision
+from evener.measuring.linking import measure_links
 from evener.measuring.links import SIZES, fit_link, measure_link
 from evener.measuring.pings import ProcessPing, ThreadPing
+from evener.running.comm import run_threads
 from evener.samples import Sample
 from tests.measuring.virtual import Clock, Virtual
 
@@ -77,3 +80,28 @@ def test_processes_send_everything_back():
         with pytest.raises(ToolError, match="gone"):
             ping.execute()
     assert all(child.poll() is not None for child in children)
+
+
+QUICK = Precision(0.5, repetitions=4, seconds=0.2, shortest=0.0, least=0.0)
+
+
+@pytest.mark.parametrize("between", ["cores", "threads", "ranks"])
+def test_every_pair_and_one_to_all(between, monkeypatch):
+    monkeypatch.setattr(linking, "PRECISION", QUICK)
+    found = run_threads(3, lambda comm: measure_links(between, [-1, -1, -1], comm, (8, 4096)))[0]
+    names = {
+        "cores": ["cpu-1-cpu-1", "cpu-1-cpu-1", "cpu-1-all"],
+        "threads": ["threads"],
+        "ranks": ["rank0-rank1", "rank0-rank2", "rank0-all"],
+    }
+    assert [link.name for link in found] == names[between]
+    assert [s.load for s in found[0].fitted.samples] == [8, 4096]
+    assert found[-1].many == (1 if between == "threads" else 2)
+    assert found[0].speeds.notes["GB_per_s"] == found[0].fitted.GB_per_s
+
+
+def test_a_link_has_two_ends():
+    with pytest.raises(UsageError, match="needs two"):
+        run_threads(1, lambda comm: measure_links("ranks", [], comm))
+    with pytest.raises(UsageError, match="needs two"):
+        run_threads(1, lambda comm: measure_links("cores", [0], comm))

@@ -8,15 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.machines import speeds_of as numbers_of
+from evener.cli.measured import show_links, show_records
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs import Graph
-    from evener.measuring.benchmark import Point, Precision
-    from evener.measuring.campaign import Record
+    from evener.measuring.benchmark import Precision
+    from evener.measuring.devices import Measured
+    from evener.running.comm import Comm
 
-MAX_ROWS = 60
 POINTS, MOST = 13, 20  # of a grid; adaptive
 
 
@@ -28,13 +29,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "kernel",
         metavar="KERNEL",
         nargs="?",
-        help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name",
+        help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name; or link",
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write")
     parser.add_argument(
         "--device", metavar="D,D,...", help="as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
     )
-    parser.add_argument("--alone", action="store_true", help="one device after the other")
+    parser.add_argument(
+        "--between",
+        choices=("cores", "threads", "ranks", "gpu"),
+        help="of link: what sends messages (cores; ranks under mpiexec)",
+    )
+    how = parser.add_mutually_exclusive_group()
+    how.add_argument(
+        "--together", action="store_true", help="devices of a computer at once (the default)"
+    )
+    how.add_argument("--alone", action="store_true", help="one device after the other")
     _add_loads(parser)
     default = Precision()
     group = parser.add_argument_group("when a point is measured well enough")
@@ -108,9 +118,8 @@ def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Measure, show, write."""
-    from evener.measuring.devices import devices_of, memory_share
-    from evener.measuring.grids import fixed_grid, geometric_grid, range_of
-    from evener.measuring.session import Settings, measure
+    from evener.cli.output import Output
+    from evener.measuring.ranks import n_ranks, one_rank, world
     from evener.writing import refuse_unwritable
 
     refuse_unwritable(args.output)
@@ -118,35 +127,79 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError("either a KERNEL is measured or a --trace FILE is read")
     if args.trace:
         return _from_traces(args, out)
-    adaptive = args.adaptive or args.n is not None
-    points = args.points if args.points is not None else (MOST if adaptive else POINTS)
-    if not 1 <= points <= 10_000:
-        raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
-    if args.n is not None and args.n < 1:
-        raise UsageError(f"--n must be one or more, not {args.n}")
-    loads = (fixed_grid if args.even else geometric_grid)(*range_of(args.range), points)
-    devices = devices_of(args.device)
-    memory = memory_share(len(devices)) if args.memory is None else args.memory * 2.0**30
-    if not 0 < memory < math.inf:
-        raise UsageError(f"--memory must be above zero, not {args.memory}")
+    comm = world() if n_ranks() > 1 else one_rank()
+    if comm.rank > 0:
+        out = Output(quiet=True)  # rank 0 speaks for all
+    if args.kernel == "link":
+        return _links(args, comm, out)
+    return _speeds(args, comm, out)
+
+
+def _speeds(args: argparse.Namespace, comm: Comm, out: Output) -> int:
+    from evener.measuring.session import Settings, measure
+
+    adaptive, loads = _loads(args)
+    devices = _devices(args, comm)
     graph, source = _graph(args)
     settings = Settings(
         args.kernel,
         tuple(devices),
         tuple(loads),
         _precision(args),
-        memory,
+        _memory(args, comm, len(devices)),
         _options(args),
         together=not args.alone,
         graph=graph,
         source=source,
-        adaptive=points if adaptive else 0,
+        adaptive=adaptive,
         total=args.n,
     )
     with out.progress(f"Measuring {args.kernel}") as progress:
-        records = measure(settings, args.output, progress)
-    _show(args, records, out)
+        records = measure(settings, args.output, progress, comm)
+    show_records(records, args.kernel, args.output, out)
     return 0
+
+
+def _links(args: argparse.Namespace, comm: Comm, out: Output) -> int:
+    from evener.filing.speeds import write_speeds
+    from evener.measuring.devices import cores, devices_of
+    from evener.measuring.linking import measure_links
+
+    between = args.between or ("ranks" if comm.size > 1 else "cores")
+    if args.device is None:
+        ends = [core.cpu for core in cores()] if between == "cores" else [0]
+    else:
+        devices = devices_of(args.device)
+        ends = [d.index if between == "gpu" else d.cpus[0] for d in devices]
+    with out.progress("Measuring links") as progress:
+        links = measure_links(between, ends, comm, progress=progress)
+    if comm.rank == 0:
+        write_speeds(args.output, [link.speeds for link in links])
+        show_links(links, args.output, out)
+    return 0
+
+
+def _loads(args: argparse.Namespace) -> tuple[int, list[int]]:
+    """Return how many loads are chosen adaptively, 0 for none; and the loads of the grid."""
+    from evener.measuring.grids import fixed_grid, geometric_grid, range_of
+
+    adaptive = args.adaptive or args.n is not None
+    points = args.points if args.points is not None else (MOST if adaptive else POINTS)
+    if not 1 <= points <= 10_000:
+        raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
+    if args.n is not None and args.n < 1:
+        raise UsageError(f"--n must be one or more, not {args.n}")
+    grid = fixed_grid if args.even else geometric_grid
+    return points if adaptive else 0, grid(*range_of(args.range), points)
+
+
+def _devices(args: argparse.Namespace, comm: Comm) -> list[Measured]:
+    from evener.measuring.devices import cores, devices_of
+    from evener.measuring.ranks import devices_of_rank
+
+    if comm.size == 1:
+        return devices_of(args.device)
+    return devices_of_rank(args.device, comm, [core.cpu for core in cores()])
 
 
 def _from_traces(args: argparse.Namespace, out: Output) -> int:
@@ -167,8 +220,22 @@ def _from_traces(args: argparse.Namespace, out: Output) -> int:
         out.note(note)
     write_speeds(args.output, trace.devices)
     records = [Record(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
-    _show(args, records, out)
+    show_records(records, args.kernel, args.output, out)
     return 0
+
+
+def _memory(args: argparse.Namespace, comm: Comm, n_devices: int) -> float:
+    """Return what each device of this rank may take [B]."""
+    import socket
+
+    from evener.measuring.devices import memory_share
+
+    if args.memory is not None:
+        if not 0 < args.memory < math.inf:
+            raise UsageError(f"--memory must be above zero, not {args.memory}")
+        return float(args.memory) * 2.0**30
+    hosts = comm.allgather([socket.gethostname()] * n_devices)
+    return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
 
 
 def _options(args: argparse.Namespace) -> dict[str, Any]:
@@ -200,83 +267,3 @@ def _graph(args: argparse.Namespace) -> tuple[Graph | None, str]:
     if graph.n == 0:
         raise UsageError(f"--graph: {args.graph} has no vertices")
     return graph, Path(args.graph).name
-
-
-def _show(args: argparse.Namespace, records: list[Record], out: Output) -> None:
-    from evener.measuring.kernels import unit_of
-
-    unit = unit_of(args.kernel or "")
-    rows = [row for record in records for row in _rows(record)]
-    out.table(("device", "load", "seconds", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
-    if len(rows) > MAX_ROWS:
-        out.say(f"... {len(rows) - MAX_ROWS:,} more in the file")
-    for record in records:
-        if record.capacity < math.inf:
-            out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
-    points = sum(len(record.points) for record in records)
-    out.say(f"Written: {args.output} ({points} samples; unit: {unit})")
-    out.result(
-        {
-            "written": args.output,
-            "kernel": args.kernel,
-            "unit": unit,
-            "devices": [_as_dict(record) for record in records],
-        }
-    )
-
-
-def _rows(record: Record) -> list[tuple[str, ...]]:
-    from evener.reporting.numbers import count, duration, percent
-
-    rows: list[tuple[str, ...]] = []
-    for point in sorted(record.points, key=lambda point: point.load):
-        sample = point.sample
-        slower = sample.status == "slower"
-        rows.append(
-            (
-                record.name,
-                count(sample.load),
-                ("> " if slower else "") + duration(sample.seconds),
-                "" if slower else percent(sample.half_width / sample.seconds),
-                str(sample.repetitions),
-                ("< " if slower else "") + f"{sample.speed:.3g}",
-                _remark(point),
-            )
-        )
-    return rows + [
-        (record.name, count(gap.load), "none", "", "", "", gap.message[:100]) for gap in record.gaps
-    ]
-
-
-def _remark(point: Point) -> str:
-    if point.sample.status == "slower":
-        return "stopped"
-    parts = [] if point.reached else ["less precise than asked"]
-    if point.outliers:
-        parts.append(f"{point.outliers} slow set aside")
-    if point.drift:
-        parts.append(f"drift {point.drift:+.0%}")
-    return ", ".join(parts)
-
-
-def _as_dict(record: Record) -> dict[str, Any]:
-    return {
-        "device": record.name,
-        "capacity": record.capacity if record.capacity < math.inf else None,
-        "samples": [
-            {
-                "load": point.load,
-                "seconds": point.sample.seconds,
-                "half_width": point.sample.half_width,
-                "repetitions": point.sample.repetitions,
-                "status": point.sample.status,
-                "outliers": point.outliers,
-                "drift": point.drift,
-                "flops": point.flops,
-            }
-            for point in sorted(record.points, key=lambda point: point.load)
-        ],
-        "gaps": [
-            {"load": gap.load, "kind": gap.kind, "message": gap.message} for gap in record.gaps
-        ],
-    }

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from evener.measuring.benchmark import Gap, Outcome, Point
-from evener.measuring.journal import Journal
+from evener.measuring.journal import Aside, Journal
 from evener.measuring.plans import LoadPlan
 from evener.samples import DeviceSpeeds, Sample
 
@@ -18,9 +18,7 @@ Progress = Callable[[str, float], None]
 class Measuring(Protocol):
     """What can measure: processes (together.Bench), or an emulation of devices."""
 
-    @property
-    def names(self) -> list[str]:
-        """Names of the devices."""
+    names: list[str]
 
     def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
         """Measure device i at loads[i] units, all at once; None leaves it idle."""
@@ -78,24 +76,25 @@ class Record:
 def run_campaign(
     bench: Measuring,
     plans: Sequence[LoadPlan],
-    journal: Journal,
+    journal: Journal | Aside,
     *,
     together: bool = True,
+    groups: Sequence[object] = (),
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
     learn: Callable[[Sequence[Record]], None] = lambda records: None,  # noqa: ARG005
 ) -> list[Record]:
     """Follow one plan a device until all are done; return what was measured.
 
     together: one load of every device at a time, those that are done at their last one, else one
-    device after the other. What the journal knows is not measured again. learn: told the records
-    before each round.
+    device after the other; groups: then one of each group at a time, say of each computer. What
+    the journal knows is not measured again. learn: told the records before each round.
     """
     records = [Record(name) for name in bench.names]
     while True:
         learn(records)
         loads = [plan.next() for plan in plans]
         if not together:
-            loads = _first_alone(loads)
+            loads = _first_alone(loads, groups or [0] * len(loads))
         if all(load is None for load in loads):
             return records
         progress(_described(bench.names, loads), _fraction(plans))
@@ -110,7 +109,7 @@ def _outcomes(
     bench: Measuring,
     loads: Sequence[int | None],
     company: Sequence[int | None],
-    journal: Journal,
+    journal: Journal | Aside,
 ) -> list[Outcome | None]:
     known = [
         None if load is None else journal.get(name, load)
@@ -132,9 +131,13 @@ def _fraction(plans: Sequence[LoadPlan]) -> float:
     return done / max(sum(max(plan.expected, plan.done) for plan in plans), 1)
 
 
-def _first_alone(loads: Sequence[int | None]) -> list[int | None]:
-    first = next((i for i, load in enumerate(loads) if load is not None), None)
-    return [load if i == first else None for i, load in enumerate(loads)]
+def _first_alone(loads: Sequence[int | None], groups: Sequence[object]) -> list[int | None]:
+    first: dict[object, int] = {}
+    for i, (load, group) in enumerate(zip(loads, groups, strict=True)):
+        if load is not None:
+            first.setdefault(group, i)
+    chosen = set(first.values())
+    return [load if i in chosen else None for i, load in enumerate(loads)]
 
 
 def _described(names: Sequence[str], loads: Sequence[int | None]) -> str:

@@ -272,3 +272,30 @@ class Pagerank(_Sparse, sparse.Pagerank):
         """Give all back."""
         self._forget()
         super().finalize()
+
+
+class Ping:
+    """d bytes to the device's memory and back."""
+
+    def __init__(self, index: int = 0) -> None:
+        self._device = OnDevice(index, transfers=True)
+        self._there: Any = None
+
+    def complexity(self, d: int) -> float:  # noqa: ARG002
+        """No arithmetic."""
+        return 0.0
+
+    def initialize(self, d: int) -> None:
+        """Take buffers of d bytes, here and there."""
+        self._here = np.zeros(d, np.uint8)
+        self._there = self._device.put(self._here)
+
+    def execute(self) -> None:
+        """Copy there, copy back."""
+        self._there.copy_to_device(self._here)
+        self._there.copy_to_host(self._here)
+        self._device.wait()
+
+    def finalize(self) -> None:
+        """Give both back."""
+        self._there = None

@@ -15,6 +15,7 @@ from typing import IO, Any
 
 from evener.errors import InputError
 from evener.measuring.benchmark import Gap, Outcome, Point
+from evener.running.comm import Comm
 from evener.samples import Sample
 
 VERSION = 1
@@ -46,6 +47,14 @@ class Journal:
         self._known[device, round(outcome.load)] = outcome
         kind = "point" if isinstance(outcome, Point) else "gap"
         self._write({"device": device, kind: asdict(outcome)})
+
+    def share(self, comm: Comm) -> None:
+        """Let every rank know what the journal of rank 0 holds."""
+        self._known = comm.bcast(self._known)
+
+    def aside(self, name: str) -> Aside:
+        """Return a part of the journal in which devices and loads may come again."""
+        return Aside(self, name)
 
     def close(self, *, discard: bool = False) -> None:
         """Close the file; discard: what it holds is elsewhere by now."""
@@ -116,6 +125,21 @@ class Journal:
     def _refused(self, error: OSError) -> InputError:
         reason = error.strerror or str(error)
         return InputError(f"the journal cannot be kept: {reason}", file=self._path)
+
+
+class Aside:
+    """Part of a journal: what was measured under other circumstances."""
+
+    def __init__(self, journal: Journal, name: str) -> None:
+        self._journal, self._name = journal, name
+
+    def get(self, device: str, load: int) -> Outcome | None:
+        """Return what is known of a load."""
+        return self._journal.get(f"{device} {self._name}", load)
+
+    def add(self, device: str, outcome: Outcome) -> None:
+        """Keep an outcome; it is on disk when this returns."""
+        self._journal.add(f"{device} {self._name}", outcome)
 
 
 def _outcome(entry: Mapping[str, Any]) -> Outcome:

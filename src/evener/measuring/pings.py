@@ -1,7 +1,7 @@
 """Round trips, as kernels whose load is bytes: between threads, between processes, to many.
 
-Processes speak through sockets of this computer, threads hand a copy over. Ranks of MPI are in
-running/comm.py, a GPU's memory in cuda.py.
+Processes speak through sockets of this computer, threads hand a copy over, ranks of MPI send. A
+GPU's memory is in cuda.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import socket
 import subprocess
 import sys
 import threading
+from collections.abc import Sequence
 from typing import Self
 
 import numpy as np
@@ -20,6 +21,7 @@ import numpy.typing as npt
 from evener.errors import ToolError
 from evener.measuring.echo import CHUNK, HEADER, receive
 from evener.measuring.workers import Task, environment
+from evener.running.comm import Comm
 
 PATIENCE = 20.0  # seconds without an answer
 Bytes = npt.NDArray[np.uint8]
@@ -68,11 +70,11 @@ class ThreadPing:
 class ProcessPing:
     """From this process to others and back, d bytes to each.
 
-    cpus: the cores of the others, one each; here: this process's core while it pings, or None.
+    cpus: the cores of the others, one each; here: this process's core while it pings. -1: not bound.
     Use it in a with statement: the others are processes that have to end.
     """
 
-    def __init__(self, cpus: tuple[int, ...], here: int | None = None) -> None:
+    def __init__(self, cpus: tuple[int, ...], here: int = -1) -> None:
         self._cpus, self._here = cpus, here
         self._sockets: list[socket.socket] = []
         self._children: list[subprocess.Popen[bytes]] = []
@@ -81,7 +83,7 @@ class ProcessPing:
         self._allowed: set[int] | None = None
 
     def __enter__(self) -> Self:
-        if self._here is not None and hasattr(os, "sched_setaffinity"):
+        if self._here >= 0 and hasattr(os, "sched_setaffinity"):
             self._allowed = os.sched_getaffinity(0)
             os.sched_setaffinity(0, {self._here})
         for cpu in self._cpus:
@@ -139,3 +141,42 @@ class ProcessPing:
             )
         self._sockets.append(mine)
         self._children.append(child)
+
+
+class RankPing:
+    """From rank 0 to other ranks and back, d bytes to each; `answer` is the others' part."""
+
+    def __init__(self, comm: Comm, others: Sequence[int]) -> None:
+        self._comm, self._others = comm, list(others)
+        self._message = self._answer = bytearray(1)
+
+    def complexity(self, d: int) -> float:  # noqa: ARG002
+        """No arithmetic."""
+        return 0.0
+
+    def initialize(self, d: int) -> None:
+        """Take buffers of d bytes."""
+        self._message, self._answer = bytearray(d), bytearray(d)
+
+    def execute(self) -> None:
+        """Send to all, then hear all."""
+        for rank in self._others:
+            self._comm.send(self._message, rank)
+        for rank in self._others:
+            self._comm.receive(self._answer, rank)
+
+    def finalize(self) -> None:
+        """Give the buffers back."""
+        self._message = self._answer = bytearray(1)
+
+    def end(self) -> None:
+        """Let the others go on: an empty message ends their part."""
+        for rank in self._others:
+            self._comm.send(bytearray(), rank)
+
+
+def answer(comm: Comm, largest: int) -> None:
+    """Send back what rank 0 sends, of at most `largest` bytes, until it ends."""
+    buffer = bytearray(largest)
+    while count := comm.receive(buffer, 0):
+        comm.send(memoryview(buffer)[:count], 0)

@@ -22,8 +22,11 @@ from evener.measuring.devices import Measured
 from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
 from evener.measuring.plans import GridPlan, LoadPlan
+from evener.measuring.ranks import RankBench, give_up, one_rank, together
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
+from evener.running.comm import Comm
+from evener.samples import DeviceSpeeds
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,48 +64,102 @@ class Settings:
         """What must be equal for a journal's outcomes to be reused; memory may differ."""
         return {
             "kernel": self.kernel,
-            "devices": [asdict(device) for device in self.devices],
             "precision": asdict(self.precision),
             "options": dict(self.options),
             "together": self.together,
             "source": self.source,
             "adaptive": self.adaptive,
             "total": self.total,
-            "host": socket.gethostname(),
         }
 
 
-def measure(settings: Settings, output: str | Path, progress: Progress) -> list[Record]:
+def measure(
+    settings: Settings, output: str | Path, progress: Progress, comm: Comm | None = None
+) -> list[Record]:
     """Measure all, write the file of speeds, return the records.
 
-    What an interrupted run left in the journal is not measured again. Raises NotFoundError where
-    not a single load of any device could be measured.
+    What an interrupted run left in the journal is not measured again. comm: the ranks that measure
+    together, each with settings of its own devices; rank 0 writes, all return all records. Raises
+    NotFoundError where not a single load of any device could be measured.
     """
-    journal = Journal(f"{output}{JOURNAL}", settings.lasting)
-    plans, learn = plans_of(settings)
+    comm = comm or one_rank()
+    names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
+    journal = together(comm, lambda: _journal(settings, output, comm.rank, names))
+    journal.share(comm)
+    bench: RankBench | None = None
     try:
-        with bench_of(settings) as bench:
-            records = run_campaign(
-                bench, plans, journal, together=settings.together, progress=progress, learn=learn
-            )
+        with bench_of(settings, comm) as bench:
+            records = _campaigns(settings, bench, journal, progress)
         refuse_nothing(records)
-        notes = notes_of(settings)
-        write_speeds(output, [record.speeds(settings.model, notes) for record in records])
-    except BaseException:
+        if comm.rank == 0:
+            write_speeds(output, described(settings, bench, records))
+    except BaseException as error:
         journal.close()
+        if bench is not None and not bench.agreed and not isinstance(error, NotFoundError):
+            give_up(comm, error)
         raise
     journal.close(discard=True)
     return records
 
 
+def _campaigns(
+    settings: Settings, bench: RankBench, journal: Journal, progress: Progress
+) -> list[Record]:
+    """Measure together or alone as asked; then a load of each device alone, to compare."""
+    plans, learn = plans_of(settings, len(bench.names))
+    records = run_campaign(
+        bench,
+        plans,
+        journal,
+        together=settings.together,
+        groups=bench.groups,
+        progress=progress,
+        learn=learn,
+    )
+    if settings.together:
+        aside = [GridPlan(_compared(record, bench.has_company(record.name))) for record in records]
+        for record, alone in zip(
+            records,
+            run_campaign(
+                bench,
+                aside,
+                journal.aside("alone"),
+                together=False,
+                groups=bench.groups,
+                progress=lambda step, fraction: progress(f"{step}, alone", fraction),
+            ),
+            strict=True,
+        ):
+            record.alone = alone.points
+    return records
+
+
+def _compared(record: Record, has_company: bool) -> list[int]:
+    """Return the load that is measured alone as well: the middle one, none for a device alone."""
+    loads = [round(s.load) for s in record.samples if s.status == "ok"]
+    return [loads[len(loads) // 2]] if loads and has_company else []
+
+
+def _devices_of(settings: Settings) -> list[dict[str, Any]]:
+    host = socket.gethostname()
+    return [asdict(device) | {"host": host} for device in settings.devices]
+
+
+def _journal(
+    settings: Settings, output: str | Path, rank: int, devices: Sequence[Mapping[str, Any]]
+) -> Journal:
+    lasting = settings.lasting | {"devices": list(devices)}
+    return Journal(f"{output}{JOURNAL}" if rank == 0 else None, lasting)
+
+
 def plans_of(
-    settings: Settings,
+    settings: Settings, k: int
 ) -> tuple[Sequence[LoadPlan], Callable[[Sequence[Record]], None]]:
-    """Return a plan for each device, and what tells them of the answer so far."""
+    """Return a plan for each of k devices, and what tells them of the answer so far."""
     if not settings.adaptive:
-        return [GridPlan(settings.loads) for _ in settings.devices], lambda records: None  # noqa: ARG005
+        return [GridPlan(settings.loads) for _ in range(k)], lambda records: None  # noqa: ARG005
     low, high = min(settings.loads), max(settings.loads)
-    plans = [AdaptivePlan(low, high, settings.adaptive) for _ in settings.devices]
+    plans = [AdaptivePlan(low, high, settings.adaptive) for _ in range(k)]
     answer = Answer(plans, low, high, settings.total)
 
     def learn(records: Sequence[Record]) -> None:
@@ -112,8 +169,11 @@ def plans_of(
 
 
 @contextmanager
-def bench_of(settings: Settings) -> Iterator[Bench]:
-    """Yield the devices' processes, ended afterwards; their matrix is in a file meanwhile."""
+def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
+    """Yield the devices of all ranks; this rank's processes end afterwards.
+
+    Their matrix is in a file meanwhile.
+    """
     with tempfile.TemporaryDirectory(prefix="evener-") as folder:
         options = dict(settings.options)
         if settings.graph is not None:
@@ -132,19 +192,30 @@ def bench_of(settings: Settings) -> Iterator[Bench]:
             )
             for device in settings.devices
         ]
-        with Bench(workers, settings.precision) as bench:
+        with RankBench(Bench(workers, settings.precision, comm.rest), comm) as bench:
             yield bench
 
 
-def notes_of(settings: Settings) -> dict[str, Any]:
-    """Return what a file of speeds says of each of its devices."""
-    several = len(settings.devices) > 1
+def described(
+    settings: Settings, bench: RankBench, records: Sequence[Record]
+) -> list[DeviceSpeeds]:
+    """Return what the file of speeds holds of each device."""
+    return [
+        record.speeds(
+            settings.model, notes_of(settings, host, settings.together and bench.has_company(name))
+        )
+        for record, name, host in zip(records, bench.names, bench.groups, strict=True)
+    ]
+
+
+def notes_of(settings: Settings, host: str, together: bool) -> dict[str, Any]:
+    """Return what a file of speeds says of how a device was measured."""
     return {
         "kernel": settings.kernel,
         "unit": unit_of(settings.kernel),
-        "host": socket.gethostname(),
+        "host": host,
         "processor": this_python.machine(),
-        "measured": "together" if several and settings.together else "alone",
+        "measured": "together" if together else "alone",
         "precision": settings.precision.precision,
         "confidence": settings.precision.confidence,
         **({"matrix": settings.source} if settings.source else {}),

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Sequence
 from typing import Any, Self
 
+from evener.errors import EvenerError
 from evener.measuring.benchmark import Gap, Outcome, Point, Precision
 from evener.measuring.workers import Worker
 from evener.samples import Sample
@@ -34,11 +35,7 @@ class Bench:
         meet: Callable[[], None] = lambda: None,
     ) -> None:
         self.workers, self.precision, self._meet = list(workers), precision, meet
-
-    @property
-    def names(self) -> list[str]:
-        """Names of the devices."""
-        return [worker.name for worker in self.workers]
+        self.names = [worker.name for worker in self.workers]
 
     def __enter__(self) -> Self:
         return self
@@ -53,11 +50,18 @@ class Bench:
         A kernel that fails, hangs or takes its process with it costs its own point alone.
         """
         round_ = _Round(self.workers, loads, self.precision)
-        round_.prepare()
+        failure = None
+        try:
+            round_.prepare()
+        except EvenerError as error:  # others wait for this process all the same
+            failure = error
         self._meet()
-        round_.go()
-        round_.collect()
+        if failure is None:
+            round_.go()
+            round_.collect()
         self._meet()
+        if failure is not None:
+            raise failure
         round_.stop()
         return round_.outcomes
 

@@ -1,0 +1,149 @@
+"""What `evener measure` prints: a line a point, what did not fit, what others cost, links."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from evener.measuring.kernels import unit_of
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.measuring.benchmark import Point
+    from evener.measuring.campaign import Record
+    from evener.measuring.linking import NamedLink
+
+MAX_ROWS = 60
+
+
+def show_records(records: Sequence[Record], kernel: str | None, written: str, out: Output) -> None:
+    """Print and return as JSON what was measured of each device."""
+    unit = unit_of(kernel or "")
+    rows = [row for record in records for row in _rows(record)]
+    out.table(("device", "load", "seconds", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
+    if len(rows) > MAX_ROWS:
+        out.say(f"... {len(rows) - MAX_ROWS:,} more in the file")
+    for record in records:
+        if record.capacity < math.inf:
+            out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
+        for point in record.alone:
+            beside = next(p for p in record.points if p.load == point.load)
+            times = beside.sample.seconds / point.sample.seconds
+            out.say(
+                f"{record.name}: {times:.2f} times as long as alone, at {point.load:,.0f} units"
+            )
+    points = sum(len(record.points) for record in records)
+    out.say(f"Written: {written} ({points} samples; unit: {unit})")
+    out.result(
+        {
+            "written": written,
+            "kernel": kernel,
+            "unit": unit,
+            "devices": [_as_dict(record) for record in records],
+        }
+    )
+
+
+def _rows(record: Record) -> list[tuple[str, ...]]:
+    from evener.reporting.numbers import count, duration, percent
+
+    rows: list[tuple[str, ...]] = []
+    for point in sorted(record.points, key=lambda point: point.load):
+        sample = point.sample
+        slower = sample.status == "slower"
+        rows.append(
+            (
+                record.name,
+                count(sample.load),
+                ("> " if slower else "") + duration(sample.seconds),
+                "" if slower else percent(sample.half_width / sample.seconds),
+                str(sample.repetitions),
+                ("< " if slower else "") + f"{sample.speed:.3g}",
+                _remark(point),
+            )
+        )
+    return rows + [
+        (record.name, count(gap.load), "none", "", "", "", gap.message[:100]) for gap in record.gaps
+    ]
+
+
+def _remark(point: Point) -> str:
+    if point.sample.status == "slower":
+        return "stopped"
+    parts = [] if point.reached else ["less precise than asked"]
+    if point.outliers:
+        parts.append(f"{point.outliers} slow set aside")
+    if point.drift:
+        parts.append(f"drift {point.drift:+.0%}")
+    return ", ".join(parts)
+
+
+def _as_dict(record: Record) -> dict[str, Any]:
+    return {
+        "device": record.name,
+        "capacity": record.capacity if record.capacity < math.inf else None,
+        "samples": [
+            {
+                "load": point.load,
+                "seconds": point.sample.seconds,
+                "half_width": point.sample.half_width,
+                "repetitions": point.sample.repetitions,
+                "status": point.sample.status,
+                "outliers": point.outliers,
+                "drift": point.drift,
+                "flops": point.flops,
+            }
+            for point in sorted(record.points, key=lambda point: point.load)
+        ],
+        "alone": [{"load": p.load, "seconds": p.sample.seconds} for p in record.alone],
+        "gaps": [
+            {"load": gap.load, "kind": gap.kind, "message": gap.message} for gap in record.gaps
+        ],
+    }
+
+
+def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
+    """Print and return as JSON what was fitted to each link."""
+    from evener.reporting.numbers import duration
+
+    rows = []
+    for link in links:
+        fitted = link.fitted
+        rows.append(
+            (
+                link.name,
+                duration(fitted.link.alpha),
+                duration(fitted.alpha_half),
+                f"{fitted.GB_per_s:.3g}",
+                f"{fitted.beta_half / fitted.link.beta:.0%}" if fitted.link.beta else "",
+            )
+        )
+    out.table(("link", "alpha", "+/-", "GB/s", "+/-"), rows)
+    out.say(f"Written: {written} ({len(links)} links; unit: byte)")
+    out.result(
+        {
+            "written": written,
+            "kernel": "link",
+            "unit": "byte",
+            "devices": [
+                {
+                    "device": link.name,
+                    "ends": link.many,
+                    "alpha": link.fitted.link.alpha,
+                    "alpha_half_width": _finite(link.fitted.alpha_half),
+                    "beta": link.fitted.link.beta,
+                    "beta_half_width": _finite(link.fitted.beta_half),
+                    "samples": [
+                        {"load": s.load, "seconds": s.seconds, "half_width": s.half_width}
+                        for s in link.fitted.samples
+                    ],
+                }
+                for link in links
+            ],
+        }
+    )
+
+
+def _finite(value: float) -> float | None:
+    return value if math.isfinite(value) else None

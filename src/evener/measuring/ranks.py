@@ -1,0 +1,159 @@
+"""Measuring on the ranks of an MPI program: every rank its own devices, all at once, one file.
+
+Every rank holds the outcomes of all, so that all choose the same next loads without being told.
+"""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Self, TypeVar, cast
+
+from evener.errors import EvenerError, ToolError, UsageError
+from evener.measuring.benchmark import Outcome
+from evener.measuring.devices import Measured, devices_of
+from evener.measuring.together import Bench
+from evener.running.comm import Comm, run_threads
+
+T = TypeVar("T")
+# What launchers tell each process: its rank's size of MPICH and others, Open MPI, PMIx.
+SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_NRANKS")
+
+
+def n_ranks() -> int:
+    """Return how many processes a launcher such as mpiexec has started; 1 without one."""
+    for key in SIZES:
+        if os.environ.get(key, "").isdigit():
+            return int(os.environ[key])
+    return 1
+
+
+class RankBench:
+    """The devices of all ranks as one bench: measured by their ranks at the same time.
+
+    bench: this rank's devices. groups: which computer each of all devices is on. agreed: whether
+    an error was raised that every rank has raised.
+    """
+
+    def __init__(self, bench: Bench, comm: Comm) -> None:
+        self._bench, self._comm, self.agreed = bench, comm, False
+        gathered = comm.allgather((bench.names, socket.gethostname()))
+        self.names = [name for names, _ in gathered for name in names]
+        self.groups = [host for names, host in gathered for _ in names]
+        counts = [len(names) for names, _ in gathered]
+        self._from = sum(counts[: comm.rank])
+        self._to = self._from + counts[comm.rank]
+
+    def __enter__(self) -> Self:
+        self._bench.__enter__()
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self._bench.__exit__(*error)
+
+    def has_company(self, name: str) -> bool:
+        """Whether another device is on the same computer."""
+        return self.groups.count(self.groups[self.names.index(name)]) > 1
+
+    def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
+        """Measure device i of all at loads[i] units, all at once; None leaves it idle.
+
+        Raises on every rank what any of them has raised.
+        """
+        found: list[Outcome | None] | EvenerError
+        try:
+            found = self._bench.measure(loads[self._from : self._to])
+        except EvenerError as error:
+            found = error
+        everything: list[Outcome | None] = []
+        for own in self._comm.allgather(found):
+            if isinstance(own, EvenerError):
+                self.agreed = True
+                raise own
+            everything += own
+        return everything
+
+
+def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[Measured]:
+    """Return the devices that this rank measures, named by it.
+
+    text: as devices_of takes it. With as many names as ranks on this computer each takes one; one
+    rank alone takes all. Without names: all cores a rank is bound to, as one device; where
+    ranks are not bound, each takes one core of its own. cpus: the cores this rank may use. Raises
+    UsageError on all ranks where that does not come out.
+    """
+    homes = comm.allgather(home(cpus))
+    mine = together(comm, lambda: _chosen(text, comm, homes))
+    prefix = f"rank{comm.rank}"
+    if len(mine) == 1:
+        return [replace(mine[0], name=prefix)]
+    return [replace(device, name=f"{prefix}.{device.name}") for device in mine]
+
+
+def home(cpus: Sequence[int]) -> tuple[str, tuple[int, ...]]:
+    """Return what a rank tells the others of itself: its computer and its cores."""
+    return socket.gethostname(), tuple(cpus)
+
+
+def together(comm: Comm, action: Callable[[], T]) -> T:
+    """Let every rank do something alone; raise on all of them what any of them raises."""
+    result: T | None = None
+    failure: EvenerError | None = None
+    try:
+        result = action()
+    except EvenerError as error:
+        failure = error
+    for theirs in comm.allgather(failure):
+        if theirs is not None:
+            raise theirs
+    return cast(T, result)
+
+
+def _chosen(
+    text: str | None, comm: Comm, gathered: Sequence[tuple[str, tuple[int, ...]]]
+) -> list[Measured]:
+    here, cpus = gathered[comm.rank]
+    beside = [rank for rank, (host, _) in enumerate(gathered) if host == here]
+    place = beside.index(comm.rank)
+    if text is not None:
+        devices = devices_of(text, cpus)
+        if len(beside) == 1:
+            return devices
+        if len(devices) != len(beside):
+            raise UsageError(
+                f"--device names {len(devices)} for {len(beside)} ranks on {here}; one each, please"
+            )
+        return [devices[place]]
+    bound = [set(gathered[rank][1]) for rank in beside]
+    if len(beside) > 1 and any(bound[place] & own for own in bound if own is not bound[place]):
+        if len(beside) > len(cpus):
+            raise UsageError(f"{len(beside)} ranks share {len(cpus)} cores of {here}")
+        return [Measured("", cpus=(cpus[place],))]
+    return [Measured("", cpus=tuple(cpus))] if cpus else [Measured("")]
+
+
+def one_rank() -> Comm:
+    """Return a communicator of this process alone."""
+    return run_threads(1, lambda comm: comm)[0]
+
+
+def give_up(comm: Comm, error: BaseException) -> None:
+    """End all ranks for what only this one has met: they would wait for it for ever."""
+    leave = getattr(comm, "__exit__", None)
+    if comm.size > 1 and leave is not None:
+        leave(type(error), error, error.__traceback__)
+
+
+def world() -> Comm:
+    """Return all ranks of the program. Raises ToolError without mpi4py."""
+    from evener.running.comm import MpiComm
+
+    comm = MpiComm()
+    if comm.size != n_ranks():
+        raise ToolError(
+            f"mpi4py sees {comm.size} ranks where the launcher started {n_ranks()}",
+            hint="mpiexec and mpi4py must belong to the same MPI.",
+        )
+    return comm
