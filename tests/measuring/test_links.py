@@ -97,7 +97,7 @@ def test_every_pair_and_one_to_all(between, monkeypatch):
     assert [link.name for link in found] == names[between]
     assert [s.load for s in found[0].fitted.samples] == [8, 4096]
     assert found[-1].many == (1 if between == "threads" else 2)
-    assert found[0].speeds.notes["GB_per_s"] == found[0].fitted.GB_per_s
+    assert found[-1].speeds.notes["ends"] == found[-1].many
 
 
 def test_a_link_has_two_ends():

@@ -33,6 +33,19 @@ def test_a_rank_that_fails_stops_all():
         run_threads(0, work)
 
 
+def test_bytes_from_one_rank_to_another():
+    def work(comm):
+        buffer = bytearray(8)
+        if comm.rank == 0:
+            comm.send(bytearray(b"five"), 2)
+            comm.send(bytearray(), 2)
+        counts = [comm.receive(buffer, 0) for _ in range(2)] if comm.rank == 2 else []
+        comm.rest()
+        return counts, bytes(buffer[:4])
+
+    assert run_threads(3, work)[2] == ([4, 0], b"five")
+
+
 def test_rows_move_to_where_sizes_put_them():
     rng = np.random.default_rng(5101)
     whole = rng.random((23, 3))

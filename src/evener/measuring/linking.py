@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
@@ -31,14 +32,13 @@ class NamedLink:
     def speeds(self) -> DeviceSpeeds:
         """The link as a file of speeds has it: a unit is a byte; alpha and bandwidth in notes."""
         fitted = self.fitted
-        notes: dict[str, str | float] = {
-            "kernel": "link",
-            "unit": "byte",
-            "ends": self.many,
+        figures = {
             "alpha_us": fitted.link.alpha * 1e6,
             "alpha_us_half_width": fitted.alpha_half * 1e6,
             "GB_per_s": fitted.GB_per_s,
         }
+        known = {key: value for key, value in figures.items() if math.isfinite(value)}
+        notes = {"kernel": "link", "unit": "byte", "ends": self.many, **known}
         return DeviceSpeeds(self.name, fitted.samples, notes=notes)
 
 

@@ -70,8 +70,8 @@ class ThreadPing:
 class ProcessPing:
     """From this process to others and back, d bytes to each.
 
-    cpus: the cores of the others, one each; here: this process's core while it pings. -1: not bound.
-    Use it in a with statement: the others are processes that have to end.
+    cpus: the cores of the others, one each; here: this process's core while it pings; -1 binds
+    nobody. Use it in a with statement: the others are processes that have to end.
     """
 
     def __init__(self, cpus: tuple[int, ...], here: int = -1) -> None:

@@ -5,9 +5,12 @@ The only file that imports mpi4py.
 
 from __future__ import annotations
 
+import queue
 import sys
 import threading
+import time
 import traceback
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
@@ -40,6 +43,15 @@ class Comm(Protocol):
     def exchange(self, parts: Sequence[T]) -> list[T]:
         """Send parts[r] to each rank r; return what each has sent here. Not to be written to."""
 
+    def rest(self) -> None:
+        """Wait until all are here, asleep."""
+
+    def send(self, data: bytearray | memoryview, to: int) -> None:
+        """Send bytes to one rank, which calls `receive`; the others take no part."""
+
+    def receive(self, buffer: bytearray | memoryview, source: int) -> int:
+        """Receive bytes, at most as many as the buffer holds; return how many."""
+
 
 class _Shared:
     """What the threads of a group have in common: a place for each, and a barrier."""
@@ -47,6 +59,9 @@ class _Shared:
     def __init__(self, size: int) -> None:
         self.places: list[Any] = [None] * size
         self.barrier = threading.Barrier(size, timeout=PATIENCE)
+        self.mail: defaultdict[tuple[int, int], queue.SimpleQueue[bytes]] = defaultdict(
+            queue.SimpleQueue
+        )
 
 
 class ThreadComm:
@@ -74,6 +89,23 @@ class ThreadComm:
     def exchange(self, parts: Sequence[T]) -> list[T]:
         """Send parts[r] to each rank r; return what each has sent here."""
         return [sent[self.rank] for sent in self.allgather(parts)]
+
+    def rest(self) -> None:
+        """Wait until all are here, asleep as threads do."""
+        self.barrier()
+
+    def send(self, data: bytearray | memoryview, to: int) -> None:
+        """Send a copy of bytes to one rank."""
+        self._shared.mail[self.rank, to].put(bytes(data))
+
+    def receive(self, buffer: bytearray | memoryview, source: int) -> int:
+        """Receive bytes; return how many. Raises ToolError where none come."""
+        try:
+            data = self._shared.mail[source, self.rank].get(timeout=PATIENCE)
+        except queue.Empty as error:
+            raise ToolError(f"rank {source} has not sent for {PATIENCE:.0f} s") from error
+        buffer[: len(data)] = data
+        return len(data)
 
 
 def run_threads(size: int, work: Callable[[Comm], T]) -> list[T]:
@@ -121,6 +153,7 @@ class MpiComm:
                     hint="python -m pip install 'evener[mpi]'",
                 ) from error
             comm = MPI.COMM_WORLD
+            self._status = MPI.Status
         self._comm = comm
         self.rank, self.size = int(comm.Get_rank()), int(comm.Get_size())
 
@@ -140,6 +173,22 @@ class MpiComm:
     def exchange(self, parts: Sequence[T]) -> list[T]:
         """Send parts[r] to each rank r; return what each has sent here."""
         return list(self._comm.alltoall(list(parts)))
+
+    def rest(self) -> None:
+        """Wait until all are here, asleep: cores are left to those that still work."""
+        request = self._comm.Ibarrier()
+        while not request.Test():
+            time.sleep(1e-3)
+
+    def send(self, data: bytearray | memoryview, to: int) -> None:
+        """Send bytes to a rank that receives them."""
+        self._comm.Send(data, dest=to)
+
+    def receive(self, buffer: bytearray | memoryview, source: int) -> int:
+        """Receive bytes, at most as many as the buffer holds; return how many."""
+        status = self._status()
+        self._comm.Recv(buffer, source=source, status=status)
+        return int(status.Get_count())
 
     def __enter__(self) -> Self:
         return self
