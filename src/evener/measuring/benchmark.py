@@ -178,7 +178,7 @@ def _measured(
         if len(times) < 10 or len(times) % 5 == 0:
             summary = summarised(times, precision.confidence, precision.outliers)
     summary = summarised(times, precision.confidence, precision.outliers)
-    if summary.mean * batch <= AT_ONCE * _nothing(batch, clock):
+    if min(times) * batch <= AT_ONCE * _nothing(batch, clock):
         return Gap(load, "at once", AT_ONCE_SAID)
     return _point(load, summary, precision, flops)
 
