@@ -187,6 +187,17 @@ def sizing(lines):
     return markdown(rows) + "\n\n" + markdown(cases)
 
 
+def fupermod(lines):
+    """What the thesis says beside what `evener reproduce fupermod` finds."""
+    rows = [("in the thesis", "it says", "we see", "reproduced")]
+    found = [line for line in lines if line["table"] == "findings"]
+    rows += [
+        (line["where"], line["paper"], line["ours"], "yes" if line["holds"] else "no")
+        for line in found
+    ]
+    return markdown(rows)
+
+
 def mapping(lines):
     """Ratios to METIS as it comes: geometric means over families of the medians over seeds."""
     cells = defaultdict(list)
@@ -288,6 +299,7 @@ TABLES = {
     "mapping": mapping,
     "sizing": sizing,
     "tiling": tiling,
+    "fupermod": fupermod,
     "reading": reading,
     "generating": generating,
 }

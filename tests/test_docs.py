@@ -284,6 +284,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
         "report": "g.plan",
         "info": "g.graph",
         "convert": "g.graph g.npz",
+        "reproduce": "fupermod --fast",
         "warm": "--processes 1",
     }
     for command, more in words.items():

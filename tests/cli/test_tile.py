@@ -27,7 +27,7 @@ def test_a_table_and_a_drawing(evener):
 def test_json_and_pictures(evener, tmp_path):
     file = tmp_path / "m.toml"
     write_platform(file, tree([2, 1, 3], fast=1))
-    for name, start in (("t.png", b"\x89PNG"), ("t.svg", b"<?xml"), ("t.pdf", b"%PDF")):
+    for name, start in (("t.png", b"\x89PNG"), ("t.svg", b"<?xml")):
         picture = tmp_path / name
         said = evener("tile", "--machine", file, "--size", "80x60", "--block", 4, "--json",
                       "--method", "hierarchical", "--picture", picture)  # fmt: skip
@@ -58,7 +58,7 @@ def test_many_devices_are_summed_up(evener):
         (["--k", 3, "--size", "0"], 2, "not '0'"),
         (["--k", 3, "--size", "8x8x8"], 2, "ROWSxCOLUMNS"),
         (["--k", 3, "--size", 8, "--block", 0], 2, "--block"),
-        (["--k", 3, "--size", 8, "--picture", "x.gif"], 2, "png, svg, pdf"),
+        (["--k", 3, "--size", 8, "--picture", "x.gif"], 2, ".png or .svg"),
         (["--k", 3, "--size", 8, "--picture", "no/such/x.png"], 3, "no folder"),
         (["--k", 3, "--size", 8, "--method", "hierarchical"], 2, "where it is"),
         (["--k", 3, "--size", 8, "--method", "kl", "--columns", 2], 2, "2 columns"),

@@ -38,6 +38,7 @@ COMMANDS = {
         "evener.cli.warm",
         "compile all kernels ahead, for containers and shared folders",
     ),
+    "reproduce": ("evener.cli.reproduce", "a paper's tables and figures, beside what we see"),
     "doctor": ("evener.cli.doctor", "versions, threads, optional tools, a self-test"),
 }
 

@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--slices", action="store_true", help="hierarchical: cut each node into columns only"
     )
-    parser.add_argument("--picture", metavar="FILE", help="draw it: .png, .svg or .pdf")
+    parser.add_argument("--picture", metavar="FILE", help="draw it: .png or .svg")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -42,10 +42,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError(f"--block must be above zero, not {args.block}")
     shape = _shape(args.size)
     if args.picture is not None:
-        from evener.reporting.tilings import checked_picture
+        from evener.reporting.plots import checked_kind
         from evener.writing import refuse_unwritable
 
-        checked_picture(args.picture)
+        checked_kind(args.picture)
         refuse_unwritable(args.picture)
     devices = _devices(args)
     tiled = _tiled(args, shape, devices)

@@ -1,31 +1,20 @@
-"""Pictures of a tiling: every device's rectangle in its colour, named; PNG, SVG or PDF."""
+"""Pictures of a tiling: every device's rectangle in its colour, named; PNG or SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from evener.arrays import IntArray
-from evener.errors import UsageError
 from evener.reporting.colours import OUTLINE, PALETTE, block_colours
+from evener.reporting.plots import new_figure, save_figure, styled
 from evener.tilings import Tiling
-from evener.writing import atomic_write
 
-FORMATS = ("png", "svg", "pdf")
 SIDE = 7.0  # inches, of the longer side of the matrix
 POINTS = 72
 LEAST_TEXT = 3.5  # points: smaller names are left out
 MOST_TEXT = 11.0
-
-
-def checked_picture(path: str) -> str:
-    """Return the picture's format, from its name. Raises UsageError for another one."""
-    suffix = Path(path).suffix.lower().removeprefix(".")
-    if suffix not in FORMATS:
-        raise UsageError(f"a picture is {', '.join(FORMATS)} by its name's ending, not {path!r}")
-    return suffix
 
 
 def draw_tiling(
@@ -42,27 +31,14 @@ def draw_tiling(
     rectangles that touch differ. Raises UsageError for a format not known, InputError where the
     file cannot be written.
     """
-    suffix = checked_picture(path)
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
     rows, columns = tiling.shape
     scale = SIDE / max(rows, columns)
-    width, height = columns * scale, rows * scale
-    top = 0.35 if title else 0.1
-    with mpl.rc_context({"svg.hashsalt": "evener", "svg.fonttype": "none"}):
-        figure = Figure(figsize=(width + 0.2, height + top + 0.1), dpi=130)
-        area = [0.1 / (width + 0.2), 0.1 / (height + top + 0.1)]
-        area += [width / (width + 0.2), height / (height + top + 0.1)]
-        axes = figure.add_axes((area[0], area[1], area[2], area[3]))
-        axes.set(xlim=(0, columns), ylim=(rows, 0), aspect="auto")
+    with styled():
+        figure, (axes,) = new_figure(1, 1, columns * scale, rows * scale + (0.3 if title else 0))
+        axes.set(xlim=(0, columns), ylim=(rows, 0), title=title)
         axes.axis("off")
         _fill(axes, tiling, names, _colours(tiling, groups), scale * POINTS)
-        if title:
-            figure.text(0.5, 1 - 0.2 / (height + top + 0.1), title, ha="center", va="center")
-        with atomic_write(path) as file:
-            metadata = {"Date": None} if suffix == "svg" else None
-            figure.savefig(file, format=suffix, metadata=metadata)
+    save_figure(path, figure)
 
 
 def touching(tiling: Tiling) -> tuple[IntArray, IntArray]:

@@ -1,0 +1,70 @@
+"""[Cla14]_ reproduced on emulated machines: what it says beside what we see, with plots.
+
+Shapes are compared, not seconds: the curves of the thesis's hardware are not published, those of
+evener.generating.speed_curves behave alike.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+from evener.errors import InputError
+from evener.reporting.line_plots import draw_lines
+from evener.reporting.plots import save_figure
+from evener.reproducing.findings import Result
+from evener.reproducing.fupermod_balancing import balancing, speedup
+from evener.reproducing.fupermod_products import hybrid, partial_models, rectangles
+from evener.writing import write_text
+
+Experiment = Callable[[bool], Result]
+EXPERIMENTS: Mapping[str, Experiment] = {
+    "balancing": lambda _: balancing(),
+    "speedup": lambda fast: speedup((6000, 11000, 14000)) if fast else speedup(),
+    "partial models": lambda fast: partial_models((16000, 96000)) if fast else partial_models(),
+    "rectangles": lambda fast: rectangles((60000, 80000, 120000)) if fast else rectangles(),
+    "hybrid": lambda fast: hybrid((60000, 120000, 300000)) if fast else hybrid(),
+}
+
+
+def reproduce(fast: bool = False, tell: Callable[[str, float], None] = lambda *_: None) -> Result:
+    """Run all experiments, fewer sizes of each where it is to be fast; tell(name, part done)."""
+    results = []
+    for i, (name, experiment) in enumerate(EXPERIMENTS.items()):
+        tell(name, i / len(EXPERIMENTS))
+        results.append(experiment(fast))
+    return Result(
+        [finding for result in results for finding in result.findings],
+        [plot for result in results for plot in result.plots],
+        {name: rows for result in results for name, rows in result.tables.items()},
+    )
+
+
+def write_result(folder: str | Path, result: Result) -> list[str]:
+    """Write the plots, README.md with the findings, and numbers.jsonl; return the files' names.
+
+    The folder is made where there is none. Raises InputError where it cannot be.
+    """
+    target = Path(folder)
+    try:
+        target.mkdir(exist_ok=True)
+    except OSError as error:
+        raise InputError(f"cannot be made: {error.strerror}", file=folder) from error
+    names = []
+    for plot in result.plots:
+        names.append(f"{plot.name}.png")
+        save_figure(target / names[-1], draw_lines(plot.panels))
+    write_text(target / "README.md", _page(result, names))
+    tables = {"findings": [vars(finding) for finding in result.findings], **result.tables}
+    lines = [json.dumps({"table": name, **row}) for name, rows in tables.items() for row in rows]
+    write_text(target / "numbers.jsonl", "\n".join(lines) + "\n")
+    return [*names, "README.md", "numbers.jsonl"]
+
+
+def _page(result: Result, pictures: list[str]) -> str:
+    rows = [["in the thesis", "it says", "we see", "reproduced"], ["---"] * 4]
+    rows += [[f.where, f.paper, f.ours, "yes" if f.holds else "no"] for f in result.findings]
+    table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    drawn = "\n\n".join(f"![{Path(name).stem}]({name})" for name in pictures)
+    return f"# FuPerMod, reproduced on emulated machines\n\n{table}\n\n{drawn}\n"
