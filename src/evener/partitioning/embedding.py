@@ -17,7 +17,7 @@ from evener.partitioning import bisection_kernels as kernels
 from evener.partitioning.levels import Level, Unsigned
 
 LANDMARKS = 32
-WEAK = 0.5  # of the mean weight of an end's edges: lighter ones are long, as those along a hull
+WEAK = 0.6  # of the mean weight of an end's edges: lighter ones are long, as those along a hull
 FLAT = 0.3  # of the second axis' spread: the third one is needed from this on
 TURNS = 32  # tried for the smallest box
 LARGE_PIECE = 0.9  # of the vertices
@@ -80,12 +80,12 @@ def _hops(level: Level) -> _Hops | None:
 
 
 def _strong(level: Level, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
-    """(e,) which edges are no lighter than half of what is usual at one of their ends."""
+    """(e,) which edges are not much lighter than what is usual at both ends."""
     if level.adjwgt.size == 0:
         return np.ones(ends.size, np.bool_)
     weights = level.adjwgt.astype(np.float64)
     mean = np.bincount(ends, weights, level.n) / np.maximum(np.bincount(ends, minlength=level.n), 1)
-    return np.asarray(weights >= WEAK * np.minimum(mean[ends], mean[level.adjncy]))
+    return np.asarray(weights >= WEAK * np.maximum(mean[ends], mean[level.adjncy]))
 
 
 def _rows(
