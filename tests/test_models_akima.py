@@ -10,15 +10,15 @@ from evener.errors import InputError
 from evener.models import Akima, Piecewise, fit_model
 from evener.samples import Sample
 
+SPEEDS = [1e-7, 0.05, 1, 2, 3, 10, 100, 1e7]
+
 
 @st.composite
 def akima_models(draw):
     """Models with cliffs, dips and plateaus, from one point on."""
     count = draw(st.integers(1, 8))
     steps = draw(st.lists(st.integers(1, 40), min_size=count, max_size=count))
-    speeds = draw(
-        st.lists(st.sampled_from([0.05, 1, 2, 3, 10, 100]), min_size=count, max_size=count)
-    )
+    speeds = draw(st.lists(st.sampled_from(SPEEDS), min_size=count, max_size=count))
     capacity = draw(st.sampled_from([np.inf, 0.5, 7.0, 60.0, 150.0]))
     points = Piecewise(np.cumsum(steps).astype(float), np.array(speeds, dtype=float), capacity)
     return Akima(points)

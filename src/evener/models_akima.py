@@ -121,14 +121,25 @@ class Akima:
         if breaks.size == 1:
             return np.full_like(load, self.speeds[0]), np.zeros_like(load)
         piece = np.clip(np.searchsorted(breaks, load, side="right") - 1, 0, breaks.size - 2)
-        u = np.clip(load, breaks[0], breaks[-1]) - breaks[piece]
-        a, b, c, d = self.coefficients[:, piece]
-        # What the coefficients promise, and rounding beside a high cliff may break.
-        least = np.minimum(self.speeds[piece], self.speeds[piece + 1]) / 4
-        speed = np.maximum(((a * u + b) * u + c) * u + d, least)
-        speed = np.where(load >= breaks[-1], self.speeds[-1], speed)
+        at = np.clip(load, breaks[0], breaks[-1])
+        start, end = breaks[piece], breaks[piece + 1]
+        u, v = (at - start) / (end - start), (end - at) / (end - start)
+        # Bernstein's form: a sum of terms above zero, exact to a digit even at the foot of a cliff.
+        p, q, r, s = self._bernstein[:, piece]
+        speed = ((p * v + 3 * q * u) * v + 3 * r * u * u) * v + s * u * u * u
+        slope = 3 * ((q - p) * v * v + 2 * (r - q) * u * v + (s - r) * u * u) / (end - start)
         inside = (load >= breaks[0]) & (load < breaks[-1])
-        return speed, np.where(inside, (3 * a * u + 2 * b) * u + c, 0.0)
+        return speed, np.where(inside, slope, 0.0)
+
+    @cached_property
+    def _bernstein(self) -> FloatArray:
+        """(4, m - 1) coefficients of the cubics by Bernstein's polynomials [units/s]; none < 0."""
+        width = np.diff(self.breaks)
+        left, slopes = self.speeds[:-1], self.coefficients[2]
+        # The slope at a piece's end is that at the start of the next one.
+        behind = np.append(slopes[1:], 0.0)
+        inner = np.array([left + width * slopes / 3, self.speeds[1:] - width * behind / 3])
+        return np.array([left, *np.maximum(inner, 0.0), self.speeds[1:]])
 
     @cached_property
     def _turns(self) -> Turns:
