@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -147,7 +148,7 @@ def _lines(device: DeviceSpeeds) -> list[str]:
         lines.append(f"status = [{', '.join(toml_text(s.status) for s in samples)}]")
     if device.notes:
         lines.append("[device.notes]")
-        lines += [f"{toml_text(key)} = {_value(value)}" for key, value in device.notes.items()]
+        lines += [f"{_key(key)} = {_value(value)}" for key, value in device.notes.items()]
     return lines
 
 
@@ -160,6 +161,10 @@ def toml_text(value: str) -> str:
     """Return a text as TOML has it."""
     # JSON's escapes are TOML's, but for DEL.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def _key(key: str) -> str:
+    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_text(key)
 
 
 def _value(value: Any) -> str:

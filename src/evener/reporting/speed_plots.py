@@ -73,8 +73,8 @@ def _draw(axes: Any, fits: DeviceFits, given: Sequence[float]) -> None:
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # fmt: skip
     if np.isfinite(device.capacity):
         axes.axvline(device.capacity, color=ALARM, linewidth=1, label="capacity")
-    if len(given):
-        loads = np.maximum(given, fits.loads[0])
+    loads = np.array([load for load in given if load > 0])
+    if loads.size:
         axes.plot(loads, fits.chosen.speed(loads), marker="D", markersize=7, color="none",
                   markeredgecolor=ALARM, markeredgewidth=1.4, linestyle="none",
                   label="load in this plan")  # fmt: skip

@@ -20,6 +20,8 @@ from evener.sizing.rounding import limits
 from evener.sizing.solving import solve_sizes
 
 PARTS = 1e9  # that a load of no whole number is divided into
+FAR = 1.25  # times the smallest or largest load measured: beyond, a speed is a guess
+NAMED = 3
 STEPS = 65  # loads above a target whose time is looked at
 
 
@@ -66,7 +68,10 @@ def curved_sizes(
         high=np.floor(bearable) if unit else bearable,
         saturated=targets >= capacities * (1 - 1e-9),
         speeds=_speeds(models, targets, load),
-        notes=_notes(found.method, found.converged, int((targets < 1e-6 * load).sum())),
+        notes=(
+            *_notes(found.method, found.converged, int((targets < 1e-6 * load).sum())),
+            *_beyond_samples(platform, targets),
+        ),
     )
 
 
@@ -105,6 +110,22 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
         what = "device is" if idle == 1 else "devices are"
         notes.append(f"{idle} {what} not worth using: next to nothing goes there")
     return tuple(notes)
+
+
+def _beyond_samples(platform: Platform, targets: FloatArray) -> list[str]:
+    """Say which devices get loads that nobody has measured: their speed there is a guess."""
+    said = []
+    for device, target in zip(platform.devices, targets.tolist(), strict=True):
+        if device.curve is not None and target > 0:
+            loads = [sample.load for sample in device.curve.samples]
+            if not min(loads) / FAR <= target <= max(loads) * FAR:
+                measured = f"measured from {min(loads):,.6g} to {max(loads):,.6g}"
+                said.append(f"{device.name} gets {target:,.6g}, {measured}")
+    if not said:
+        return []
+    more = f"; and {len(said) - NAMED} more" if len(said) > NAMED else ""
+    shown = "; ".join(said[:NAMED])
+    return [f"loads beyond the samples, where speed is taken as that of the nearest: {shown}{more}"]
 
 
 def settled(platform: Platform, sizes: Sizes) -> Platform:
