@@ -4,6 +4,7 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 FUZZ := tests/partitioning/test_fuzz.py
+KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/warming/*.py)
 
 .PHONY: demo check test test-fast test-checked format bench clean
 
@@ -16,10 +17,10 @@ check: $(VENV)/.dev
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 
-test: $(VENV)/.dev
+test: $(VENV)/.warm
 	$(BIN)/pytest -n 2
 
-test-fast: $(VENV)/.dev
+test-fast: $(VENV)/.warm
 	$(BIN)/pytest -n 2 -m "not slow and not browser"
 
 # Compiled parts once with bounds checked, once without the compiler, on small random graphs.
@@ -43,6 +44,11 @@ $(VENV)/.core: pyproject.toml
 
 $(VENV)/.dev: pyproject.toml $(VENV)/.core
 	$(BIN)/pip install --quiet --disable-pip-version-check -e '.[dev]'
+	touch $@
+
+# All kernels compiled once, side by side: the tests' processes would compile many of them twice.
+$(VENV)/.warm: $(VENV)/.dev $(KERNELS)
+	$(BIN)/evener warm
 	touch $@
 
 clean:

@@ -8,7 +8,9 @@ are looked at as it takes to tell the points apart; short buckets end by inserti
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.arrays_kernels import copy_to
+from evener.jit_kernels import inner, njit
 
 FIRST_BITS = 12  # the first pass is the only one that leaves the cache
 NEXT_BITS = 8
@@ -30,7 +32,7 @@ def extents(points, first, last, low, high):
                 high[j] = x
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _whole(x, limit):
     return limit if x >= np.float64(limit) else np.uint64(x)
 
@@ -75,7 +77,7 @@ def keys_3d(points, first, last, low, scale, table, keys):
         keys[i] = key
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _scatter(keys, order, first, last, shift, bits, start, to_keys, to_order):
     """Move [first, last) into buckets of one digit, in order; start[d] becomes bucket d's end."""
     shift, mask = np.uint64(shift), np.uint64((1 << bits) - 1)
@@ -93,7 +95,7 @@ def _scatter(keys, order, first, last, shift, bits, start, to_keys, to_order):
         to_order[to] = order[i]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _insertion(keys, order, first, last):
     for i in range(first + 1, last):
         key, origin = keys[i], order[i]
@@ -106,7 +108,7 @@ def _insertion(keys, order, first, last):
         order[j + 1] = origin
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spare_order):
     """Sort [first, last) by the `shift` bits not yet looked at."""
     stack[0, 0], stack[0, 1], stack[0, 2] = first, last, shift
@@ -120,8 +122,8 @@ def _sort_bucket(keys, order, first, last, shift, start, stack, spare_keys, spar
         bits = min(NEXT_BITS, shift)
         shift -= bits
         _scatter(keys, order, first, last, shift, bits, start, spare_keys, spare_order)
-        keys[first:last] = spare_keys[first:last]
-        order[first:last] = spare_order[first:last]
+        copy_to(spare_keys[first:last], keys[first:last])
+        copy_to(spare_order[first:last], order[first:last])
         if shift > 0:
             begin = first
             for d in range(1 << bits):

@@ -200,8 +200,9 @@ def _sort_with(
     from evener import graphs_kernels as kernels
 
     if weights is None:
-        kernels.sort_lists_only(xadj, adjncy)
-        return np.empty(0, np.int64)
+        none = np.empty(0, np.int64)
+        kernels.sort_lists(xadj, adjncy, none)
+        return none
     order = np.empty(adjncy.size, np.int64)
     kernels.sort_lists(xadj, adjncy, order)
     return weights[origin[order]]
@@ -286,7 +287,7 @@ def _sort(graph: Graph) -> None:
 
     adjncy = graph.adjncy.copy()  # the caller's array stays as it is
     if graph.adjwgt is None:
-        kernels.sort_lists_only(graph.xadj, adjncy)
+        kernels.sort_lists(graph.xadj, adjncy, np.empty(0, np.int64))
     else:
         order = np.empty(adjncy.size, np.int64)
         kernels.sort_lists(graph.xadj, adjncy, order)

@@ -6,10 +6,11 @@ symmetry, weights included, without sorting, hashing or a second copy of the gra
 """
 
 # mypy: ignore-errors
-import numpy as np
-from numba import njit
+from evener.arrays_kernels import insert_sorted, sort_along
+from evener.jit_kernels import njit
 
 OK, OUT_OF_RANGE, LOOP, DUPLICATE, ASYMMETRIC, WEIGHT = 0, 1, 2, 3, 4, 5
+SHORT = 48  # entries up to which a list is sorted by insertion alone
 
 
 @njit(cache=True, nogil=True)
@@ -40,45 +41,16 @@ def check_entries(xadj, adjncy, where):
 
 @njit(cache=True, nogil=True)
 def sort_lists(xadj, adjncy, order):
-    """Sort each list in place and write where each entry came from; short lists by insertion."""
+    """Sort each list in place and write where each entry came from, unless `order` is empty."""
+    keep = order.size > 0
+    for e in range(order.size):
+        order[e] = e
     for v in range(xadj.size - 1):
         first, last = xadj[v], xadj[v + 1]
-        if last - first <= 48:
-            for e in range(first, last):
-                order[e] = e
-            for e in range(first + 1, last):
-                u = adjncy[e]
-                origin = order[e]
-                f = e - 1
-                while f >= first and adjncy[f] > u:
-                    adjncy[f + 1] = adjncy[f]
-                    order[f + 1] = order[f]
-                    f -= 1
-                adjncy[f + 1] = u
-                order[f + 1] = origin
+        if last - first <= SHORT:
+            insert_sorted(adjncy, order, first, last)
         else:
-            by = np.argsort(adjncy[first:last], kind="mergesort")
-            old = adjncy[first:last].copy()
-            for i in range(by.size):
-                adjncy[first + i] = old[by[i]]
-                order[first + i] = first + by[i]
-
-
-@njit(cache=True, nogil=True)
-def sort_lists_only(xadj, adjncy):
-    """As sort_lists, for graphs without edge weights."""
-    for v in range(xadj.size - 1):
-        first, last = xadj[v], xadj[v + 1]
-        if last - first <= 48:
-            for e in range(first + 1, last):
-                u = adjncy[e]
-                f = e - 1
-                while f >= first and adjncy[f] > u:
-                    adjncy[f + 1] = adjncy[f]
-                    f -= 1
-                adjncy[f + 1] = u
-        else:
-            adjncy[first:last] = np.sort(adjncy[first:last])
+            sort_along(adjncy[first:last], order[first:last] if keep else order)
 
 
 @njit(cache=True, nogil=True)

@@ -11,7 +11,8 @@ order of EDGES. Faces, turned outward, and edges are those of VTK's linear cells
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 OK, BAD_OFFSETS, BAD_KIND, BAD_SIZE, BAD_CORNER, BAD_FACE, BAD_ORDER = 0, 1, 2, 3, 4, 5, 6
 
@@ -127,7 +128,7 @@ def count_faces(offsets, kinds):
     return count, width
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def face_corners(offsets, corners, kinds, cell, face, out):
     """Write the corners of a cell's face to `out`; returns how many."""
     first = offsets[cell]
@@ -207,7 +208,7 @@ def sort_by(key, n_points, order, out):
         start[key[face]] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def run_end(keys, order, first):
     """Index past the run of equal faces that begins at `first` of the sorted order."""
     a = order[first]

@@ -6,7 +6,9 @@ block, cleared by listing what was touched, yield the sparse quotient graph with
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.arrays_kernels import sort_along
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)
@@ -37,7 +39,7 @@ def quotient(xadj, adjncy, adjwgt, part, starts, order, boundary, pair_starts, o
     stamp = np.full(k, -1, np.int64)
     count = np.zeros(k, np.int64)
     total = np.zeros(k, np.float64)
-    touched = np.empty(k, np.int64)
+    touched, nothing = np.empty(k, np.int64), np.empty(0, np.int64)
     size = 0
     for b in range(k):
         pair_starts[b] = size
@@ -59,8 +61,9 @@ def quotient(xadj, adjncy, adjwgt, part, starts, order, boundary, pair_starts, o
                 total[c] += adjwgt[e] if weighted else 1.0
             if outside:
                 boundary[b] += 1
-        found = np.sort(touched[:n_touched])
-        for c in found:
+        sort_along(touched[:n_touched], nothing)
+        for i in range(n_touched):
+            c = touched[i]
             if size < other.size:
                 other[size] = c
                 sent[size] = count[c]

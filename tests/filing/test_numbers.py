@@ -8,10 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.filing import number_kernels as kernels
+from tests.inner_kernels import read_integer, read_real, read_weight
 
 
 def real(text):
-    code, value, after = kernels.read_real(np.frombuffer(text.encode(), np.uint8), 0)
+    code, value, after = read_real(np.frombuffer(text.encode(), np.uint8), 0)
     return code, value, after
 
 
@@ -42,18 +43,18 @@ def test_other_forms(mantissa, exponent, form):
 @given(st.integers(-(2**63) + 1, 2**63 - 1))
 def test_whole_numbers(value):
     data = np.frombuffer(f"{value} ".encode(), np.uint8)
-    assert kernels.read_integer(data, 0) == (kernels.OK, value, data.size - 1)
+    assert read_integer(data, 0) == (kernels.OK, value, data.size - 1)
 
 
 @pytest.mark.parametrize("text", ["9223372036854775808", "-9223372036854775808", "1" * 40])
 def test_whole_numbers_too_large(text):
-    assert kernels.read_integer(np.frombuffer(text.encode(), np.uint8), 0)[0] == kernels.OVERFLOW
+    assert read_integer(np.frombuffer(text.encode(), np.uint8), 0)[0] == kernels.OVERFLOW
 
 
 @pytest.mark.parametrize("text", ["", "-", "+", "x", "1x", "1.0", "--1", "1-"])
 def test_no_whole_number(text):
     data = np.frombuffer(text.encode(), np.uint8)
-    assert kernels.read_integer(data, 0)[0] == kernels.NOT_A_NUMBER
+    assert read_integer(data, 0)[0] == kernels.NOT_A_NUMBER
 
 
 @pytest.mark.parametrize(
@@ -71,7 +72,7 @@ def test_not_finite(text):
 def test_weights_know_whether_they_are_whole():
     place = np.zeros(4, np.int64)
     data = np.frombuffer(b"7 0.5", np.uint8)
-    assert kernels.read_weight(data, 0, place) == (kernels.OK, 7.0, 1)
+    assert read_weight(data, 0, place) == (kernels.OK, 7.0, 1)
     assert place[3] == 0
-    assert kernels.read_weight(data, 2, place) == (kernels.OK, 0.5, 5)
+    assert read_weight(data, 2, place) == (kernels.OK, 0.5, 5)
     assert place[3] == 1

@@ -258,13 +258,12 @@ def test_a_thousand_graphs_are_shrunk():
         shrinking(Case(seed))
 
 
-@pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize(
     "name", ["searching", "clustering_points", "refining_pairs", "refining", "the_whole"]
 )
-def test_threads_change_nothing(name, threads):
+def test_threads_change_nothing(name):
     for seed in range(MANY // 20):
-        once, more = PARTS[name](Case(seed)), PARTS[name](Case(seed, threads))
+        once, more = PARTS[name](Case(seed)), PARTS[name](Case(seed, threads=(2, 4)[seed % 2]))
         assert (once == more).all(), seed
 
 

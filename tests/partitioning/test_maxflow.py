@@ -6,6 +6,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import maximum_flow
 
 from evener.partitioning import maxflow_kernels as kernels
+from tests.inner_kernels import extreme_cuts, send_all, tie
 
 ENOUGH = 1 << 60
 
@@ -28,13 +29,13 @@ def network(n, edges, supply):
 def send(net, most=ENOUGH, most_looks=ENOUGH):
     n = net[4].size
     scratch = [np.empty(n, np.int32) for _ in range(3)] + [np.empty(n + 1, np.int32)]
-    return kernels.send_all(*net, most, most_looks, *scratch)
+    return send_all(*net, most, most_looks, *scratch)
 
 
 def sides(net):
     n = net[4].size
     side = np.empty(n, np.int8)
-    kernels.extreme_cuts(*net, np.empty(n, np.int32), side)
+    extreme_cuts(*net, np.empty(n, np.int32), side)
     return side
 
 
@@ -99,7 +100,7 @@ def test_flow_goes_on_after_vertices_are_tied(seed):
         others = [v for v in np.flatnonzero(sides(net) != to).tolist() if v not in more]
         if others:
             v = others[seed % len(others)]
-            flow += kernels.tie(net[4], v, to)
+            flow += tie(net[4], v, to)
             flow += send(net)
             more[v] = 10**6 if to == kernels.SOURCE else -(10**6)  # more than is ever asked
         assert flow == by_scipy(n, edges, supply, more)

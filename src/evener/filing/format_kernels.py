@@ -6,14 +6,15 @@ its front and says how far. One pass, no strings.
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 WIDTH = 20  # bytes of the longest 64-bit number with its sign, or with the blank after it
 
 SPACE, NEWLINE, MINUS, ZERO = 32, 10, 45, 48
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def put(value, buffer, pos):
     """Write the number's digits at `pos`; returns the offset past them."""
     if value < 0:

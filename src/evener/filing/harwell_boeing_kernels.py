@@ -3,7 +3,6 @@
 # mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from evener.filing.number_kernels import (
     MINUS,
@@ -17,6 +16,7 @@ from evener.filing.number_kernels import (
     TOO_LONG,
     skip_blanks,
 )
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

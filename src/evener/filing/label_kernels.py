@@ -7,7 +7,6 @@ first stood; equal hashes are told apart by comparing the bytes themselves.
 # mypy: ignore-errors
 
 import numpy as np
-from numba import njit
 
 from evener.filing.number_kernels import (
     BRACE,
@@ -24,6 +23,7 @@ from evener.filing.number_kernels import (
     skip_line,
     skip_white,
 )
+from evener.jit_kernels import inner, njit
 
 
 @njit(cache=True, nogil=True)
@@ -102,7 +102,7 @@ def field(data, pos, separator):
     return start, stop, pos
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def is_separator(c, separator):
     """Whether the byte ends a field; with separator 0 every blank does."""
     if separator != 0:
@@ -110,7 +110,7 @@ def is_separator(c, separator):
     return c == SPACE or c == TAB or c == RETURN
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def number_of(data, start, stop, names, table, first, last):
     """Number of the name, `names` where it is new."""
     h = np.uint64(14695981039346656037)

@@ -5,8 +5,6 @@ Blanks are skipped and short numbers read on the spot, as in metis_kernels.
 
 # mypy: ignore-errors
 
-from numba import njit
-
 from evener.filing.number_kernels import (
     COLUMNS,
     IN_NUMBER,
@@ -23,6 +21,7 @@ from evener.filing.number_kernels import (
     read_index,
     skip_line,
 )
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

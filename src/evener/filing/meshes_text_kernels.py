@@ -1,9 +1,9 @@
 """Numbers of a mesh file, with the lines they stand on, in one pass over the bytes."""
 
 # mypy: ignore-errors
-from numba import njit
 
 from evener.filing.number_kernels import NEWLINE, OK, SPACE, TAB, read_real, skip_blanks, skip_line
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,6 @@ an array counts a reference up and down, which costs more than the number it wou
 
 # mypy: ignore-errors
 # ruff: noqa: PLR0911 (a parser leaves where it stumbles)
-from numba import njit
 
 from evener.filing.number_kernels import (
     COLUMNS,
@@ -30,6 +29,7 @@ from evener.filing.number_kernels import (
     skip_line,
     skip_white,
 )
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

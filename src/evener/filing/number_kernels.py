@@ -10,7 +10,8 @@ double-double arithmetic [Dek71]_, whose error lies far below half a unit.
 from fractions import Fraction
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 OK = 0
 NOT_A_NUMBER = 1  # where: offset
@@ -41,7 +42,7 @@ POWER_HIGH = np.array([float(p) for p in _POWERS])
 POWER_LOW = np.array([float(p - Fraction(float(p))) for p in _POWERS])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def is_end(c):
     """Whether the byte may follow a number."""
     return (
@@ -55,7 +56,7 @@ def is_end(c):
     )
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def skip_blanks(data, pos):
     """Offset of the next byte that is no space, tab or carriage return."""
     while pos < data.size:
@@ -66,7 +67,7 @@ def skip_blanks(data, pos):
     return pos
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def skip_separator(data, pos):
     """Offset of the next field of the line: past blanks and at most one comma or the like."""
     pos = skip_blanks(data, pos)
@@ -77,7 +78,7 @@ def skip_separator(data, pos):
     return pos
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def skip_white(data, pos):
     """Offset of the next byte that is no white space."""
     while pos < data.size:
@@ -88,7 +89,7 @@ def skip_white(data, pos):
     return pos
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def skip_line(data, pos):
     """Offset just past the line's end."""
     while pos < data.size and data[pos] != NEWLINE:
@@ -96,7 +97,7 @@ def skip_line(data, pos):
     return min(pos + 1, data.size)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def skip_field(data, pos):
     """Offset just past the field that begins at `pos`."""
     while pos < data.size and not is_end(data[pos]):
@@ -104,7 +105,7 @@ def skip_field(data, pos):
     return pos
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def read_integer(data, pos):
     """(code, value, offset past it) of the whole number at `pos`."""
     end = data.size
@@ -143,7 +144,7 @@ def read_index(data, pos, end):
     return code, value, after
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def scaled(mantissa, exponent):
     """Mantissa (uint64) times ten to the exponent, correctly rounded."""
     if mantissa == 0:
@@ -179,7 +180,7 @@ def scaled(mantissa, exponent):
     return total + (rest + error)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def read_real(data, pos):
     """(code, value, offset past it) of the number at `pos`; Fortran's exponent D is one."""
     end = data.size
@@ -234,7 +235,7 @@ def read_real(data, pos):
     return OK, -value if negative else value, pos
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def names_no_number(data, pos, stop):
     """Whether the field spells nan, inf or infinity."""
     if stop - pos != 3 and stop - pos != 8:
@@ -243,7 +244,7 @@ def names_no_number(data, pos, stop):
     return (a == 110 and b == 97 and c == 110) or (a == 105 and b == 110 and c == 102)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def read_weight(data, pos, where):
     """(code, value, offset past it) of a number >= 0; where[3] is set where it is no integer."""
     code, whole, after = read_integer(data, pos)

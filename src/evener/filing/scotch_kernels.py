@@ -3,7 +3,6 @@
 # mypy: ignore-errors
 # ruff: noqa: PLR0911 (a parser leaves where it stumbles)
 import numpy as np
-from numba import njit
 
 from evener.filing.number_kernels import (
     FEWER_EDGES,
@@ -16,6 +15,7 @@ from evener.filing.number_kernels import (
     read_weight,
     skip_white,
 )
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

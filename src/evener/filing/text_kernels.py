@@ -7,8 +7,6 @@ number and a sentence. where[3] is set where a weight was no whole number.
 
 # mypy: ignore-errors
 
-from numba import njit
-
 from evener.filing.number_kernels import (
     COLUMNS,
     HASH,
@@ -21,6 +19,7 @@ from evener.filing.number_kernels import (
     skip_separator,
     skip_white,
 )
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

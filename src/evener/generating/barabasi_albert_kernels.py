@@ -2,10 +2,11 @@
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _mixed(counter):
     """The counter-th number of the SplitMix64 sequence, as a float in [0, 1)."""
     z = counter * np.uint64(0x9E3779B97F4A7C15)

@@ -2,8 +2,9 @@
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
 
+from evener.arrays_kernels import copy_to
+from evener.jit_kernels import inner, njit
 from evener.mapping.scene_kernels import count_seconds, fits
 
 
@@ -18,7 +19,7 @@ def best_of_all(scene, as_soon, most, device):
     _sweep(scene, min(as_soon * least, most), True, device)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _sweep(scene, ceiling, choose, device):
     """Return the least makespan of all mappings; choose the nearest of those up to `ceiling`."""
     k = device.size
@@ -38,7 +39,7 @@ def _sweep(scene, ceiling, choose, device):
             least = min(least, makespan)
             if choose and makespan <= ceiling and hop_bytes < fewest:
                 fewest = hop_bytes * (1 - 1e-12)
-                device[:] = order
+                copy_to(order, device)
         # The next permutation in lexicographic order.
         i = k - 2
         while i >= 0 and order[i] > order[i + 1]:
@@ -49,4 +50,7 @@ def _sweep(scene, ceiling, choose, device):
         while order[j] < order[i]:
             j -= 1
         order[i], order[j] = order[j], order[i]
-        order[i + 1 :] = order[i + 1 :][::-1].copy()
+        i, j = i + 1, k - 1
+        while i < j:
+            order[i], order[j] = order[j], order[i]
+            i, j = i + 1, j - 1

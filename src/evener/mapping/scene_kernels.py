@@ -8,7 +8,8 @@ seconds are in `computing` and `talking` alone, as in evener.metrics.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 
 class Scene(NamedTuple):
@@ -39,7 +40,7 @@ class Scene(NamedTuple):
     hops: np.ndarray
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(forceinline=True)
 def link_kind(scene, p, q):
     """Return the kind of link between two different devices."""
     if scene.kind.size > 0:
@@ -51,19 +52,19 @@ def link_kind(scene, p, q):
     return level
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(forceinline=True)
 def computing(scene, b, d):
     """Seconds that block b takes on device d."""
     return scene.weight[b, 0] / scene.speed[d]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inner(forceinline=True)
 def talking(scene, kind, n_bytes):
     """Seconds that either end of a link spends on an exchange of n_bytes, both ways together."""
     return scene.alpha[kind] + scene.beta[kind] * n_bytes
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def fits(scene, b, d):
     """Whether block b keeps the contract of device d, or has been there from the beginning."""
     if scene.home[b] == d:
@@ -74,7 +75,7 @@ def fits(scene, b, d):
     return 0 < scene.size[b] <= scene.cap[d]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def block_seconds(scene, device, b, d):
     """Seconds of block b on device d, the others being where `device` says."""
     total = computing(scene, b, d)

@@ -8,8 +8,8 @@ move by move.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.mapping.scene_kernels import (
     block_seconds,
     computing,
@@ -38,7 +38,7 @@ class Nearby(NamedTuple):
     window: int
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _change(scene, fixed, rate, device, b, c):
     """What all messages together cost more after blocks b and c have swapped devices."""
     p, q = device[b], device[c]
@@ -58,7 +58,7 @@ def _change(scene, fixed, rate, device, b, c):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _list_changes(scene, device, b, c, extra, touched):
     """Seconds that a swap adds to every block: extra (k,), which was 0; touched: their list.
 
@@ -87,7 +87,7 @@ def _list_changes(scene, device, b, c, extra, touched):
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _worst_after(scene, device, seconds, b, c, extra, touched):
     """The longest seconds among the blocks that a swap touches; extra is 0 again after it."""
     count = _list_changes(scene, device, b, c, extra, touched)
@@ -99,7 +99,7 @@ def _worst_after(scene, device, seconds, b, c, extra, touched):
     return worst
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _swap(scene, device, at, seconds, b, c, extra, touched):
     count = _list_changes(scene, device, b, c, extra, touched)
     for i in range(count):
@@ -113,7 +113,7 @@ def _swap(scene, device, at, seconds, b, c, extra, touched):
     seconds[c] = block_seconds(scene, device, c, device[c])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _candidates(device, nearby, b, stamp, mark, found):
     """List devices worth a try for block b in `found`; returns their number."""
     k = device.size
@@ -242,7 +242,7 @@ def lower_makespan(scene, tolerance, goal, nearby, budget, device, at, seconds):
     return swaps
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _last_after(scene, device, seconds, b, c, last, shared):
     """Seconds of the last block after a swap that changes only whom it talks to; else none."""
     if b == last or c == last:

@@ -7,8 +7,8 @@ Gains are whole numbers: the weight of a vertex's edges across less that of thos
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import njit
 from evener.partitioning.fm_kernels import drop, sift_down, sift_up
 
 LEAST_PATIENCE, MOST_PATIENCE = 30, 200  # moves without a new best point before a pass ends

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import njit
 from evener.partitioning.fm_kernels import drop, sift_up
 
 

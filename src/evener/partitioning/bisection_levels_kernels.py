@@ -7,8 +7,9 @@ The graphs of all levels lie one after the other in flat arrays.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.arrays_kernels import copy_to
+from evener.jit_kernels import inner, njit
 from evener.partitioning.bisection_fm_kernels import refine_sides
 from evener.partitioning.bisection_kernels import grow, hops
 from evener.partitioning.coarsening_kernels import contract, number_clusters
@@ -24,7 +25,7 @@ MANY = 16  # edges; vertices of more count the same
 PASSES = 6
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def pair_vertices(xadj, adjncy, adjwgt, vwgt, order, heaviest, leader, waiting):
     """Pair neighbours along heavy edges, light vertices first; returns the number of clusters.
 
@@ -79,7 +80,7 @@ def pair_vertices(xadj, adjncy, adjwgt, vwgt, order, heaviest, leader, waiting):
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def light_first(xadj, order, sorted_order):
     """Sort vertices by degree, stable; those of MANY edges and more are alike."""
     starts = np.zeros(MANY + 2, np.int64)
@@ -91,20 +92,20 @@ def light_first(xadj, order, sorted_order):
         d = min(np.int64(xadj[v + 1]) - np.int64(xadj[v]), MANY)
         sorted_order[starts[d]] = v
         starts[d] += 1
-    order[:] = sorted_order[: order.size]
+    copy_to(sorted_order[: order.size], order)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def longer(values, room):
     """The same values in an array with room for so many."""
     if room <= values.size:
         return values
     copy = np.empty(max(room, 2 * values.size), values.dtype)
-    copy[: values.size] = values
+    copy_to(values, copy)
     return copy
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins):
     """Pair vertices again and again, until ENOUGH are left or few find a mate.
 
@@ -151,7 +152,7 @@ def shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins):
     return depth, es, ws
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def first_sides(
     xadj, adjncy, adjwgt, vwgt, goal, slack, seed, tries, sides, gain, place, items, keys, moved
 ):
@@ -183,7 +184,7 @@ def first_sides(
         cost = (cut + 1) * (1 + 10 * max(0.0, abs(weight - goal) - room) / max(total, 1e-300))
         if cost < least:
             least, held = cost, weight
-            sides[:] = tried
+            copy_to(tried, sides)
     return held
 
 
@@ -200,9 +201,11 @@ def halve(xadj, adjncy, adjwgt, vwgt, share, slack, seed, tries, side):
     coarse_of, sides = np.empty(ROOM * n, np.uint32), np.zeros(ROOM * n, np.int32)
     size, at = np.zeros(MOST_LEVELS + 1, np.int64), np.zeros(MOST_LEVELS + 1, np.int64)
     begins = np.zeros(MOST_LEVELS + 2, np.int64)
-    xs[: n + 1], es[:m], ws[:m], vs[:n] = xadj, adjncy, 1, vwgt
-    if adjwgt.size > 0:
-        ws[:m] = adjwgt
+    copy_to(xadj, xs)
+    copy_to(adjncy, es)
+    copy_to(vwgt, vs)
+    ws[:m] = 1
+    copy_to(adjwgt, ws)
     size[0], begins[1] = n, m
     depth, es, ws = shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins)
     gain, place, moved = np.empty(n, np.int64), np.empty(n, np.int32), np.empty(n, np.int32)
@@ -224,5 +227,5 @@ def halve(xadj, adjncy, adjwgt, vwgt, share, slack, seed, tries, side):
             lx, es[first:last], ws[first:last], lv, goal - room, goal + room, PASSES, sides[a:b],
             weight, gain, place, items, keys, moved,
         )  # fmt: skip
-    side[:] = sides[:n]
+    copy_to(sides[:n], side)
     return cut

@@ -8,7 +8,8 @@ unsigned, which spares a check for negative ones; an empty `adjwgt` means that a
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import njit
 
 RATED = 64  # neighbouring clusters that a vertex compares
 TOGETHER = 128  # rows that are asked for together

@@ -2,7 +2,8 @@
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 GOLDEN = 0.6180339887498949
 
@@ -138,7 +139,7 @@ def grow_trees(xadj, adjncy, part, turn, queue, parent, children):
                     tail += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def can_leave(xadj, adjncy, part, v, parent, children):
     """Whether v is a leaf of its block's tree, or becomes one when its leaves hang elsewhere."""
     if children[v] == 0:
@@ -166,7 +167,7 @@ def can_leave(xadj, adjncy, part, v, parent, children):
     return children[v] == 0
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def change_tree(xadj, adjncy, part, v, b, parent, children):
     """Take the leaf v out of its block's tree and hang it into that of block b; returns the
     parent it had, or a negative number.

@@ -10,8 +10,9 @@ too light and the flow goes on, as long as the cut is cheaper than the old borde
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.arrays_kernels import copy_to
+from evener.jit_kernels import inner, njit
 from evener.partitioning.fm_kernels import HUB
 from evener.partitioning.maxflow_kernels import FREE, SINK, SOURCE, extreme_cuts, send_all, tie
 
@@ -49,7 +50,7 @@ def list_borders(xadj, adjncy, part, k, seen, first, last, pair, vertex):
                 count += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _corridor(xadj, adjncy, vwgt, part, a, b, border, caps, local, found, layer):
     """Collect vertices of blocks a and b around their border; their number.
 
@@ -58,7 +59,8 @@ def _corridor(xadj, adjncy, vwgt, part, a, b, border, caps, local, found, layer)
     """
     count, full = 0, np.zeros(2)
     shut = np.zeros(2, np.bool_)
-    for v in border:
+    for near in border:
+        v = np.int64(near)
         if part[v] != a and part[v] != b:
             continue
         other = b if part[v] == a else a
@@ -73,24 +75,25 @@ def _corridor(xadj, adjncy, vwgt, part, a, b, border, caps, local, found, layer)
         p = part[v]
         other = b if p == a else a
         for e in range(xadj[v], xadj[v + 1]):
-            u = adjncy[e]
+            u = np.int64(adjncy[e])
             if local[u] >= 0:
                 continue
             if part[u] == p:
-                count = _take(
-                    xadj, vwgt, part, b, u, steps + 1, caps, full, shut, local, found, layer, count
-                )
+                reached = steps + 1
             elif part[u] == other and steps == 1:
-                count = _take(
-                    xadj, vwgt, part, b, u, 1, caps, full, shut, local, found, layer, count
-                )
+                reached = 1
+            else:
+                continue
+            count = _take(
+                xadj, vwgt, part, b, u, reached, caps, full, shut, local, found, layer, count
+            )
         i += 1
         if shut[0] and shut[1]:
             break
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _take(xadj, vwgt, part, b, v, steps, caps, full, shut, local, found, layer, count):
     """Add v to the corridor where its side has room; the corridor's new size."""
     side = 1 if part[v] == b else 0
@@ -104,7 +107,7 @@ def _take(xadj, vwgt, part, b, v, steps, caps, full, shut, local, found, layer, 
     return count + 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _network(xadj, adjncy, adjwgt, part, a, b, price, local, found, count):
     """The corridor as a network, as maxflow_kernels has it, and what its present border costs.
 
@@ -156,7 +159,7 @@ def _network(xadj, adjncy, adjwgt, part, a, b, price, local, found, count):
     return start, head, back, room, supply, cost
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _outside(x, total, low, high, a, b):
     """How far outside their limits the blocks are where a weighs x of both's total."""
     y = total - x
@@ -165,7 +168,7 @@ def _outside(x, total, low, high, a, b):
     )
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _tie_some(supply, side, vwgt, found, order, wanted, to):
     """Tie vertices of the other side to `to`, in this order, until they weigh `wanted`.
 
@@ -187,7 +190,7 @@ def _tie_some(supply, side, vwgt, found, order, wanted, to):
     return some, sent
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _deepest_first(part, a, found, count):
     """The corridor from far inside block a to far inside the other; it lies breadth first."""
     order = np.empty(count, np.int32)
@@ -203,7 +206,7 @@ def _deepest_first(part, a, found, count):
     return order
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _cut(
     start, head, back, room, supply, cost, vwgt, part, found, count, fixed, total, low, high, a, b,
     most_outside, side,
@@ -295,7 +298,7 @@ def cut_pairs(
             local[found[j]] = -1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _assign(vwgt, part, weight, a, b, side, found, count):
     """Give the corridor's vertices to the blocks of their side of the cut."""
     for j in range(count):
@@ -321,6 +324,6 @@ def colour_pairs(pairs, order, k, colour):
         for block in (a, b):
             if c >= used[block].size:
                 longer = np.zeros(2 * c, np.bool_)
-                longer[: used[block].size] = used[block]
+                copy_to(used[block], longer)
                 used[block] = longer
             used[block][c] = True

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import njit
 
 MOST = 5  # blocks of which a vertex keeps the load
 DUST = np.float32(0.05)  # of the largest load at a vertex: what is less is forgotten

@@ -6,8 +6,8 @@ lists them and everything after works on that list, extended by the neighbours o
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.connecting_kernels import can_leave, change_tree
 from evener.partitioning.heap_kernels import drop_first, push, with_room
 
@@ -73,7 +73,7 @@ def pair_keys(xadj, adjncy, part, boundary, n_boundary, k, keys):
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def nearest(starts, other, source, wanted, may_pass, parent_arc, parent, seen, queue, stamp):
     """Breadth-first search from `source` to the nearest block with wanted > 0, or NO_PATH.
 
@@ -157,7 +157,7 @@ def route(starts, other, reverse, order, excess, deficit, room, spare, may_pass,
         flow[back] -= common
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def arc_of(starts, other, a, b):
     """Index of arc a -> b in the quotient graph, by bisection; -1 where there is none."""
     first, last = starts[a], starts[a + 1]
@@ -220,7 +220,7 @@ def seeds_of_arcs(
             seed_starts[arc + 1] += seed_starts[arc]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def gain_of(xadj, adjncy, adjwgt, part, v, a, b):
     """Cut weight saved by moving v from block a to b, and whether v touches b."""
     gain = 0.0
@@ -237,7 +237,7 @@ def gain_of(xadj, adjncy, adjwgt, part, v, a, b):
     return gain, touches
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def violation(weight, memory, low, high, cap, scale):
     """How far a block is outside its contract, relative to its target [1]."""
     off = max(low - weight, weight - high)
@@ -245,7 +245,7 @@ def violation(weight, memory, low, high, cap, scale):
     return max(off, 0.0) / scale + max(over, 0.0)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def relieves(a, b, w, m, weight, memory, low, high, caps, scale):
     """Whether moving weight w and m bytes from a to b brings both nearer to their contract."""
     now = violation(weight[a], memory[a], low[a], high[a], caps[a], scale[a])

@@ -10,7 +10,8 @@ that groups can be searched side by side with exact gains.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import njit
 
 NEVER = -(1 << 60)
 HEAP = 1 << 16

@@ -10,7 +10,9 @@ ascending order, so ties between equal keys fall by vertex number without compar
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.arrays_kernels import copy_to, sort_along
+from evener.jit_kernels import inner, njit
 
 BINS = 1024
 SHORT = 2048  # candidates; sorting so few costs nothing beside the passes over a range
@@ -77,7 +79,7 @@ def bisect(points, weights, ideal, inertial, part):
         top += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _middle(ideal, low, high):
     """Boundary strictly between blocks low and high - 1 that halves their target best."""
     half = 0.5 * (ideal[low] + ideal[high])
@@ -87,7 +89,7 @@ def _middle(ideal, low, high):
     return min(max(b, low + 1), high - 1)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _copy_longest(points, first, last, keys):
     """Keys: the coordinate with the largest extent, the first of several."""
     longest, extent = 0, -1.0
@@ -99,10 +101,10 @@ def _copy_longest(points, first, last, keys):
             high = max(high, x[i])
         if high - low > extent:
             longest, extent = j, high - low
-    keys[first:last] = points[longest, first:last]
+    copy_to(points[longest, first:last], keys[first:last])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _project(points, first, last, axis, keys):
     """Keys: the component along the axis."""
     d = points.shape[0]
@@ -113,7 +115,7 @@ def _project(points, first, last, axis, keys):
         keys[i] = key
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _principal_axis(points, weights, first, last, axis):
     """Unit vector along which the weighted points spread most; a range of no weight counts 1s."""
     d = points.shape[0]
@@ -142,7 +144,7 @@ def _principal_axis(points, weights, first, last, axis):
     _largest_eigenvector(spread, axis)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _largest_eigenvector(a, axis):
     """By Jacobi's rotations; its largest component is positive. `a` is destroyed."""
     d = a.shape[0]
@@ -185,7 +187,7 @@ def _largest_eigenvector(a, axis):
         axis[j] = sign * vectors[j, best]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _split(keys, weights, origin, points, first, last, goal, candidates, spare, spare_origin):
     """Move what belongs left of the split to the front; returns how many, and their weight."""
     if goal <= 0:
@@ -215,14 +217,14 @@ def _split(keys, weights, origin, points, first, last, goal, candidates, spare, 
         left += goes
         right += not goes
     for j in range(d):
-        points[j, left:last] = spare[j, :right]
+        copy_to(spare[j, :right], points[j, left:last])
     if weighted:
-        weights[left:last] = spare[d, :right]
-    origin[left:last] = spare_origin[:right]
+        copy_to(spare[d, :right], weights[left:last])
+    copy_to(spare_origin[:right], origin[left:last])
     return left - first, total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _find(keys, weights, first, last, goal, candidates):
     """Where to split [first, last) so that the weight on the left is nearest to `goal` > 0.
 
@@ -259,11 +261,14 @@ def _find(keys, weights, first, last, goal, candidates):
                 count += 1
         n = count
         x, w = candidates[0, :n], candidates[1, :n] if weighted else weights
-    order = np.argsort(x[:n], kind="mergesort")
+    order, keys = np.empty(n, np.int64), np.empty(n)
+    for i in range(n):
+        order[i], keys[i] = i, x[i]
+    sort_along(keys, order)
     return _place(x, w, order, done, goal)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _place(x, w, order, done, goal):
     """The exact split among sorted candidates; as _find."""
     weighted = w.size > 0

@@ -2,7 +2,8 @@
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 STALLED = 40  # swaps without a new best after which a pass ends
 
@@ -97,7 +98,7 @@ def improve(starts, other, n_bytes, members, kind, kinds, passes, side):
     return between
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _exchange(starts, other, n_bytes, b, c, side, gain):
     """Swap b and c, and keep the gains of all others right."""
     for own in (b, c):

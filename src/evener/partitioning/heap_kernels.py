@@ -5,16 +5,18 @@ Three parallel arrays and a size; the driver sees to it that they are large enou
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.arrays_kernels import copy_to
+from evener.jit_kernels import inner
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def before(keys, ages, i, j):
     """Whether entry i leaves the heap before entry j."""
     return keys[i] > keys[j] or (keys[i] == keys[j] and ages[i] < ages[j])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def swap(keys, ages, items, i, j):
     """Exchange two entries."""
     keys[i], keys[j] = keys[j], keys[i]
@@ -22,7 +24,7 @@ def swap(keys, ages, items, i, j):
     items[i], items[j] = items[j], items[i]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def push(keys, ages, items, size, key, age, item):
     """Add an entry; returns the new size."""
     keys[size], ages[size], items[size] = key, age, item
@@ -36,19 +38,22 @@ def push(keys, ages, items, size, key, age, item):
     return size + 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def with_room(keys, ages, items, size):
     """The arrays as they are, or twice as long where they are full."""
     if size < keys.size:
         return keys, ages, items
-    return (
-        np.append(keys, np.empty_like(keys)),
-        np.append(ages, np.empty_like(ages)),
-        np.append(items, np.empty_like(items)),
-    )
+    return _doubled(keys), _doubled(ages), _doubled(items)
 
 
-@njit(cache=True, nogil=True)
+@inner()
+def _doubled(values):
+    longer = np.empty(2 * values.size, values.dtype)
+    copy_to(values, longer)
+    return longer
+
+
+@inner()
 def drop_first(keys, ages, items, size):
     """Remove the first entry (index 0); returns the new size."""
     size -= 1

@@ -1,7 +1,8 @@
 """Takes the graph of one group's vertices out of the whole, in time linear in its edges."""
 
 # mypy: ignore-errors
-from numba import njit
+
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

@@ -8,7 +8,8 @@ beats everywhere are struck out; what is left is handed down, and compared point
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 LEAF = 32  # points a leaf
 FAN = 16  # leaves a branch, branches a bough
@@ -44,7 +45,7 @@ def sum_leaves(points, weights, first_leaf, last_leaf, low, high, mass, moment):
             low[leaf, j], high[leaf, j], moment[leaf, j] = least, most, total
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _strike_out(low, high, box, names, places, scales, count, lead, to_names, to_places, to_scales):
     """Keep the centres that are nearest to some place in the box; return their number.
 

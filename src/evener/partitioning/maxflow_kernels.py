@@ -10,14 +10,16 @@ to either once the flow is sent (`tie`), and more be sent.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evener.arrays_kernels import copy_to
+from evener.jit_kernels import inner
 
 FREE, SOURCE, SINK = 0, 1, 2  # who reaches a vertex
 TIED = np.int64(1) << 60  # supply of a vertex that no cut takes from its side
 FAR = 1 << 30
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def send_all(start, head, back, room, supply, most, most_looks, far, queue, current, path):
     """Send flow until none fits; what was sent. Less where it is `most`, or where the arcs looked
     at are most_looks: then -1.
@@ -29,7 +31,7 @@ def send_all(start, head, back, room, supply, most, most_looks, far, queue, curr
         i = _distances(start, head, room, supply, far, queue) - 1
         if i < 0:
             break
-        current[:] = start[:-1]
+        copy_to(start[:-1], current)
         looks += head.size
         shortest = far[queue[i]]
         # The nearest sinks are at the end of the queue.
@@ -49,7 +51,7 @@ def send_all(start, head, back, room, supply, most, most_looks, far, queue, curr
     return sent
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _distances(start, head, room, supply, far, queue):
     """Fill far (n,), the arcs from the source, as far as the nearest sinks; elsewhere -1.
 
@@ -80,7 +82,7 @@ def _distances(start, head, room, supply, far, queue):
     return end if shortest < FAR else 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _path_to_source(start, head, back, room, supply, far, current, sink, path):
     """Find a shortest path, from its end, along arcs that were not given up: its length or -1,
     and the arcs looked at.
@@ -107,7 +109,7 @@ def _path_to_source(start, head, back, room, supply, far, current, sink, path):
     return length, looks
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _send_along(head, back, room, supply, sink, path, length):
     """Send what fits; how much that is."""
     source = head[back[path[length - 1]]]
@@ -122,7 +124,7 @@ def _send_along(head, back, room, supply, sink, path, length):
     return amount
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def extreme_cuts(start, head, back, room, supply, queue, side):
     """side (n,) int8 after all was sent: SOURCE where the source still reaches, SINK where the
     sink is still reached from, FREE elsewhere. Both are sides of minimum cuts.
@@ -147,7 +149,7 @@ def extreme_cuts(start, head, back, room, supply, queue, side):
                     end += 1
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def tie(supply, v, to):
     """Tie v to the source or the sink; what is then sent from one to the other through v."""
     opposite = supply[v] < 0 if to == SOURCE else supply[v] > 0

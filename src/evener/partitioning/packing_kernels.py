@@ -6,14 +6,14 @@ boundary. Each step takes the move, or the swap, that lowers the violation most.
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.enforce_kernels import gain_of, violation
 
 TINY = 1e-12
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def pair_change(a, b, w, m, weight, memory, low, high, caps, scale):
     """How much the violation of blocks a and b falls when weight w and bytes m go from a to b."""
     now = violation(weight[a], memory[a], low[a], high[a], caps[a], scale[a])

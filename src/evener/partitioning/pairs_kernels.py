@@ -8,8 +8,8 @@ side: whatever else they read of each other's vertices is only that those lie in
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.fm_kernels import drop, sift_down, sift_up
 
 OUT, MOVED = -1, -2  # what `place` says of vertices that are in no heap
@@ -69,12 +69,12 @@ def near_border(xadj, adjncy, part, a, b, members_a, members_b, depth, seen, fou
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _outside(weight, low, high):
     return max(0.0, weight - high) + max(0.0, low - weight)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _search(
     xadj, adjncy, adjwgt, vwgt, part, a, b, weight, low, high, found, backwards, patience, place,
     moved,
@@ -149,7 +149,7 @@ def _search(
     return n_best, n_moved, best, best_off
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _flip(vwgt, part, a, b, weight, v):
     p = part[v]
     q = b if p == a else a

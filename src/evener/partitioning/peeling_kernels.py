@@ -1,7 +1,8 @@
 """Takes balls of vertices out of a block, each grown beside the one before [Far88]_."""
 
 # mypy: ignore-errors
-from numba import njit
+
+from evener.jit_kernels import njit
 
 # Vertices met one after another that do not fit, after which a ball is given up.
 MISSES = 4096

@@ -9,7 +9,8 @@ want the same cluster.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 SETTLED = 0.03  # share of vertices that changed in a round which is then the last
 
@@ -41,7 +42,7 @@ def gather(xadj, adjncy, adjwgt, vwgt, part, cap, order, rounds, leader, weight)
     _name_by_first(leader)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _bonds(xadj, adjncy, adjwgt, part, v, leader, bond, near):
     """Set bond[c] for the clusters next to v, listed in `near`; returns how many."""
     unit = adjwgt.size == 0
@@ -59,7 +60,7 @@ def _bonds(xadj, adjncy, adjwgt, part, v, leader, bond, near):
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _choose(v, w, cap, leader, weight, size, bond, near, wanted):
     """Return the cluster v is best in, its own if none is better, and clear the bonds.
 
@@ -80,7 +81,7 @@ def _choose(v, w, cap, leader, weight, size, bond, near, wanted):
     return best
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _join_alone(vwgt, part, cap, order, wanted, leader, weight):
     """Join vertices that are alone in their cluster with others that wanted the same one."""
     members = np.zeros(leader.size, np.int32)
@@ -99,7 +100,7 @@ def _join_alone(vwgt, part, cap, order, wanted, leader, weight):
             last[wanted[v]] = v
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _name_by_first(leader):
     """Let the first member of every cluster be its leader."""
     first = np.full(leader.size, -1, np.int32)

@@ -6,8 +6,8 @@ that are too light, at the least loss.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.heap_kernels import drop_first, push
 from evener.partitioning.propagation_kernels import connect, far, put
 
@@ -15,7 +15,7 @@ HAIR = 1e-9  # losses that differ by less are the same
 LOOKS = 4  # at a vertex, in the mean; then losses are taken as they are
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def shortage(board):
     """Return the weight that all blocks together are short of `low`."""
     total = 0.0
@@ -24,7 +24,7 @@ def shortage(board):
     return total
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def shortens(board, p, q, w):
     """Return by how much the shortage grows when weight w leaves p for q."""
     left = max(0.0, board.low[p] - board.weight[p] + w) - max(0.0, board.low[p] - board.weight[p])
@@ -32,7 +32,7 @@ def shortens(board, p, q, w):
     return left - came
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def excess(board):
     """Return the weight above `high`, and that missing below `low` more than what fills it up."""
     over = 0.0
@@ -65,7 +65,7 @@ def drain(board, hint, woken):
             _move_least(board, np.arange(n), hint, -1, False, woken)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _feed_by_neighbours(board, hint, woken):
     """Let every block below `low` take from among its neighbours what they lose least by."""
     n, k = board.part.size, board.weight.size
@@ -96,7 +96,7 @@ def _feed_by_neighbours(board, hint, woken):
         _move_least(board, around[:size], hint, b, False, woken)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _may_leave(board, v, over):
     """Whether v's block can spare it: as it is too heavy, or as it stays at `low` or more."""
     p, w = board.part[v], board.vwgt[v]
@@ -105,7 +105,7 @@ def _may_leave(board, v, over):
     return w > 0 and board.weight[p] - w >= board.low[p]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _move_least(board, candidates, hint, to, over, woken):
     """Move the candidates that lose least for their weight until blocks hold, or none fits; to
     block `to` alone, until that holds, if it is not -1.
@@ -133,14 +133,14 @@ def _move_least(board, candidates, hint, to, over, woken):
         if looks < most and size > 0 and lost > hoped + HAIR and -lost < keys[0]:
             size = push(keys, ages, items, size, -lost, v, v)
             continue
-        missing += shortens(board, board.part[v], q, board.vwgt[v])
+        missing += shortens(board, np.int64(board.part[v]), q, board.vwgt[v])
         put(board, v, q)
         for e in range(board.xadj[v], board.xadj[v + 1]):
             woken[board.adjncy[e]] = 1
         woken[v] = 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _way_out(board, v, to, over, bond, near):
     """Return the block to which v moves at the least loss, or -1, and that loss for its weight.
 

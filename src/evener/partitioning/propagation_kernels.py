@@ -11,7 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import inner, njit
 
 
 class Board(NamedTuple):
@@ -127,7 +128,7 @@ def sent(board, volumes):
         volumes[board.part[v]] += board.length[v] - 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def connect(board, v, bond, near):
     """Set bond[b] for the blocks near v, its own first in `near`; returns how many.
 
@@ -165,7 +166,7 @@ def connect(board, v, bond, near):
     return _add_own_net(board, v, bond, near, size)
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def far(board, v, b):
     """Return the bond of v with a block b that is not near."""
     if not board.volumes:
@@ -177,7 +178,7 @@ def far(board, v, b):
     return -board.price[b] * others
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _add_own_net(board, v, bond, near, size):
     """Take off what v itself costs a block: its price for every other block among neighbours."""
     p = board.part[v]
@@ -192,7 +193,7 @@ def _add_own_net(board, v, bond, near, size):
     return size
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _repin(board, u, p, q):
     """Count one vertex of the net of u in block q instead of p."""
     begin = board.first[u]
@@ -220,14 +221,14 @@ def _repin(board, u, p, q):
     board.counts[at_q] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def put(board, v, q):
     """Move v to block q."""
-    p = board.part[v]
+    p, q = np.int64(board.part[v]), np.int64(q)
     board.part[v] = q
     board.weight[p] -= board.vwgt[v]
     board.weight[q] += board.vwgt[v]
     if board.volumes:
         _repin(board, v, p, q)
         for e in range(board.xadj[v], board.xadj[v + 1]):
-            _repin(board, board.adjncy[e], p, q)
+            _repin(board, np.int64(board.adjncy[e]), p, q)

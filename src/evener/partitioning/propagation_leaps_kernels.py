@@ -9,8 +9,9 @@ begin to. Blocks may be overloaded for the time being, and are drained.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.arrays_kernels import copy_to, sort_along
+from evener.jit_kernels import inner, njit
 from evener.partitioning.propagation_draining_kernels import drain, excess
 from evener.partitioning.propagation_kernels import connect, put
 
@@ -37,19 +38,20 @@ def leap(board, rounds, patience, boldness, most):
         if now_off < off or (now_off == off and cut < least):
             if now_off < off or cut < PROGRESS * least:
                 idle = 0
-            best[:], least, off = board.part, cut, now_off
+            least, off = cut, now_off
+            copy_to(board.part, best)
         if idle >= patience or turn == rounds:
             break
         _hear(board, wish, gain, rests)
         _fulfil(board, wish, gain, rests, most, stale)
         drain(board, loss, stale)
-    board.part[:] = best
+    copy_to(best, board.part)
     board.weight[:] = 0
     for v in range(n):
         board.weight[best[v]] += board.vwgt[v]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _make_wishes(board, stale, boldness, wish, gain, loss, away):
     """Set wish (n,), the block each vertex is bound to most besides its own, and gain (n,), what
     going there alone would win; -1 for those that would lose more than they dare. loss (n,): the
@@ -79,7 +81,7 @@ def _make_wishes(board, stale, boldness, wish, gain, loss, away):
         wish[v], gain[v] = best if daring else -1, highest - own
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _hear(board, wish, gain, heard):
     """Set heard (n,): those who do not lose if neighbours whose wish gains more have theirs; those
     heard last rest, and wish nothing.
@@ -107,14 +109,23 @@ def _hear(board, wish, gain, heard):
         heard[v] = won >= 0
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _fulfil(board, wish, gain, heard, most, stale):
     """Move those heard, the greatest gains first, while blocks stay below most (k,); those whom
     their block has no room for are not heard. stale (n,): set for those whose wish may change.
     """
-    who = np.flatnonzero(heard)
-    for i in np.argsort(-gain[who], kind="mergesort"):
-        v, b = who[i], wish[who[i]]
+    count = 0
+    for v in range(heard.size):
+        count += heard[v]
+    who, lost = np.empty(count, np.int64), np.empty(count)
+    i = 0
+    for v in range(heard.size):
+        if heard[v]:
+            who[i], lost[i] = v, -gain[v]
+            i += 1
+    sort_along(lost, who)
+    for v in who:
+        b = wish[v]
         if board.weight[b] + board.vwgt[v] > most[b]:
             heard[v] = False
         else:

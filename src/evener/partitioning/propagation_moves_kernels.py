@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.propagation_draining_kernels import shortage, shortens
 from evener.partitioning.propagation_kernels import connect, put
 
@@ -26,7 +26,7 @@ def sweep(board, order, most, active, woken):
     for v in order:
         if not active[v]:
             continue
-        p, w = board.part[v], board.vwgt[v]
+        p, w = np.int64(board.part[v]), board.vwgt[v]
         size = connect(board, v, bond, near)
         best, highest, emptiest = -1, bond[p], board.weight[p] / board.high[p]
         for i in range(1, size):
@@ -100,10 +100,10 @@ def swap(board, order):
     return won
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _exchange(board, v, u, gain, bond, near):
     """Swap v and u where that keeps the limits and gains; returns the gain, or 0."""
-    p, q = board.part[v], board.part[u]
+    p, q = np.int64(board.part[v]), np.int64(board.part[u])
     more = board.vwgt[v] - board.vwgt[u]
     if more != 0:
         to, out = board.weight[q] + more, board.weight[p] - more

@@ -4,8 +4,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import njit
 from evener.partitioning.fm_kernels import HEAP, HUB, NEVER, drop, sift_down, sift_up
 from evener.partitioning.several_kernels import outside
 
@@ -106,7 +106,8 @@ def search(
     moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
     pull, scratch = np.zeros(k, np.int64), np.empty(k, np.int32)
     total, work = 0, 0
-    for seed in seeds:
+    for one in seeds:
+        seed = np.int64(one)
         if work > budget:
             break
         degree = np.int64(xadj[seed + 1]) - np.int64(xadj[seed])
@@ -130,7 +131,7 @@ def search(
         off, best_off = 0.0, 0.0
         steps, sum1, sum2 = 0, 0.0, 0.0
         while size > 0:
-            v, key = items[0], keys[0]
+            v, key = np.int64(items[0]), keys[0]
             work += np.int64(xadj[v + 1]) - np.int64(xadj[v])
             gain, to = _best_move(
                 v, xadj, adjncy, adjwgt, loads, part, weight, soft_low, soft_high, price, pull,
@@ -172,7 +173,7 @@ def search(
             if n_moved >= HEAP - 1 or work > budget:
                 break
             for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
+                u = np.int64(adjncy[e])
                 if lock[u] == stamp:
                     continue
                 i = place[u]

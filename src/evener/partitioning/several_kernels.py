@@ -10,21 +10,21 @@ sum, so that every descent ends.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.fm_kernels import drop, sift_down, sift_up
 
 NOTHING = -1e300
 LEAST = 1e-13  # a move that lowers the sum by less is none
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def outside(x, low, high):
     """How far x is outside [low, high]."""
     return max(0.0, x - high) + max(0.0, low - x)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def change(loads, v, sign, b, weight, low, high, cost):
     """How the sum changes where block b gets sign * what v weighs."""
     total = 0.0
@@ -47,7 +47,7 @@ def sum_loads(part, loads, weight):
             weight[b, i] += loads[v, i]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def is_off(b, weight, low, high):
     """Whether some weight of block b is outside its limits."""
     for i in range(weight.shape[1]):
@@ -66,7 +66,7 @@ def count_off(weight, low, high):
     return count
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _relief(
     v, xadj, adjncy, adjwgt, loads, part, weight, low, high, cost, anywhere, pull, touched
 ):  # fmt: skip
@@ -124,7 +124,8 @@ def descend(
     size = 0
     if off == 0:
         return 0
-    for v in seeds:
+    for one in seeds:
+        v = np.int64(one)
         worth, to = _relief(
             v, xadj, adjncy, adjwgt, loads, part, weight, inner_low, inner_high, cost, anywhere,
             pull, touched,
@@ -135,7 +136,7 @@ def descend(
             sift_up(items, keys, place, size - 1)
     moves = 0
     while size > 0 and off > 0 and moves < most_moves:
-        v = items[0]
+        v = np.int64(items[0])
         worth, to = _relief(
             v, xadj, adjncy, adjwgt, loads, part, weight, inner_low, inner_high, cost, anywhere,
             pull, touched,
@@ -161,7 +162,7 @@ def descend(
         part[v] = to
         moves += 1
         for e in range(xadj[v], xadj[v + 1]):
-            u = adjncy[e]
+            u = np.int64(adjncy[e])
             worth, target = _relief(
                 u, xadj, adjncy, adjwgt, loads, part, weight, inner_low, inner_high, cost,
                 anywhere, pull, touched,
@@ -180,7 +181,7 @@ def descend(
     return moves
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _swap_change(loads, u, v, p, q, weight, low, high, cost):
     """How the sum changes where p gives u to q and gets v."""
     total = 0.0

@@ -2,7 +2,8 @@
 
 # mypy: ignore-errors
 import numpy as np
-from numba import njit
+
+from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)

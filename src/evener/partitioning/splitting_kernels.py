@@ -8,8 +8,8 @@ with exact gains; the best of some tries is divided further.
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.bisection_kernels import grow
 from evener.partitioning.coarsening_kernels import (
     contract,
@@ -71,7 +71,7 @@ def split(xadj, adjncy, adjwgt, vwgt, targets, blocks, slack, tries, draws, part
         size += 2
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _share(targets, blocks, b, half, c):
     """Return the share of the first of two halves of some blocks."""
     first, total = 0.0, 0.0
@@ -82,7 +82,7 @@ def _share(targets, blocks, b, half, c):
     return first / total if total > 0 else 0.5
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _taken(xadj, adjncy, adjwgt, vwgt, own, name, group, number):
     """Return the graph of the vertices `own`; their group becomes `name`; number (n,): scratch."""
     room = 0
@@ -104,7 +104,7 @@ def _taken(xadj, adjncy, adjwgt, vwgt, own, name, group, number):
     return ends, others[:q].copy(), weights[:q].copy(), vwgt[own]
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _halves(graph, share, slack, draws):
     """Return sides (n,), of which side 0 has about `share` of the weight: shrunk, grown from as
     many vertices of the smallest graph as there are draws, and the best improved on the way back.
@@ -136,7 +136,7 @@ def _halves(graph, share, slack, draws):
     return side
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _shrunk(graph, cap, seed):
     """Return the graph of clusters of weight up to `cap`, and the cluster (n,) of every vertex."""
     xadj, adjncy, adjwgt, vwgt = graph
@@ -160,7 +160,7 @@ def _shrunk(graph, cap, seed):
     return (ends, found[:used].copy(), weights[:used].copy(), heavy), of
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _best_grown(graph, goal, room, draws, place, items, keys):
     """Return the sides (n,) with the least cut of as many tries as there are draws (tries,)."""
     xadj, adjncy, adjwgt, vwgt = graph
@@ -224,7 +224,7 @@ def improve(graph, goal, room, side, place, items, keys):
     return nearest, least
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _begin(graph, side, all_move, gain, locked, place, items, keys, sizes):
     """Set every gain, unlock all, and let those at the border, or all, wait; returns the cut."""
     xadj, adjncy, adjwgt, _ = graph
@@ -250,7 +250,7 @@ def _begin(graph, side, all_move, gain, locked, place, items, keys, sizes):
     return cut // 2
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _tell(graph, v, side, gain, locked, place, items, keys, sizes):
     """Keep the gains of the neighbours of v right, which has just moved; they wait from now on."""
     xadj, adjncy, adjwgt, _ = graph
@@ -277,7 +277,7 @@ def _tell(graph, v, side, gain, locked, place, items, keys, sizes):
             sift_down(items[t], keys[t], place, i, sizes[t])
 
 
-@njit(cache=True, nogil=True)
+@inner()
 def _side_to_leave(excess, room, sizes, keys):
     """Return the side of the next move: the one too heavy, or the one that gains most; or -1."""
     if excess > room:

@@ -11,8 +11,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from evener.jit_kernels import inner, njit
 from evener.partitioning.fm_kernels import HEAP, HUB, NEVER, drop, sift_down, sift_up
 
 CLOSED = -1  # length of a table that was not opened
@@ -62,7 +62,7 @@ def count_all(ledger, flag):
             ledger.messages[p] += ledger.sent[p, q] > 0
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _open(ledger, v):
     """Make the table of v if there is none."""
     if ledger.length[v] != CLOSED:
@@ -81,7 +81,7 @@ def _open(ledger, v):
     ledger.length[v] = size
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _book(ledger, p, q, by, size):
     """Let block p send one value more (by 1) or less (-1) to q; returns the blocks changed."""
     if ledger.change[p] == 0:
@@ -104,7 +104,7 @@ def _book(ledger, p, q, by, size):
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def move(ledger, v, q):
     """Put v into block q; returns how many entries of `changed` it filled, with their `change`."""
     p = ledger.part[v]
@@ -118,7 +118,7 @@ def move(ledger, v, q):
         if b != q:
             size = _book(ledger, q, b, 1, size)
     for e in range(first, ledger.xadj[v + 1]):
-        _open(ledger, ledger.adjncy[e])
+        _open(ledger, np.int64(ledger.adjncy[e]))
     ledger.part[v] = q
     for e in range(first, ledger.xadj[v + 1]):
         u = ledger.adjncy[e]
@@ -146,7 +146,7 @@ def move(ledger, v, q):
     return size
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
     """The block that v of weight w had best move to, within limits: (gain, block or -1).
 
@@ -173,7 +173,7 @@ def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
     unit = ledger.adjwgt.size == 0
     common = worth[p] * (distinct - home)
     for e in range(first, ledger.xadj[v + 1]):
-        u = ledger.adjncy[e]
+        u = np.int64(ledger.adjncy[e])
         _open(ledger, u)
         r = ledger.part[u]
         x = edge if unit else edge * ledger.adjwgt[e]
@@ -204,12 +204,12 @@ def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
     return most, best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _outside(weight, low, high):
     return max(0.0, weight - high) + max(0.0, low - weight)
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
+@inner(error_model="numpy")
 def _edges_won(ledger, v, q):
     """How much less is cut if v goes to block q."""
     p = ledger.part[v]
@@ -221,7 +221,7 @@ def _edges_won(ledger, v, q):
     return won
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(forceinline=True, error_model="numpy")
 def _settle(ledger, size, scale, power, worth, highest):
     """Price the blocks that a move changed anew: (what it won, volumes won, more blocks over)."""
     won, total, over = 0.0, 0, 0
@@ -268,8 +268,9 @@ def search(
             most = max(most, worth[ledger.part[ledger.adjncy[e]]])
         if most < least_worth:
             continue
+        v = np.int64(seed)
         key, to = best_move(
-            ledger, seed, vwgt[seed], weight, soft_low, soft_high, worth, edge, slot, gains
+            ledger, v, vwgt[v], weight, soft_low, soft_high, worth, edge, slot, gains
         )
         if to < 0 or key < -most_lost:
             continue
@@ -279,7 +280,7 @@ def search(
         gained, best = 0.0, 1e-9
         off, saved, over = 0.0, 0, 0
         while size > 0 and steps < patience and n_moved < HEAP - 1:
-            v, key = items[0], keys[0]
+            v, key = np.int64(items[0]), keys[0]
             w = vwgt[v]
             gain, to = best_move(
                 ledger, v, w, weight, soft_low, soft_high, worth, edge, slot, gains
@@ -316,7 +317,7 @@ def search(
             if gained > best and off <= 0 and over <= 0 and (saved >= 0 or not keep_total):
                 best, n_best, steps = gained, n_moved, 0
             for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-                u = ledger.adjncy[e]
+                u = np.int64(ledger.adjncy[e])
                 if lock[u] == stamp or ledger.xadj[u + 1] - ledger.xadj[u] > HUB:
                     continue
                 gain, target = best_move(
@@ -340,7 +341,7 @@ def search(
             place[items[i]] = -1
         while n_moved > n_best:  # vertices taken back may be moved by later searches
             n_moved -= 1
-            v, p = moved[n_moved], came_from[n_moved]
+            v, p = np.int64(moved[n_moved]), np.int64(came_from[n_moved])
             q, w = ledger.part[v], vwgt[v]
             changed = move(ledger, v, p)
             _settle(ledger, changed, scale, power, worth, highest)

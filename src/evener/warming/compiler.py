@@ -83,10 +83,14 @@ def watch_if_imported(compiled: Compiled) -> bool:
 
 
 def name_of(kernel: Any) -> str:
-    """Return a kernel's name, as "partitioning.fm_kernels.search"; "" for the compiler's own."""
+    """Return a kernel's name, as "partitioning.fm_kernels.search"; "" for the compiler's own, and
+    for parts of other kernels."""
+    from evener.jit_kernels import INNER
+
     function = kernel.py_func
     module = str(function.__module__)
-    return f"{module[7:]}.{function.__name__}" if module.startswith("evener.") else ""
+    counts = module.startswith("evener.") and not hasattr(function, INNER)
+    return f"{module[7:]}.{function.__name__}" if counts else ""
 
 
 def kernels() -> dict[str, Any]:

@@ -44,17 +44,22 @@ def weighted(graph: Graph) -> Iterator[Graph]:
         )
 
 
-def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
-    """Plan for two nodes of four devices with links, and `many` times as many."""
-    from evener.planning import plan
-    from evener.planning_options import PlanOptions
-
+def _machine(many: int = 1) -> Platform:
+    """Return two nodes of four devices with links, or `many` times as many."""
     devices = tuple(
         Device(f"d{b}", 1e6 * speed, at=f"node{b // 4}") for b, speed in enumerate(many * SPEEDS)
     )
     levels = Level("cluster", Link(1e-5, 1e-9)), Level("node", Link(1e-6, 1e-10))
-    platform = Platform(devices, levels=levels)
-    plan(graph, platform, PlanOptions(tool=tool, **options))  # type: ignore[arg-type]
+    return Platform(devices, levels=levels)
+
+
+def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
+    """Plan for so many machines; mapping is rehearsed by itself."""
+    from evener.planning import plan
+    from evener.planning_options import PlanOptions
+
+    chosen = PlanOptions(tool=tool, mapping=False, **options)  # type: ignore[arg-type]
+    plan(graph, _machine(many), chosen)
 
 
 def cut() -> None:
@@ -101,6 +106,19 @@ def tree() -> None:
         for objective in ("total_volume", "max_volume"):
             _plan(graph, "hierarchical", objective=objective)
             refine(graph, part, objective=objective)
+
+
+def mapping() -> None:
+    """Map few blocks, and more, onto a machine's devices."""
+    from evener.mapping.blocks import map_blocks
+
+    graph = next(places())
+    for many in (1, 2):
+        platform = _machine(many)
+        k = platform.k
+        part = Partition((np.arange(graph.n) * k // graph.n).astype(np.int32), k)
+        targets = np.full(k, graph.n / k)
+        map_blocks(graph, part, platform, Contract(targets, 0.5 * targets, 2 * targets))
 
 
 def contracts() -> None:
@@ -239,16 +257,18 @@ def files() -> None:
             write_mesh(folder / "out.su2", mesh)
 
 
-# In this order two processes are done at about the same time, and what volumes and propagation
-# share with the cut has been compiled when they begin.
+# In this order two processes are done at about the same time: one is busy with the cut while the
+# other compiles what has little in common with it, and when that begins with propagation, what
+# both need has been compiled.
 REHEARSALS: dict[str, Callable[[], None]] = {
     "cut": cut,
     "files": files,
+    "mapping": mapping,
     "others": others,
     "building": building,
     "propagation": propagation,
-    "volumes": volumes,
-    "tree": tree,
     "several": several,
+    "tree": tree,
     "contracts": contracts,
+    "volumes": volumes,
 }

@@ -1,8 +1,6 @@
-"""Compiles every kernel ahead: `warm` shares the rehearsals among processes, then checks them.
+"""Compiles every kernel ahead: `warm` shares the rehearsals among processes.
 
-Processes write into one cache, where the later of two that save the same kernel at once may drop
-what the earlier saved. All pieces are therefore rehearsed once more at the end, which compiles
-what is missing and takes seconds if nothing is.
+Processes write into one cache, each combination of types into a file of its own.
 """
 
 from __future__ import annotations
@@ -16,14 +14,13 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Self
 
 from evener.errors import ToolError
 from evener.warming.compiler import Compiled, cache_place, kernels, watch
 from evener.warming.rehearsals import REHEARSALS
-
-LAST = 0.1  # share of the progress that the check is
 
 
 @dataclass(frozen=True)
@@ -51,19 +48,11 @@ def warm(processes: int = 1, progress: Callable[[str, float], None] | None = Non
     Raises ToolError where a process ends before its work is done.
     """
     began, cpu_began = time.monotonic(), _cpu_seconds()
-    tell = progress or _silent
-    compiled: list[str] = []
-    if processes > 1:
-        compiled += _in_processes(min(processes, len(REHEARSALS)), tell)
-    here = Compiled()
-    watch(here)
-    for i, (name, rehearse) in enumerate(REHEARSALS.items()):
-        share = i / len(REHEARSALS)
-        tell(name, share if processes == 1 else 1 - LAST + LAST * share)
-        rehearse()
+    work = _here if processes == 1 else partial(_in_processes, processes)
+    compiled = work(progress or _silent)
     folder, place = cache_place()
     return Warmed(
-        compiled + here.names,
+        compiled,
         len(kernels()),
         folder,
         place,
@@ -71,6 +60,16 @@ def warm(processes: int = 1, progress: Callable[[str, float], None] | None = Non
         time.monotonic() - began,
         _cpu_seconds() - cpu_began,
     )
+
+
+def _here(tell: Callable[[str, float], None]) -> list[str]:
+    """Rehearse all pieces in this process; return the names of what was compiled."""
+    compiled = Compiled()
+    watch(compiled)
+    for i, (name, rehearse) in enumerate(REHEARSALS.items()):
+        tell(name, i / len(REHEARSALS))
+        rehearse()
+    return compiled.names
 
 
 def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
@@ -86,14 +85,16 @@ def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
                     if not waiting:
                         return
                     name = waiting.pop(0)
-                    tell(name, (1 - LAST) * done / len(REHEARSALS))
+                    tell(name, done / len(REHEARSALS))
                 names = worker.rehearse(name)
                 with lock:
                     compiled.extend(names)
                     done += 1
 
     with ThreadPoolExecutor(count) as pool:
-        for _ in pool.map(one, range(count)):
+        working = pool.map(one, range(min(count, len(REHEARSALS))))
+        kernels()  # imports them all, for what is told at the end, while others compile
+        for _ in working:
             pass
     return compiled
 

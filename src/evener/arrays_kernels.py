@@ -1,0 +1,63 @@
+"""What NumPy has too, but takes seconds to compile: a stable sort, and copying into an array."""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit_kernels import inner
+
+RUN = 32  # entries that are sorted by insertion
+
+
+@inner()
+def insert_sorted(keys, origin, first, last):
+    """Sort [first, last) by insertion, and origin, unless it is empty, along with it."""
+    keep = origin.size > 0
+    for i in range(first + 1, last):
+        key = keys[i]
+        came_from = origin[i] if keep else 0
+        j = i - 1
+        while j >= first and keys[j] > key:
+            keys[j + 1] = keys[j]
+            if keep:
+                origin[j + 1] = origin[j]
+            j -= 1
+        keys[j + 1] = key
+        if keep:
+            origin[j + 1] = came_from
+
+
+@inner()
+def sort_along(keys, origin):
+    """Sort keys, and origin, unless it is empty, along with them; equal keys keep their order."""
+    n = keys.size
+    keep = origin.size > 0
+    for first in range(0, n, RUN):
+        insert_sorted(keys, origin, first, min(first + RUN, n))
+    old, old_origin = np.empty(n, keys.dtype), np.empty(origin.size, origin.dtype)
+    width = RUN
+    while width < n:
+        for i in range(n):
+            old[i] = keys[i]
+            if keep:
+                old_origin[i] = origin[i]
+        for first in range(0, n, 2 * width):
+            middle, last = min(first + width, n), min(first + 2 * width, n)
+            i, j = first, middle
+            for to in range(first, last):
+                if j >= last or (i < middle and old[i] <= old[j]):
+                    taken = i
+                    i += 1
+                else:
+                    taken = j
+                    j += 1
+                keys[to] = old[taken]
+                if keep:
+                    origin[to] = old_origin[taken]
+        width *= 2
+
+
+@inner()
+def copy_to(values, target):
+    """Copy all values to the beginning of `target`; the two do not overlap."""
+    for i in range(values.size):
+        target[i] = values[i]
