@@ -40,6 +40,15 @@ def test_a_pinwheel_is_a_tiling_without_columns():
     assert pinwheel().transposed().areas.sum() == 9
 
 
+def test_groups_share_rows_and_columns():
+    # Of the pinwheel: the bar on top and the one on the right; the rest.
+    tiling = pinwheel()
+    assert tiling.group_half_perimeters([0, 0, 1, 1, 1]).tolist() == [2 + 3, 2 + 3]
+    assert tiling.group_half_perimeters(range(5)).tolist() == tiling.half_perimeters.tolist()
+    with pytest.raises(InputError, match="as many groups"):
+        tiling.group_half_perimeters([0])
+
+
 def test_exactly_the_covers_are_accepted():
     rng = np.random.default_rng(7013)
     whole = pinwheel()

@@ -82,6 +82,23 @@ class Tiling:
         strips = np.unique(np.stack([self.left[used], self.width[used]]), axis=1)
         return int(strips.shape[1]) if strips[1].sum() == self.shape[1] else 0
 
+    def group_half_perimeters(self, groups: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Distinct rows and columns [blocks] that the rectangles of each group lie in, (g,).
+
+        groups (k,): of each rectangle, 0 to g - 1; a node's devices, which share what it receives.
+        Raises InputError for other than k numbers, zero or above.
+        """
+        group = as_integers(groups, "groups")
+        if group.shape != self.top.shape or (group.size and group.min() < 0):
+            raise InputError(f"{self.k} rectangles need as many groups, zero or above")
+        used = self.areas > 0
+        found = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+        for first, length in ((self.top, self.height), (self.left, self.width)):
+            for g in range(found.size):
+                own = used & (group == g)
+                found[g] += _covered(first[own], first[own] + length[own])
+        return found
+
     def bound(self, areas: npt.ArrayLike | None = None) -> float:
         """Least sum of half-perimeters [blocks] that rectangles of these areas can have.
 
@@ -136,6 +153,14 @@ class Tiling:
                 "the rectangles do not cover every block once: "
                 f"something overlaps or is missing from block ({row}, {column}) on"
             )
+
+
+def _covered(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> int:
+    """How many numbers lie in at least one of the intervals first:end."""
+    order = np.argsort(first, kind="stable")
+    first, end = first[order], np.maximum.accumulate(end[order])
+    begun = np.maximum(first, np.concatenate([[0], end[:-1]]))
+    return int(np.maximum(end - begun, 0).sum())
 
 
 def half_perimeter_bound(areas: npt.ArrayLike) -> float:

@@ -44,6 +44,22 @@ def test_json_and_pictures(evener, tmp_path):
     assert (tmp_path / "t.svg").read_bytes() == before
 
 
+def test_memory_and_nodes_count(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    file.write_text(
+        '[[level]]\nname = "cluster"\n[[level]]\nname = "node"\n'
+        '[[device]]\nname = "gpu"\nspeed = 10\nmemory_GiB = 0.001\nat = "a"\n'
+        '[[device]]\nname = "cpu"\nspeed = 1\nat = "b"\n'
+    )
+    said = evener("tile", "--machine", file, "--size", 400, "--block", 10, "--method", "br")
+    assert said.code == 0, said.err
+    # 0.001 GiB hold 447 blocks of 10 x 10 elements of 24 bytes, of 1,600.
+    assert 400 <= int(said.out.splitlines()[1].split()[5]) <= 447
+    assert "Nodes as wholes need" in said.out
+    said = evener("tile", "--machine", file, "--size", 400, "--bytes-per-element", 0)
+    assert said.code == 2
+
+
 def test_many_devices_are_summed_up(evener):
     said = evener("tile", "--k", 200, "--size", 4096)
     assert "... and 140 more" in said.out

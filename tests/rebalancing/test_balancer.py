@@ -3,12 +3,14 @@
 import numpy as np
 import pytest
 
-from evener.errors import InputError
+from evener.errors import InfeasibleError, InputError
 from evener.filing.speeds import read_speeds, write_speeds
 from evener.generating.speed_curves import curve_set
+from evener.measuring.timers import timed
 from evener.models import Constant
 from evener.rebalancing.balancer import Balancer
 from evener.rebalancing.constant import ConstantBalancer
+from evener.running.comm import run_threads
 from evener.running.emulation import Drift, EmulatedMachine
 from evener.sizing import solve_sizes
 
@@ -126,6 +128,28 @@ def test_what_was_learnt_is_a_file_of_speeds(tmp_path):
     for device, model in zip(again, models, strict=True):
         for sample in device.samples:
             assert sample.seconds == pytest.approx(model.time(sample.load), rel=0.02)
+
+
+def test_it_takes_the_times_of_a_timed_block():
+    # Two ranks; the clock says that the first takes 6 s for 8 units, the second 2 s.
+    balancer = Balancer((), [8, 8])
+
+    def work(comm):
+        clock = iter([0.0, 6.0 - 4 * comm.rank]).__next__
+        own = balancer if comm.rank == 0 else Balancer((), [8, 8])
+        with timed(own, comm, clock) as taken:
+            pass
+        return taken.sizes
+
+    assert [sizes.tolist() for sizes in run_threads(2, work)] == [[4, 12]] * 2
+
+
+def test_limits_without_room_are_refused_at_once():
+    for options in ({"high": [4, 4]}, {"low": [9, 9]}):
+        with pytest.raises(InfeasibleError):
+            Balancer((), [8, 8], **options)
+    with pytest.raises(InfeasibleError):
+        Balancer([Constant(1.0, capacity=3.0)] * 2, [8, 8])
 
 
 @pytest.mark.parametrize(

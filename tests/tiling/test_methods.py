@@ -155,7 +155,7 @@ def test_devices_of_one_node_share_a_rectangle():
 
 def test_caps_are_kept_or_refused():
     models = [Constant(10.0, capacity=30), Constant(1.0), Constant(1.0)]
-    with pytest.raises(InfeasibleError, match="take"):
+    with pytest.raises(InfeasibleError, match="hold 80 units"):
         tile([Constant(1.0, capacity=40), Constant(1.0, capacity=40)], (10, 10), method="br")
     tiled = tile(models, (10, 10), method="br")
     assert tiled.tiling.areas[0] <= 30

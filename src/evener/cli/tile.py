@@ -12,6 +12,7 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.models import SpeedModel, SpeedSurface
+    from evener.platforms import Platform
     from evener.tiling.methods import Tiled
 
 MAX_ROWS = 60
@@ -33,6 +34,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--slices", action="store_true", help="hierarchical: cut each node into columns only"
     )
+    parser.add_argument(
+        "--bytes-per-element",
+        type=float,
+        default=24.0,
+        metavar="B",
+        help="that a device's memory holds of its rectangle (24: of A, B and C)",
+    )
     parser.add_argument("--picture", metavar="FILE", help="draw it: .png or .svg")
 
 
@@ -40,6 +48,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Divide the matrix, show and draw the result."""
     if args.block < 1:
         raise UsageError(f"--block must be above zero, not {args.block}")
+    if not 0 < args.bytes_per_element < float("inf"):
+        raise UsageError(f"--bytes-per-element must be above zero, not {args.bytes_per_element}")
     shape = _shape(args.size)
     if args.picture is not None:
         from evener.reporting.plots import checked_kind
@@ -50,6 +60,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     devices = _devices(args)
     tiled = _tiled(args, shape, devices)
     _show(devices.names, tiled, out)
+    shared = _between_nodes(devices, tiled, out)
     if args.picture is not None:
         from evener.reporting.tilings import draw_tiling
 
@@ -57,7 +68,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         groups = _nodes(devices) if tiled.method == "hierarchical" else None
         draw_tiling(args.picture, tiled.tiling, devices.names, title=title, groups=groups)
         out.say(f"Written: {args.picture}")
-    out.result(_json(devices.names, tiled, args.picture))
+    out.result(_json(devices.names, tiled, args.picture) | {"nodes_half_perimeter": shared})
     return 0
 
 
@@ -87,7 +98,21 @@ def _devices(args: argparse.Namespace) -> _Devices:
         return _Devices(names, [fit_device(device) for device in curves], [()] * len(names))
     platform = machine_of(args)
     places = [tuple(part for part in device.at.split("/") if part) for device in platform.devices]
-    return _Devices(list(platform.names), platform.speeds.tolist(), places)
+    return _Devices(list(platform.names), _capped(platform, args), places)
+
+
+def _capped(platform: Platform, args: argparse.Namespace) -> list[SpeedModel]:
+    """Constant speeds, up to the blocks that memory holds, a unit being one block."""
+    import numpy as np
+
+    from evener.models import Constant
+
+    held = platform.memories / (args.bytes_per_element * args.block**2)
+    blocks = np.maximum(np.minimum(held, platform.memory_units), np.finfo(float).tiny)
+    return [
+        Constant(speed, most)
+        for speed, most in zip(platform.speeds.tolist(), blocks.tolist(), strict=True)
+    ]
 
 
 def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) -> Tiled:
@@ -114,6 +139,15 @@ def _nodes(devices: _Devices) -> list[int]:
     tops = [place[0] if place else name for name, place in zip(*devices[::2], strict=True)]
     seen = {name: i for i, name in enumerate(dict.fromkeys(tops))}
     return [seen[name] for name in tops]
+
+
+def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
+    """Show and return the half-perimeters of whole nodes [blocks]; None without a tree."""
+    if not any(devices.places):
+        return None
+    shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
+    out.say(f"Nodes as wholes need {shared:,} rows and columns of blocks in a step")
+    return shared
 
 
 def _shape(text: str) -> tuple[int, int]:

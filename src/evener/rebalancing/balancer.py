@@ -22,11 +22,12 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
-from evener.models import SpeedModel
+from evener.models import Constant, SpeedModel
 from evener.rebalancing.learning import Curve
 from evener.running.spreading import moved_rows
 from evener.samples import DeviceSpeeds
 from evener.sizing import solve_sizes
+from evener.sizing.problems import make_problem
 
 WINDOW = 9  # iterations that count at most: what is older may be out of date
 PATIENCE = 3  # iterations in which a small gain must show
@@ -64,7 +65,8 @@ class Balancer:
 
     Read: `sizes`, the current ones; `gaps`, times that were no times; `moves`; `settled`, whether
     no better sizes are known; `speeds()`, what was learnt, for a file of speeds. Calls with equal
-    arguments give equal results. Raises InputError for sizes and models that do not fit.
+    arguments give equal results. Raises InputError for sizes and models that do not fit, and
+    InfeasibleError for limits and capacities that leave no room for all units.
     """
 
     def __init__(
@@ -91,9 +93,12 @@ class Balancer:
         self.moves: list[Move] = []
         self.observations = 0
         self.settled = False
-        self._low, self._high = (1 if k <= self.n else 0) if low is None else low, high
         given: Sequence[SpeedModel | None] = models or [None] * k
         self._curves = [Curve(model, self.n) for model in given]
+        least = (1 if k <= self.n else 0) if low is None else low
+        rooms = [Constant(1.0, curve.capacity) for curve in self._curves]
+        limits = make_problem(rooms, self.n, least, high, names=self.names)
+        self._low, self._high = limits.low, limits.high
         self._recent: list[FloatArray] = []
         self._noise = 0.0  # standard deviation of a time, relative
         self._best: tuple[npt.NDArray[np.int64], float] | None = None

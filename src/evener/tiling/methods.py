@@ -97,7 +97,8 @@ def tile(
     method = _chosen(method, own, blocks)
     if places and len(places) != k:
         raise InputError(f"{len(places):,} places and {k:,} devices")
-    areas = areas_by_constant if own.constant or method in CONSTANT else areas_by_models
+    one_speed = own.constant or (method in CONSTANT and not own.one_speed_each)
+    areas = areas_by_constant if one_speed else areas_by_models
     targets, allowed = areas(own, blocks[0] * blocks[1])
     request = Request(own, blocks, block, targets, allowed, places or [()] * k, n_columns, slices)
     tiling, notes = METHODS[method](request)

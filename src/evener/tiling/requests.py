@@ -27,7 +27,12 @@ class Devices:
     @property
     def constant(self) -> bool:
         """Whether every speed is one number, and nothing caps the areas."""
-        return all(isinstance(m, Constant) and np.isinf(m.capacity) for m in self.models)
+        return self.one_speed_each and all(np.isinf(m.capacity) for m in self.models)
+
+    @property
+    def one_speed_each(self) -> bool:
+        """Whether every speed is one number, up to a capacity."""
+        return all(isinstance(m, Constant) for m in self.models)
 
     def seconds(self, height: npt.NDArray[np.int64], width: npt.NDArray[np.int64]) -> FloatArray:
         """(k,) predicted time of each device [s] for rectangles of these sides [blocks]."""
