@@ -26,7 +26,7 @@ def curves(tmp_path):
     return file
 
 
-@pytest.mark.parametrize("method", ["auto", "exact", "constant"])
+@pytest.mark.parametrize("method", ["auto", "exact", "constant", "gpa", "npa"])
 def test_json(evener, curves, method):
     said = evener("sizes", "--speeds", curves, "--n", 500, "--method", method, "--json")
     assert said.code == 0
@@ -37,7 +37,7 @@ def test_json(evener, curves, method):
     assert found["makespan"] == max(found["seconds"])
     assert found["method"] == ("exact" if method == "auto" else method)
     assert found["converged"]
-    if method != "constant":
+    if method in ("auto", "exact"):
         assert found["makespan"] == found["bound"]
 
 
@@ -65,6 +65,19 @@ def test_refused_as_usage(evener, curves, words, code, message):
     said = evener("sizes", "--speeds", curves, *words)
     assert (said.code, said.out) == (code, "")
     assert message in said.err
+
+
+def test_limits(evener, curves):
+    words = ["sizes", "--speeds", curves, "--n", 500, "--json"]
+    found = json.loads(evener(*words, "--low", "0,200,0", "--high", 299).out)
+    assert found["sizes"] == [299, 200, 1]
+    said = evener(*words, "--high", 100)
+    assert said.code == 4
+    assert "200 units short" in said.err
+    for wrong in ("1.5", "1,2", "-3", "many"):
+        said = evener(*words, f"--low={wrong}")
+        assert said.code == 2
+        assert "--low takes" in said.err
 
 
 def test_too_little_room(evener, curves):

@@ -41,6 +41,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     curves.add_argument(
         "--method", metavar="NAME", help="constant, gpa, npa, exact or auto (auto): how"
     )
+    curves.add_argument("--low", metavar="U,U,...", help="least size, one for all or one each (0)")
+    curves.add_argument(
+        "--high", metavar="U,U,...", help="largest size, the same; beside capacities"
+    )
     curves.add_argument(
         "--fixed-seconds", metavar="S,S,...", help="what taking part costs a device, one or each"
     )
@@ -58,7 +62,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         from evener.cli.speed_sizes import run_curves
 
         return run_curves(args, out)
-    for option in ("method", "fixed_seconds", "shared_seconds", "explain"):
+    for option in ("method", "low", "high", "fixed_seconds", "shared_seconds", "explain"):
         if getattr(args, option):
             name = option.replace("_", "-")
             raise UsageError(f"--{name} goes with --speeds FILE, a file of speed curves")

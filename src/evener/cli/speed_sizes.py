@@ -13,7 +13,6 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from evener.arrays import IntArray
     from evener.cli.output import Output
     from evener.models import SpeedModel
     from evener.samples import DeviceSpeeds
@@ -29,16 +28,20 @@ def run_curves(args: argparse.Namespace, out: Output) -> int:
     _check(args)
     devices = read_speeds(args.speeds)
     models = [fit_device(device) for device in devices]
-    fixed = _seconds(args.fixed_seconds, "--fixed-seconds", len(models))
-    shared = _seconds(args.shared_seconds, "--shared-seconds", len(models))
-    chosen = _subset(models, args.n, fixed, shared)
+    k = len(models)
+    fixed = _numbers(args.fixed_seconds, "--fixed-seconds", k, "seconds", 0.0)
+    shared = _numbers(args.shared_seconds, "--shared-seconds", k, "seconds", 0.0)
+    low, high = _units(args.low, "--low", k, 0), _units(args.high, "--high", k, args.n)
+    chosen = _subset(models, args.n, fixed, shared, (low, high))
+    if chosen is not None and any(shared):
+        high = [most if used else 0 for most, used in zip(high, chosen.used, strict=True)]
     found = solve_sizes(
-        models, args.n, args.method or "auto", high=_limits(chosen, shared),
+        models, args.n, args.method or "auto", low, high,
         fixed_seconds=fixed, names=[device.name for device in devices],
     )  # fmt: skip
     reasons = []
     if args.explain:
-        reasons = explain_sizes(models, found, fixed_seconds=fixed)
+        reasons = explain_sizes(models, found, low=low, high=high, fixed_seconds=fixed)
         reasons = _unused_said(reasons, chosen, shared)
     _show(devices, models, found, reasons, out)
     _show_subset(chosen, out)
@@ -60,40 +63,43 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
 
 
-def _seconds(text: str | None, option: str, k: int) -> list[float]:
-    """One time for all devices, or one each; zero where the option is not given."""
+def _units(text: str | None, option: str, k: int, default: int) -> list[int]:
+    """Whole limits, one for all devices or one each."""
+    values = _numbers(text, option, k, "whole units", float(default))
+    if any(value != int(value) for value in values):
+        raise UsageError(f"{option} takes whole units, not {text!r}")
+    return [int(value) for value in values]
+
+
+def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -> list[float]:
+    """One number for all devices, or one each; the default where the option is not given."""
     if text is None:
-        return [0.0] * k
+        return [default] * k
     try:
         values = [float(word) for word in text.split(",")]
     except ValueError:
         values = [math.nan]
-    if not all(math.isfinite(value) and value >= 0 for value in values):
-        raise UsageError(
-            f"{option} takes seconds, zero or above, as 0.1 or 0,0.1,0.1; not {text!r}"
-        )
+    if not all(0 <= value < 2.0**63 for value in values):
+        raise UsageError(f"{option} takes {unit}, zero or above, as 1 or 0,1,1; not {text!r}")
     if len(values) not in (1, k):
         raise UsageError(f"{option} takes one number or {k}, one a device; {len(values)} are given")
     return values * k if len(values) == 1 else values
 
 
 def _subset(
-    models: Sequence[SpeedModel], n: int, fixed: list[float], shared: list[float]
+    models: Sequence[SpeedModel],
+    n: int,
+    fixed: list[float],
+    shared: list[float],
+    limits: tuple[list[int], list[int]],
 ) -> Subset | None:
+    """The devices worth using, where taking part costs time."""
     from evener.sizing import best_subset
 
     if not (any(fixed) or any(shared)):
         return None
-    return best_subset(models, n, fixed_seconds=fixed, shared_seconds=shared)
-
-
-def _limits(chosen: Subset | None, shared: list[float]) -> IntArray | None:
-    """Nothing for devices that shared costs exclude; else no limits but capacities."""
-    import numpy as np
-
-    if chosen is None or not any(shared):
-        return None
-    return np.where(chosen.used, np.iinfo(np.int64).max, 0)
+    low, high = limits
+    return best_subset(models, n, fixed_seconds=fixed, shared_seconds=shared, low=low, high=high)
 
 
 def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float]) -> list[str]:
