@@ -27,6 +27,7 @@ EXAMPLES = {
     "compare": "compare g.graph --k 3 --with metis,rcb",
     "fits": "fits g.graph --machine m.toml",
     "sizes": "sizes --machine m.toml --n 100",
+    "tile": "tile --machine m.toml --size 64 --block 8",
     "measure": "measure axpy --device cpu0 --range 9:9 --time-limit 0.1 -o s.toml",
     "models": "models v.toml",
     "machine": "machine topo1 --k 4 --fast 2 -o new.toml",
