@@ -125,14 +125,14 @@ class Akima:
         start, end = breaks[piece], breaks[piece + 1]
         u, v = (at - start) / (end - start), (end - at) / (end - start)
         # Bernstein's form: a sum of terms above zero, exact to a digit even at the foot of a cliff.
-        p, q, r, s = self._bernstein[:, piece]
+        p, q, r, s = self.bernstein[:, piece]
         speed = ((p * v + 3 * q * u) * v + 3 * r * u * u) * v + s * u * u * u
         slope = 3 * ((q - p) * v * v + 2 * (r - q) * u * v + (s - r) * u * u) / (end - start)
         inside = (load >= breaks[0]) & (load < breaks[-1])
         return speed, np.where(inside, slope, 0.0)
 
     @cached_property
-    def _bernstein(self) -> FloatArray:
+    def bernstein(self) -> FloatArray:
         """(4, m - 1) coefficients of the cubics by Bernstein's polynomials [units/s]; none < 0."""
         width = np.diff(self.breaks)
         left, slopes = self.speeds[:-1], self.coefficients[2]

@@ -24,25 +24,31 @@ class Pieces:
     """s pieces of the speed curves of k devices, by device and load.
 
     device (s,) int64; left (s,) load at which each begins, 0 for a device's first [units];
-    speed at x is the cubic with coefficients (4, s), highest power first, in x - base (s,), and
-    no less than floor (s,) [units/s]. start (k + 1,): of each device's pieces.
+    speed at x is the cubic with coefficients (4, s), highest power first, in x - base (s,).
+    bernstein (4, s): of cubic pieces, the same between base and end (s,), as Akima has it; zero
+    for the others. start (k + 1,): of each device's pieces.
     """
 
     device: IntArray
     left: FloatArray
     base: FloatArray
+    end: FloatArray
     coefficients: FloatArray
-    floor: FloatArray
+    bernstein: FloatArray
     start: IntArray
     is_linear: bool
 
     def speed(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
         """Speed at loads that lie in these pieces [units/s]."""
-        u = load - self.base[piece]
-        a, b, c, d = self.coefficients[:, piece]
+        a = load - self.base[piece]
+        linear = self.coefficients[3, piece] + self.coefficients[2, piece] * a
         if self.is_linear:
-            return np.asarray(d + c * u)
-        return np.asarray(np.maximum(((a * u + b) * u + c) * u + d, self.floor[piece]))
+            return np.asarray(linear)
+        p, q, r, s = self.bernstein[:, piece]
+        width = self.end[piece] - self.base[piece]
+        u, v = a / width, (self.end[piece] - load) / width
+        cubic = ((p * v + 3 * q * u) * v + 3 * r * u * u) * v + s * u * u * u
+        return np.where(p > 0, cubic, linear)
 
     def slope(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
         """Derivative of speed at loads that lie in these pieces [1/s]."""
@@ -73,8 +79,9 @@ class Pieces:
             self.device[source],
             np.r_[self.left, cut][order],
             self.base[source],
+            self.end[source],
             np.ascontiguousarray(self.coefficients[:, source]),
-            self.floor[source],
+            np.ascontiguousarray(self.bernstein[:, source]),
             _starts(self.device[source], self.start.size - 1),
             False,
         )
@@ -118,12 +125,14 @@ def can_stack(models: Iterable[SpeedModel]) -> bool:
 def stacked(models: Iterable[SpeedModel]) -> Pieces:
     """Lay models side by side; their capacities stay behind."""
     parts = [_pieces(model) for model in models]
-    counts = np.array([left.size for left, _, _, _ in parts])
+    counts = np.array([left.size for left, _, _ in parts])
     device = np.repeat(np.arange(counts.size), counts)
-    left, base, coefficients, floor = (np.concatenate(p, axis=-1) for p in zip(*parts, strict=True))
-    is_linear = not coefficients[:2].any()
+    left, coefficients, bernstein = (np.concatenate(p, axis=-1) for p in zip(*parts, strict=True))
+    last = np.r_[device[1:] != device[:-1], True]
+    end = np.where(last, left + 1.0, np.r_[left[1:], 0.0])
     start = _starts(device, counts.size)
-    return Pieces(device, left, base, coefficients, floor, start, is_linear)
+    is_linear = not bernstein.any()
+    return Pieces(device, left, left, end, coefficients, bernstein, start, is_linear)
 
 
 def follows(device: IntArray) -> BoolArray:
@@ -135,23 +144,20 @@ def _starts(device: IntArray, k: int) -> IntArray:
     return np.searchsorted(device, np.arange(k + 1))
 
 
-def _pieces(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Left ends, bases, coefficients and floors of a model's pieces."""
+def _pieces(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Left ends of a model's pieces, and their coefficients in both forms."""
     if isinstance(model, Constant):
-        return _ZERO, _ZERO, np.array([[0.0], [0.0], [0.0], [model.rate]]), _ZERO
+        return _ZERO, np.array([[0.0], [0.0], [0.0], [model.rate]]), np.zeros((4, 1))
     assert isinstance(model, Piecewise | Akima)
     loads = model.breaks if isinstance(model, Akima) else model.loads
     speeds = model.speeds
-    coefficients = np.zeros((4, loads.size + 1))
-    floor = np.zeros(loads.size + 1)
+    coefficients, bernstein = np.zeros((2, 4, loads.size + 1))
     coefficients[3, 0], coefficients[3, 1:] = speeds[0], speeds
     if isinstance(model, Akima):
-        coefficients[:, 1:-1] = model.coefficients
-        floor[1:-1] = np.minimum(speeds[:-1], speeds[1:]) / 4
+        coefficients[:, 1:-1], bernstein[:, 1:-1] = model.coefficients, model.bernstein
     else:
         coefficients[2, 1:-1] = np.diff(speeds) / np.diff(loads)
-    left = np.concatenate([_ZERO, loads])
-    return left, left, coefficients, floor
+    return np.concatenate([_ZERO, loads]), coefficients, bernstein
 
 
 _ZERO = np.zeros(1)
