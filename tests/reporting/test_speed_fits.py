@@ -29,5 +29,5 @@ def test_names_and_samples_of_all_kinds_are_drawn():
         DeviceSpeeds("stopped", (Sample(5, 1.0, status="slower"),), capacity=4.0),
         DeviceSpeeds("\u4e2d", (Sample(1e-6, 1.0), Sample(1e12, 1.0))),
     ]
-    figure = draw_fits([DeviceFits(device) for device in devices[:2]], {"stopped": 2.0})
+    figure = draw_fits([DeviceFits(device) for device in devices[:2]], {"stopped": [2.0]})
     assert b"<svg" in figure_bytes(figure, "svg")
