@@ -161,6 +161,22 @@ def tiling(lines):
     return markdown(rows)
 
 
+def adaptive(lines):
+    """A row a set and way of choosing loads: what sizes made from the samples lose."""
+    rows = [("devices", "loads", "most points", "loss mean", "median", "worst", "error of times")]
+    rows += [
+        (
+            f"{line['set']} ({line['devices']})",
+            line["way"],
+            line["points"],
+            *(f"{line['loss'][key]:.2%}" for key in ("mean", "median", "worst")),
+            f"{line['time_error']:.2%}",
+        )
+        for line in lines
+    ]
+    return markdown(rows)
+
+
 def sizing(lines):
     """What each method loses by family of machines; then the CPU seconds of single calls."""
     rows = [("machines", "number", "exact is the best", "GPA under its rule", "NPA fell back",
@@ -298,6 +314,7 @@ TABLES = {
     "scale": scale,
     "mapping": mapping,
     "sizing": sizing,
+    "adaptive": adaptive,
     "tiling": tiling,
     "fupermod": fupermod,
     "reading": reading,

@@ -33,6 +33,15 @@ def test_noise_is_repeated_until_the_interval_is_narrow():
     assert point.sample.seconds == pytest.approx(0.02, rel=0.05)
 
 
+def test_the_interval_holds_the_truth_though_it_ends_when_it_is_narrow():
+    rng = np.random.default_rng(2)
+    hits = 0
+    for _ in range(200):
+        point, _ = run(lambda d: 0.1, lambda: rng.normal(1.0, 0.05))
+        hits += abs(point.sample.seconds - 0.1) <= point.sample.half_width
+    assert hits >= 180
+
+
 def test_repetitions_end_at_the_most_asked_for():
     rng = np.random.default_rng(4)
     point, _ = run(lambda d: 0.02, lambda: rng.uniform(0.1, 2.0), repetitions=7)

@@ -11,7 +11,7 @@ from evener.measuring.discover import cuda_devices
 
 PROGRAM = """
 import numpy as np
-from evener.measuring import cuda, dense, sparse
+from evener.measuring import cuda, cuda_sparse, dense, sparse
 from evener.measuring.benchmark import Point, Precision, benchmark
 
 SIZES = {"Axpy": 200, "Triad": 200, "Spmv": 150, "Jacobi": 150, "Pagerank": 150, "Gemm": 3}
@@ -19,7 +19,8 @@ for name, d in SIZES.items():
     options = {"block": 9} if name == "Gemm" else {}
     for transfers in (True, False):
         here = getattr(dense if hasattr(dense, name) else sparse, name)(**options)
-        there = getattr(cuda, name)(**options, transfers=transfers)
+        module = cuda if hasattr(dense, name) else cuda_sparse
+        there = getattr(module, name)(**options, transfers=transfers)
         for kernel in (here, there):
             kernel.initialize(d)
             for _ in range(2 if transfers else 1):
@@ -31,13 +32,17 @@ for name, d in SIZES.items():
                     assert np.allclose(getattr(here, key), getattr(there, key)), (name, key)
         here.finalize(), there.finalize()
 quick = Precision(0.5, repetitions=3, shortest=0.0, least=0.0)
-assert isinstance(benchmark(cuda.Spmv(), 64, quick), Point)
+assert isinstance(benchmark(cuda_sparse.Spmv(), 64, quick), Point)
 try:
-    cuda.Spmv(index=99)
+    cuda_sparse.Spmv(index=99)
 except Exception as error:
     assert "no CUDA device 99" in str(error), error
 else:
     raise AssertionError
+ping = cuda.Ping()
+ping.initialize(50)
+ping.execute()
+ping.finalize()
 print("all as on the CPU")
 """
 

@@ -7,8 +7,8 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.machines import speeds_of as numbers_of
 from evener.cli.measured import show_links, show_records
+from evener.cli.tracing import add_trace_options, from_traces
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -67,22 +67,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="units/s below which a repetition is stopped (none)",
     )  # fmt: skip
     _add_kernel_options(parser)
-    _add_trace_options(parser)
-
-
-def _add_trace_options(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("from a run, in place of a kernel")
-    group.add_argument(
-        "--trace", action="append", default=[], metavar="FILE",
-        help="times that a program took: CSV, JSON lines, Paraver's .prv; again for another file",
-    )  # fmt: skip
-    group.add_argument(
-        "--loads", action="append", default=[], metavar="L,L,...", help="of a .prv's ranks"
-    )
-    group.add_argument("--iterations", type=int, metavar="I", help="that a .prv holds (1)")
-    group.add_argument(
-        "--event", type=int, metavar="TYPE", help="that begins an iteration in a .prv"
-    )
+    add_trace_options(parser)
 
 
 def _add_loads(parser: argparse.ArgumentParser) -> None:
@@ -97,6 +82,10 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--n", type=int, metavar="N", help="adaptive, about the sizes that N units are divided into"
     )
+    group.add_argument(
+        "--tolerance", type=float, default=0.02, metavar="T",
+        help="adaptive: ends when sizes change by less than this share (0.02)",
+    )  # fmt: skip
     group.add_argument(
         "--even", action="store_true", help="evenly spaced (default: each by the same factor)"
     )
@@ -126,7 +115,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if (args.kernel is None) != bool(args.trace):
         raise UsageError("either a KERNEL is measured or a --trace FILE is read")
     if args.trace:
-        return _from_traces(args, out)
+        return from_traces(args, out)
     comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
         out = Output(quiet=True)  # rank 0 speaks for all
@@ -153,6 +142,7 @@ def _speeds(args: argparse.Namespace, comm: Comm, out: Output) -> int:
         source=source,
         adaptive=adaptive,
         total=args.n,
+        tolerance=args.tolerance,
     )
     with out.progress(f"Measuring {args.kernel}") as progress:
         records = measure(settings, args.output, progress, comm)
@@ -189,6 +179,8 @@ def _loads(args: argparse.Namespace) -> tuple[int, list[int]]:
         raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
     if args.n is not None and args.n < 1:
         raise UsageError(f"--n must be one or more, not {args.n}")
+    if not 0 < args.tolerance < 1:
+        raise UsageError(f"--tolerance must lie in (0, 1), not {args.tolerance}")
     grid = fixed_grid if args.even else geometric_grid
     return points if adaptive else 0, grid(*range_of(args.range), points)
 
@@ -200,28 +192,6 @@ def _devices(args: argparse.Namespace, comm: Comm) -> list[Measured]:
     if comm.size == 1:
         return devices_of(args.device)
     return devices_of_rank(args.device, comm, [core.cpu for core in cores()])
-
-
-def _from_traces(args: argparse.Namespace, out: Output) -> int:
-    from evener.filing.speeds import write_speeds
-    from evener.measuring.benchmark import Point
-    from evener.measuring.campaign import Record
-    from evener.measuring.traces import read_traces
-
-    loads = [numbers_of(text, "--loads") for text in args.loads]
-    trace = read_traces(
-        args.trace,
-        loads,
-        iterations=args.iterations,
-        event=args.event,
-        confidence=args.confidence,
-    )
-    for note in trace.notes:
-        out.note(note)
-    write_speeds(args.output, trace.devices)
-    records = [Record(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
-    show_records(records, args.kernel, args.output, out)
-    return 0
 
 
 def _memory(args: argparse.Namespace, comm: Comm, n_devices: int) -> float:

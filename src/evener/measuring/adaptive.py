@@ -27,6 +27,9 @@ TOLERANCE = 0.02  # of sizes and speeds
 UNSEEN = 0.005  # what may hide in an interval, of the logarithm of its ends' ratio
 DOUBT = 1 / 8  # of what the ends differ by, however good the model was in the middle
 ELSEWHERE = 0.1  # how much an interval counts in which no size of the answer lies
+NEARBY = 2.0  # times a load: equal speeds so far apart leave no doubt about those between
+CLIFF = 0.1  # difference of two speeds' logarithms between which there may be one
+MARGIN = 0.25  # of the logarithmic width of an interval, at each end
 TOTALS = 5  # amounts of work that are looked at where none is given
 
 
@@ -72,8 +75,10 @@ class AdaptivePlan:
         if self.settled:
             return None
         for load in self.wanted:
-            if self._is_new(load):
-                return load
+            if not (self.is_sure_of(load) and self._is_near(load)):
+                inside = self._inside(load)
+                if self._is_new(inside):
+                    return inside
         return self._widest()
 
     def is_sure_of(self, load: float) -> bool:
@@ -112,11 +117,33 @@ class AdaptivePlan:
                 self._surprise[ends] = max(off, 0.0)
         self._samples.insert(i, sample)
 
+    def _inside(self, load: int) -> int:
+        """Return the load, away from the ends of an interval that may hold a cliff.
+
+        Sizes made from such an interval lie near its slow end and would creep along it.
+        """
+        for a, b in pairwise(self._samples):
+            if a.load <= load <= b.load and self._unknown(a, b) > CLIFF:
+                width = math.log(b.load / a.load)
+                place = math.log(load / a.load) / width
+                return round(a.load * math.exp(width * min(max(place, MARGIN), 1 - MARGIN)))
+        return load
+
+    def _is_near(self, load: int) -> bool:
+        """Whether two samples not too far from each other have the load between them."""
+        return any(a.load <= load <= b.load <= NEARBY * a.load for a, b in pairwise(self._samples))
+
     def _is_new(self, load: int) -> bool:
         """Whether a load that can be measured is further than the tolerance from all that were."""
         if not self._start[0] <= load < self.limits.ceiling or load in self._tried:
             return False
-        return all(abs(load - tried) > self._tolerance * load for tried in self._tried)
+        apart = self._tolerance * load
+        if not self.is_sure_of(load):
+            apart /= 4
+        elif self._samples:  # sizes move about within the noise of what they are made from
+            nearest = min(self._samples, key=lambda sample: abs(sample.load - load))
+            apart = max(apart, _noise(nearest) * load)
+        return all(abs(load - tried) > apart for tried in self._tried)
 
     def _widest(self) -> int | None:
         """Return the middle of the interval that may hold most error; None where all is little."""

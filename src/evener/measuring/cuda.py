@@ -1,4 +1,4 @@
-"""The built-in kernels on a CUDA device, measured with the core that drives it.
+"""The dense kernels on a CUDA device, measured with the core that drives it; its link.
 
 What an iteration exchanges is counted: the operand goes to the device and the result comes back,
 every time, unless transfers=False. Memory that ends is raised by the driver, and recorded.
@@ -13,9 +13,8 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.errors import ToolError
 from evener.measuring import cuda_kernels as gpu
-from evener.measuring import dense, sparse
+from evener.measuring import dense
 from evener.measuring.dense import FACTOR, blocks_of
-from evener.measuring.sparse import DAMPING
 
 
 class OnDevice:
@@ -146,132 +145,6 @@ class Gemm(dense.Gemm):
         """C so far, brought here."""
         fetched: FloatArray = self._there[2].copy_to_host()
         return fetched
-
-
-class _Sparse:
-    """What the sparse kernels share: A there, x sent, y brought back."""
-
-    _device: OnDevice
-
-    def _send_matrix(self, a: Any, x: FloatArray, *more: FloatArray) -> None:
-        self._matrix = [self._device.put(part) for part in (a.indptr, a.indices, a.data)]
-        self._x_there = self._device.put(x)
-        self._y_there = self._device.put(np.zeros(a.shape[0]))
-        self._more = [self._device.put(array) for array in more]
-
-    def _send(self, x: FloatArray) -> None:
-        if self._device.transfers:
-            self._x_there.copy_to_device(x)
-
-    def _receive(self, y: FloatArray) -> None:
-        if self._device.transfers:
-            self._y_there.copy_to_host(y)
-        self._device.wait()
-
-    def _forget(self) -> None:
-        self._matrix, self._more = [], []
-        self._x_there = self._y_there = None
-
-
-class Spmv(_Sparse, sparse.Spmv):
-    """y = A x; x goes there, y comes back."""
-
-    def __init__(
-        self,
-        matrix: str | None = None,
-        degree: int = 7,
-        index: int = 0,
-        transfers: bool = True,
-    ) -> None:
-        sparse.Spmv.__init__(self, matrix, degree)
-        self._device = OnDevice(index, transfers)
-
-    def initialize(self, d: int) -> None:
-        """Make A and x, send A."""
-        super().initialize(d)
-        self._y = np.zeros(d)
-        self._send_matrix(self._a, self._x)
-
-    def execute(self) -> None:
-        """Send, compute, receive."""
-        self._send(self._x)
-        gpu.spmv[self._device.grid(self._y.size)](*self._matrix, self._x_there, self._y_there)
-        self._receive(self._y)
-
-    def finalize(self) -> None:
-        """Give all back."""
-        self._forget()
-        super().finalize()
-
-
-class Jacobi(_Sparse, sparse.Jacobi):
-    """x = (b - R x) / D; x goes there and comes back."""
-
-    def __init__(
-        self,
-        matrix: str | None = None,
-        degree: int = 7,
-        index: int = 0,
-        transfers: bool = True,
-    ) -> None:
-        sparse.Jacobi.__init__(self, matrix, degree)
-        self._device = OnDevice(index, transfers)
-
-    def initialize(self, d: int) -> None:
-        """Make R, b, 1/D and x, send all."""
-        super().initialize(d)
-        self._send_matrix(self._a, self._x, self._inverse, self._b)
-
-    def execute(self) -> None:
-        """Send, sweep, receive."""
-        self._send(self._x)
-        gpu.jacobi[self._device.grid(self._y.size)](
-            *self._matrix, *self._more, self._x_there, self._y_there
-        )
-        self._receive(self._y)
-        self._x[: self._y.size] = self._y[: self._x.size]
-
-    def finalize(self) -> None:
-        """Give all back."""
-        self._forget()
-        super().finalize()
-
-
-class Pagerank(_Sparse, sparse.Pagerank):
-    """x = (1 - c) / n + c A x; x goes there and comes back, with the sum of changes."""
-
-    def __init__(
-        self,
-        matrix: str | None = None,
-        degree: int = 7,
-        index: int = 0,
-        transfers: bool = True,
-    ) -> None:
-        sparse.Pagerank.__init__(self, matrix, degree)
-        self._device = OnDevice(index, transfers)
-
-    def initialize(self, d: int) -> None:
-        """Make A and x, send both."""
-        super().initialize(d)
-        self._y = np.zeros(d)
-        self._send_matrix(self._a, self._x, np.zeros(1))
-
-    def execute(self) -> None:
-        """Send, step, receive."""
-        self._send(self._x)
-        (change,) = self._more
-        change.copy_to_device(np.zeros(1))
-        gpu.pagerank[self._device.grid(self._y.size)](
-            *self._matrix, DAMPING, self._x_there, self._y_there, change
-        )
-        self._change = float(change.copy_to_host()[0])
-        self._receive(self._y)
-        self._x[: self._y.size] = self._y[: self._x.size]
-
-    def finalize(self) -> None:
-        """Give all back."""
-        self._forget()
-        super().finalize()
 
 
 class Ping:

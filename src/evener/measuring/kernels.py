@@ -42,25 +42,25 @@ class Offer:
 
 
 DENSE, SPARSE = "evener.measuring.dense", "evener.measuring.sparse"
-CUDA = "evener.measuring.cuda"
+CUDA, CUDA_SPARSE = "evener.measuring.cuda", "evener.measuring.cuda_sparse"
 
 KERNELS: dict[str, Offer] = {
     "spmv": Offer(
         "row",
         "y = A x, A a sparse matrix in CSR",
-        {"cpu": f"{SPARSE}:Spmv", "cuda": f"{CUDA}:Spmv"},
+        {"cpu": f"{SPARSE}:Spmv", "cuda": f"{CUDA_SPARSE}:Spmv"},
         ("matrix", "degree"),
     ),
     "jacobi": Offer(
         "row",
         "a Jacobi sweep, x = (b - R x) / D",
-        {"cpu": f"{SPARSE}:Jacobi", "cuda": f"{CUDA}:Jacobi"},
+        {"cpu": f"{SPARSE}:Jacobi", "cuda": f"{CUDA_SPARSE}:Jacobi"},
         ("matrix", "degree"),
     ),
     "pagerank": Offer(
         "row",
         "a PageRank step with its change, columns drawn as in a power-law graph",
-        {"cpu": f"{SPARSE}:Pagerank", "cuda": f"{CUDA}:Pagerank"},
+        {"cpu": f"{SPARSE}:Pagerank", "cuda": f"{CUDA_SPARSE}:Pagerank"},
         ("matrix", "degree"),
     ),
     "axpy": Offer(

@@ -15,7 +15,7 @@ import numpy as np
 
 from evener.errors import NotFoundError
 from evener.filing.speeds import write_speeds
-from evener.measuring.adaptive import AdaptivePlan, Answer
+from evener.measuring.adaptive import TOLERANCE, AdaptivePlan, Answer
 from evener.measuring.benchmark import Precision
 from evener.measuring.campaign import Progress, Record, run_campaign
 from evener.measuring.devices import Measured
@@ -41,7 +41,8 @@ class Settings:
     """What is measured, where, at which loads, how well.
 
     loads: all of a grid; with `adaptive`, the least and the largest, and no more than so many are
-    measured between them. total [units]: the work whose division is to be known best, if any.
+    measured between them. total [units]: the work whose division is to be known best, if any;
+    tolerance: the relative change of sizes that ends it.
     memory [B]: what each device's kernel may take. options: of the kernel. graph: its matrix, in
     place of a generated one; source says where that is from.
     """
@@ -58,6 +59,7 @@ class Settings:
     model: str = "piecewise"
     adaptive: int = 0
     total: int | None = None
+    tolerance: float = TOLERANCE
 
     @property
     def lasting(self) -> dict[str, Any]:
@@ -70,6 +72,7 @@ class Settings:
             "source": self.source,
             "adaptive": self.adaptive,
             "total": self.total,
+            "tolerance": self.tolerance,
         }
 
 
@@ -159,8 +162,8 @@ def plans_of(
     if not settings.adaptive:
         return [GridPlan(settings.loads) for _ in range(k)], lambda records: None  # noqa: ARG005
     low, high = min(settings.loads), max(settings.loads)
-    plans = [AdaptivePlan(low, high, settings.adaptive) for _ in range(k)]
-    answer = Answer(plans, low, high, settings.total)
+    plans = [AdaptivePlan(low, high, settings.adaptive, settings.tolerance) for _ in range(k)]
+    answer = Answer(plans, low, high, settings.total, settings.tolerance)
 
     def learn(records: Sequence[Record]) -> None:
         answer.update([r.samples for r in records], [r.capacity for r in records])

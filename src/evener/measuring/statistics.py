@@ -11,8 +11,8 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray
 
 NORMAL = 1.4826  # median absolute deviation -> standard deviation of a normal distribution
-FAR = 3.5  # deviations: the usual bound of Iglewicz and Hoaglin
-LEAST_FOR_OUTLIERS = 5
+FAR = 5.0  # deviations; the usual 3.5 takes one of few normal times for an outlier too often
+LEAST_FOR_OUTLIERS = 7
 LARGEST_SHARE = 0.2  # of outliers; beyond that they are how the device is
 LEAST_FOR_DRIFT = 8
 SURE_OF_DRIFT = 0.99
