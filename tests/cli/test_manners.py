@@ -31,7 +31,6 @@ EXAMPLES = {
     "measure": "measure axpy --device cpu0 --range 9:9 --time-limit 0.1 -o s.toml",
     "models": "models v.toml",
     "machine": "machine topo1 --k 4 --fast 2 -o new.toml",
-    "tile": "tile --machine m.toml --size 9",
     "replay": "replay g.plan g.graph",
     "export": "export g.plan --to csv -o new.csv",
     "report": "report g.plan -o new.html",
