@@ -33,6 +33,7 @@ from evener.partitioning.placed import (
     placed,
     refine,
     rounded,
+    within,
 )
 from evener.partitioning.presets import PRESETS, Preset
 from evener.partitioning.propagation import propagation_blocks
@@ -47,6 +48,7 @@ LEAST_EMBEDDED = 100_000  # vertices of graphs that hops place: most smaller one
 FREE = 3  # dimensions in which large graphs are placed on a small one too: it cuts less
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
+SMALL = 2_000, 20_000  # vertices of graphs that are rounded twice; less are tried several times
 SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
 
 
@@ -92,9 +94,23 @@ def multilevel_blocks(
         starts.append(scattered(begun[0], order, threads))
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
+    if preset != "fast" and SMALL[0] < graph.n <= SMALL[1]:
+        part = _rounded_again(level, part, contract, chosen, seed + chosen.cycles, threads)
     if objective != "cut":
         lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
     return scattered(part, order, threads)
+
+
+def _rounded_again(
+    level: Level, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
+) -> Part:
+    """Return blocks rounded on a graph shrunk inside them, and refined; the same unless better."""
+    other = v_cycle(level, part.copy(), contract, preset, seed, threads, THOROUGH)
+    holds, held = (
+        within(block_weights(level, blocks, contract.k), contract) for blocks in (other, part)
+    )
+    better = cut_of(level, other) < cut_of(level, part)
+    return other if better and holds >= held else part
 
 
 def halved_blocks(
