@@ -1,4 +1,4 @@
-"""Writes the tables of docs/results/README.md from the result files beside this script.
+"""Writes the tables of docs/results from the result files beside this script.
 
     python benchmarks/summarise.py
 
@@ -14,27 +14,39 @@ from statistics import median
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results" / "README.md"
+FILES_PAGE = PAGE.parent / "real_inputs.md"
 
 
 def main():
     PAGE.write_text(updated(PAGE.read_text()))
+    FILES_PAGE.write_text(updated(FILES_PAGE.read_text(), FILE_TABLES))
 
 
-def updated(page):
+def updated(page, tables=None):
     """The page with every table made anew."""
-    for name, make in TABLES.items():
+    for name, make in (TABLES if tables is None else tables).items():
         lines = (HERE / "results" / f"{name}.jsonl").read_text().splitlines()
         table = make([json.loads(line) for line in lines])
         begin, end = f"<!-- begin {name} -->", f"<!-- end {name} -->"
         pattern = f"(?<={begin}\n).*(?={end})"
         page, found = re.subn(pattern, lambda _, t=table: t + "\n", page, flags=re.DOTALL)
-        assert found == 1, f"{PAGE.name}: {begin} is to stand there once"
+        assert found == 1, f"{begin} is to stand there once"
     return page
 
 
 def partitioners(lines):
     """As `partitioners.py --table` prints it."""
     return script("partitioners").table(lines)
+
+
+def real_inputs(lines):
+    """As `real_inputs.py --table` prints it."""
+    return script("real_inputs").table(lines)
+
+
+def real_files(lines):
+    """A row a file."""
+    return script("real_inputs").by_file(lines)
 
 
 def constraints(lines):
@@ -305,6 +317,7 @@ TABLES = {
     "ours": partitioners,
     "ours_more": partitioners,
     "partitioners": partitioners,
+    "real_inputs": real_inputs,
     "constraints": constraints,
     "powerlaw": powerlaw,
     "patience": patience,
@@ -320,6 +333,8 @@ TABLES = {
     "reading": reading,
     "generating": generating,
 }
+
+FILE_TABLES = {"real_inputs": real_files}
 
 if __name__ == "__main__":
     main()

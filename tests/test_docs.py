@@ -301,6 +301,8 @@ def test_figures_are_those_of_the_result_files():
     spec.loader.exec_module(summarise)
     page = summarise.PAGE.read_text()
     assert summarise.updated(page) == page, "run `python benchmarks/summarise.py`"
+    page = summarise.FILES_PAGE.read_text()
+    assert summarise.updated(page, summarise.FILE_TABLES) == page
 
 
 def test_every_cited_source_is_listed():

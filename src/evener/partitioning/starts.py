@@ -24,6 +24,7 @@ BALANCE = 0.01  # what k-means leaves a block off its target
 PER_BLOCK_ROUNDED = 1000  # vertices for each block of graphs on which blocks are rounded again
 MOST_RIVALS = 2
 BISECTED_BLOCKS = 1024  # in all turns together, where they are fewer than this
+FEW_BLOCKS = 32  # leave much to chance, and cost little: they are bisected in any case
 OTHER_SEED = 1009
 MISPLACED = 0.75  # of the cut is left where distance has misled k-means
 CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win on a finer graph
@@ -41,12 +42,12 @@ def starting_blocks(
 
     points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 where it
     is the whole graph, on which limits are kept to. trusting: whether distances, of points or in
-    hops, are enough where rounding shows that they place blocks well.
+    hops, are enough where rounding shows that they place blocks well; hops, for many blocks only.
     """
     found: list[Placed] = []
     if trusting:
         found, good = _by_distance(level, points, task, depth)
-        if good:
+        if good and (points is not None or task.contract.k > FEW_BLOCKS):
             return found
     turns = int(np.clip(BISECTED_BLOCKS // task.contract.k, 1, len(DEALS)))
     tasks = [replace(task, seed=task.seed + OTHER_SEED * turn) for turn in range(turns)]
