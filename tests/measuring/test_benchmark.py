@@ -132,6 +132,14 @@ def test_company_is_waited_for_and_kept():
     assert kernel.calls.count("execute") == 1 + point.sample.repetitions + 2
 
 
+def test_a_core_that_others_share_is_noticed():
+    clock = Clock()
+    kernel = Virtual(clock, lambda d: 1.0)
+    point = benchmark(kernel, 1, clock=clock, cpu_clock=lambda: 0.25 * clock.now)
+    assert point.share == pytest.approx(0.25)
+    assert benchmark(kernel, 1, clock=clock, cpu_clock=None).share == 1.0
+
+
 def test_patience_follows_the_slowest_speed():
     assert Precision(seconds=5.0).patience(1e9) == 5.0
     assert Precision(seconds=5.0, slowest=100.0).patience(200) == 2.0

@@ -103,9 +103,28 @@ def test_the_journal_of_another_measurement(tmp_path):
         Journal(tmp_path / "nowhere" / "s.journal", SETTINGS).add("d", Point(Sample(5, 1.0)))
 
 
+def test_two_processes_do_not_share_a_journal(tmp_path):
+    pytest.importorskip("fcntl")
+    file = tmp_path / "s.journal"
+    first = Journal(file, SETTINGS)
+    first.add("d", Point(Sample(5, 1.0)))
+    with pytest.raises(InputError, match="another process"):
+        Journal(file, SETTINGS)
+    first.close()
+    second = Journal(file, SETTINGS)
+    assert second.n_found == 1
+    second.close()
+
+
 def test_what_was_odd_is_noted():
     record = Record("d")
-    record.add(Point(Sample(5, 1.0), outliers=2, drift=0.1))
+    record.add(Point(Sample(5, 1.0), outliers=2, drift=0.1, share=0.2))
     record.add(Gap(9, "raised", "no"))
     notes = record.speeds("akima", {"kernel": "x"}).notes
-    assert notes == {"kernel": "x", "gaps": "9 (raised): no", "outliers": 2, "drift": "5: +10.0%"}
+    assert notes == {
+        "kernel": "x",
+        "gaps": "9 (raised): no",
+        "at_work": "20% of the time at least; others had its core",
+        "outliers": 2,
+        "drift": "5: +10.0%",
+    }

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evener.measuring.linking import NamedLink
 
 MAX_ROWS = 60
+BUSY = 0.9  # of the time: with less, a core was shared
 
 
 def show_records(records: Sequence[Record], kernel: str | None, written: str, out: Output) -> None:
@@ -74,6 +75,8 @@ def _remark(point: Point) -> str:
     parts = [] if point.reached else ["less precise than asked"]
     if point.outliers:
         parts.append(f"{point.outliers} slow set aside")
+    if point.share < BUSY:
+        parts.append(f"at work {point.share:.0%} of the time")
     if point.drift:
         parts.append(f"drift {point.drift:+.0%}")
     return ", ".join(parts)
@@ -93,6 +96,7 @@ def _as_dict(record: Record) -> dict[str, Any]:
                 "outliers": point.outliers,
                 "drift": point.drift,
                 "flops": point.flops,
+                "share": point.share,
             }
             for point in sorted(record.points, key=lambda point: point.load)
         ],

@@ -75,7 +75,8 @@ class Point:
 
     outliers: slow repetitions set aside. drift: change from first to last repetition over the
     mean; 0 where it may be chance. reached: whether the interval is as narrow as asked.
-    flops: operations of one execution.
+    flops: operations of one execution. share: processor time of this process over time, at most 1:
+    the rest it waited, or others had the core.
     """
 
     sample: Sample
@@ -83,6 +84,7 @@ class Point:
     drift: float = 0.0
     reached: bool = True
     flops: float = 0.0
+    share: float = 1.0
 
     @property
     def load(self) -> float:
@@ -126,13 +128,19 @@ def benchmark(
     precision: Precision | None = None,
     *,
     clock: Clock = time.perf_counter,
+    cpu_clock: Clock | None = time.process_time,
     company: Company | None = None,
 ) -> Outcome:
-    """Measure `kernel` at `load` units; a Gap says why that was not possible."""
+    """Measure `kernel` at `load` units; a Gap says why that was not possible.
+
+    clock, cpu_clock: of time, and of this process's own [s]; None where that is not asked for.
+    """
     company = company or Company()
     outcome: Outcome | None = None
     try:
-        outcome = _measured(kernel, load, precision or Precision(), clock, company)
+        outcome = _measured(
+            kernel, load, precision or Precision(), clock, cpu_clock or clock, company
+        )
         while company.linger(outcome):
             kernel.execute()
         kernel.finalize()
@@ -157,7 +165,12 @@ def _said(error: Exception) -> str:
 
 
 def _measured(
-    kernel: Kernel, load: int, precision: Precision, clock: Clock, company: Company
+    kernel: Kernel,
+    load: int,
+    precision: Precision,
+    clock: Clock,
+    cpu_clock: Clock,
+    company: Company,
 ) -> Outcome:
     flops = float(kernel.complexity(load))
     kernel.initialize(load)
@@ -165,7 +178,7 @@ def _measured(
     batch = _batch(kernel, precision.shortest, clock)
     company.start()
     times: list[float] = []
-    began, summary = clock(), None
+    began, cpu_began, summary = clock(), cpu_clock(), None
     while not _enough(summary, len(times), precision, clock() - began):
         company.pulse()
         seconds = _timed(kernel, batch, clock)
@@ -177,10 +190,11 @@ def _measured(
         # Intervals are looked at now and then: each look takes longer than a short kernel.
         if len(times) < 10 or len(times) % 5 == 0:
             summary = summarised(times, precision.confidence, precision.outliers)
+    share = (cpu_clock() - cpu_began) / (clock() - began)
     summary = summarised(times, precision.confidence, precision.outliers)
     if min(times) * batch <= AT_ONCE * _nothing(batch, clock):
         return Gap(load, "at once", AT_ONCE_SAID)
-    return _point(load, summary, precision, flops)
+    return _point(load, summary, precision, flops, min(share, 1.0))
 
 
 def _enough(summary: Summary | None, done: int, precision: Precision, spent: float) -> bool:
@@ -191,7 +205,7 @@ def _enough(summary: Summary | None, done: int, precision: Precision, spent: flo
     return known or spent >= precision.seconds
 
 
-def _point(load: int, summary: Summary, precision: Precision, flops: float) -> Point:
+def _point(load: int, summary: Summary, precision: Precision, flops: float, share: float) -> Point:
     # One time alone has no interval: its whole length is the only honest width.
     width = summary.half_width if math.isfinite(summary.half_width) else summary.mean
     return Point(
@@ -200,6 +214,7 @@ def _point(load: int, summary: Summary, precision: Precision, flops: float) -> P
         summary.drift,
         width <= precision.precision * summary.mean,
         flops,
+        share,
     )
 
 

@@ -12,6 +12,7 @@ from evener.measuring.journal import Aside, Journal
 from evener.measuring.plans import LoadPlan
 from evener.samples import DeviceSpeeds, Sample
 
+BUSY = 0.9  # of the time; with less, a core was shared
 Progress = Callable[[str, float], None]
 
 
@@ -65,12 +66,19 @@ class Record:
         """Return what a file of speeds keeps, what was odd among the notes."""
         odd = {
             "gaps": "; ".join(f"{g.load:.0f} ({g.kind}): {g.message}" for g in self.gaps),
+            "at_work": _share(self.points),
             "outliers": sum(point.outliers for point in self.points),
             "drift": ", ".join(f"{p.load:.0f}: {p.drift:+.1%}" for p in self.points if p.drift),
             "alone": ", ".join(f"{p.load:.0f}: {p.sample.seconds!r} s" for p in self.alone),
         }
         said = {key: value for key, value in odd.items() if value}
         return DeviceSpeeds(self.name, self.samples, self.capacity, model, {**notes, **said})
+
+
+def _share(points: Sequence[Point]) -> str:
+    """Return in how much of the time the device's core was its own, where that is not most."""
+    least = min((point.share for point in points), default=1.0)
+    return f"{least:.0%} of the time at least; others had its core" if least < BUSY else ""
 
 
 def run_campaign(

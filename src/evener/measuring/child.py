@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import EvenerError
-from evener.measuring.benchmark import Company, Outcome, Point, Precision, benchmark
+from evener.measuring.benchmark import Clock, Company, Outcome, Point, Precision, benchmark
 from evener.measuring.kernels import Kernel, make_kernel
 
 BETWEEN_PULSES = 0.02  # seconds
@@ -76,7 +76,9 @@ def main(lifeline: int) -> int:
             _limit_memory(int(job["memory"]))
         talk.say(event="ready")
         while True:
-            _measure(kernel, talk, talk.hear())
+            # Several cores, or a GPU: processor time does not say how busy the device is.
+            alone = job["kind"] == "cpu" and len(job["cpus"]) == 1
+            _measure(kernel, talk, talk.hear(), time.process_time if alone else None)
     except EOFError:
         return 0
     except EvenerError as error:
@@ -88,7 +90,7 @@ def main(lifeline: int) -> int:
     return 1
 
 
-def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any]) -> None:
+def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any], cpu_clock: Clock | None) -> None:
     last = [0.0]
 
     def start() -> None:
@@ -109,7 +111,7 @@ def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any]) -> None:
             talk.say(**_described(outcome))
         return not talk.heard_something()
 
-    benchmark(kernel, asked["load"], Precision(**asked["precision"]),
+    benchmark(kernel, asked["load"], Precision(**asked["precision"]), cpu_clock=cpu_clock,
               company=Company(start, pulse, linger))  # fmt: skip
     while "stop" not in talk.hear():  # the go that a kernel never waited for comes before it
         pass

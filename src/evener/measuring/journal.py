@@ -73,7 +73,7 @@ class Journal:
             whole = text[: text.rfind(b"\n") + 1]
             if whole:
                 self._read(whole, settings)
-                self._file = self._path.open("r+b")
+                self._file = _locked(self._path.open("r+b"), self._path)
                 self._file.truncate(len(whole))
                 self._file.seek(len(whole))
         except OSError as error:
@@ -114,7 +114,8 @@ class Journal:
             return
         try:
             if self._file is None:
-                self._file = self._path.open("wb")
+                self._file = _locked(self._path.open("ab"), self._path)
+                self._file.truncate(0)
                 self._file.write(json.dumps(self._head).encode() + b"\n")
             self._file.write(json.dumps(entry).encode() + b"\n")
             self._file.flush()
@@ -125,6 +126,20 @@ class Journal:
     def _refused(self, error: OSError) -> InputError:
         reason = error.strerror or str(error)
         return InputError(f"the journal cannot be kept: {reason}", file=self._path)
+
+
+def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
+    """Keep other processes out of the file until it is closed. Raises InputError if one is in."""
+    try:
+        import fcntl
+    except ImportError:  # not on this system
+        return file
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        file.close()
+        raise InputError("another process is measuring for this file", file=path) from None
+    return file
 
 
 class Aside:

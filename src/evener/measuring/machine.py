@@ -24,6 +24,7 @@ from evener.platforms import Device, Level, Link, Platform
 KERNEL = "spmv"
 ROWS = 1_000_000  # 100 MB: beyond any core's share of a cache
 ROW_BYTES = 400.0  # while the matrix is being made
+BUSY = 0.9  # of the time
 POINT = Precision(seconds=3.0)
 Say = Callable[[str], None]
 
@@ -70,7 +71,11 @@ def measured_speeds(
                 measured[name] = rounded(outcome.sample.speed)
                 if not outcome.reached:
                     width = outcome.sample.half_width / outcome.sample.seconds
-                    say(f"{name}: speed known to {width:.0%} only; others are at work here")
+                    busy = f"; it computed {outcome.share:.0%} of the time, others the rest"
+                    say(
+                        f"{name}: speed known to {width:.0%} only"
+                        + (busy if outcome.share < BUSY else "")
+                    )
             elif outcome is not None:
                 say(f"{name} could not be measured: {outcome.message}")
     return _completed(devices, measured, say)
