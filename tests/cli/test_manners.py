@@ -1,5 +1,6 @@
 """Manners that all commands share: streams, exit codes, interrupts, pipes, names."""
 
+import functools
 import json
 import os
 import pty
@@ -16,6 +17,7 @@ import pytest
 from evener.cli import COMMANDS, main
 from evener.cli.output import Output
 from evener.filing.writing_graphs import write_graph
+from evener.reproducing.fupermod import reproduce
 from evener.writing import write_text
 from tests.assertions import grid, run_evener
 
@@ -37,6 +39,7 @@ EXAMPLES = {
     "info": "info g.graph",
     "convert": "convert g.graph new.mtx",
     "generate": "generate grid --shape 4x5 -o new.graph",
+    "reproduce": "reproduce fupermod --fast",
     "warm": "warm --processes 1",
     "doctor": "doctor",
 }
@@ -70,13 +73,20 @@ def made(tmp_path_factory):
     return folder
 
 
+@functools.cache
+def reproduced():
+    return reproduce(True, lambda *_: None)
+
+
 @pytest.fixture
 def place(made, tmp_path, monkeypatch):
     """A folder with a graph, a machine with odd names and a plan; the current one."""
     for file in made.iterdir():
         (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("evener.warming.warm.REHEARSALS", {})  # seconds each time, all the same
+    # Seconds each time, all the same.
+    monkeypatch.setattr("evener.warming.warm.REHEARSALS", {})
+    monkeypatch.setattr("evener.reproducing.fupermod.reproduce", lambda *_: reproduced())
     return tmp_path
 
 
