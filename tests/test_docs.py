@@ -269,6 +269,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     sections = sections_of(ROOT / "docs" / "cli.md")
     assert main(["generate", "grid", "--shape", "8x9", "-o", "g.graph", "--quiet"]) == 0
+    assert main(["generate", "speeds", "--curves", "lille", "-o", "s.toml", "--quiet"]) == 0
     words = {
         "plan": "g.graph --k 3 --with rcb -o g.plan",
         "evaluate": "g.graph g.plan --k 3",
@@ -278,6 +279,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
         "sizes": "--n 9 --k 3",
         "measure": "axpy --device cpu0 --range 9:9 --time-limit 0.1 -o s.toml",
         "tile": "--size 9 --k 3",
+        "models": "s.toml",
         "machine": "flat --speeds 1,2",
         "replay": "g.plan g.graph",
         "export": "g.plan --to csv -o g.csv",
