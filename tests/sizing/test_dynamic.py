@@ -8,7 +8,7 @@ from evener.generating.speed_curves import curve_set
 from evener.models import Constant
 from evener.models_piecewise import Piecewise
 from evener.sizing import Dynamic, measured_sizes, solve_sizes
-from evener.sizing.dynamic import between
+from evener.sizing.handing_out import between
 from tests.sizing.brute import random_model
 
 

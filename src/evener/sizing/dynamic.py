@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from evener.arrays import FloatArray, IntArray, as_array, as_integers
 from evener.errors import InfeasibleError, InputError
 from evener.models import Constant, SpeedModel, fit_model
 from evener.samples import Sample
+from evener.sizing.handing_out import between
 from evener.sizing.problems import make_problem
 from evener.sizing.solving import SpeedSizes, solve_sizes
 
@@ -222,31 +223,15 @@ class Dynamic:
             part /= 2
 
 
-def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: IntArray) -> IntArray:
-    """Whole sizes a part of the way from one distribution to another of the same sum, or beyond.
-
-    `end` itself where the limits leave no such sizes.
-    """
-    exact = np.clip(start + part * (end - start), low, high)
-    sizes = np.floor(exact).astype(np.int64)
-    room = np.ceil(exact).astype(np.int64) - sizes
-    left = int(end.sum() - sizes.sum())
-    if not 0 <= left <= int(room.sum()):
-        return end
-    order = np.argsort(sizes - exact, kind="stable")
-    sizes[order] += np.diff(np.minimum(np.cumsum(room[order]), left), prepend=0)
-    return np.asarray(sizes)
-
-
 def measured_sizes(
-    measure: Callable[[IntArray], npt.ArrayLike], n: int, k: int, **options: object
+    measure: Callable[[IntArray], npt.ArrayLike], n: int, k: int, **options: Any
 ) -> Dynamic:
     """Measure and size by turns until balanced: the form that runs before the program does.
 
     measure(sizes) returns the seconds (k,) of whole sizes (k,), infinity where a device could not
     do its load. options: of Dynamic. The result's `best` holds the sizes to use.
     """
-    search = Dynamic(n, k, **options)  # type: ignore[arg-type]
+    search = Dynamic(n, k, **options)
     sizes: IntArray | None = search.sizes
     while sizes is not None:
         sizes = search.observe(measure(sizes))

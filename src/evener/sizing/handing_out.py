@@ -1,4 +1,4 @@
-"""Whole sizes from real ones that are balanced: optimal where time rises with load."""
+"""Whole sizes from real ones: balanced shares rounded, optimal where time rises; and in between."""
 
 from __future__ import annotations
 
@@ -52,3 +52,19 @@ def given_out(sizes: IntArray, n: int, high: IntArray, times: Times) -> IntArray
             device = device[latest[device] < finish[-1]]
         nth += 1
     return np.asarray(sizes + np.bincount(owner, minlength=sizes.size))
+
+
+def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: IntArray) -> IntArray:
+    """Whole sizes a part of the way from one distribution to another of the same sum, or beyond.
+
+    `end` itself where the limits leave no such sizes.
+    """
+    exact = np.clip(start + part * (end - start), low, high)
+    sizes = np.floor(exact).astype(np.int64)
+    room = np.ceil(exact).astype(np.int64) - sizes
+    left = int(end.sum() - sizes.sum())
+    if not 0 <= left <= int(room.sum()):
+        return end
+    order = np.argsort(sizes - exact, kind="stable")
+    sizes[order] += np.diff(np.minimum(np.cumsum(room[order]), left), prepend=0)
+    return np.asarray(sizes)
