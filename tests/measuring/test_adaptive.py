@@ -20,9 +20,9 @@ NOISE = 0.01
 
 
 def emulated(name):
-    """Up to eight devices of a set, and the loads they are all drawn for."""
+    """Up to four devices of a set, and the loads they are all drawn for."""
     curves = curve_set(name)
-    curves = curves[:: max(len(curves) // 8, 1)][:8]
+    curves = curves[:: max(len(curves) // 4, 1)][:4]
     low, high = max(c.low for c in curves), min(c.high for c in curves)
     return [c.model for c in curves], max(round(low), 1), round(high)
 

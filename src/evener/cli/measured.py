@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from evener.measuring.linking import NamedLink
 
 MAX_ROWS = 60
+CHANGED = 0.05  # between two measurements of one load: worth saying
 BUSY = 0.9  # of the time: with less, a core was shared
 
 
@@ -28,12 +29,11 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
     for record in records:
         if record.capacity < math.inf:
             out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
-        for point in record.alone:
-            beside = next(p for p in record.points if p.load == point.load)
-            times = beside.sample.seconds / point.sample.seconds
-            out.say(
-                f"{record.name}: {times:.2f} times as long as alone, at {point.load:,.0f} units"
-            )
+        for later, what in ((record.again, "as at first"), (record.alone, "alone")):
+            for point in later:
+                times = record.change(point)
+                if times is not None and (what == "alone" or abs(times - 1) > CHANGED):
+                    out.say(f"{record.name}: {_times(times, what)}, at {point.load:,.0f} units")
     points = sum(len(record.points) for record in records)
     out.say(f"Written: {written} ({points} samples; unit: {unit})")
     out.result(
@@ -44,6 +44,13 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
             "devices": [_as_dict(record) for record in records],
         }
     )
+
+
+def _times(times: float, what: str) -> str:
+    """Say by how much longer a load took."""
+    if what == "alone":
+        return f"{1 / times:.2f} times as long as alone"
+    return f"{times:.2f} times as long at the end as at first"
 
 
 def _rows(record: Record) -> list[tuple[str, ...]]:
@@ -100,6 +107,7 @@ def _as_dict(record: Record) -> dict[str, Any]:
             }
             for point in sorted(record.points, key=lambda point: point.load)
         ],
+        "again": [{"load": p.load, "seconds": p.sample.seconds} for p in record.again],
         "alone": [{"load": p.load, "seconds": p.sample.seconds} for p in record.alone],
         "gaps": [
             {"load": gap.load, "kind": gap.kind, "message": gap.message} for gap in record.gaps

@@ -29,12 +29,13 @@ class Measuring(Protocol):
 class Record:
     """All that came of one device: points and gaps in the order they were measured.
 
-    alone: points of the same device while the others were idle.
+    again: one of the points at the end once more. alone: while the others were idle.
     """
 
     name: str
     points: list[Point] = field(default_factory=list)
     gaps: list[Gap] = field(default_factory=list)
+    again: list[Point] = field(default_factory=list)
     alone: list[Point] = field(default_factory=list)
 
     def add(self, outcome: Outcome) -> None:
@@ -43,6 +44,11 @@ class Record:
             self.points.append(outcome)
         else:
             self.gaps.append(outcome)
+
+    def change(self, later: Point) -> float | None:
+        """Return by what factor a load takes longer in `later`; None where it was not measured."""
+        first = next((p.sample for p in self.points if p.load == later.load), None)
+        return later.sample.seconds / first.seconds if first else None
 
     @property
     def last_load(self) -> int | None:
@@ -69,6 +75,7 @@ class Record:
             "at_work": _share(self.points),
             "outliers": sum(point.outliers for point in self.points),
             "drift": ", ".join(f"{p.load:.0f}: {p.drift:+.1%}" for p in self.points if p.drift),
+            "again": ", ".join(f"{p.load:.0f}: {p.sample.seconds!r} s" for p in self.again),
             "alone": ", ".join(f"{p.load:.0f}: {p.sample.seconds!r} s" for p in self.alone),
         }
         said = {key: value for key, value in odd.items() if value}

@@ -7,7 +7,7 @@ import socket
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ import numpy as np
 from evener.errors import NotFoundError
 from evener.filing.speeds import write_speeds
 from evener.measuring.adaptive import TOLERANCE, AdaptivePlan, Answer
-from evener.measuring.benchmark import Precision
+from evener.measuring.benchmark import Point, Precision
 from evener.measuring.campaign import Progress, Record, run_campaign
 from evener.measuring.devices import Measured
 from evener.measuring.journal import Journal
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
     from evener.graphs import Graph
 
+LONG = 5  # points of a device after which one is measured again: the computer may have changed
 JOURNAL = ".journal"  # added to the name of the file that is to be written
 
 
@@ -108,7 +109,7 @@ def measure(
 def _campaigns(
     settings: Settings, bench: RankBench, journal: Journal, progress: Progress
 ) -> list[Record]:
-    """Measure together or alone as asked; then a load of each device alone, to compare."""
+    """Measure together or alone as asked; then a load of each device again, and alone."""
     plans, learn = plans_of(settings, len(bench.names))
     records = run_campaign(
         bench,
@@ -119,28 +120,32 @@ def _campaigns(
         progress=progress,
         learn=learn,
     )
-    if settings.together:
-        aside = [GridPlan(_compared(record, bench.has_company(record.name))) for record in records]
-        for record, alone in zip(
-            records,
-            run_campaign(
-                bench,
-                aside,
-                journal.aside("alone"),
-                together=False,
-                groups=bench.groups,
-                progress=lambda step, fraction: progress(f"{step}, alone", fraction),
-            ),
-            strict=True,
-        ):
-            record.alone = alone.points
-    return records
+    loads = [_middle(record) for record in records]
+
+    def once_more(name: str, chosen: Sequence[bool], together: bool) -> list[list[Point]]:
+        found = run_campaign(
+            bench,
+            [GridPlan(own if yes else []) for own, yes in zip(loads, chosen, strict=True)],
+            journal.aside(name),
+            together=together,
+            groups=bench.groups,
+            progress=lambda step, fraction: progress(f"{step}, {name}", fraction),
+        )
+        return [record.points for record in found]
+
+    long = [len(record.points) >= LONG for record in records]
+    beside = [settings.together and bench.has_company(name) for name in bench.names]
+    again, alone = once_more("again", long, settings.together), once_more("alone", beside, False)
+    return [
+        replace(record, again=later, alone=single)
+        for record, later, single in zip(records, again, alone, strict=True)
+    ]
 
 
-def _compared(record: Record, has_company: bool) -> list[int]:
-    """Return the load that is measured alone as well: the middle one, none for a device alone."""
+def _middle(record: Record) -> list[int]:
+    """Return the middle one of a device's loads, if there is any."""
     loads = [round(s.load) for s in record.samples if s.status == "ok"]
-    return [loads[len(loads) // 2]] if loads and has_company else []
+    return [loads[len(loads) // 2]] if loads else []
 
 
 def _devices_of(settings: Settings) -> list[dict[str, Any]]:
