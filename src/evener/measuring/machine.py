@@ -63,8 +63,11 @@ def measured_speeds(
         index = {"index": int(device.name.removeprefix("gpu"))} if gpu else {}
         task = Task(KERNEL, device.kind, () if gpu else (next(free),), share, index)
         workers.append(Worker(device.name, task))
-    with Bench([w for w in workers if _works(w, say)], POINT) as bench:
-        outcomes = bench.measure([load] * len(bench.workers))
+    with Bench(workers, POINT) as bench:
+        for worker in workers:
+            worker.launch()
+        working = [_works(worker, say) for worker in workers]
+        outcomes = bench.measure([load if works else None for works in working])
         measured = {}
         for name, outcome in zip(bench.names, outcomes, strict=True):
             if isinstance(outcome, Point):

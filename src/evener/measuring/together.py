@@ -79,6 +79,8 @@ class _Round:
 
     def prepare(self) -> None:
         """Let all take their memory and warm up, side by side."""
+        for worker in self._active.values():
+            worker.launch()
         for i, worker in self._active.items():
             worker.ensure()
             worker.measure(self._load(i), self._precision)

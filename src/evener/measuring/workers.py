@@ -55,6 +55,7 @@ class Worker:
         self._output: IO[bytes] | None = None
         self._lifeline = -1
         self._buffer = b""
+        self._is_ready = False
 
     @property
     def fileno(self) -> int:
@@ -63,23 +64,30 @@ class Worker:
         return self._process.stdout.fileno()
 
     def ensure(self) -> None:
-        """Start the process if it is not there; return when it is ready.
+        """Launch the process if it is not there; return when it is ready.
 
         Raises UsageError or InputError where its kernel cannot be made, ToolError where the
         process ends or says nothing.
         """
-        if self._process is not None and self._process.poll() is None:
+        self.launch()
+        if self._is_ready:
             return
-        self.end()
         try:
-            self._start()
             self._greet()
         except BaseException:
             self.end()
             raise
+        self._is_ready = True
+
+    def launch(self) -> None:
+        """Start the process if it is not there; it gets ready while others are launched."""
+        if self._process is not None and self._process.poll() is None:
+            return
+        self.end()
+        self._start()
+        self.say(asdict(self.task))
 
     def _greet(self) -> None:
-        self.say(asdict(self.task))
         message = self._first_message()
         if message is None:
             raise ToolError(
@@ -166,6 +174,7 @@ class Worker:
         if self._output is not None:
             self._output.close()
         self._process, self._output, self._buffer = None, None, b""
+        self._is_ready = False
 
     def _first_message(self) -> dict[str, Any] | None:
         try:
