@@ -99,11 +99,20 @@ def signatures():
     return {name: {str(s) for s in kernel.signatures} for name, kernel in kernels().items()}
 
 
+def called_by_kernels():
+    """Names that occur in kernels, also in those that exist only inside others."""
+    for module in {kernel.py_func.__module__ for kernel in kernels().values()}:
+        for value in vars(sys.modules[module]).values():
+            function = getattr(value, "py_func", value)
+            if hasattr(function, "__code__"):
+                yield from function.__code__.co_names
+
+
 def main():
     for rehearse in REHEARSALS.values():
         rehearse()
     before = signatures()
-    inner = {name for kernel in kernels().values() for name in kernel.py_func.__code__.co_names}
+    inner = set(called_by_kernels())
     idle = [n for n, types in before.items() if not types and n.rsplit(".", 1)[1] not in inner]
     play_plans()
     play_files()
