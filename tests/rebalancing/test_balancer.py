@@ -7,7 +7,7 @@ from evener.errors import InfeasibleError, InputError
 from evener.filing.speeds import read_speeds, write_speeds
 from evener.generating.speed_curves import curve_set
 from evener.measuring.timers import timed
-from evener.models import Constant
+from evener.models import Constant, Piecewise
 from evener.rebalancing.balancer import Balancer
 from evener.rebalancing.constant import ConstantBalancer
 from evener.running.comm import run_threads
@@ -128,6 +128,29 @@ def test_what_was_learnt_is_a_file_of_speeds(tmp_path):
     for device, model in zip(again, models, strict=True):
         for sample in device.samples:
             assert sample.seconds == pytest.approx(model.time(sample.load), rel=0.02)
+
+
+def test_on_any_machine_sizes_add_up_and_are_no_worse_than_the_first():
+    rng = np.random.default_rng(9301)
+    for case in range(50):
+        k = int(rng.integers(1, 8))
+        n = k + int(10 ** rng.uniform(0, 6))
+        models = []
+        for _ in range(k):
+            loads = np.unique(rng.uniform(0.5, n, rng.integers(1, 6)))
+            models.append(Piecewise(loads, 10 ** rng.uniform(-1, 2, loads.size)))
+        machine = EmulatedMachine(models, noise=float(rng.choice([0, 0.02, 0.1])), seed=case)
+        balancer = Balancer(models if case % 3 == 0 else (), even(n, k))
+        first = balancer.sizes
+        for _ in range(25):
+            times = machine.run(balancer.sizes)
+            bad = rng.choice([np.nan, -1.0, 0.0, np.inf], k)
+            balancer.observe(np.where(rng.random(k) < 0.05, bad, times))
+            assert balancer.sizes.sum() == n
+            assert balancer.sizes.min() >= 1
+        pairs = [zip(models, own.tolist(), strict=True) for own in (first, balancer.sizes)]
+        before, after = (max(float(m.time(float(s))) for m, s in pair) for pair in pairs)
+        assert after <= 1.35 * before, case
 
 
 def test_it_takes_the_times_of_a_timed_block():
