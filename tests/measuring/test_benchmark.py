@@ -140,9 +140,16 @@ def test_a_core_that_others_share_is_noticed():
     assert benchmark(kernel, 1, clock=clock, cpu_clock=None).share == 1.0
 
 
+def test_a_device_that_is_too_slow_is_not_timed_again():
+    point, _ = run(lambda d: 1.0, slowest=1000.0)  # 100 units in a tenth of a second
+    assert (point.slow, point.sample.repetitions, point.sample.status) == (True, 1, "ok")
+    assert not run(lambda d: 0.05, slowest=1000.0)[0].slow
+
+
 def test_patience_follows_the_slowest_speed():
     assert Precision(seconds=5.0).patience(1e9) == 5.0
     assert Precision(seconds=5.0, slowest=100.0).patience(200) == 2.0
+    assert Precision(seconds=5.0, slowest=100.0).patience(1) == 0.1
 
 
 @pytest.mark.parametrize(

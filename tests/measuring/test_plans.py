@@ -62,6 +62,7 @@ def test_beyond_what_is_too_slow_nothing_is_tried():
     plan = GridPlan([10, 100, 1000])
     asked = follow(plan, lambda x: Point(Sample(x, 1.0, status="ok" if x < 100 else "slower")))
     assert asked == [10, 100]
+    assert follow(GridPlan([1, 2, 3]), lambda x: Point(Sample(x, 1.0), slow=x == 2)) == [1, 2]
 
 
 def test_a_load_that_fails_is_a_gap_and_no_more():

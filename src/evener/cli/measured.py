@@ -82,6 +82,8 @@ def _remark(point: Point) -> str:
     parts = [] if point.reached else ["less precise than asked"]
     if point.outliers:
         parts.append(f"{point.outliers} slow set aside")
+    if point.slow:
+        parts.append("slower than asked for")
     if point.share < BUSY:
         parts.append(f"at work {point.share:.0%} of the time")
     if point.drift:

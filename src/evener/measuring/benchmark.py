@@ -19,6 +19,7 @@ from evener.measuring.statistics import LARGEST_SHARE, Summary, summarised
 from evener.samples import Sample
 
 Clock = Callable[[], float]
+SHORT = 0.1  # seconds: no execution is stopped before
 FEWEST = 3  # repetitions
 MOST_BATCHED = 1 << 17  # executions between two looks at the clock
 EMPTY_CALLS = 1000
@@ -66,7 +67,8 @@ class Precision:
 
     def patience(self, load: float) -> float:
         """Return how long one execution of `load` units may take [s]."""
-        return min(self.seconds, load / self.slowest) if self.slowest else self.seconds
+        wanted = max(load / self.slowest, SHORT) if self.slowest else self.seconds
+        return min(self.seconds, wanted)
 
 
 @dataclass(frozen=True)
@@ -76,7 +78,7 @@ class Point:
     outliers: slow repetitions set aside. drift: change from first to last repetition over the
     mean; 0 where it may be chance. reached: whether the interval is as narrow as asked.
     flops: operations of one execution. share: processor time of this process over time, at most 1:
-    the rest it waited, or others had the core.
+    the rest it waited, or others had the core. slow: one execution took longer than it may.
     """
 
     sample: Sample
@@ -85,6 +87,7 @@ class Point:
     reached: bool = True
     flops: float = 0.0
     share: float = 1.0
+    slow: bool = False
 
     @property
     def load(self) -> float:
@@ -178,8 +181,9 @@ def _measured(
     batch = _batch(kernel, precision.shortest, clock)
     company.start()
     times: list[float] = []
+    patience = precision.patience(load)
     began, cpu_began, summary = clock(), cpu_clock(), None
-    while not _enough(summary, len(times), precision, clock() - began):
+    while not _enough(summary, len(times), precision, clock() - began, patience):
         company.pulse()
         seconds = _timed(kernel, batch, clock)
         if seconds == 0:
@@ -197,12 +201,14 @@ def _measured(
     return _point(load, summary, precision, flops, min(share, 1.0))
 
 
-def _enough(summary: Summary | None, done: int, precision: Precision, spent: float) -> bool:
+def _enough(
+    summary: Summary | None, done: int, precision: Precision, spent: float, patience: float
+) -> bool:
     if summary is None or done >= precision.repetitions:
         return done >= precision.repetitions
     narrow = summary.half_width <= precision.precision * summary.mean
     known = narrow and summary.kept >= FEWEST and spent >= precision.least
-    return known or spent >= precision.seconds
+    return known or spent >= precision.seconds or summary.mean > patience
 
 
 def _point(load: int, summary: Summary, precision: Precision, flops: float, share: float) -> Point:
@@ -215,6 +221,7 @@ def _point(load: int, summary: Summary, precision: Precision, flops: float, shar
         width <= precision.precision * summary.mean,
         flops,
         share,
+        summary.mean > precision.patience(load),
     )
 
 

@@ -53,9 +53,9 @@ class Limits:
         """Take note of an outcome."""
         if isinstance(outcome, Point):
             self._lost = 0
-            if outcome.sample.status == "slower":
+            if outcome.slow or outcome.sample.status == "slower":
                 self.ceiling = min(self.ceiling, outcome.load)
-            else:
+            if outcome.sample.status == "ok":
                 self.largest = max(self.largest, outcome.load)
             return
         self._add_gap(outcome)
