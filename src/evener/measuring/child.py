@@ -61,7 +61,7 @@ class Talk:
 
 def main(lifeline: int) -> int:
     """Measure what is asked for until the parent closes standard input."""
-    _end_with_parent(lifeline)
+    end_with_parent(lifeline)
     talk = Talk()
     # Behind everything else: a numpy.py in the current folder is not NumPy.
     sys.path.append(str(Path.cwd()))
@@ -95,7 +95,7 @@ def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any], cpu_clock: Clock
 
     def start() -> None:
         talk.say(event="prepared")
-        _wait_until(talk.hear()["at"])
+        wait_until(talk.hear()["at"])
 
     def pulse() -> None:
         now = time.perf_counter()
@@ -124,7 +124,7 @@ def _described(outcome: Outcome) -> dict[str, Any]:
     return {"event": "gap", "gap": asdict(outcome)}
 
 
-def _wait_until(moment: float) -> None:
+def wait_until(moment: float) -> None:
     """Return at `moment` of the clock that all processes of a computer share [s]."""
     ahead = moment - time.perf_counter()
     if ahead > SPIN:
@@ -147,7 +147,7 @@ def _limit_memory(n_bytes: int) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (limit, hard))
 
 
-def _end_with_parent(lifeline: int) -> None:
+def end_with_parent(lifeline: int) -> None:
     """Ask the system to end this process when the pipe closes: C code or not."""
     if sys.platform == "linux":
         import fcntl

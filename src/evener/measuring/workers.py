@@ -47,7 +47,12 @@ class Task:
 
 
 class Worker:
-    """One device's process. Not started before it is needed; a lost one is started anew."""
+    """One device's process. Not started before it is needed; a lost one is started anew.
+
+    program: the module that it runs, which speaks with this end as evener.measuring.child does.
+    """
+
+    program = "evener.measuring.child"
 
     def __init__(self, name: str, task: Task) -> None:
         self.name, self.task = name, task
@@ -187,7 +192,7 @@ class Worker:
         reader, self._lifeline = os.pipe()
         try:
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "evener.measuring.child", str(reader)],
+                [sys.executable, "-P", "-m", self.program, str(reader)],
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._output,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+Row = Mapping[str, float | int | str]
+
 
 @dataclass(frozen=True)
 class Finding:
@@ -42,4 +44,4 @@ class Result:
 
     findings: Sequence[Finding]
     plots: Sequence[Plot] = ()
-    tables: Mapping[str, Sequence[Mapping[str, float | int | str]]] = field(default_factory=dict)
+    tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)

@@ -26,6 +26,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "rectangles": lambda fast: rectangles((60000, 80000, 120000)) if fast else rectangles(),
     "hybrid": lambda fast: hybrid((60000, 120000, 300000)) if fast else hybrid(),
 }
+EMULATED = "emulated machines"
 
 
 def reproduce(fast: bool = False, tell: Callable[[str, float], None] = lambda *_: None) -> Result:
@@ -41,10 +42,11 @@ def reproduce(fast: bool = False, tell: Callable[[str, float], None] = lambda *_
     )
 
 
-def write_result(folder: str | Path, result: Result) -> list[str]:
+def write_result(folder: str | Path, result: Result, where: str = EMULATED) -> list[str]:
     """Write the plots, README.md with the findings, and numbers.jsonl; return the files' names.
 
-    The folder is made where there is none. Raises InputError where it cannot be.
+    where: what was measured on. The folder is made where there is none. Raises InputError where it
+    cannot be.
     """
     target = Path(folder)
     try:
@@ -55,16 +57,16 @@ def write_result(folder: str | Path, result: Result) -> list[str]:
     for plot in result.plots:
         names.append(f"{plot.name}.png")
         save_figure(target / names[-1], draw_lines(plot.panels))
-    write_text(target / "README.md", _page(result, names))
+    write_text(target / "README.md", _page(result, names, where))
     tables = {"findings": [vars(finding) for finding in result.findings], **result.tables}
     lines = [json.dumps({"table": name, **row}) for name, rows in tables.items() for row in rows]
     write_text(target / "numbers.jsonl", "\n".join(lines) + "\n")
     return [*names, "README.md", "numbers.jsonl"]
 
 
-def _page(result: Result, pictures: list[str]) -> str:
+def _page(result: Result, pictures: list[str], where: str) -> str:
     rows = [["in the thesis", "it says", "we see", "reproduced"], ["---"] * 4]
     rows += [[f.where, f.paper, f.ours, "yes" if f.holds else "no"] for f in result.findings]
     table = "\n".join(f"| {' | '.join(row)} |" for row in rows)
     drawn = "\n\n".join(f"![{Path(name).stem}]({name})" for name in pictures)
-    return f"# FuPerMod, reproduced on emulated machines\n\n{table}\n\n{drawn}\n"
+    return f"# FuPerMod, reproduced on {where}\n\n{table}\n\n{drawn}\n"

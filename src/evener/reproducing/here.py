@@ -1,0 +1,201 @@
+"""Predicted against measured seconds of an iteration, on the computer this runs on.
+
+Two devices: a core, and another core beside a memory-bound rival. Their models are measured as
+`evener measure` does, sizes solved as `evener sizes` does. Each trial then predicts from times
+taken just before, on both devices at once, iterates in step, and iterates in step again: how far
+the two differ, the null pair, is what no prediction can do better than.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import NotFoundError
+from evener.measuring.benchmark import Gap, Point, Precision
+from evener.measuring.together import Bench
+from evener.measuring.workers import Task, Worker
+from evener.models import SpeedModel, fit_model
+from evener.reproducing.here_pair import Pair, Times, rivalled_pair, two_cores
+from evener.samples import Sample
+from evener.sizing import solve_sizes
+
+Progress = Callable[[str, float], None]
+
+# Below 20 ms an iteration is a few slices of a shared core: chance.
+ITERATIONS = (0.025, 0.05, 0.1)  # seconds that the models are to predict
+WINDOW = 0.8  # seconds of each measurement of a trial
+FEWEST_STEPS = 8
+# No time is set aside: those that the rival makes long are how the device is.
+POINT = Precision(precision=0.05, seconds=3.0, shortest=0.02, least=0.4, outliers=0.0)
+MODELLING = 0.1  # of the whole, for progress
+SEED = 5
+
+
+@dataclass(frozen=True)
+class Program:
+    """A kernel of which some executions make an iteration; loads [units] its models stand on."""
+
+    kernel: str
+    executions: int
+    loads: tuple[int, ...]
+
+
+PROGRAMS = (
+    Program("spmv", 10, (40_000, 80_000, 160_000, 320_000, 640_000, 1_280_000)),
+    Program("gemm", 2, (100, 200, 400, 800, 1_600, 3_200)),
+)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A program at one size. sizes [units]: of both devices; model_s: iteration by the models."""
+
+    program: str
+    executions: int
+    n: int
+    sizes: tuple[int, int]
+    model_s: float
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One prediction and what came of it, seconds of an iteration.
+
+    n: first_units + second_units, sizes of the devices. steps: iterations measured. model_s: by
+    models measured at the beginning. means_s: larger mean of the times taken just before;
+    predicted_s: the same times, mean of the larger of two, one of each device. measured_s, again_s:
+    in step, twice. first_share, second_share: of its core that a device had, the least of the three
+    measurements; the second has a rival. load: tasks that wanted a core, by the system's count.
+    """
+
+    program: str
+    n: int
+    first_units: int
+    second_units: int
+    trial: int
+    steps: int
+    model_s: float
+    means_s: float
+    predicted_s: float
+    measured_s: float
+    again_s: float
+    first_share: float
+    second_share: float
+    load: float
+
+
+def predicted_and_measured(
+    trials: int = 20,
+    tell: Progress = lambda *_: None,
+    *,
+    programs: Sequence[Program] = PROGRAMS,
+    iterations: Sequence[float] = ITERATIONS,
+    window: float = WINDOW,
+    point: Precision = POINT,
+) -> list[Trial]:
+    """Return all trials; the cases take turns, in another order each time.
+
+    Raises UsageError on a computer of one core, NotFoundError where nothing could be measured,
+    ToolError where a device's process fails.
+    """
+    cpus = two_cores()
+    rng = np.random.default_rng(SEED)
+    found = []
+    with rivalled_pair(cpus) as pair:
+        cases = []
+        for i, program in enumerate(programs):
+            tell(f"models of {program.kernel}", MODELLING * i / len(programs))
+            models = measured_models(program, cpus, point)
+            cases += cases_of(program, models, iterations)
+        for trial in range(trials):
+            for turn, which in enumerate(rng.permutation(len(cases))):
+                done = (trial + turn / len(cases)) / trials
+                case = cases[int(which)]
+                tell(f"{case.program} of {case.n:,}", MODELLING + (1 - MODELLING) * done)
+                found.append(one_trial(pair, case, trial, window))
+    return found
+
+
+def measured_models(program: Program, cpus: Sequence[int], point: Precision) -> list[SpeedModel]:
+    """Return a model of each device, seconds of an iteration over units, measured together."""
+    workers = [Worker(f"cpu{cpu}", Task(program.kernel, cpus=(cpu,))) for cpu in cpus]
+    samples: list[list[Sample]] = [[] for _ in cpus]
+    gaps: list[str] = []
+    with Bench(workers, point) as bench:
+        for load in program.loads:
+            for own, outcome in zip(samples, bench.measure([load] * len(cpus)), strict=True):
+                if isinstance(outcome, Point):
+                    own.append(_of_iteration(outcome.sample, program.executions))
+                elif isinstance(outcome, Gap):
+                    gaps.append(outcome.message)
+    if not all(samples):
+        raise NotFoundError(f"no load of {program.kernel} could be measured: {gaps[0]}")
+    return [fit_model(own) for own in samples]
+
+
+def _of_iteration(sample: Sample, executions: int) -> Sample:
+    return Sample(
+        sample.load,
+        executions * sample.seconds,
+        executions * sample.half_width,
+        sample.repetitions,
+        sample.status,
+    )
+
+
+def cases_of(
+    program: Program, models: Sequence[SpeedModel], iterations: Sequence[float]
+) -> list[Case]:
+    """Return a case for each time an iteration is to take [s], sizes so that both end together."""
+    cases = []
+    for seconds in iterations:
+        n = max(sum(int(model.max_load(seconds)) for model in models), len(models))
+        found = solve_sizes(models, n, low=1)
+        first, second = found.sizes.tolist()
+        cases.append(Case(program.kernel, program.executions, n, (first, second), found.makespan))
+    return cases
+
+
+def one_trial(pair: Pair, case: Case, trial: int, window: float) -> Trial:
+    """Take times of both devices at once, predict, iterate in step, and once more."""
+    pair.prepare(case.program, case.sizes, case.executions)
+    before = pair.beside(window)
+    predicted = larger_of_two(before[0].times, before[1].times)
+    steps = max(round(window / predicted), FEWEST_STEPS)
+    runs = [pair.in_step(steps), pair.in_step(steps)]
+    shares = [min(own.share for own in device) for device in zip(before, *runs, strict=True)]
+    measured, again = (_per_step(run) for run in runs)
+    return Trial(
+        case.program,
+        case.n,
+        *case.sizes,
+        trial,
+        steps,
+        case.model_s,
+        max(float(np.mean(device.times)) for device in before),
+        predicted,
+        measured,
+        again,
+        shares[0],
+        shares[1],
+        os.getloadavg()[0],
+    )
+
+
+def _per_step(run: Sequence[Times]) -> float:
+    """Seconds of an iteration, until the later of both has ended it, in the mean."""
+    return max(float(np.mean(device.times)) for device in run)
+
+
+def larger_of_two(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
+    """Return the mean over all pairs of the larger, one time of each [s].
+
+    An iteration ends with the later device, and which one that is changes: the mean of maxima is
+    above the maximum of means.
+    """
+    return float(np.maximum.outer(np.asarray(first), np.asarray(second)).mean())

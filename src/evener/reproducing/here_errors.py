@@ -1,0 +1,123 @@
+"""How far predictions were off, and two equal measurements from each other. Nothing is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.reproducing.findings import Finding, Panel, Plot, Result, Row
+from evener.reproducing.here import Trial
+
+DRAWS = 2000
+SEED = 5
+GOOD = 0.1  # median error
+# Shares of a core, with nobody else at work: all of it; half of it beside a rival.
+UNDISTURBED = (0.9, 0.45)
+
+# What is compared with measured_s, and how it is called.
+COMPARED = {
+    "predicted": ("predicted_s", "predicted just before"),
+    "means": ("means_s", "by means only"),
+    "model": ("model_s", "by models of the beginning"),
+    "null": ("again_s", "measured again (null pair)"),
+}
+
+
+def found_here(trials: Sequence[Trial]) -> Result:
+    """Return what the trials show: a finding and a panel for each program, errors, trials."""
+    programs = list(dict.fromkeys(trial.program for trial in trials))
+    own = {name: [trial for trial in trials if trial.program == name] for name in programs}
+    findings = [_finding(name, own[name]) for name in programs]
+    panels = [_panel(name, own[name]) for name in programs]
+    tables: dict[str, Sequence[Row]] = {
+        "errors": error_rows(trials),
+        "trials": [asdict(trial) for trial in trials],
+    }
+    return Result(findings, [Plot("here-errors", panels)], tables)
+
+
+def error_rows(trials: Sequence[Trial]) -> list[Row]:
+    """Return the errors of each program and size, of all its sizes, and of undisturbed trials."""
+    rows = []
+    for name in dict.fromkeys(trial.program for trial in trials):
+        own = [trial for trial in trials if trial.program == name]
+        rows += [
+            _errors(name, f"{n:,}", [t for t in own if t.n == n])
+            for n in sorted({t.n for t in own})
+        ]
+        rows.append(_errors(name, "all", own))
+        if quiet := undisturbed(own):
+            rows.append(_errors(name, "all, undisturbed", quiet))
+    return rows
+
+
+def undisturbed(trials: Sequence[Trial]) -> list[Trial]:
+    """Return the trials during which others took next to nothing of both cores.
+
+    What they took is known from processor time, not from the seconds that were to be predicted.
+    """
+    first, second = UNDISTURBED
+    return [t for t in trials if t.first_share >= first and t.second_share >= second]
+
+
+def relative(trials: Sequence[Trial], key: str) -> FloatArray:
+    """(trials,) what `key` of COMPARED is off the measured seconds, relative to them."""
+    values = np.array([getattr(trial, COMPARED[key][0]) for trial in trials])
+    return np.asarray(values / np.array([trial.measured_s for trial in trials]) - 1)
+
+
+def spread(errors: FloatArray) -> dict[str, float]:
+    """Return the median of sizes of errors, its 95 % interval by bootstrap, and nine tenths."""
+    size = np.abs(errors)
+    drawn = np.random.default_rng(SEED).choice(size, (DRAWS, size.size))
+    low, high = np.quantile(np.median(drawn, axis=1), [0.025, 0.975])
+    return {
+        "median": float(np.median(size)),
+        "low": float(low),
+        "high": float(high),
+        "p90": float(np.quantile(size, 0.9)),
+    }
+
+
+def _errors(program: str, units: str, trials: Sequence[Trial]) -> Row:
+    row: dict[str, float | int | str] = {
+        "program": program,
+        "units": units,
+        "trials": len(trials),
+        "measured_s": float(np.median([trial.measured_s for trial in trials])),
+        "bias": float(np.median(relative(trials, "predicted"))),
+        "first_share": float(np.median([trial.first_share for trial in trials])),
+        "second_share": float(np.median([trial.second_share for trial in trials])),
+        "load": float(np.median([trial.load for trial in trials])),
+    }
+    for key in COMPARED:
+        row |= {f"{key}_{what}": value for what, value in spread(relative(trials, key)).items()}
+    return row
+
+
+def _finding(program: str, trials: Sequence[Trial]) -> Finding:
+    row = _errors(program, "all", trials)
+    ours = (
+        f"median error {row['predicted_median']:.1%} ({row['predicted_low']:.1%} to "
+        f"{row['predicted_high']:.1%}), nine tenths within {row['predicted_p90']:.1%}; null pair "
+        f"{row['null_median']:.1%} and {row['null_p90']:.1%}; {len(trials)} trials; others "
+        f"took {1 - float(row['first_share']):.0%} of the first core, in the median"
+    )
+    holds = float(row["predicted_median"]) <= GOOD
+    says = (
+        f"(beside the thesis: iterations of {program} predicted within {GOOD:.0%}, in the median)"
+    )
+    return Finding(f"{program} on this computer", says, ours, holds)
+
+
+def _panel(program: str, trials: Sequence[Trial]) -> Panel:
+    lines = {
+        label: np.sort(100 * np.abs(relative(trials, key))).tolist()
+        for key, (_, label) in COMPARED.items()
+        if key != "means"
+    }
+    x = (100 * (np.arange(len(trials)) + 1) / len(trials)).tolist()
+    return Panel(program, "trials with that error or less [%]", "error [%]", x, lines)
