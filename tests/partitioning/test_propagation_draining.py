@@ -9,10 +9,10 @@ from tests.partitioning.boards_by_hand import board_of, cost
 from tests.partitioning.by_hand import sparse, star
 
 
-def drained(board, hint=0.0):
+def drained(board, hint=0.0, enough=np.inf):
     n = board.part.size
     woken = np.zeros(n, np.int8)
-    kernels.drain(board, np.full(n, hint), woken)
+    kernels.drain(board, np.full(n, hint), np.zeros(n), enough, woken)
     return woken
 
 
@@ -49,14 +49,14 @@ def test_what_fills_blocks_later_may_be_missing():
 
 
 @pytest.mark.parametrize("prices", [None, (1.0, 1.0, 1.0, 1.0)])
-@pytest.mark.parametrize("hint", [0.0, 3.0])
-def test_random_blocks_end_within_their_limits(prices, hint):
+@pytest.mark.parametrize(("hint", "enough"), [(0.0, np.inf), (3.0, np.inf), (0.0, 2.0)])
+def test_random_blocks_end_within_their_limits(prices, hint, enough):
     rng = np.random.default_rng(8)
     for _ in range(20):
         graph = sparse(200)
         part = np.minimum(rng.geometric(0.5, 200) - 1, 3)
         board = board_of(graph, part, 4, prices=prices, low=45.0, high=55.0)
-        drained(board, hint)
+        drained(board, hint, enough)
         assert board.weight.min() >= 45
         assert board.weight.max() <= 55
         np.testing.assert_array_equal(board.weight, np.bincount(board.part, minlength=4))

@@ -11,7 +11,9 @@ from evener.jit_kernels import inner, njit
 from evener.partitioning.heap_kernels import drop_first, push
 from evener.partitioning.propagation_kernels import connect, far, put
 
+TINY = 1e-300
 HAIR = 1e-9  # losses that differ by less are the same
+NEVER, STALE = -2, -1  # for a block: nothing was looked for; it may be another by now
 LOOKS = 4  # at a vertex, in the mean; then losses are taken as they are
 
 
@@ -42,33 +44,37 @@ def excess(board):
 
 
 @njit(cache=True, nogil=True)
-def drain(board, hint, woken):
+def drain(board, loss, own, enough, woken):
     """Bring blocks within their limits, as far as their vertices allow.
 
-    hint (n,): about what vertices lose by leaving their block, zeros where unknown; they are
-    looked at in this order first. woken (n,) int8: set for those whose gains changed.
+    loss (n,): about what vertices lose for their weight by leaving their block; own (n,): their
+    bond with it; zeros where unknown. They are looked at in this order first; losses found are
+    written back. enough: times the weight that is to leave a block, what is looked at for it at
+    first. woken (n,) int8: set for those whose gains changed.
     """
-    over, n = False, board.part.size
-    for b in range(board.weight.size):
-        over = over or board.weight[b] > board.high[b]
-    if over:
+    n = board.part.size
+    found, hope = np.empty(n, np.int32), np.empty(n)
+    if _count_heavy(board) > 0:
         leaving = np.empty(n, np.int64)
         size = 0
         for v in range(n):
             if _may_leave(board, v, True):
-                leaving[size] = v
+                leaving[size], hope[v] = v, loss[v]
                 size += 1
-        _move_least(board, leaving[:size], hint, -1, True, woken)
+        _move_least(board, leaving[:size], hope, -1, True, enough, found, woken)
+        for v in leaving[:size]:
+            loss[v] = hope[v]
     if shortage(board) > board.filling:
-        _feed_by_neighbours(board, hint, woken)
+        _feed_by_neighbours(board, own, hope, found, woken)
         if shortage(board) > board.filling:
-            _move_least(board, np.arange(n), hint, -1, False, woken)
+            hope[:] = loss
+            _move_least(board, np.arange(n), hope, -1, False, np.inf, found, woken)
 
 
 @inner()
-def _feed_by_neighbours(board, hint, woken):
+def _feed_by_neighbours(board, own, hope, found, woken):
     """Let every block below `low` take from among its neighbours what they lose least by."""
-    n, k = board.part.size, board.weight.size
+    n, k, unit = board.part.size, board.weight.size, board.adjwgt.size == 0
     first = np.zeros(k + 1, np.int64)
     for v in range(n):
         first[board.part[v] + 1] += 1
@@ -79,7 +85,7 @@ def _feed_by_neighbours(board, hint, woken):
         b = board.part[v]
         members[end[b]] = v
         end[b] += 1
-    seen, around = np.full(n, -1, np.int64), np.empty(n, np.int64)
+    seen, around, tied = np.full(n, -1, np.int64), np.empty(n, np.int64), np.empty(n)
     for b in range(k):
         if board.weight[b] >= board.low[b] or shortage(board) <= board.filling:
             continue
@@ -89,11 +95,22 @@ def _feed_by_neighbours(board, hint, woken):
                 continue
             for e in range(board.xadj[members[i]], board.xadj[members[i] + 1]):
                 u = board.adjncy[e]
-                if seen[u] != b and board.part[u] != b:
-                    seen[u] = b
+                if board.part[u] == b:
+                    continue
+                if seen[u] != b:
+                    seen[u], tied[u] = b, 0.0
                     around[size] = u
                     size += 1
-        _move_least(board, around[:size], hint, b, False, woken)
+                tied[u] += 1 if unit else board.adjwgt[e]
+        for u in around[:size]:
+            hope[u] = for_its_weight(own[u] - tied[u], board.vwgt[u])
+        _move_least(board, around[:size], hope, b, False, np.inf, found, woken)
+
+
+@inner()
+def for_its_weight(lost, w):
+    """Return what counts of a loss: that for the weight w moved; a gain, though, times it."""
+    return lost / max(w, TINY) if lost > 0 else lost * w
 
 
 @inner()
@@ -106,72 +123,140 @@ def _may_leave(board, v, over):
 
 
 @inner()
-def _move_least(board, candidates, hint, to, over, woken):
+def _move_least(board, candidates, hope, to, over, enough, found, woken):
     """Move the candidates that lose least for their weight until blocks hold, or none fits; to
     block `to` alone, until that holds, if it is not -1.
+
+    hope (n,): about the loss of candidates for their weight; that found, in the end. A block
+    found (n,) for a vertex is kept as long as it has room and no neighbour has moved. Of a block
+    that is too heavy, no more is looked at than `enough` times what is to leave, unless all fail.
     """
     k = board.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
     room = candidates.size
     keys, ages, items = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
+    aside, put_aside, seen = np.empty(room, np.int64), 0, np.zeros(k)
     size = 0
     for v in candidates:
         if _may_leave(board, v, over):
-            size = push(keys, ages, items, size, -hint[v], v, v)
+            size = push(keys, ages, items, size, -hope[v], v, v)
+            found[v] = NEVER
     missing, looks, most = shortage(board), 0, LOOKS * size
-    while size > 0 and (over or missing > board.filling):
+    heavy, emptiest = _count_heavy(board), _emptiest(board)
+    while heavy > 0 if over else missing > board.filling:
         if to >= 0 and board.weight[to] >= board.low[to]:
             break
-        hoped, v = -keys[0], items[0]
+        if size == 0:
+            if put_aside == 0:
+                break
+            for v in aside[:put_aside]:
+                size = push(keys, ages, items, size, -hope[v], v, v)
+            put_aside = 0
+            seen[:] = 0
+        v = items[0]
         size = drop_first(keys, ages, items, size)
         if not _may_leave(board, v, over):
             continue
-        q, lost = _way_out(board, v, to, over, bond, near)
-        if q < 0:
-            continue
-        looks += 1
-        if looks < most and size > 0 and lost > hoped + HAIR and -lost < keys[0]:
-            size = push(keys, ages, items, size, -lost, v, v)
-            continue
-        missing += shortens(board, np.int64(board.part[v]), q, board.vwgt[v])
+        p, q = np.int64(board.part[v]), np.int64(found[v])
+        if q == NEVER and over:
+            if seen[p] > enough * (board.weight[p] - board.high[p]):
+                aside[put_aside] = v
+                put_aside += 1
+                continue
+            seen[p] += board.vwgt[v]
+        if q < 0 or not _takes(board, q, board.vwgt[v], over):
+            hoped = hope[v]
+            q, hope[v] = _way_out(board, v, to, over, emptiest, bond, near)
+            if q < 0:
+                hope[v] = hoped
+                continue
+            looks += 1
+            if looks < most and size > 0 and hope[v] > hoped + HAIR and -hope[v] < keys[0]:
+                size = push(keys, ages, items, size, -hope[v], v, v)
+                found[v] = q
+                continue
+        missing += shortens(board, p, q, board.vwgt[v])
         put(board, v, q)
+        seen[p] -= board.vwgt[v]
+        heavy -= board.weight[p] <= board.high[p]
+        emptiest = _emptiest(board) if emptiest == q else _emptier(board, emptiest, p)
         for e in range(board.xadj[v], board.xadj[v + 1]):
-            woken[board.adjncy[e]] = 1
+            u = board.adjncy[e]
+            woken[u] = 1
+            if found[u] >= 0:
+                found[u] = STALE
         woken[v] = 1
 
 
 @inner()
-def _way_out(board, v, to, over, bond, near):
+def _count_heavy(board):
+    """Return how many blocks are too heavy."""
+    count = 0
+    for b in range(board.weight.size):
+        count += board.weight[b] > board.high[b]
+    return count
+
+
+@inner()
+def _emptier(board, b, p):
+    """Return that of two blocks which is less full, b if they are alike."""
+    return p if board.weight[p] / board.high[p] < board.weight[b] / board.high[b] else b
+
+
+@inner()
+def _emptiest(board):
+    """Return the block that is least full."""
+    best = np.int64(0)
+    for b in range(1, board.weight.size):
+        best = _emptier(board, best, np.int64(b))
+    return best
+
+
+@inner()
+def _takes(board, b, w, over):
+    """Whether block b takes weight w: it has room, and, without `over`, is below `low`."""
+    return board.weight[b] + w <= board.high[b] and (over or board.weight[b] < board.low[b])
+
+
+@inner()
+def _way_out(board, v, to, over, emptiest, bond, near):
     """Return the block to which v moves at the least loss, or -1, and that loss for its weight.
 
-    It goes to block `to`, if that is not -1, else to any with room; without `over`, below `low`.
+    It goes to block `to`, if that is not -1, else to any that takes it.
     """
-    p, w = board.part[v], board.vwgt[v]
+    p, w = np.int64(board.part[v]), board.vwgt[v]
     size = connect(board, v, bond, near)
-    best, highest, emptiest = -1, -np.inf, np.inf
+    best, highest, least = np.int64(-1), -np.inf, np.inf
     for i in range(1, size):
         b = near[i]
-        if bond[b] < highest or board.weight[b] + w > board.high[b] or (to >= 0 and b != to):
-            continue
-        if not over and board.weight[b] >= board.low[b]:
+        if bond[b] < highest or (to >= 0 and b != to) or not _takes(board, b, w, over):
             continue
         full = board.weight[b] / board.high[b]
-        if bond[b] > highest or full < emptiest:
-            best, highest, emptiest = b, bond[b], full
+        if bond[b] > highest or full < least:
+            best, highest, least = b, bond[b], full
     own = bond[p]
     for i in range(size):
         bond[near[i]] = 0
     if best < 0:
-        for b in range(board.weight.size):
-            if board.weight[b] + w > board.high[b] or b == p or (to >= 0 and b != to):
-                continue
-            if not over and board.weight[b] >= board.low[b]:
-                continue
-            full = board.weight[b] / board.high[b]
-            if full < emptiest:
-                best, emptiest = b, full
+        best = _far_block(board, p, w, to, over, emptiest)
         if best < 0:
-            return -1, np.inf
+            return best, np.inf
         highest = far(board, v, best)
-    lost = own - highest
-    return best, lost / w if lost > 0 else lost * w
+    return best, for_its_weight(own - highest, w)
+
+
+@inner()
+def _far_block(board, p, w, to, over, emptiest):
+    """Return the least full block other than p that takes weight w, or -1."""
+    b = np.int64(to) if to >= 0 else emptiest
+    if b != p and _takes(board, b, w, over):
+        return b
+    best, least = np.int64(-1), np.inf
+    if to >= 0:
+        return best
+    for b in range(board.weight.size):
+        if b != p and _takes(board, b, w, over):
+            full = board.weight[b] / board.high[b]
+            if full < least:
+                best, least = np.int64(b), full
+    return best

@@ -12,9 +12,10 @@ import numpy as np
 
 from evener.arrays_kernels import copy_to, sort_along
 from evener.jit_kernels import inner, njit
-from evener.partitioning.propagation_draining_kernels import drain, excess
+from evener.partitioning.propagation_draining_kernels import drain, excess, for_its_weight
 from evener.partitioning.propagation_kernels import connect, put
 
+ENOUGH = 8.0  # times the weight that is to leave a block, what is looked at for it
 PROGRESS = 0.999  # of the least cut: less is progress
 
 
@@ -28,11 +29,11 @@ def leap(board, rounds, patience, boldness, most):
     n = board.part.size
     wish, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
     rests, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
-    away = np.zeros(n)
+    away, own = np.zeros(n), np.zeros(n)
     best, least, off = board.part.copy(), np.inf, excess(board)
     idle = 0
     for turn in range(rounds + 1):
-        _make_wishes(board, stale, boldness, wish, gain, loss, away)
+        _make_wishes(board, stale, boldness, wish, gain, loss, own, away)
         cut, now_off = away.sum(), excess(board)
         idle += 1
         if now_off < off or (now_off == off and cut < least):
@@ -44,7 +45,7 @@ def leap(board, rounds, patience, boldness, most):
             break
         _hear(board, wish, gain, rests)
         _fulfil(board, wish, gain, rests, most, stale)
-        drain(board, loss, stale)
+        drain(board, loss, own, ENOUGH, stale)
     copy_to(best, board.part)
     board.weight[:] = 0
     for v in range(n):
@@ -52,10 +53,10 @@ def leap(board, rounds, patience, boldness, most):
 
 
 @inner()
-def _make_wishes(board, stale, boldness, wish, gain, loss, away):
+def _make_wishes(board, stale, boldness, wish, gain, loss, own, away):
     """Set wish (n,), the block each vertex is bound to most besides its own, and gain (n,), what
     going there alone would win; -1 for those that would lose more than they dare. loss (n,): the
-    loss for its weight; away (n,): the weight of its edges to other blocks.
+    loss for its weight; own, away (n,): the weight of its edges to its block, and to others.
 
     stale (n,) int8: the vertices whose neighbours or block changed; zeros afterwards.
     """
@@ -71,14 +72,13 @@ def _make_wishes(board, stale, boldness, wish, gain, loss, away):
             outside += bond[near[i]]
             if bond[near[i]] > highest:
                 best, highest = near[i], bond[near[i]]
-        own = bond[near[0]]
+        own[v] = bond[near[0]]
         for i in range(size):
             bond[near[i]] = 0
         away[v] = outside
-        lost = own - max(highest, 0.0)
-        loss[v] = lost / max(board.vwgt[v], 1e-300) if lost > 0 else lost * board.vwgt[v]
-        daring = best >= 0 and (highest >= own or own - highest < np.floor(boldness * own))
-        wish[v], gain[v] = best if daring else -1, highest - own
+        loss[v] = for_its_weight(own[v] - max(highest, 0.0), board.vwgt[v])
+        daring = best >= 0 and (highest >= own[v] or own[v] - highest < np.floor(boldness * own[v]))
+        wish[v], gain[v] = best if daring else -1, highest - own[v]
 
 
 @inner()

@@ -39,13 +39,13 @@ def board_for_cut(
 def lower_cut(board: Board, rounds: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
     n = board.part.size
-    active, unknown = np.ones(n, np.int8), np.zeros(n)
+    active = np.ones(n, np.int8)
     for _ in range(rounds):
         if not active.any():
             return
         order, woken = rng.permutation(n), np.zeros(n, np.int8)
         moves.sweep(board, order, OVERLOAD * board.high, active, woken)
-        drain(board, unknown, woken)
+        drain(board, np.zeros(n), np.zeros(n), np.inf, woken)
         active, woken = woken, np.zeros(n, np.int8)
         moves.sweep(board, order, board.high, active, woken)
         moves.swap(board, rng.permutation(n))
