@@ -48,7 +48,7 @@ def test_table(evener, curves):
     assert [line[0] for line in lines[1:4]] == ["gpu", "cpu", "old"]
     assert "500 units on 3 devices: all done after" in said.out
     said = evener("sizes", "--speeds", curves, "--n", 3)
-    assert "3 units on 1 devices, 2 get nothing" in said.out
+    assert "3 units on 1 device, 2 get nothing" in said.out
 
 
 @pytest.mark.parametrize(
@@ -65,6 +65,13 @@ def test_refused_as_usage(evener, curves, words, code, message):
     said = evener("sizes", "--speeds", curves, *words)
     assert (said.code, said.out) == (code, "")
     assert message in said.err
+
+
+def test_loads_that_nobody_measured_are_named(evener, curves):
+    said = evener("sizes", "--speeds", curves, "--n", 500)
+    assert "beyond the samples" not in said.out
+    notes = json.loads(evener("sizes", "--speeds", curves, "--n", 10**12, "--json").out)["notes"]
+    assert any("cpu gets" in note and "measured from 10 to 400" in note for note in notes)
 
 
 def test_limits(evener, curves):

@@ -118,6 +118,15 @@ def test_kernels_that_raise(where, error, kind):
         assert "no" in outcome.message or kind == "memory"
 
 
+@pytest.mark.parametrize("flops", [math.nan, math.inf, -1.0])
+def test_a_complexity_that_counts_nothing(flops):
+    kernel = Virtual(Clock(), lambda d: 1.0)
+    kernel.complexity = lambda d: flops
+    gap = benchmark(kernel, 8, clock=kernel.clock)
+    assert (gap.load, gap.kind) == (8, "raised")
+    assert "complexity(8) returned" in gap.message
+
+
 def test_company_is_waited_for_and_kept():
     clock = Clock()
     kernel = Virtual(clock, lambda d: 1.0)

@@ -70,8 +70,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.output is None:
         out.say(platform_to_toml(platform).rstrip("\n"))
     else:
+        from evener.reporting.numbers import plural
+
         write_platform(args.output, platform)
-        out.say(f"{args.output}: {platform.k:,} devices")
+        out.say(f"{args.output}: {plural(platform.k, 'device')}")
     out.result(platform_to_dict(platform))
     return 0
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import equal_runs, run_name, safe
+from evener.reporting.numbers import plural
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -32,10 +33,10 @@ def tree_of(platform: Platform) -> Tree:
     from rich.tree import Tree
 
     title = platform.name or "machine"
-    root = Tree(_text(f"{title}: {platform.k:,} devices{_level_note(platform, 0)}", "bold"))
+    root = Tree(_text(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}", "bold"))
     _fill(root, platform, platform.devices, 0)
     if platform.connections:
-        links = root.add(_text(f"{len(platform.connections):,} links", "bold"))
+        links = root.add(_text(plural(len(platform.connections), "link"), "bold"))
         lines = (
             f"{safe(c.between[0])} - {safe(c.between[1])}: {link_text(c.link)}"
             for c in platform.connections
@@ -78,7 +79,7 @@ def _fill(tree: Tree, platform: Platform, devices: Sequence[Device], depth: int)
     _add_some(tree, (device_text(own[a:b]) for a, b in runs), len(runs), "groups of devices")
     for place, inside in list(below.items())[:MAX_LINES]:
         note = _level_note(platform, depth + 1)
-        branch = tree.add(_text(f"{safe(place)}: {len(inside):,} devices{note}", "bold"))
+        branch = tree.add(_text(f"{safe(place)}: {plural(len(inside), 'device')}{note}", "bold"))
         _fill(branch, platform, inside, depth + 1)
     if len(below) > MAX_LINES:
         tree.add(_text(f"... and {len(below) - MAX_LINES:,} more places", "dim"))

@@ -21,6 +21,8 @@ BUSY = 0.9  # of the time: with less, a core was shared
 
 def show_records(records: Sequence[Record], kernel: str | None, written: str, out: Output) -> None:
     """Print and return as JSON what was measured of each device."""
+    from evener.reporting.numbers import plural
+
     unit = unit_of(kernel or "")
     rows = [row for record in records for row in _rows(record)]
     out.table(("device", "load", "seconds", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
@@ -34,8 +36,8 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
                 times = record.change(point)
                 if times is not None and (what == "alone" or abs(times - 1) > CHANGED):
                     out.say(f"{record.name}: {_times(times, what)}, at {point.load:,.0f} units")
-    points = sum(len(record.points) for record in records)
-    out.say(f"Written: {written} ({points} samples; unit: {unit})")
+    points = plural(sum(len(record.points) for record in records), "sample")
+    out.say(f"Written: {written} ({points}; unit: {unit})")
     out.result(
         {
             "written": written,
@@ -119,7 +121,7 @@ def _as_dict(record: Record) -> dict[str, Any]:
 
 def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
     """Print and return as JSON what was fitted to each link."""
-    from evener.reporting.numbers import duration
+    from evener.reporting.numbers import duration, plural
 
     rows = []
     for link in links:
@@ -134,7 +136,7 @@ def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
             )
         )
     out.table(("link", "alpha", "+/-", "GB/s", "+/-"), rows)
-    out.say(f"Written: {written} ({len(links)} links; unit: byte)")
+    out.say(f"Written: {written} ({plural(len(links), 'link')}; unit: byte)")
     out.result(
         {
             "written": written,

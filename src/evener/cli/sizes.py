@@ -119,6 +119,8 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     """Print a row per device, or per group of neighbours with the same numbers."""
     if out.is_json or out.is_quiet:
         return
+    from evener.reporting.numbers import plural
+
     columns = (platform.speeds, sizes.low, sizes.sizes, sizes.targets, sizes.high, sizes.saturated,
                sizes.seconds)  # fmt: skip
     numbers = list(zip(*(column.tolist() for column in columns), strict=True))
@@ -136,7 +138,7 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     full = int(sizes.saturated.sum())
     filled = f", {full:,} filled to memory" if full else ""
     out.say(
-        f"{shown_number(total)} units on {platform.k:,} devices{filled}: "
+        f"{shown_number(total)} units on {plural(platform.k, 'device')}{filled}: "
         f"all done after {sizes.makespan:.6g} s"
     )
 

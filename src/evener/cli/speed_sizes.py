@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.machines import equal_runs, run_name
@@ -23,7 +24,7 @@ def run_curves(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes for the devices of a file of speed curves."""
     from evener.filing.speeds import read_speeds
     from evener.models import fit_device
-    from evener.sizing import explain_sizes, solve_sizes
+    from evener.sizing import beyond_samples, explain_sizes, solve_sizes
 
     _check(args)
     devices = read_speeds(args.speeds)
@@ -43,6 +44,7 @@ def run_curves(args: argparse.Namespace, out: Output) -> int:
     if args.explain:
         reasons = explain_sizes(models, found, low=low, high=high, fixed_seconds=fixed)
         reasons = _unused_said(reasons, chosen, shared)
+    found = replace(found, notes=(*found.notes, *beyond_samples(devices, found.sizes.tolist())))
     _show(devices, models, found, reasons, out)
     _show_subset(chosen, out)
     out.result(_result(devices, found, reasons, chosen))
@@ -140,6 +142,8 @@ def _show(
     out: Output,
 ) -> None:
     """Print a row per device, or per group of neighbours with the same numbers."""
+    from evener.reporting.numbers import plural
+
     if out.is_json or out.is_quiet:
         return
     names = [device.name for device in devices]
@@ -158,9 +162,10 @@ def _show(
     for note in found.notes:
         out.say(note)
     used = sum(size > 0 for size in sizes)
-    idle = f", {len(sizes) - used:,} get nothing" if used < len(sizes) else ""
+    idlers = len(sizes) - used
+    idle = f", {idlers:,} get{'s' * (idlers == 1)} nothing" if used < len(sizes) else ""
     out.say(
-        f"{shown_number(sum(sizes))} units on {used:,} devices{idle}: "
+        f"{shown_number(sum(sizes))} units on {plural(used, 'device')}{idle}: "
         f"all done after {found.makespan:.6g} s (method {found.method})"
     )
 

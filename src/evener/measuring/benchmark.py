@@ -176,6 +176,8 @@ def _measured(
     company: Company,
 ) -> Outcome:
     flops = float(kernel.complexity(load))
+    if not 0 <= flops < math.inf:  # NaN is neither
+        raise ValueError(f"complexity({load}) returned {flops}, which counts no operations")
     kernel.initialize(load)
     company.pulse()
     batch = _batch(kernel, precision.shortest, clock)

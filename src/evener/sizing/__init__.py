@@ -31,7 +31,7 @@ tables.py         what is done by a time: any models, load by load
 from __future__ import annotations
 
 from evener.sizing.contracts import contract_for
-from evener.sizing.curved import settled
+from evener.sizing.curved import beyond_samples, settled
 from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.explaining import explain_sizes
 from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
@@ -46,6 +46,7 @@ __all__ = [
     "SpeedSizes",
     "Subset",
     "best_subset",
+    "beyond_samples",
     "contract_for",
     "explain_sizes",
     "layered_sizes",

@@ -15,6 +15,7 @@ from evener.curved_platforms import models_of, with_speeds
 from evener.errors import InfeasibleError, UsageError
 from evener.models import Akima, Constant, Piecewise, SpeedModel
 from evener.platforms import Platform
+from evener.samples import DeviceSpeeds
 from evener.sizing.memory_capped import Sizes, remedy, shortfall, unit_capacities
 from evener.sizing.rounding import limits
 from evener.sizing.solving import solve_sizes
@@ -70,7 +71,7 @@ def curved_sizes(
         speeds=_speeds(models, targets, load),
         notes=(
             *_notes(found.method, found.converged, int((targets < 1e-6 * load).sum())),
-            *_beyond_samples(platform, targets),
+            *beyond_samples([device.curve for device in platform.devices], targets.tolist()),
         ),
     )
 
@@ -112,15 +113,19 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _beyond_samples(platform: Platform, targets: FloatArray) -> list[str]:
-    """Say which devices get loads that nobody has measured: their speed there is a guess."""
+def beyond_samples(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -> list[str]:
+    """Say which devices get loads that nobody has measured: their speed there is a guess.
+
+    curves: of k devices, None for one without. sizes: (k,) what they get [units]. Returns one
+    sentence for all of them, or none.
+    """
     said = []
-    for device, target in zip(platform.devices, targets.tolist(), strict=True):
-        if device.curve is not None and target > 0:
-            loads = [sample.load for sample in device.curve.samples]
-            if not min(loads) / FAR <= target <= max(loads) * FAR:
+    for curve, size in zip(curves, sizes, strict=True):
+        if curve is not None and curve.model != "constant" and size > 0:
+            loads = [sample.load for sample in curve.samples]
+            if not min(loads) / FAR <= size <= max(loads) * FAR:
                 measured = f"measured from {min(loads):,.6g} to {max(loads):,.6g}"
-                said.append(f"{device.name} gets {target:,.6g}, {measured}")
+                said.append(f"{curve.name} gets {size:,.6g}, {measured}")
     if not said:
         return []
     more = f"; and {len(said) - NAMED} more" if len(said) > NAMED else ""

@@ -37,7 +37,9 @@ def solve_gpa(problem: Problem) -> Answer:
     if all(model is given for model, given in pairs):
         return Answer(sizes, bound=max(least.seconds, loads.needed()))
     dropped = [n for n in (_dropped(model, given) for model, given in pairs) if n]
-    note = f"gpa: the rule of shape drops {sum(dropped):,} samples of {len(dropped):,} devices"
+    samples = f"{sum(dropped):,} sample{'s' * (sum(dropped) > 1)}"
+    devices = f"{len(dropped):,} device{'s' * (len(dropped) > 1)}"
+    note = f"gpa: the rule of shape drops {samples} of {devices}"
     return Answer(sizes, True, (note,) if dropped else ())
 
 
