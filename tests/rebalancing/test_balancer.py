@@ -111,11 +111,23 @@ def test_times_that_are_none_are_recorded_and_move_nothing():
 def test_limits_are_kept_and_idle_devices_ignored():
     balancer = Balancer((), [8, 8], high=[16, 10])
     assert balancer.observe([8.0, 1.0]).tolist() == [6, 10]
-    idle = Balancer((), [8, 8, 0])
-    assert idle.observe([8.0, 8 / 3, np.nan]) is None  # nothing is known of the third
+    idle = Balancer((), [8, 8, 0], low=0)
+    assert idle.observe([8.0, 8 / 3, np.nan]).tolist() == [
+        4,
+        12,
+        0,
+    ]  # nothing is known of the third
     assert not idle.gaps
     known = Balancer([Constant(1.0), Constant(3.0), Constant(4.0)], [8, 8, 0])
     assert known.observe([8.0, 8 / 3, 0.0]).tolist() == [2, 6, 8]
+
+
+@pytest.mark.parametrize("models", [(), [Constant(100.0), Constant(1.0), Constant(1.0)]])
+def test_a_device_that_begins_with_nothing_is_tried(models):
+    machine = EmulatedMachine([Constant(100.0), Constant(1.0), Constant(1.0)])
+    balancer = Balancer(models, [0, 51, 51])
+    assert played(balancer, machine, 6)[-1] == pytest.approx(1.0)
+    assert balancer.sizes.tolist() == [100, 1, 1]
 
 
 def test_what_was_learnt_is_a_file_of_speeds(tmp_path):
@@ -190,3 +202,9 @@ def test_limits_without_room_are_refused_at_once():
 def test_what_is_no_balance_is_refused(models, sizes, options):
     with pytest.raises(InputError):
         Balancer(models, sizes, **options)
+
+
+@pytest.mark.parametrize("times", [["fast", 1.0], None, [1.0], [[1.0, 1.0]]])
+def test_what_is_no_list_of_times_is_refused(times):
+    with pytest.raises(InputError, match="times"):
+        Balancer((), [8, 8]).observe(times)

@@ -24,6 +24,7 @@ from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
 from evener.models import Constant, SpeedModel
 from evener.rebalancing.learning import Curve
+from evener.rebalancing.whole import between, raised
 from evener.running.spreading import moved_rows
 from evener.samples import DeviceSpeeds
 from evener.sizing import solve_sizes
@@ -112,7 +113,10 @@ class Balancer:
         negative is recorded as a gap, and nothing is decided on its account. Raises InputError
         where there are not k times.
         """
-        given = np.asarray(times, np.float64)
+        try:
+            given = np.asarray(times, np.float64)
+        except (TypeError, ValueError) as error:
+            raise InputError(f"times must be numbers [s]: {error}") from error
         if given.shape != self.sizes.shape:
             raise InputError(f"{given.size} times for {self.sizes.size} devices")
         self.observations += 1
@@ -125,7 +129,8 @@ class Balancer:
         self._learn(typical)
         slowest = float(typical.max())
         self._judge(slowest)
-        even = slowest <= (1 + self.tolerance) * typical[self.sizes > 0].min()
+        # A device without units takes no time: that alone is not even.
+        even = slowest <= (1 + self.tolerance) * typical.min()
         if self.settled or even or not self._due():
             return None
         return self._step(slowest)
@@ -208,14 +213,15 @@ class Balancer:
             self.settled = True
             best, seconds = self._best
             return None if np.array_equal(best, self.sizes) else self._moved(best, slowest, seconds)
-        if not all(curve.known for curve in self._curves):
-            return None  # a device without a unit or a model: nothing says what it could do
-        models = [curve.model() for curve in self._curves]
-        wanted = np.asarray(
-            solve_sizes(models, self.n, low=self._low, high=self._high).sizes, np.int64
-        )
+        known = np.array([curve.known for curve in self._curves])
+        some = raised(self.sizes, self._low)
+        if not known.all() and not np.array_equal(some, self.sizes):
+            return self._moved(some, slowest, slowest)  # what begins with nothing shows its speed
+        models = [curve.model() if curve.known else Constant(1.0) for curve in self._curves]
+        high = np.where(known, self._high, 0)  # what may stay without units does
+        wanted = np.asarray(solve_sizes(models, self.n, low=self._low, high=high).sizes, np.int64)
         if self._failures:
-            wanted = _between(self._best[0], wanted, 0.5**self._failures)
+            wanted = between(self._best[0], wanted, 0.5**self._failures)
         seconds = max(float(m.time(float(d))) for m, d in zip(models, wanted, strict=True))
         gain = 1 - seconds / slowest
         if np.array_equal(wanted, self.sizes) or not self._worth(gain):
@@ -238,14 +244,3 @@ class Balancer:
         self.moves.append(Move(self.observations, moved_rows(self.sizes, sizes), before, predicted))
         self.sizes, self._recent, self._stay = sizes.copy(), [], 0
         return sizes.copy()
-
-
-def _between(
-    a: npt.NDArray[np.int64], b: npt.NDArray[np.int64], share: float
-) -> npt.NDArray[np.int64]:
-    """Whole sizes on the way from a to b, of the same sum."""
-    ideal = a + (b - a) * share
-    whole = np.floor(ideal).astype(np.int64)
-    up = np.argsort(whole - ideal, kind="stable")[: int(a.sum() - whole.sum())]
-    whole[up] += 1
-    return np.asarray(whole)

@@ -1,0 +1,30 @@
+"""Whole sizes near other ones, of the same sum: half a step on the way, or no less than limits."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import IntArray
+
+
+def between(a: IntArray, b: IntArray, share: float) -> IntArray:
+    """Return whole sizes (k,) on the way from a to b, of the same sum."""
+    ideal = a + (b - a) * share
+    whole = np.floor(ideal).astype(np.int64)
+    up = np.argsort(whole - ideal, kind="stable")[: int(a.sum() - whole.sum())]
+    whole[up] += 1
+    return np.asarray(whole)
+
+
+def raised(sizes: IntArray, low: IntArray) -> IntArray:
+    """Return sizes (k,) that are `low` at least; those with most to spare give what that takes.
+
+    The sum of `low` is at most that of the sizes.
+    """
+    found = np.maximum(sizes, low)
+    missing = int(found.sum() - sizes.sum())
+    for i in np.argsort(low - found, kind="stable").tolist():
+        given = min(missing, int(found[i] - low[i]))
+        found[i] -= given
+        missing -= given
+    return found
