@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import numpy.typing as npt
 
-from evener.arrays import IntArray
+Whole = npt.NDArray[np.int64]
 
 
-def between(a: IntArray, b: IntArray, share: float) -> IntArray:
+def between(a: Whole, b: Whole, share: float) -> Whole:
     """Return whole sizes (k,) on the way from a to b, of the same sum."""
     ideal = a + (b - a) * share
     whole = np.floor(ideal).astype(np.int64)
@@ -16,7 +17,7 @@ def between(a: IntArray, b: IntArray, share: float) -> IntArray:
     return np.asarray(whole)
 
 
-def raised(sizes: IntArray, low: IntArray) -> IntArray:
+def raised(sizes: Whole, low: Whole) -> Whole:
     """Return sizes (k,) that are `low` at least; those with most to spare give what that takes.
 
     The sum of `low` is at most that of the sizes.
