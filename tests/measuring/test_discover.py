@@ -33,11 +33,11 @@ def sysfs(tmp_path):
 
 
 def test_threads_of_a_core_count_once(sysfs):
-    assert usable_cores(sysfs, None) == [0, 0, 1, 1]
+    assert usable_cores(sysfs, None) == [(0, 0), (1, 0), (2, 1), (3, 1)]
 
 
 def test_only_cores_that_this_process_may_use(sysfs):
-    assert usable_cores(sysfs, {2, 6, 7}) == [1, 1]  # CPUs 2 and 6 are threads of one core
+    assert usable_cores(sysfs, {2, 6, 7}) == [(2, 1), (7, 1)]  # CPUs 2 and 6: threads of one core
 
 
 def test_firmware_that_does_not_say(tmp_path):
@@ -46,13 +46,13 @@ def test_firmware_that_does_not_say(tmp_path):
         folder.mkdir(parents=True)
         for key in ("physical_package_id", "core_id"):
             (folder / key).write_text("-1\n")
-    assert usable_cores(tmp_path, None) == [0, 0, 0]
+    assert usable_cores(tmp_path, None) == [(0, 0), (1, 0), (2, 0)]
 
 
 def test_without_sysfs_psutil_counts(tmp_path, monkeypatch):
     monkeypatch.setattr("psutil.cpu_count", lambda logical=True: 6)
-    assert usable_cores(tmp_path, None) == [0] * 6
-    assert usable_cores(tmp_path, {0, 1}) == [0] * 2
+    assert usable_cores(tmp_path, None) == [(cpu, 0) for cpu in range(6)]
+    assert usable_cores(tmp_path, {0, 1}) == [(0, 0), (1, 0)]
     monkeypatch.setattr("psutil.cpu_count", lambda logical=True: None)
     assert len(usable_cores(tmp_path, None)) >= 1
 
@@ -113,8 +113,8 @@ def test_gpus_become_devices(tmp_path, monkeypatch):
     program(tmp_path, f"printf '{LISTING}'".replace("\n", "\\n"))
     gpus = [device for device in discover_platform().devices if device.kind == "cuda"]
     assert [(g.name, g.memory, g.speed) for g in gpus] == [
-        ("gpu0", 2.0**33, discover.GPU_SPEED),
-        ("gpu1", 2.0**34, discover.GPU_SPEED),
+        ("cuda0", 2.0**33, discover.GPU_SPEED),
+        ("cuda1", 2.0**34, discover.GPU_SPEED),
     ]
 
 

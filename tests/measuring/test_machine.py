@@ -5,17 +5,19 @@ import pytest
 from evener.errors import NotFoundError
 from evener.measuring import machine
 from evener.measuring.benchmark import Precision
-from evener.measuring.devices import cores
+from evener.measuring.devices import cores, devices_of
 from evener.measuring.discover import GPU_SPEED, discover_platform
 from evener.measuring.machine import measured_levels, measured_platform
 from evener.platforms import Device, Link
 
-DEVICES = [Device("core0", 1.0), Device("core1", 1.0), Device("gpu0", 1.0, kind="cuda")]
+DEVICES = [Device("cpu0", 1.0), Device("cpu1", 1.0), Device("cuda0", 1.0, kind="cuda")]
 
 
 def test_cores_are_the_devices_that_are_discovered():
     found = [d for d in discover_platform().devices if d.kind == "cpu"]
     assert [f"socket{core.socket}" for core in cores()] == [d.at for d in found]
+    # A speeds file of `evener measure` goes with a file of `evener machine here`.
+    assert [device.name for device in devices_of(None)] == [d.name for d in found]
 
 
 def test_this_computer(monkeypatch):
@@ -33,11 +35,11 @@ def test_this_computer(monkeypatch):
 
 def test_what_could_not_be_measured_is_said_and_made_up_for():
     said = []
-    speeds = machine._completed(DEVICES, {"core1": 5.0}, said.append)
-    assert speeds == {"core0": 5.0, "core1": 5.0, "gpu0": 5.0 * GPU_SPEED}
+    speeds = machine._completed(DEVICES, {"cpu1": 5.0}, said.append)
+    assert speeds == {"cpu0": 5.0, "cpu1": 5.0, "cuda0": 5.0 * GPU_SPEED}
     assert len(said) == 2
     with pytest.raises(NotFoundError, match="not one core"):
-        machine._completed(DEVICES, {"gpu0": 5.0}, said.append)
+        machine._completed(DEVICES, {"cuda0": 5.0}, said.append)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,9 @@ import os
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
 
 from evener.errors import UsageError
-from evener.measuring.discover import CGROUP_FOLDER, CPU_FOLDER, usable_memory, usable_quota
+from evener.measuring.discover import CGROUP_FOLDER, CPU_FOLDER, Core, usable_memory, usable_quota
 
 SPARE = 0.9  # of the memory; the rest is everybody else's
 
@@ -25,13 +24,6 @@ class Measured:
     kind: str = "cpu"
     cpus: tuple[int, ...] = ()
     index: int = 0
-
-
-class Core(NamedTuple):
-    """A physical core by one of its CPUs, and the socket it is on."""
-
-    cpu: int
-    socket: int
 
 
 def cores() -> list[Core]:

@@ -13,6 +13,7 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from evener.platforms import Device, Level, Platform
 
@@ -34,43 +35,53 @@ class Gpu:
     memory: float
 
 
+class Core(NamedTuple):
+    """A physical core by one of its CPUs, and the socket it is on."""
+
+    cpu: int
+    socket: int
+
+
 def discover_platform() -> Platform:
-    """Return this computer: levels machine and socket, cores core0, ..., then GPUs gpu0, ...
+    """Return this computer: levels machine and socket, cores cpu0, ..., then GPUs cuda0, ...
+
+    Devices are named as those that `evener measure` measures: a core by its first CPU.
 
     The memory is shared out evenly over the cores. Never fails for what is not there.
     """
-    sockets = usable_cores(CPU_FOLDER, _allowed_cpus())
-    sockets = sockets[: usable_quota(CGROUP_FOLDER, len(sockets))]
-    share = usable_memory(CGROUP_FOLDER) / len(sockets)
+    cores = usable_cores(CPU_FOLDER, _allowed_cpus())
+    cores = cores[: usable_quota(CGROUP_FOLDER, len(cores))]
+    share = usable_memory(CGROUP_FOLDER) / len(cores)
     devices = [
-        Device(f"core{i}", CORE_SPEED, memory=share, at=f"socket{socket}")
-        for i, socket in enumerate(sockets)
+        Device(f"cpu{core.cpu}", CORE_SPEED, memory=share, at=f"socket{core.socket}")
+        for core in cores
     ]
     devices += [
-        Device(f"gpu{i}", GPU_SPEED, kind="cuda", memory=gpu.memory)
+        Device(f"cuda{i}", GPU_SPEED, kind="cuda", memory=gpu.memory)
         for i, gpu in enumerate(visible(cuda_devices(), os.environ.get("CUDA_VISIBLE_DEVICES")))
     ]
     return Platform(tuple(devices), (Level("machine"), Level("socket")), name="this computer")
 
 
-def usable_cores(folder: Path, allowed: set[int] | None) -> list[int]:
-    """Return the socket of each physical core that has an allowed CPU, sorted.
+def usable_cores(folder: Path, allowed: set[int] | None) -> list[Core]:
+    """Return each physical core that has an allowed CPU, by socket; its first such CPU.
 
     From Linux's sysfs at `folder`; elsewhere all cores that psutil counts are on socket 0.
     """
-    cores: set[tuple[int, int]] = set()
+    cores: dict[tuple[int, int], int] = {}
     for topology in folder.glob("cpu[0-9]*/topology"):
         cpu = int(topology.parent.name.removeprefix("cpu"))
         package, core = (_number(topology / key) for key in ("physical_package_id", "core_id"))
         if package is not None and core is not None and (allowed is None or cpu in allowed):
             # Where the firmware does not say (-1), CPUs count as cores of one socket.
-            cores.add((max(package, 0), core if core >= 0 else cpu))
+            place = (max(package, 0), core if core >= 0 else cpu)
+            cores[place] = min(cpu, cores.get(place, cpu))
     if cores:
-        return [package for package, _ in sorted(cores)]
+        return [Core(cpu, package) for (package, _), cpu in sorted(cores.items())]
     import psutil
 
     count = psutil.cpu_count(logical=False) or os.cpu_count() or 1
-    return [0] * (min(count, len(allowed)) if allowed else count)
+    return [Core(cpu, 0) for cpu in (sorted(allowed) if allowed else range(count))[:count]]
 
 
 def usable_quota(cgroup: Path, cores: int) -> int:

@@ -60,7 +60,7 @@ def measured_speeds(
     workers = []
     for device in devices:
         gpu = device.kind == "cuda"
-        index = {"index": int(device.name.removeprefix("gpu"))} if gpu else {}
+        index = {"index": int(device.name.removeprefix("cuda"))} if gpu else {}
         task = Task(KERNEL, device.kind, () if gpu else (next(free),), share, index)
         workers.append(Worker(device.name, task))
     with Bench(workers, POINT) as bench:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import IntArray
+
 Whole = npt.NDArray[np.int64]
 
 
@@ -17,12 +19,12 @@ def between(a: Whole, b: Whole, share: float) -> Whole:
     return np.asarray(whole)
 
 
-def raised(sizes: Whole, low: Whole) -> Whole:
+def raised(sizes: Whole, low: IntArray) -> Whole:
     """Return sizes (k,) that are `low` at least; those with most to spare give what that takes.
 
     The sum of `low` is at most that of the sizes.
     """
-    found = np.maximum(sizes, low)
+    found = np.maximum(sizes, low).astype(np.int64)
     missing = int(found.sum() - sizes.sum())
     for i in np.argsort(low - found, kind="stable").tolist():
         given = min(missing, int(found[i] - low[i]))
