@@ -19,7 +19,7 @@ OVERLOAD = 1.2  # times its upper limit, what a block may hold for the time of a
 BOLDNESS, PATIENCE = 0.25, 3  # of leaps: the share of bonds that may be lost; rounds without gain
 AFTER_LEAPS = 2  # rounds of moves
 WORTH_IT = 0.002  # of the total volume, what a round is to win, or it is the last
-CHEAPEST, SHARPNESS = 0.1, 4.0  # price of a block that sends nothing; power of the others' prices
+CHEAPEST, SHARPNESS = 0.15, 4.0  # price of a block that sends nothing; power of the others' prices
 
 
 def board_for_cut(
