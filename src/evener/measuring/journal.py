@@ -38,6 +38,11 @@ class Journal:
             self._open(json.loads(json.dumps(settings)))
         self.n_found = len(self._known)
 
+    @property
+    def has_points(self) -> bool:
+        """Whether any load was measured."""
+        return any(isinstance(outcome, Point) for outcome in self._known.values())
+
     def get(self, device: str, load: int) -> Outcome | None:
         """Return what is known of a load."""
         return self._known.get((device, load))
