@@ -17,7 +17,7 @@ def test_a_table_and_a_drawing(evener):
     lines = said.out.splitlines()
     assert lines[0].split() == ["device", "top", "left", "height", "width", "blocks", "asked",
                                 "seconds"]  # fmt: skip
-    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8.00", "4"]
+    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8", "4"]
     assert lines[4][0] == "┌"
     assert "dev2" in said.out
     assert lines[-1].startswith("4 x 4 blocks of 16 by guillotine: half-perimeters 14, 1.0")
@@ -106,3 +106,12 @@ def test_by_surfaces_of_height_and_width(evener, tmp_path, monkeypatch):
         assert made["height"][0] * made["width"][0] < made["height"][1] * made["width"][1]
         if method == "fpm-kl":  # 1.5d takes areas as square when it sizes them
             assert max(made["seconds"]) < 1.2 * min(made["seconds"])
+
+
+def test_areas_that_nobody_measured_are_named(evener, tmp_path):
+    file = tmp_path / "speeds.toml"
+    file.write_text('[[device]]\nname = "a"\nsamples = [[10, 1.0], [100, 5.0]]\n')
+    assert "beyond the samples" not in evener("tile", "--speeds", file, "--size", 9).out
+    assert (
+        "a gets 400, measured from 10 to 100" in evener("tile", "--speeds", file, "--size", 20).out
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from evener.cli.machines import add_machine_options, is_speeds_file, machine_of, safe
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.models import SpeedModel, SpeedSurface
     from evener.platforms import Platform
+    from evener.samples import DeviceSpeeds
     from evener.tiling.methods import Tiled
 
 MAX_ROWS = 60
@@ -59,6 +61,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
         refuse_unwritable(args.picture)
     devices = _devices(args)
     tiled = _tiled(args, shape, devices)
+    if devices.curves:
+        from evener.sizing import beyond_samples
+
+        guessed = beyond_samples(devices.curves, tiled.tiling.areas.tolist())
+        tiled = replace(tiled, notes=(*tiled.notes, *guessed))
     _show(devices.names, tiled, out)
     shared = _between_nodes(devices, tiled, out)
     if args.picture is not None:
@@ -73,11 +80,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class _Devices(NamedTuple):
-    """Names, speeds, speed models or surfaces, and places in the machine's tree."""
+    """Names, speeds, speed models or surfaces, places in the machine's tree, speed curves."""
 
     names: list[str]
     speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
     places: list[tuple[str, ...]]
+    curves: Sequence[DeviceSpeeds] = ()
 
 
 def _devices(args: argparse.Namespace) -> _Devices:
@@ -95,7 +103,8 @@ def _devices(args: argparse.Namespace) -> _Devices:
             return _Devices(list(surfaces), list(surfaces.values()), [()] * len(surfaces))
         curves = read_speeds(args.speeds)
         names = [device.name for device in curves]
-        return _Devices(names, [fit_device(device) for device in curves], [()] * len(names))
+        models = [fit_device(device) for device in curves]
+        return _Devices(names, models, [()] * len(names), curves)
     platform = machine_of(args)
     places = [tuple(part for part in device.at.split("/") if part) for device in platform.devices]
     return _Devices(list(platform.names), _capped(platform, args), places)
@@ -136,7 +145,10 @@ def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) 
 
 def _nodes(devices: _Devices) -> list[int]:
     """The place right below the tree's root that each device is in, numbered."""
-    tops = [place[0] if place else name for name, place in zip(*devices[::2], strict=True)]
+    tops = [
+        place[0] if place else name
+        for name, place in zip(devices.names, devices.places, strict=True)
+    ]
     seen = {name: i for i, name in enumerate(dict.fromkeys(tops))}
     return [seen[name] for name in tops]
 
@@ -160,6 +172,7 @@ def _shape(text: str) -> tuple[int, int]:
 def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     if out.is_json or out.is_quiet:
         return
+    from evener.cli.sizes import shown_number
     from evener.cli.tile_drawing import drawn
 
     tiling = tiled.tiling
@@ -167,7 +180,8 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     rows = []
     for i, name in enumerate(names[:MAX_ROWS]):
         whole = [f"{int(column[i]):,}" for column in columns]
-        rows.append([safe(name), *whole, f"{tiled.targets[i]:,.2f}", f"{tiled.seconds[i]:.6g}"])
+        asked = shown_number(round(float(tiled.targets[i]), 2))
+        rows.append([safe(name), *whole, asked, f"{tiled.seconds[i]:.6g}"])
     if tiling.k > MAX_ROWS:
         rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
     out.table(["device", "top", "left", "height", "width", "blocks", "asked", "seconds"], rows)
