@@ -10,7 +10,7 @@ import json
 import re
 from collections import defaultdict
 from pathlib import Path
-from statistics import median, quantiles
+from statistics import median
 
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results" / "README.md"
@@ -215,21 +215,6 @@ def sizing(lines):
     return markdown(rows) + "\n\n" + markdown(cases)
 
 
-def predicting(lines):
-    """Quartiles of errors beside those of the null pair, by kernel."""
-    rows = [("kernel", "cases", "measured ms", "error, median", "quartiles", "90 %",
-             "null pair, median", "quartiles", "90 %", "load of the computer")]  # fmt: skip
-    for kernel in dict.fromkeys(line["kernel"] for line in lines):
-        own = [line for line in lines if line["kernel"] == kernel]
-        milliseconds = [line["measured_ms"] for line in own]
-        row = [kernel, len(own), f"{min(milliseconds):.0f} to {max(milliseconds):.0f}"]
-        for key in ("error", "null"):
-            cuts = quantiles([line[key] for line in own], n=20, method="inclusive")
-            row += [f"{cuts[9]:.1%}", f"{cuts[4]:.1%} to {cuts[14]:.1%}", f"{cuts[17]:.1%}"]
-        rows.append((*row, f"{median(line['computer_load'] for line in own):.0f}"))
-    return markdown(rows)
-
-
 def fupermod(lines):
     """What the thesis says beside what `evener reproduce fupermod` finds."""
     rows = [("in the thesis", "it says", "we see", "reproduced")]
@@ -365,7 +350,6 @@ TABLES = {
     "adaptive": adaptive,
     "tiling": tiling,
     "fupermod": fupermod,
-    "predicting": predicting,
     "here": here,
     "reading": reading,
     "generating": generating,
