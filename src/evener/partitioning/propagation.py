@@ -37,7 +37,6 @@ NEXT_TO_NOTHING = 1e-9
 # R-MAT graphs are at 4.9 and a third.
 SKEWED, ALONE = 4.0, 0.05
 LAST = 2  # rounds of moves after clusters, where a low cut is left to them
-SPLITS_FOR_VOLUMES = 2  # times as many splits: volumes gain by better clusters, and take longer
 IDLE = 2  # rounds, after clusters, in which the largest volume is to have fallen
 
 
@@ -99,7 +98,7 @@ def propagation_blocks(
         alone = float(level.vwgt[linked:].sum())
         rng = np.random.default_rng(seed)
         rounds = ROUNDS[preset]
-        work = None if hubs_first else _work(rounds, objective)
+        work = None if hubs_first else rounds.clusters
         own = None if given is None else given[order[:linked]]
         blocks = _low_cut(whole, own, contract, alone, work, rng)
         if work is not None:
@@ -113,13 +112,6 @@ def propagation_blocks(
     result = np.empty(graph.n, np.int32)
     result[order] = part
     return result
-
-
-def _work(rounds: Rounds, objective: str) -> Work:
-    """Return what is done with clusters for an objective."""
-    work = rounds.clusters
-    more = 1 if objective == "cut" else SPLITS_FOR_VOLUMES
-    return replace(work, splits=more * work.splits)
 
 
 def _low_cut(
