@@ -64,6 +64,7 @@ def nearly_graphs(draw):
     return lists, weights
 
 
+@pytest.mark.slow
 @settings(max_examples=250, deadline=None)
 @given(nearly_graphs())
 def test_accepts_graphs_and_names_what_is_wrong(case):

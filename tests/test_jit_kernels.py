@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 import evener
 from evener import jit_kernels
@@ -54,6 +55,7 @@ def test_the_stamp_tells_of_kernels_inside(monkeypatch):
         monkeypatch.undo()
 
 
+@pytest.mark.slow
 def test_nothing_but_kernels_calls_inner_kernels():
     """From Python they would run as they stand, a hundred times slower."""
     imported = list(_imported())

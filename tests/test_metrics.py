@@ -78,6 +78,7 @@ def test_quotient_cut_and_volumes(case):
     assert dense.sum() == sum(sent for sent, _ in expected.values())
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(cases)
 def test_what_blocks_hold(case):

@@ -37,6 +37,7 @@ def time_by_hand(model, load):
     return load / speeds[-1]
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(piecewise_models(), st.floats(0, 50))
 def test_piecewise_is_as_by_hand(model, seconds):

@@ -242,6 +242,7 @@ def test_help_imports_nothing_heavy(words):
     assert found == []
 
 
+@pytest.mark.slow
 def test_output_nobody_reads_ends_quietly(place):
     for words in (["--help"], ["info", "g.graph"], ["machine", "topo1", "--k", "20000"]):
         with subprocess.Popen(

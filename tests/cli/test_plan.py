@@ -50,6 +50,7 @@ def test_json(evener, grid_file, tmp_path):
     assert sum(block["weight"] for block in found["blocks"]) == 120
 
 
+@pytest.mark.slow
 def test_same_bytes_whatever_folder_hour_and_threads(evener, grid_file, tmp_path):
     other = tmp_path / "other"
     other.mkdir()

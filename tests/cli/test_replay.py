@@ -95,6 +95,7 @@ def test_reads_by_cells_or_points_as_then(evener, mesh_file, tmp_path, by):
     assert evener("replay", tmp_path / "x.plan", mesh_file).code == 0
 
 
+@pytest.mark.slow
 def test_finds_coordinates_and_weights_beside_the_graph(evener, grid_file, tmp_path):
     (tmp_path / "w.csv").write_text("a,b\n" + "".join(f"1,{v % 3 + 1}\n" for v in range(120)))
     (tmp_path / "far.xyz").write_text("".join(f"{v % 12} {v // 12} 5\n" for v in range(120)))

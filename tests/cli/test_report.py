@@ -20,6 +20,7 @@ def folder(tmp_path):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_made_again(folder):
     first = run_evener("report", "mesh.plan", "mesh.graph", "-o", "a.html", cwd=folder)
     assert (first.returncode, first.stderr) == (0, "")

@@ -131,6 +131,7 @@ def platforms(draw):
     return Platform(tuple(devices), tuple(levels), tuple(hub), draw(st.one_of(st.just(""), names)))
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(platforms())
 def test_nothing_is_lost(tmp_path, platform):
@@ -138,6 +139,7 @@ def test_nothing_is_lost(tmp_path, platform):
     assert platform_from_dict(json.loads(json.dumps(platform_to_dict(platform)))) == platform
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None)
 @given(st.floats(5e-324, 1e300), st.floats(5e-324, 1.7e308))
 def test_links_come_back_to_the_bit(tmp_path_factory, alpha, beta):
@@ -253,6 +255,7 @@ def test_a_name_that_utf8_cannot_write_leaves_no_file(tmp_path):
     assert not list(tmp_path.iterdir())
 
 
+@pytest.mark.slow
 @settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_mutated_files_are_read_or_refused(tmp_path, data):

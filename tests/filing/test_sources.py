@@ -37,6 +37,7 @@ def test_several_streams_in_one_file(put, pack, name):
     assert open_source(put(content, name)).data == GRAPH
 
 
+@pytest.mark.slow
 def test_long_content(put, pack):
     content = b"".join(b"%d %d\n" % (i, i * i) for i in range(100_000))
     for name in PACKINGS:

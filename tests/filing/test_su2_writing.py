@@ -88,6 +88,7 @@ def test_mixed_cells_read_back(tmp_path):
     assert b"MARKER_ELEMS= 11\n" in (tmp_path / "m.su2").read_bytes()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("suffix", [".su2", ".vtu", ".SU2"])
 def test_generated_meshes_read_back(tmp_path, suffix):
     for number, mesh in enumerate((airfoil(4000), tetrahedron_mesh(200, 40031))):

@@ -135,6 +135,7 @@ def test_any_few_blocks(data, graph):
     assert mapping.after.hop_bytes == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_swaps_find_the_best_of_a_few_blocks_nearly_always(monkeypatch):
     monkeypatch.setattr(blocks, "EXACT", 0)
     platform = machine(3, 1, [1e8, 1e8])

@@ -74,6 +74,7 @@ def blocks_of(graph, k, threads=1):
     return multilevel_blocks(graph, contract, threads=threads)
 
 
+@pytest.mark.slow
 def test_large_graphs_without_coordinates_are_placed_by_hops(monkeypatch):
     asked = []
     monkeypatch.setattr(starts, "embedded", lambda level: asked.append(level) or embedded(level))

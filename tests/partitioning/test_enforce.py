@@ -61,6 +61,7 @@ def unit_cases(draw):
     return graph, contract, STARTS[draw(st.sampled_from(sorted(STARTS)))](n, k, rng)
 
 
+@pytest.mark.slow
 @given(unit_cases(), st.booleans())
 @settings(max_examples=300, deadline=None, derandomize=True)
 def test_unit_weights_succeed_whenever_the_limits_leave_room(case, connected):
@@ -86,6 +87,7 @@ WEIGHTS = {
 }
 
 
+@pytest.mark.slow
 @given(
     st.integers(2, 60),
     st.integers(1, 5),
@@ -140,6 +142,7 @@ def corpus(size):
         yield graph, contract, rng.integers(0, k, n)
 
 
+@pytest.mark.slow
 def test_proofs_are_true_and_failures_rare():
     found, proved, hopeless, missed = 0, 0, 0, 0
     for graph, contract, part in corpus(600):
@@ -207,6 +210,7 @@ def test_memory_in_bytes_binds():
     assert result.partition.part[0] in (0, 1)
 
 
+@pytest.mark.slow
 @given(st.integers(6, 40), st.sampled_from(sorted(GRAPHS)), st.floats(1.0, 1.6))
 @settings(max_examples=100, deadline=None, derandomize=True)
 def test_caps_hold_or_the_failure_says_bytes(n, kind, spare):

@@ -152,6 +152,7 @@ def test_groups_decide_the_result_not_threads(monkeypatch, threads):
     assert gain == same_gain > 0
 
 
+@pytest.mark.slow
 @given(random_graphs(max_n=25, weighted=False), st.integers(5, 9), st.integers(0, 999))
 @settings(max_examples=60)
 def test_grouped_searches_claim_exact_gains(graph, k, seed):

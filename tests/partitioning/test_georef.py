@@ -163,6 +163,7 @@ def test_more_rounds_win_more():
     assert cuts[1] < cuts[0] < cut_of(level, start)
 
 
+@pytest.mark.slow
 def test_random_graphs_with_coordinates():
     for seed in range(200):
         graph = any_graph(seed, coords=True)

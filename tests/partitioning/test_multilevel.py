@@ -67,6 +67,7 @@ def test_contracts_hold_on_meshes(mesh, preset, shares, coordinates):
     assert cut(graph, part) < 6 * side  # about 1.7 edges for each unit of perimeter, both sides
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threads", [2, 4])
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_threads_change_nothing(monkeypatch, mesh, threads, coordinates):

@@ -179,6 +179,7 @@ def test_the_driver_leaves_uneven_graphs_to_propagation():
     assert faults(weighted, part, contract) == []
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("preset", propagation.ROUNDS)
 def test_power_law_graph_by_objective(preset):
     """Each objective is best in its own figure; blocks hold; a second call says the same."""

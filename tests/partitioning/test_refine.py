@@ -39,6 +39,7 @@ def outside(graph, part, contract):
     return off / contract.targets
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_never_worse_never_less_balanced(objective):
     for seed in range(MANY):

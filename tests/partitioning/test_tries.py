@@ -16,6 +16,7 @@ from tests.partitioning.by_hand import GRAPHS, faults, unit_contract
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("objective", OBJECTIVES)
 def test_no_worse_than_one_try_and_mostly_better(objective):
     better = 0

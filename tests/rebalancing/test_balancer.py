@@ -142,6 +142,7 @@ def test_what_was_learnt_is_a_file_of_speeds(tmp_path):
             assert sample.seconds == pytest.approx(model.time(sample.load), rel=0.02)
 
 
+@pytest.mark.slow
 def test_on_any_machine_sizes_add_up_and_are_no_worse_than_the_first():
     rng = np.random.default_rng(9301)
     for case in range(50):

@@ -94,6 +94,7 @@ def test_the_exchange_is_there_in_numbers(small_plan):
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("make", [quads, lambda *_: tetrahedra(6)])
 def test_same_plan_same_bytes(tmp_path, make):
     mesh = make(6, 20)
@@ -140,6 +141,7 @@ def test_without_places_the_blocks_are_drawn_as_a_graph(small_plan):
         assert len(titles) == 4
 
 
+@pytest.mark.slow
 def test_one_block_and_isolated_blocks():
     lonely = grid(3, 4)
     plan = plan_of(lonely, np.zeros(12, int), machine(1))
@@ -188,6 +190,7 @@ STAGES = (
 )
 
 
+@pytest.mark.slow
 def test_before_and_after(small_plan):
     plan, graph = small_plan
     root = assert_is_well_made(report(replace(plan, stages=STAGES), graph))

@@ -32,6 +32,7 @@ def at(image, picture, x, y):
     return tuple(image[int(y * picture.height), int(x * picture.width), :3])
 
 
+@pytest.mark.slow
 def test_a_mesh_in_the_plane():
     mesh = quads(10, 30)
     plan = plan_of(mesh.dual_graph(), stripes(10, 30, 3), machine(3))
@@ -80,6 +81,7 @@ def test_a_line_of_places_is_drawn():
     assert colours_in(pixels(picture)) & {PALETTE[0], OUTLINE}
 
 
+@pytest.mark.slow
 def test_a_body_shows_its_surface_and_a_slice():
     mesh = tetrahedra(6)
     graph = mesh.dual_graph()
@@ -97,6 +99,7 @@ def test_a_body_shows_its_surface_and_a_slice():
     assert 0.2 < shown < 1
 
 
+@pytest.mark.slow
 def test_a_cloud_in_space():
     rng = np.random.default_rng(21)
     graph = replace(grid(10, 30), coords=rng.random((300, 3)) * [3, 2, 1])

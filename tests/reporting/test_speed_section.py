@@ -3,6 +3,7 @@
 import base64
 
 import numpy as np
+import pytest
 
 from evener.curved_platforms import platform_of, seconds_at
 from evener.generating.speed_curves import emulated_speeds
@@ -13,6 +14,7 @@ from evener.reporting.speed_section import MAX_PANELS, MAX_ROWS, speed_section
 from tests.assertions import grid
 
 
+@pytest.mark.slow
 def test_of_many_devices_those_that_compute_longest():
     platform = platform_of(emulated_speeds("grenoble", points=6, noise=0.02))
     made = plan(grid(30, 40), platform, PlanOptions(tool="rcb"))

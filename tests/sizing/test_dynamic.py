@@ -53,6 +53,7 @@ def test_constant_models_swing_at_a_cliff_and_the_best_is_kept():
     assert found.best.makespan == min(spans)
 
 
+@pytest.mark.slow
 def test_always_feasible_and_never_worse_than_seen():
     for seed in range(60):
         rng = np.random.default_rng([832040, seed])

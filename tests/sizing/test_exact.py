@@ -24,6 +24,7 @@ def test_by_hand():
     assert found.makespan == found.bound == max(2.0, b.time(9.0))
 
 
+@pytest.mark.slow
 def test_equal_to_trying_every_load_on_small_machines():
     infeasible = 0
     for seed in range(350):

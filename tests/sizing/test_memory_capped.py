@@ -55,6 +55,7 @@ def machines(draw):
     return load, speeds, capacities
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(machines())
 def test_optimal_as_linear_programming_finds(machine):
@@ -70,6 +71,7 @@ def test_optimal_as_linear_programming_finds(machine):
     np.testing.assert_allclose((targets / speeds)[~saturated], best, rtol=1e-6)
 
 
+@pytest.mark.slow
 @settings(max_examples=200, deadline=None)
 @given(machines())
 def test_the_same_as_the_paper_step_by_step(machine):

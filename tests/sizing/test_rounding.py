@@ -34,6 +34,7 @@ def test_limits_are_the_formula_exactly(speeds, n, epsilon):
         assert (low, high) == exact_limits(Fraction(n * speed, total), epsilon, math.inf)
 
 
+@pytest.mark.slow
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_no_whole_sizes_finish_earlier(data):

@@ -27,6 +27,7 @@ def test_what_is_compiled_already_is_left(monkeypatch):
     assert done.folder.is_dir()
 
 
+@pytest.mark.slow
 def test_several_processes_share_the_pieces(monkeypatch):
     """The names are those that the processes know: pieces that exist."""
     monkeypatch.setattr(module, "REHEARSALS", {"files": piece, "building": piece})
