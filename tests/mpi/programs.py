@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 import evener as ev
-from evener.apps import jacobi, matmul
+from evener.apps import jacobi, matmul, spmv
 from evener.models import Constant
 from evener.running.comm import MpiComm, run_threads
 from evener.running.emulation import EmulatedMachine
@@ -40,6 +40,15 @@ def matmul_over_a_tiling(comm):
     assert found.received.tolist() == matmul.traffic(tiling, N).tolist()
 
 
+def products_with_ghosts(comm):
+    """Waiting awake and asleep; the last block is empty."""
+    graph = ev.Graph.from_edges(N, np.arange(N - 1), np.arange(1, N))
+    A, x = spmv.averaging_matrix(graph), np.random.default_rng(72).random(N)
+    partition = ev.Partition(np.random.default_rng(73).integers(0, comm.size - 1, N), comm.size)
+    for rest in (0.0, 1e-5):
+        assert spmv.verify(A, x, spmv.run(comm, A, partition, x, 5, rest=rest))
+
+
 def a_rank_that_fails(comm):
     if comm.rank == 1:
         raise ValueError("rank 1 fails on purpose")
@@ -51,6 +60,7 @@ if __name__ == "__main__":
         {
             "jacobi": jacobi_with_rows_that_move,
             "matmul": matmul_over_a_tiling,
+            "spmv": products_with_ghosts,
             "failing": a_rank_that_fails,
         }[sys.argv[1]](world)
         world.barrier()

@@ -30,7 +30,7 @@ def run(name, ranks):
     )
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("jacobi", 2), ("matmul", 3)])
+@pytest.mark.parametrize(("name", "ranks"), [("jacobi", 2), ("matmul", 3), ("spmv", 3)])
 def test_apps_run_on_processes(name, ranks):
     done = run(name, ranks)
     assert (done.returncode, done.stdout.strip()) == (0, "fine"), done.stderr

@@ -15,6 +15,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from evener.errors import ToolError, UsageError
+from evener.running.swaps import Buffers, MpiSwap, Swap, ThreadSwap
 
 T = TypeVar("T")
 PATIENCE = 600.0  # seconds a thread waits for the others before it gives up
@@ -52,6 +53,12 @@ class Comm(Protocol):
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
         """Receive bytes, at most as many as the buffer holds; return how many."""
 
+    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+        """Return an exchange, to be made many times, of buffers by rank, C-contiguous.
+
+        What rank r has outgoing to q, q has incoming from r, of the same length.
+        """
+
 
 class _Shared:
     """What the threads of a group have in common: a place for each, and a barrier."""
@@ -60,6 +67,9 @@ class _Shared:
         self.places: list[Any] = [None] * size
         self.barrier = threading.Barrier(size, timeout=PATIENCE)
         self.mail: defaultdict[tuple[int, int], queue.SimpleQueue[bytes]] = defaultdict(
+            queue.SimpleQueue
+        )
+        self.swaps: defaultdict[tuple[int, int], queue.SimpleQueue[Any]] = defaultdict(
             queue.SimpleQueue
         )
 
@@ -106,6 +116,10 @@ class ThreadComm:
             raise ToolError(f"rank {source} has not sent for {PATIENCE:.0f} s") from error
         buffer[: len(data)] = data
         return len(data)
+
+    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+        """Return an exchange that hands copies over."""
+        return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming, PATIENCE)
 
 
 def run_threads(size: int, work: Callable[[Comm], T]) -> list[T]:
@@ -189,6 +203,10 @@ class MpiComm:
         status = self._status()
         self._comm.Recv(buffer, source=source, status=status)
         return int(status.Get_count())
+
+    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+        """Return an exchange of persistent requests."""
+        return MpiSwap(self._comm, outgoing, incoming)
 
     def __enter__(self) -> Self:
         return self
