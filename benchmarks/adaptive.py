@@ -19,7 +19,8 @@ from pathlib import Path
 import numpy as np
 
 from evener.generating.speed_curves import CURVE_SETS, curve_set
-from evener.measuring.adaptive import AdaptivePlan, Answer
+from evener.measuring.adaptive import AdaptivePlan
+from evener.measuring.answers import Answer
 from evener.measuring.benchmark import Gap, Point
 from evener.measuring.campaign import run_campaign
 from evener.measuring.grids import geometric_grid

@@ -5,7 +5,8 @@ import pytest
 
 from evener.errors import UsageError
 from evener.generating.speed_curves import CURVE_SETS, curve_set
-from evener.measuring.adaptive import AdaptivePlan, Answer
+from evener.measuring.adaptive import AdaptivePlan
+from evener.measuring.answers import Answer, finished_alike
 from evener.measuring.benchmark import Gap, Point
 from evener.measuring.campaign import run_campaign
 from evener.measuring.grids import geometric_grid
@@ -78,7 +79,14 @@ def test_and_the_whole_curve_nearly_so(name):
             for f, m, x in zip(fitted(records), models, loads, strict=True)
         ])  # fmt: skip
 
-    assert error(adaptively(models, low, high)) <= error(by_grid(models, low, high, 100)) + NOISE
+    found, grid = adaptively(models, low, high), by_grid(models, low, high, 100)
+    assert error(found) <= error(grid) + NOISE
+    totals = np.geomspace(3 * len(models) * low, 0.8 * len(models) * high, 5)
+    ours, theirs = (
+        np.mean([loss(models, records, round(total)) for total in totals])
+        for records in (found, grid)
+    )
+    assert ours <= theirs + NOISE
 
 
 def test_without_surprises_few_points_do():
@@ -108,6 +116,32 @@ def test_memory_ends_and_slow_loads_are_respected():
     assert len(asked) == len(set(asked)) <= 20
     assert plan.limits.ceiling < 1100
     assert sum(load >= 3000 for load in asked) == 1
+
+
+def test_what_takes_too_long_is_approached():
+    plan = AdaptivePlan(10, 10_000)
+    while (load := plan.next()) is not None:
+        status = "slower" if load > 700 else "ok"
+        plan.add(Point(Sample(load, load / 100, status=status)))
+    assert 350 < plan.samples[-1].load <= 700
+    assert plan.left_out == []
+
+
+def test_a_later_measurement_of_a_load_counts():
+    plan = AdaptivePlan(10, 10_000)
+    for seconds in (9.0, 1.0):
+        plan.add(Point(Sample(100, seconds)))
+    assert [s.seconds for s in plan.samples] == [1.0]
+    assert plan.done == 1
+
+
+def test_devices_that_finish_alike():
+    models = [Constant(1.0), Constant(3.0, capacity=60.0)]
+    loads = finished_alike(models, 10, 1000)
+    assert loads.shape[1] == 2
+    assert loads.sum(axis=1)[[0, -1]] == pytest.approx([20, 1060], rel=0.01)
+    below = loads[loads[:, 1] < 60]
+    assert below[:, 1] == pytest.approx(3 * below[:, 0])
 
 
 def test_too_few_points():

@@ -40,6 +40,7 @@ class Limits:
     def __init__(self) -> None:
         self.ceiling = math.inf  # [units], exclusive
         self.short_of_memory = False
+        self.too_slow = False
         self.given_up = False
         self.largest = 0.0
         self._lost = 0
@@ -55,6 +56,7 @@ class Limits:
             self._lost = 0
             if outcome.slow or outcome.sample.status == "slower":
                 self.ceiling = min(self.ceiling, outcome.load)
+                self.too_slow = True
             if outcome.sample.status == "ok":
                 self.largest = max(self.largest, outcome.load)
             return
@@ -67,12 +69,15 @@ class Limits:
         self._lost = self._lost + 1 if gap.kind in ("lost", "stuck") else 0
         self.given_up = self.given_up or self._lost >= LOST_IN_A_ROW
 
-    def between(self) -> int | None:
-        """Return a load to try between what fits and what does not; None where they are near."""
-        if not (self.short_of_memory and self.largest) or self.given_up:
+    def between(self, slow: float = math.inf) -> int | None:
+        """Return a load to try between what fits and what does not; None where they are near.
+
+        slow: how near, as a factor, the largest load measured shall be to one that takes too long.
+        """
+        if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
             return None
         middle = round(math.sqrt(self.largest * self.ceiling))
-        near = self.ceiling <= NEAR * self.largest
+        near = self.ceiling <= (NEAR if self.short_of_memory else slow) * self.largest
         return None if near or not self.largest < middle < self.ceiling else middle
 
 

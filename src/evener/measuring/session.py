@@ -15,7 +15,8 @@ import numpy as np
 
 from evener.errors import NotFoundError
 from evener.filing.speeds import write_speeds
-from evener.measuring.adaptive import TOLERANCE, AdaptivePlan, Answer
+from evener.measuring.adaptive import TOLERANCE, AdaptivePlan
+from evener.measuring.answers import Answer
 from evener.measuring.benchmark import Point, Precision
 from evener.measuring.campaign import Progress, Record, run_campaign
 from evener.measuring.devices import Measured
