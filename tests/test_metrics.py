@@ -11,6 +11,7 @@ from evener.evaluating import evaluate
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
 from evener.platforms import Connection, Device, Level, Link, Platform
+from evener.workloads import Workload
 from tests.assertions import grid, path, random_graphs, random_partitions
 
 
@@ -169,7 +170,9 @@ def test_judgement_puts_the_metrics_together(case):
     loads = metrics.block_weights(graph, partition)
     k = partition.k
     contract = Contract(np.full(k, 2.0), np.ones(k), np.full(k, 3.0), np.full(k, 200.0))
-    judged = evaluate(graph, partition, platform, contract, bytes_per_value=4)
+    judged = evaluate(
+        graph, partition, platform, contract, workload=Workload("w", bytes_per_value=4)
+    )
     compute = [float(loads[b]) / platform.devices[b].speed for b in range(k)]
     assert judged.prediction.compute.tolist() == pytest.approx(compute)
     seconds = judged.prediction.compute + judged.prediction.communicate

@@ -77,15 +77,14 @@ def compare(
 
     Raises InfeasibleError where the graph does not fit the platform at all.
     """
-    contract, sizes = options.contract(graph, platform)
+    counted = options.workload.weighted(graph)
+    contract, sizes = options.contract(counted, platform)
     platform = settled(platform, sizes)
-    _load_kernels(graph)
+    _load_kernels(counted)
     request = options.request(contract, platform)
 
     def judge(partition: Partition) -> Evaluation:
-        return evaluate(
-            graph, partition, platform, contract, bytes_per_value=options.bytes_per_value
-        )
+        return evaluate(graph, partition, platform, contract, workload=options.workload)
 
     results = []
     for i, tool in enumerate(tools):
@@ -93,18 +92,18 @@ def compare(
             progress(tool, i / len(tools))
         result = Comparison(tool)
         try:
-            raw = partition_with(tool, graph, request)
+            raw = partition_with(tool, counted, request)
             partition = Partition(raw.part, contract.k)
             result = replace(result, raw=judge(partition), cpu_seconds=raw.cpu_seconds)
             began = time.process_time()
-            kept = enforce(graph, partition, contract, connected=options.connected,
+            kept = enforce(counted, partition, contract, connected=options.connected,
                            names=platform.names)  # fmt: skip
             spent = time.process_time() - began
             mapping = None
             final = kept.partition
             if options.mapping and platform.has_links:
-                mapping = map_blocks(graph, final, platform, contract,
-                                     bytes_per_value=options.bytes_per_value)  # fmt: skip
+                mapping = map_blocks(counted, final, platform, contract,
+                                     bytes_per_value=options.workload.bytes_per_value)  # fmt: skip
                 final = mapping.applied(final)
             result = replace(
                 result, kept=judge(final), moved=kept.moved, enforce_seconds=spent, mapping=mapping
@@ -146,6 +145,7 @@ def own_cpu_seconds(
     spent = made.cpu_seconds
     if spent is None or spent > WORTH_REPEATING or TOOLS[made.tool].family == "external":
         return spent
+    graph = options.workload.weighted(graph)
     contract, _ = options.contract(graph, platform)
     return partition_with(made.tool, graph, options.request(contract, platform)).cpu_seconds
 

@@ -9,8 +9,9 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
-from evener.plans import Certificate, Evaluation, Exchange, Prediction, Stage
+from evener.plans import Certificate, Evaluation, Exchange, Stage
 from evener.platforms import Platform
+from evener.workloads import WEIGHTS, Workload
 
 
 def evaluate(
@@ -19,13 +20,14 @@ def evaluate(
     platform: Platform,
     contract: Contract,
     *,
-    bytes_per_value: float = metrics.BYTES_PER_VALUE,
+    workload: Workload = WEIGHTS,
     constraint: int = 0,
 ) -> Evaluation:
     """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
 
-    Seconds are predicted from the vertex weight `constraint`. Where the contract has limits on
-    further weights, all are judged, and `constraint` is the first.
+    graph: as it was read; what the workload makes of it is what blocks weigh and what seconds are
+    predicted from, or the vertex weight `constraint`. Where the contract has limits on further
+    weights, all are judged, and that one is the first.
 
     Everything is recomputed from graph and partition alone; nothing comes from whoever made the
     partition. Raises InputError where their lengths differ, and for seconds beyond all numbers.
@@ -37,7 +39,11 @@ def evaluate(
             f"the graph has {graph.n_constraints} weights a vertex, "
             f"the contract {contract.n_constraints}"
         )
-    weights = metrics.block_weights(graph, partition, constraint)
+    weights = (
+        metrics.summed(workload.work(graph), partition)
+        if any(workload.shares)
+        else metrics.block_weights(graph, partition, constraint)
+    )
     further = [metrics.block_weights(graph, partition, i) for i in range(1, contract.n_constraints)]
     every = np.stack([weights, *further], axis=1)
     vertices = metrics.block_sizes(partition)
@@ -55,11 +61,8 @@ def evaluate(
         further=every[:, 1:],
     )
     with np.errstate(over="ignore"):
-        prediction = Prediction(
-            compute=metrics.compute_seconds(weights, platform),
-            communicate=metrics.communication_seconds(between, platform, bytes_per_value),
-            bound=metrics.makespan_bound(float(weights.sum()), platform),
-            hop_bytes=metrics.hop_bytes(between, platform, bytes_per_value),
+        prediction = metrics.predicted_seconds(
+            graph, partition, platform, workload, between=between, constraint=constraint
         )
     if not np.isfinite(prediction.seconds).all():
         device = platform.names[prediction.bottleneck]
@@ -80,7 +83,10 @@ def evaluate(
 
 
 def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> Stage:
-    """Return the figures of a partition on its way to `contract`; O(n + m)."""
+    """Return the figures of a partition on its way to `contract`; O(n + m).
+
+    graph: as the workload weighs it.
+    """
     between = metrics.quotient(graph, partition)
     volumes = metrics.comm_volumes(between)
     weights = metrics.block_weights(graph, partition)
@@ -104,6 +110,7 @@ def stage_of(name: str, judged: Evaluation) -> Stage:
         judged.total_volume,
         int(certificate.neighbours.max()),
         *_extremes(certificate.weights, certificate.contract),
+        seconds=judged.prediction.makespan,
     )
 
 

@@ -13,17 +13,20 @@ from typing import TYPE_CHECKING
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, NumberArray
 from evener.curved_platforms import least_seconds, seconds_at
 from evener.graphs import Graph
 from evener.partitions import Partition
+from evener.plans import Prediction
 from evener.platforms import Platform
+from evener.shared_links import shared_routes
+from evener.workloads import WEIGHTS, Workload
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 IntVector = npt.NDArray[np.int64]
-BYTES_PER_VALUE = 8.0
+BYTES_PER_VALUE = WEIGHTS.bytes_per_value
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,12 +109,17 @@ def neighbours(between: Quotient) -> IntVector:
 
 def block_weights(graph: Graph, partition: Partition, constraint: int = 0) -> FloatArray:
     """(k,) sum of the vertex weights of each block [units]."""
-    from evener import metrics_kernels as kernels
-
     if graph.vwgt is None:
         return block_sizes(partition).astype(np.float64)
+    return summed(graph.weights(constraint), partition)
+
+
+def summed(values: NumberArray, partition: Partition) -> FloatArray:
+    """(k,) sum of the vertices' values (n,) of each block."""
+    from evener import metrics_kernels as kernels
+
     total = np.zeros(partition.k)
-    kernels.sum_by_block(partition.part, graph.weights(constraint), total)
+    kernels.sum_by_block(partition.part, values, total)
     return total
 
 
@@ -186,6 +194,76 @@ def communication_seconds(
     n_bytes = (between.sent + between.received) * float(bytes_per_value)
     costs = alpha + beta * n_bytes
     return _float(np.bincount(between.block, weights=costs, minlength=between.k))
+
+
+def contention_seconds(
+    between: Quotient, platform: Platform, bytes_per_value: float = BYTES_PER_VALUE
+) -> FloatArray:
+    """(k,) time before which the links that each device shares with others are not through [s].
+
+    Of the links it uses, the longest time that one takes for all bytes that pass it, both ways and
+    whoever sends them. Zero where nothing is shared.
+    """
+    floor = np.zeros(between.k)
+    if platform.has_shared:
+        routes = shared_routes(platform, between.block, between.other)
+        busy = routes.seconds(_float(between.sent * float(bytes_per_value)))
+        np.maximum.at(floor, between.block[routes.pair], busy[routes.link])
+    return floor
+
+
+def boundary_weights(graph: Graph, partition: Partition, work: FloatArray) -> FloatArray:
+    """(k,) work of the vertices with a neighbour in another block; work (n,) [units]."""
+    from evener import metrics_kernels as kernels
+
+    total = np.zeros(partition.k)
+    kernels.sum_boundary(graph.xadj, graph.adjncy, partition.part, work, total)
+    return total
+
+
+def predicted_seconds(
+    graph: Graph,
+    partition: Partition,
+    platform: Platform,
+    workload: Workload = WEIGHTS,
+    *,
+    between: Quotient | None = None,
+    constraint: int = 0,
+) -> Prediction:
+    """Predict an iteration of `workload` with block b on device b; O(n + m).
+
+    graph: as it was read; the workload weighs it, or its vertex weight `constraint` does. between:
+    the quotient graph, where it is known already. A device computes at its speed for its load,
+    exchanges for the sum over its neighbours of alpha + beta x bytes both ways, though no less
+    than its shared links take, and has its fixed cost; with overlap, exchange and interior work
+    happen at once. One without work and neighbours takes no time. docs/prediction.md has it all.
+    """
+    between = between or quotient(graph, partition)
+    work = workload.work(graph) if any(workload.shares) else None
+    loads = block_weights(graph, partition, constraint) if work is None else summed(work, partition)
+    compute = compute_seconds(loads, platform)
+    direct = communication_seconds(between, platform, workload.bytes_per_value)
+    floor = contention_seconds(between, platform, workload.bytes_per_value)
+    communicate = np.maximum(direct, floor)
+    total = float(loads.sum())
+    fixed = platform.fixed_seconds + workload.fixed_seconds
+    used = (loads > 0) | (neighbours(between) > 0)
+    overlapped = np.zeros(partition.k)
+    if workload.overlap:
+        if work is None:
+            work = np.asarray(graph.weights(constraint), np.float64)
+        outside = boundary_weights(graph, partition, work)
+        interior = np.clip(1 - outside / np.maximum(loads, 1e-300), 0, 1) * compute
+        overlapped = np.minimum(interior, communicate)
+    return Prediction(
+        compute,
+        communicate,
+        makespan_bound(total, platform) + (float(fixed.min()) if total > 0 else 0.0),
+        hop_bytes(between, platform, workload.bytes_per_value),
+        contention=communicate - direct,
+        fixed=np.where(used, fixed, 0.0),
+        overlapped=overlapped,
+    )
 
 
 def makespan_bound(total_weight: float, platform: Platform) -> float:

@@ -90,6 +90,16 @@ def sum_by_block(part, values, total):
 
 
 @njit(cache=True, nogil=True)
+def sum_boundary(xadj, adjncy, part, values, total):
+    """total[b] becomes the sum of the values of block b's vertices with a neighbour elsewhere."""
+    for v in range(part.size):
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != part[v]:
+                total[part[v]] += values[v]
+                break
+
+
+@njit(cache=True, nogil=True)
 def entries_by_block(part, xadj, count):
     """count[b] becomes the number of adjacency entries of block b's vertices."""
     for v in range(part.size):

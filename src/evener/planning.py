@@ -51,17 +51,18 @@ def plan(
     options = options or PlanOptions()
     tell = progress or _silent
     tell("sizes", 0.0)
-    contract, sizes = options.contract(graph, platform)
+    counted = options.workload.weighted(graph)
+    contract, sizes = options.contract(counted, platform)
     platform = settled(platform, sizes)
     tell("partitioning", 0.05)
-    raw = partition_with(options.tool, graph, options.request(contract, platform))
+    raw = partition_with(options.tool, counted, options.request(contract, platform))
     tell("enforcing the contract", 0.75)
-    kept = _enforce(graph, raw, contract, platform, options)
+    kept = _enforce(counted, raw, contract, platform, options)
     tell("mapping", 0.9)
-    mapping = _map(graph, kept.partition, platform, contract, options)
+    mapping = _map(counted, kept.partition, platform, contract, options)
     partition = kept.partition if mapping is None else mapping.applied(kept.partition)
     tell("certifying", 0.95)
-    judged = evaluate(graph, partition, platform, contract, bytes_per_value=options.bytes_per_value)
+    judged = evaluate(graph, partition, platform, contract, workload=options.workload)
     tell("done", 1.0)
     return Plan(
         partition,
@@ -80,7 +81,7 @@ def plan(
             *_mapped(mapping),
         ),
         mapping=mapping,
-        stages=_stages(graph, raw, kept, judged),
+        stages=_stages(counted, raw, kept, judged),
         cpu_seconds=raw.cpu_seconds,
     )
 
@@ -128,7 +129,8 @@ def _map(
     """Return where blocks go; None where no link is known, or they are to stay."""
     if not (options.mapping and platform.has_links and platform.k > 1):
         return None
-    return map_blocks(graph, partition, platform, contract, bytes_per_value=options.bytes_per_value)
+    per_value = options.workload.bytes_per_value
+    return map_blocks(graph, partition, platform, contract, bytes_per_value=per_value)
 
 
 def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tuple[Stage, ...]:

@@ -7,14 +7,12 @@ from threading import TIMEOUT_MAX
 
 from evener.errors import UsageError
 from evener.graphs import Graph
-from evener.metrics import BYTES_PER_VALUE
 from evener.partitioning.requests import Request
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract
 from evener.platforms import Platform
 from evener.sizing import Sizes, contract_for
-
-MAX_BYTES_PER_VALUE = 1e18  # times the values sent, still far from overflow
+from evener.workloads import WEIGHTS, Workload
 
 
 @dataclass(frozen=True)
@@ -24,8 +22,8 @@ class PlanOptions:
     tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut",
     "total_volume" or "max_volume". seed, threads. epsilon: how far a block may be off its target,
     relative, both ways. connected: blocks in one piece. mapping: whether blocks may go to other
-    devices than the partitioner meant, where links differ. bytes_per_value [B]: what a boundary
-    vertex sends. shares: what each weight of vertices that have several follows, "speed", "memory"
+    devices than the partitioner meant, where links differ. workload: what an iteration does.
+    shares: what each weight of vertices that have several follows, "speed", "memory"
     or "equal", such as "speed,memory"; "" for speed all through. time_limit [s]: for tools that run
     in a process of their own.
 
@@ -40,18 +38,13 @@ class PlanOptions:
     threads: int = 2
     connected: bool = False
     mapping: bool = True
-    bytes_per_value: float = BYTES_PER_VALUE
+    workload: Workload = WEIGHTS
     time_limit: float = 600.0
     shares: str = ""
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < 1:
             raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
-        if not 0 <= self.bytes_per_value <= MAX_BYTES_PER_VALUE:
-            raise UsageError(
-                f"bytes_per_value must lie between 0 and {MAX_BYTES_PER_VALUE:g}, "
-                f"not {self.bytes_per_value}"
-            )
         if not 0 < self.time_limit <= TIMEOUT_MAX:
             raise UsageError(
                 f"the time limit must be above zero and at most {TIMEOUT_MAX:.2g}, "
@@ -78,6 +71,9 @@ class PlanOptions:
         )
 
     def contract(self, graph: Graph, platform: Platform) -> tuple[Contract, Sizes]:
-        """Return the contract of the platform's blocks of `graph`, and the sizes it comes from."""
+        """Return the contract of the platform's blocks of `graph`, and the sizes it comes from.
+
+        graph: as the workload weighs it.
+        """
         shares = [name.strip() for name in self.shares.split(",")] if self.shares else []
         return contract_for(graph, platform, self.epsilon, shares=shares)

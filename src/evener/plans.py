@@ -14,8 +14,13 @@ from evener.errors import InputError
 from evener.partitions import Contract, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.platforms import Platform
+from evener.workloads import WEIGHTS, Workload, workload_from_dict
 
 IntVector = npt.NDArray[np.int64]
+
+
+def _nothing() -> FloatArray:
+    return np.empty(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,21 +62,33 @@ class Certificate:
 
 @dataclass(frozen=True, eq=False)
 class Prediction:
-    """Predicted seconds per iteration: compute and communicate (k,) [s], and the lower bound [s].
+    """Predicted seconds per iteration, each (k,) [s] in the devices' order; docs/prediction.md.
 
-    bound is all work at the speed of all devices together: no partition is faster.
+    compute: its speed model at its load. communicate: all it exchanges, waiting for shared links
+    included; contention: how much of that is waiting for them. fixed: what an iteration costs
+    whatever the load. overlapped: what of computing and communicating happens at once.
+    bound [s]: all work at the speed of all devices together: no partition is faster.
     hop_bytes (levels,) [B]: bytes x hops between devices by the deepest level they share.
+    contention, fixed and overlapped are zero where left out.
     """
 
     compute: FloatArray
     communicate: FloatArray
     bound: float
     hop_bytes: FloatArray
+    contention: FloatArray = field(default_factory=_nothing)
+    fixed: FloatArray = field(default_factory=_nothing)
+    overlapped: FloatArray = field(default_factory=_nothing)
+
+    def __post_init__(self) -> None:
+        for name in ("contention", "fixed", "overlapped"):
+            if not getattr(self, name).size:
+                object.__setattr__(self, name, np.zeros(self.compute.size))
 
     @property
     def seconds(self) -> FloatArray:
         """(k,) time of each device per iteration [s]."""
-        return self.compute + self.communicate
+        return self.compute + self.communicate + self.fixed - self.overlapped
 
     @property
     def makespan(self) -> float:
@@ -124,6 +141,7 @@ class Stage:
     """The figures of a partition at one step on its way, which `name` says.
 
     neighbours: the most that a block has. smallest, largest: weight / target of a block.
+    seconds: its predicted makespan [s], None where nobody asked.
     """
 
     name: str
@@ -133,6 +151,7 @@ class Stage:
     neighbours: int
     smallest: float
     largest: float
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
@@ -189,6 +208,11 @@ class Plan:
     def prediction(self) -> Prediction:
         """Predicted seconds per iteration."""
         return self.evaluation.prediction
+
+    @property
+    def workload(self) -> Workload:
+        """What an iteration does. Raises InputError where the options hold none that is one."""
+        return workload_from_dict(self.options.get("workload", {"name": WEIGHTS.name}))
 
     @property
     def tool(self) -> str:

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.errors import InputError
 from evener.models import Constant, SpeedModel, fit_device
 from evener.samples import DeviceSpeeds
@@ -38,9 +38,11 @@ class Device:
     kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
     one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
     curve: samples of its speed at each load; `speed` is then that at the load it is to have.
+    fixed_seconds [s]: what an iteration costs whatever the load. cost_per_hour: of using it, in
+    any money; watts: its power when busy [W], idle_watts: while it waits; None: not known.
 
     Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
-    above zero, and capabilities that are not finite.
+    above zero, capabilities that are not finite, costs and powers that are negative.
     """
 
     name: str
@@ -51,6 +53,10 @@ class Device:
     at: str = ""
     capabilities: dict[str, float] = field(default_factory=dict)
     curve: DeviceSpeeds | None = None
+    fixed_seconds: float = 0.0
+    cost_per_hour: float | None = None
+    watts: float | None = None
+    idle_watts: float | None = None
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -69,6 +75,12 @@ class Device:
         for key, value in self.capabilities.items():
             if not _is_number(value):
                 raise InputError(f"{key} of device {self.name!r} must be finite, not {value}")
+        for key in ("fixed_seconds", "cost_per_hour", "watts", "idle_watts"):
+            value = getattr(self, key)
+            if value is not None and not (_is_number(value) and value >= 0):
+                raise InputError(
+                    f"{key} of device {self.name!r} must be finite and not negative, not {value}"
+                )
 
     def _refused(self, key: str, value: object) -> InputError:
         return InputError(
@@ -97,10 +109,15 @@ class Link:
 
 @dataclass(frozen=True)
 class Level:
-    """One level of the tree, from the root down: its name and the link between its children."""
+    """One level of the tree, from the root down: its name and the link between its children.
+
+    shared: each child has one link to the level's switch, which carries everything that leaves or
+    enters that child; otherwise each pair of devices has a link to itself.
+    """
 
     name: str
     link: Link = Link()
+    shared: bool = False
 
     def __post_init__(self) -> None:
         if not self.name:
@@ -109,15 +126,33 @@ class Level:
 
 @dataclass(frozen=True)
 class Connection:
-    """A link of an arbitrary graph, between two places or devices, named."""
+    """A link of an arbitrary graph, between two places or devices, named.
+
+    shared: all routes over it share its bandwidth; otherwise each has it to itself.
+    """
 
     between: tuple[str, str]
     link: Link
+    shared: bool = False
 
     def __post_init__(self) -> None:
         a, b = self.between
         if not (a and b) or a == b:
             raise InputError(f"a link joins two different places, not {a!r} and {b!r}")
+
+
+class Network(NamedTuple):
+    """Places joined by links: usual costs between them, sparse (size, size) [s]; sorted keys
+    a x size + b (m,) of the joined ones, with alpha and beta (m, 2), and whether shared (m,); each
+    device's place (k,); the places' names (size,).
+    """
+
+    usual: Any
+    keys: IntArray
+    costs: FloatArray
+    shared: BoolArray
+    home: IntArray
+    names: tuple[str, ...]
 
 
 class Fault(NamedTuple):
@@ -176,6 +211,16 @@ class Platform:
         return any(device.curve is not None for device in self.devices)
 
     @cached_property
+    def has_shared(self) -> bool:
+        """Whether some link is shared by several pairs; see evener.shared_links."""
+        return any(one.shared for one in self.levels) or any(one.shared for one in self.connections)
+
+    @cached_property
+    def fixed_seconds(self) -> FloatArray:
+        """(k,) seconds that an iteration costs each device whatever its load [s]."""
+        return np.array([device.fixed_seconds for device in self.devices])
+
+    @cached_property
     def speeds(self) -> FloatArray:
         """(k,) speeds [units/s]."""
         return np.array([device.speed for device in self.devices])
@@ -200,7 +245,7 @@ class Platform:
     def link_costs(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
         """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself."""
         if self.connections:
-            _, _, costs, _ = self._network
+            costs = self.network.costs
             alpha, beta = self._routed(np.asarray(p), np.asarray(q), costs)
             return alpha, beta
         costs = np.array([[level.link.alpha, level.link.beta] for level in self.levels] + [[0, 0]])
@@ -211,14 +256,14 @@ class Platform:
         """(k, k) seconds that a message of 1 KiB takes between each pair; by links of their own."""
         from scipy.sparse.csgraph import dijkstra
 
-        network, _, _, home = self._network
-        return np.asarray(dijkstra(network, indices=home)[:, home])
+        home = self.network.home
+        return np.asarray(dijkstra(self.network.usual, indices=home)[:, home])
 
     def hops(self, p: IntArray, q: IntArray) -> FloatArray:
         """Links between each pair of devices p[i], q[i]: on the route, or up the tree and down."""
         if self.connections:
             (count,) = self._routed(
-                np.asarray(p), np.asarray(q), np.ones((self._network[1].size, 1))
+                np.asarray(p), np.asarray(q), np.ones((self.network.keys.size, 1))
             )
             return count
         hops = 2.0 * (len(self.levels) - self.shared_level(p, q))
@@ -241,7 +286,7 @@ class Platform:
         """Sum up columns of costs (links, c) over the cheapest routes; some sources at a time."""
         from scipy.sparse.csgraph import dijkstra
 
-        network, keys, _, home = self._network
+        network, keys, home = self.network.usual, self.network.keys, self.network.home
         sums = [np.zeros(np.shape(p)) for _ in range(costs.shape[1])]
         sources = np.unique(p)
         step = max(ROUTE_ENTRIES // network.shape[0], 1)
@@ -255,27 +300,28 @@ class Platform:
         return sums
 
     @cached_property
-    def _network(self) -> tuple[Any, IntArray, FloatArray, IntArray]:
-        """Usual costs between places, sparse; sorted keys a x size + b of joined places, with
-        alpha and beta (m, 2); and each device's place (k,).
-        """
+    def network(self) -> Network:
+        """The places and the links between them; without connections, none."""
         from scipy.sparse import coo_array
 
         places = self._places
         size = len(places)
-        best: dict[int, Link] = {}
+        best: dict[int, Connection] = {}
         for connection in self.connections:
             a, b = (places[end] for end in connection.between)
             for key in (a * size + b, b * size + a):
-                if key not in best or _usual_cost(connection.link) < _usual_cost(best[key]):
-                    best[key] = connection.link
+                if key not in best or _usual_cost(connection.link) < _usual_cost(best[key].link):
+                    best[key] = connection
         keys = np.array(sorted(best), np.int64)
-        links = [best[key] for key in keys.tolist()]
+        taken = [best[key] for key in keys.tolist()]
+        links = [connection.link for connection in taken]
         # A free link costs a trifle, so that the sparse graph keeps it.
         usual = np.array([max(_usual_cost(link), 1e-30) for link in links])
         network = coo_array((usual, np.divmod(keys, size)), (size, size)).tocsr()
         home = np.array([places[self._end(device)] for device in self.devices])
-        return network, keys, np.array([[link.alpha, link.beta] for link in links]), home
+        costs = np.array([[link.alpha, link.beta] for link in links]).reshape(-1, 2)
+        shared = np.array([connection.shared for connection in taken], np.bool_)
+        return Network(network, keys, costs, shared, home, tuple(places))
 
     @cached_property
     def _places(self) -> dict[str, int]:

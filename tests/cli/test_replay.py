@@ -126,7 +126,8 @@ def test_finds_coordinates_and_weights_beside_the_graph(evener, grid_file, tmp_p
         {"seed": "x"},
         {"epsilon": 7},
         {"threads": 1e300},
-        {"bytes_per_value": 2**2000},
+        {"workload": "spmv"},
+        {"workload": {"name": "x", "bytes_per_edge": -1}},
     ],
 )
 def test_odd_options_in_a_plan_are_bad_input(evener, grid_file, tmp_path, options):
@@ -135,6 +136,15 @@ def test_odd_options_in_a_plan_are_bad_input(evener, grid_file, tmp_path, option
     said = evener("replay", tmp_path / "x.plan", grid_file)
     assert said.code == 3
     assert "x.plan: holds" in said.err
+
+
+def test_an_odd_option_of_an_older_plan_is_bad_input(evener, grid_file, tmp_path):
+    evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan")
+    old = {"bytes_per_value": 2**2000}
+    changed(tmp_path / "x.plan", lambda data: data["options"].update(old))
+    said = evener("replay", tmp_path / "x.plan", grid_file)
+    assert said.code == 3
+    assert "x.plan: bytes_per_value of kernel 'weights'" in said.err
 
 
 def test_no_plan(evener, grid_file):

@@ -20,7 +20,12 @@ def plan_of(graph, part, platform, epsilon=0.03, **fields):
     contract, sizes = contract_for(graph, platform, epsilon)
     judged = evaluate(graph, Partition(np.asarray(part), platform.k), platform, contract)
     usual = {
-        "options": {"tool": "metis", "seed": 7, "bytes_per_value": 8.0, "reading": {"by": "cells"}},
+        "options": {
+            "tool": "metis",
+            "seed": 7,
+            "workload": {"name": "weights"},
+            "reading": {"by": "cells"},
+        },
         "inputs": {"mesh.su2": "ab" * 32},
         "versions": {"evener": "0.1.0", "numpy": "2.0.0", "metis": "5.2.1"},
         "notes": ("12 vertices (1.00%) moved to keep every contract",),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.judging import add_judging_options, evaluation_to_dict, fullness
+from evener.cli.judging import add_judging_options, evaluation_to_dict, fullness, workload_of
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
@@ -33,6 +33,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.sizing import contract_for
 
     platform = machine_of(args, out)
+    workload = workload_of(args)
     graph = read_workload(args.graph, args, out).graph
     try:
         part = read_part(args.part, graph.n, labels=graph.labels)
@@ -41,8 +42,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         error.file = error.file or args.part
         raise
     shares = args.shares.split(",") if args.shares else []
-    contract, _ = contract_for(graph, platform, args.epsilon, shares=shares)
-    judged = evaluate(graph, partition, platform, contract, bytes_per_value=args.bytes_per_value)
+    counted = workload.weighted(graph)
+    contract, _ = contract_for(counted, platform, args.epsilon, shares=shares)
+    judged = evaluate(graph, partition, platform, contract, workload=workload)
     _print(judged, platform, out)
     out.result(evaluation_to_dict(judged, platform))
     return 0

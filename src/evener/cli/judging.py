@@ -4,25 +4,53 @@ from __future__ import annotations
 
 import argparse
 import math
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from evener.arrays import FloatArray
     from evener.plans import Certificate, Evaluation
     from evener.platforms import Platform
+    from evener.workloads import Workload
 
 
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
-    """Add --epsilon, --constraints and --bytes-per-value."""
+    """Add --epsilon, --constraints and what an iteration does."""
     add_epsilon(parser)
     add_shares(parser)
+    add_workload_options(parser)
+
+
+def add_workload_options(parser: argparse.ArgumentParser) -> None:
+    """Add --kernel, --overlap and --bytes-per-value."""
+    parser.add_argument(
+        "--kernel",
+        metavar="KERNEL",
+        help="what an iteration does: weights (default: by the vertex weights), spmv, jacobi, "
+        "pagerank, or a file",
+    )
+    parser.add_argument(
+        "--overlap",
+        action=argparse.BooleanOptionalAction,
+        help="interior vertices are computed during the exchange (default: as the kernel says)",
+    )
     parser.add_argument(
         "--bytes-per-value",
         type=_bytes_per_value,
-        default=8.0,
         metavar="B",
-        help="what a boundary vertex sends to a neighbouring block (default 8)",
+        help="what a boundary vertex sends to a neighbouring block (default: as the kernel "
+        "says, 8 for those built in)",
     )
+
+
+def workload_of(args: argparse.Namespace, default: Workload | None = None) -> Workload:
+    """Return the workload given, or the default with the changes given."""
+    from evener.filing.workloads import find_workload
+    from evener.workloads import WEIGHTS
+
+    workload = find_workload(args.kernel) if args.kernel else default or WEIGHTS
+    given = {"overlap": args.overlap, "bytes_per_value": args.bytes_per_value}
+    return replace(workload, **{key: v for key, v in given.items() if v is not None})
 
 
 def add_shares(parser: argparse.ArgumentParser) -> None:
@@ -99,6 +127,9 @@ def _block(judged: Evaluation, platform: Platform, b: int) -> dict[str, Any]:
         "seconds": float(prediction.seconds[b]),
         "compute_seconds": float(prediction.compute[b]),
         "communicate_seconds": float(prediction.communicate[b]),
+        "contention_seconds": float(prediction.contention[b]),
+        "fixed_seconds": float(prediction.fixed[b]),
+        "overlapped_seconds": float(prediction.overlapped[b]),
         "holds": bool(certificate.holds[b]),
         **({"further": _further(certificate, b)} if contract.further else {}),
     }

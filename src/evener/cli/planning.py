@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.judging import add_judging_options
+from evener.cli.judging import add_judging_options, workload_of
 
 if TYPE_CHECKING:
     from evener.planning_options import PlanOptions
@@ -62,7 +62,7 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         threads=args.threads,
         connected=args.connected,
         mapping=args.map,
-        bytes_per_value=args.bytes_per_value,
+        workload=workload_of(args),
         time_limit=args.time_limit,
         shares=args.shares,
     )

@@ -6,13 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.judging import add_judging_options, evaluation_to_dict
+from evener.cli.judging import add_judging_options, evaluation_to_dict, workload_of
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.filing import Reading
+    from evener.graphs import Graph
     from evener.partitioning.enforce import Enforced
     from evener.partitions import Contract, Partition
     from evener.plans import Evaluation
@@ -51,12 +52,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _refuse_output(args)
     reading = read_workload(args.graph, args, out)
     graph, given = reading.graph, _partition(args.part, reading, platform)
-    contract, _ = contract_for(graph, platform, args.epsilon)
+    workload = workload_of(args)
+    counted = workload.weighted(graph)
+    contract, _ = contract_for(counted, platform, args.epsilon)
     with out.progress("Refining") as progress:
         progress("refining", 0.1)
-        kept, best = _refined(reading, given, contract, args, platform)
+        kept, best = _refined(counted, given, contract, args, platform)
     before, after = (
-        evaluate(graph, partition, platform, contract, bytes_per_value=args.bytes_per_value)
+        evaluate(graph, partition, platform, contract, workload=workload)
         for partition in (given, best)
     )
     write_part(args.output, best.part, args.to, graph=graph, devices=platform.names)
@@ -72,14 +75,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _refined(
-    reading: Reading, given: Partition, contract: Contract, args: argparse.Namespace,
+    graph: Graph, given: Partition, contract: Contract, args: argparse.Namespace,
     platform: Platform,
 ) -> tuple[Enforced, Partition]:  # fmt: skip
     """Return what the repair did, and the partition refined after it."""
     from evener.partitioning.enforce import enforce
     from evener.partitioning.refine import refine
 
-    graph = reading.graph
     kept = enforce(graph, given, contract, names=platform.names)
     refined = refine(
         graph, kept.partition, contract, objective=args.objective, preset=args.preset,

@@ -61,6 +61,10 @@ def _options_of(old: Plan, file: str) -> PlanOptions:
     chosen = {
         field.name: old.options.get(field.name, field.default) for field in fields(PlanOptions)
     }
+    try:
+        chosen["workload"] = old.workload
+    except InputError as error:
+        raise InputError(f"holds a workload that is none: {error}", file=file) from error
     for field in fields(PlanOptions):
         kinds = (int, float) if isinstance(field.default, float) else type(field.default)
         if not isinstance(chosen[field.name], kinds):

@@ -26,6 +26,7 @@ from evener.filing.platforms import platform_from_dict, platform_to_dict
 from evener.partitions import Contract, Further, MappingScore, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction, Rival, Stage
+from evener.workloads import WEIGHTS, workload_from_dict
 from evener.writing import atomic_write
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
@@ -37,6 +38,7 @@ _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip
+_SECONDS = ("contention", "fixed", "overlapped")
 _NUMBER = (int, float)
 _GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
     "vertices": int, "edges": int, "weight": _NUMBER, "unit_weights": bool,
@@ -104,6 +106,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
             "bottleneck": plan.platform.names[prediction.bottleneck],
             "compute": prediction.compute.tolist(),
             "communicate": prediction.communicate.tolist(),
+            **{name: getattr(prediction, name).tolist() for name in _SECONDS},
             "hop_bytes": prediction.hop_bytes.tolist(),
         },
         "metrics": {
@@ -217,7 +220,7 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         evaluation,
         sizes=_numbers(data["sizes"]["sizes"], k, whole=None),
         saturated=_numbers(data["sizes"]["saturated"], k).astype(np.bool_),
-        options=_mapping(data, "options"),
+        options=_options_of(data),
         graph=_described(_mapping(data, "graph")),
         inputs=_texts(_mapping(data, "inputs"), "inputs"),
         versions=_texts(_mapping(data, "versions"), "versions"),
@@ -226,6 +229,15 @@ def _plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
         stages=tuple(_stage_of(one) for one in _list(data.get("stages", []))),
         rival=_rival_of(data.get("rival")),
     )
+
+
+def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options; of a plan whose evener knew no workloads, with the one that it meant."""
+    options = _mapping(data, "options")
+    if "bytes_per_value" in options:
+        table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
+        options["workload"] = asdict(workload_from_dict(table))
+    return options
 
 
 def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
@@ -261,7 +273,10 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
     if not (np.isfinite(bound) and bound > 0):
         raise InputError(f"the bound must be finite and above zero, not {bound}")
     compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
-    return Prediction(compute, communicate, bound, _numbers(data["hop_bytes"], levels))
+    # Plans of an evener that knew of none of these have none.
+    more = {name: _numbers(data.get(name, [0.0] * k), k) for name in _SECONDS}
+    hop_bytes = _numbers(data["hop_bytes"], levels)
+    return Prediction(compute, communicate, bound, hop_bytes, **more)
 
 
 def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
@@ -280,7 +295,11 @@ def _stage_of(data: Mapping[str, Any]) -> Stage:
     reals = ("edge_cut", "smallest", "largest")
     whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
     real = _numbers([data[key] for key in reals], len(reals)).tolist()
-    return Stage(str(data["name"]), **dict(zip((*counts, *reals), (*whole, *real), strict=True)))
+    seconds = data.get("seconds")
+    if seconds is not None:
+        seconds = float(_numbers([seconds], 1)[0])
+    named = dict(zip((*counts, *reals), (*whole, *real), strict=True))
+    return Stage(str(data["name"]), **named, seconds=seconds)
 
 
 def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:

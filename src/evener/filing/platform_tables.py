@@ -149,7 +149,8 @@ def _positive(value: Any) -> float | None:
     return number if number is not None and number > 0 else None
 
 
-def _not_negative(value: Any) -> float | None:
+def not_negative(value: Any) -> float | None:
+    """Accept a number not below zero."""
     number = _real(value)
     return number if number is not None and number >= 0 else None
 
@@ -165,7 +166,7 @@ def _count(value: Any) -> int | None:
 
 
 def _seconds(value: Any) -> float | None:
-    number = _not_negative(value)
+    number = not_negative(value)
     return None if number is None else float(CONTEXT.multiply(_as_decimal(value), _MICRO))
 
 
@@ -200,6 +201,11 @@ def _pair(value: Any) -> tuple[str, str] | None:
     return (value[0], value[1]) if fine and value[0] != value[1] else None
 
 
+def flag(value: Any) -> bool | None:
+    """Accept true or false."""
+    return value if isinstance(value, bool) else None
+
+
 def _list(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
@@ -219,7 +225,10 @@ _CAPABILITIES = (_numbers, "a table of numbers", False)
 _COUNT = (_count, f"a whole number from 1 to {MAX_DEVICES:,}", False)
 _UNITS = (_positive, _ABOVE_ZERO, False)
 _BETWEEN = (_pair, 'two different places, as ["n0", "n1"]', True)
-_COST = (_not_negative, "a number not below zero", False)
+_COST = (not_negative, "a number not below zero", False)
+
+_OWN = dict.fromkeys(("fixed_seconds", "cost_per_hour", "watts", "idle_watts"), _COST)
+_SHARED = {"shared": (flag, "true or false", False)}
 
 _CURVE = (_index, "a whole number, which of the curves", False)
 
@@ -235,10 +244,11 @@ DEVICE = {
     "speed": (_positive, _ABOVE_ZERO, True),
     "memory_GiB": (_memory_gib, _ABOVE_ZERO, False),
     "memory_units": _UNITS,
+    **_OWN,
     "capabilities": _CAPABILITIES,
 }
-LEVEL = {"name": _NAME, **_LINK_KEYS}
-LINK = {"between": _BETWEEN, **_LINK_KEYS}
+LEVEL = {"name": _NAME, **_LINK_KEYS, **_SHARED}
+LINK = {"between": _BETWEEN, **_LINK_KEYS, **_SHARED}
 
 _COSTS = {"alpha_s": _COST, "beta_s_per_byte": _COST}
 PLATFORM_DICT = {
@@ -255,8 +265,9 @@ DEVICE_DICT = {
     "memory_bytes": _UNITS,
     "memory_units": _UNITS,
     "at": _AT,
+    **_OWN,
     "capabilities": _CAPABILITIES,
     "curve": _CURVE,
 }
-LEVEL_DICT = {"name": _NAME, **_COSTS}
-LINK_DICT = {"between": _BETWEEN, **_COSTS}
+LEVEL_DICT = {"name": _NAME, **_COSTS, **_SHARED}
+LINK_DICT = {"between": _BETWEEN, **_COSTS, **_SHARED}

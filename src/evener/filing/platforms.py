@@ -32,6 +32,7 @@ from evener.samples import DeviceSpeeds
 from evener.writing import write_text
 
 GIB = 2.0**30
+_OWN = ("fixed_seconds", "cost_per_hour", "watts", "idle_watts")
 DEFAULT_KIND = "cpu"
 # Two million devices, each with a table of its own, take less.
 _FILE = TomlFile("machine file", "no [[device]] table", "Make one with `evener machine`.", 1 << 28)
@@ -63,13 +64,16 @@ def platform_to_toml(platform: Platform) -> str:
         raise InputError("a machine file holds one speed a device: curves go to a speeds file")
     parts = [f"name = {_quoted(platform.name)}\n"] if platform.name else []
     parts.extend(
-        "\n".join(["[[level]]", f"name = {_quoted(level.name)}", *_link(level.link)])
+        "\n".join(
+            ["[[level]]", f"name = {_quoted(level.name)}", *_link(level.link), *_shared(level)]
+        )
         for level in platform.levels
     )
     parts.extend(_device_table(d, name, count) for d, name, count in runs_of(platform.devices))
     for connection in platform.connections:
         a, b = (_quoted(end) for end in connection.between)
-        parts.append("\n".join(["[[link]]", f"between = [{a}, {b}]", *_link(connection.link)]))
+        lines = [f"between = [{a}, {b}]", *_link(connection.link), *_shared(connection)]
+        parts.append("\n".join(["[[link]]", *lines]))
     return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
 
 
@@ -87,8 +91,8 @@ def platform_to_dict(platform: Platform) -> dict[str, Any]:
         "name": platform.name,
         "devices": [_device_dict(device, curves) for device in platform.devices],
         **(listed if curves else {}),
-        "levels": [{"name": level.name, **_link_dict(level.link)} for level in platform.levels],
-        "links": [{"between": list(c.between), **_link_dict(c.link)} for c in platform.connections],
+        "levels": [{"name": level.name, **_link_dict(level)} for level in platform.levels],
+        "links": [{"between": list(c.between), **_link_dict(c)} for c in platform.connections],
     }
 
 
@@ -102,11 +106,11 @@ def platform_from_dict(data: Mapping[str, Any]) -> Platform:
             for table in tables.listed(checked, "devices", tables.DEVICE_DICT)
         ]
         levels = [
-            Level(table["name"], _link_of_dict(table))
+            Level(table["name"], _link_of_dict(table), table.get("shared", False))
             for table in tables.listed(checked, "levels", tables.LEVEL_DICT)
         ]
         links = [
-            Connection(table["between"], _link_of_dict(table))
+            Connection(table["between"], _link_of_dict(table), table.get("shared", False))
             for table in tables.listed(checked, "links", tables.LINK_DICT)
         ]
     except tables.TableError as error:
@@ -148,9 +152,13 @@ def _platform(data: Mapping[str, Any]) -> Platform:
     if not device_tables:
         raise tables.TableError("no [[device]] table: a machine needs at least one", "", 0)
     devices, table_of = _expanded(device_tables)
-    levels = [Level(t["name"], _link_of(t)) for t in tables.listed(data, "level", tables.LEVEL)]
+    levels = [
+        Level(t["name"], _link_of(t), t.get("shared", False))
+        for t in tables.listed(data, "level", tables.LEVEL)
+    ]
     links = [
-        Connection(t["between"], _link_of(t)) for t in tables.listed(data, "link", tables.LINK)
+        Connection(t["between"], _link_of(t), t.get("shared", False))
+        for t in tables.listed(data, "link", tables.LINK)
     ]
     try:
         return Platform(tuple(devices), tuple(levels), tuple(links), name)
@@ -187,7 +195,8 @@ def _expanded(
 
 
 def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
-    traits = {key: table[key] for key in ("speed", "kind", "memory_units", "at") if key in table}
+    kept = ("speed", "kind", "memory_units", "at", *_OWN)
+    traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * GIB
     # One dictionary for all devices of the table: nobody writes to it.
@@ -215,10 +224,22 @@ def _device_table(device: Device, name: str, count: int) -> str:
         lines.append(f"memory_GiB = {_real(device.memory / GIB)}")
     if device.memory_units is not None:
         lines.append(f"memory_units = {_real(device.memory_units)}")
+    lines.extend(f"{key} = {_real(value)}" for key, value in _own(device).items())
     if device.capabilities:
         lines.append("[device.capabilities]")
         lines.extend(f"{_quoted_key(k)} = {_real(v)}" for k, v in device.capabilities.items())
     return "\n".join(lines)
+
+
+def _own(device: Device) -> dict[str, float]:
+    """What an iteration costs and the device draws, where it is stated."""
+    stated = {key: getattr(device, key) for key in _OWN}
+    default = {"fixed_seconds": 0.0}
+    return {key: value for key, value in stated.items() if value != default.get(key)}
+
+
+def _shared(one: Level | Connection) -> list[str]:
+    return ["shared = true"] if one.shared else []
 
 
 def _link(link: Link) -> list[str]:
@@ -276,6 +297,7 @@ def _device_dict(device: Device, curves: Mapping[int, tuple[int, DeviceSpeeds]])
         table["memory_units"] = device.memory_units
     if device.at:
         table["at"] = device.at
+    table |= _own(device)
     if device.capabilities:
         table["capabilities"] = dict(device.capabilities)
     if device.curve is not None:
@@ -292,8 +314,9 @@ def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) ->
     return Device(**chosen)
 
 
-def _link_dict(link: Link) -> dict[str, float]:
-    return {"alpha_s": link.alpha, "beta_s_per_byte": link.beta}
+def _link_dict(one: Level | Connection) -> dict[str, Any]:
+    table = {"alpha_s": one.link.alpha, "beta_s_per_byte": one.link.beta}
+    return table | ({"shared": True} if one.shared else {})
 
 
 def _link_of_dict(table: Mapping[str, Any]) -> Link:

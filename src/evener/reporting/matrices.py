@@ -68,7 +68,7 @@ def exchange_matrix(plan: Plan) -> Matrix:
     exchange, k = plan.evaluation.exchange, plan.platform.k
     values = exchange.values
     level, ranges = _levels(values)
-    per_value = float(plan.options.get("bytes_per_value", 8.0))
+    per_value = plan.workload.bytes_per_value
     order = np.argsort(-values, kind="stable")
     cells, paths, uri = [], [], None
     if k <= MAX_DRAWN and values.size <= MAX_TITLED:

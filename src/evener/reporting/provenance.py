@@ -22,9 +22,19 @@ OPTION_MEANINGS = {
     "threads": "threads a tool may use",
     "connected": "blocks in one piece",
     "mapping": "blocks may go to other devices, where links differ",
-    "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
+    "workload": "what an iteration does",
     "time_limit": "most a tool may take",
     "shares": "what each of several vertex weights follows",
+}
+
+WORKLOAD_MEANINGS = {
+    "flops_per_vertex": "each iteration",
+    "flops_per_edge": "at each end",
+    "bytes_per_vertex": "moved between memory and processor",
+    "bytes_per_edge": "at each end, likewise",
+    "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
+    "fixed_seconds": "of an iteration, whatever the load",
+    "overlap": "interior vertices are computed during the exchange",
 }
 
 
@@ -93,15 +103,30 @@ def _tool(plan: Plan) -> str:
 
 def option_rows(options: Mapping[str, Any]) -> list[Row]:
     """Return a row for each option, with its unit and what it means."""
-    units = {"bytes_per_value": " B", "time_limit": " s"}
+    units = {"time_limit": " s"}
     rows = []
     for name, value in options.items():
         if name == "reading":
             rows += [Row(key, str(v), "how the input was read") for key, v in value.items()]
             continue
+        if name == "workload":
+            rows += _workload_rows(value)
+            continue
         text = ("yes" if value else "no") if isinstance(value, bool) else f"{value}"
         text += units.get(name, "")
         rows.append(Row(name.replace("_", " "), text, OPTION_MEANINGS.get(name, "")))
+    return rows
+
+
+def _workload_rows(kept: Mapping[str, Any]) -> list[Row]:
+    """The kernel's name, what it sends, and what else it states."""
+    units = {"bytes": " B", "fixed": " s"}
+    rows = [Row("kernel", str(kept["name"]), OPTION_MEANINGS["workload"])]
+    for key, value in kept.items():
+        if key == "name" or not (value or key == "bytes_per_value"):
+            continue
+        text = "yes" if value is True else f"{value:g}{units.get(key.split('_')[0], '')}"
+        rows.append(Row(key.replace("_", " "), text, WORKLOAD_MEANINGS[key]))
     return rows
 
 

@@ -22,6 +22,7 @@ from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
 from evener.platforms import Device, Level, Link, Platform
+from evener.workloads import WORKLOADS, Workload
 
 SPEEDS = [16.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
 TYPES = (None, np.int64, np.float64)  # of weights
@@ -136,7 +137,10 @@ def contracts() -> None:
         for heavy in weighted(graph):
             everywhere = Partition(rng.integers(0, k, n).astype(np.int32), k)
             kept = enforce(heavy, everywhere, contract, connected=True)
-            evaluate(heavy, kept.partition, platform, contract)
+            for overlap in (False, True):
+                workload = Workload("rehearsed", overlap=overlap)
+                evaluate(heavy, kept.partition, platform, contract, workload=workload)
+        evaluate(graph, kept.partition, platform, contract, workload=WORKLOADS["spmv"])
     _many_blocks(graph)
     for heaviest in (3, 400):
         _pack(rng.integers(1, heaviest, 60), rng)

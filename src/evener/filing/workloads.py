@@ -1,0 +1,62 @@
+"""Kernel files: what one iteration of somebody's own kernel does, as TOML.
+
+name = "my stencil"          # the file's name if left out
+bytes_per_vertex = 40
+bytes_per_edge = 12          # at each end of an edge
+flops_per_vertex = 2
+flops_per_edge = 2
+bytes_per_value = 8          # what a boundary vertex sends to each other block
+fixed_seconds = 5e-6         # of an iteration, whatever the load
+overlap = true               # interior vertices are computed during the exchange
+"""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+from pathlib import Path
+
+from evener.errors import InputError, UsageError
+from evener.filing import platform_tables as tables
+from evener.filing.toml_lines import TomlLines
+from evener.filing.toml_reading import TomlFile, read_toml
+from evener.workloads import NUMBERS, WORKLOADS, Workload
+
+_FILE = TomlFile("kernel file", "no key", "See docs/prediction.md.", 1 << 20)
+_KEYS = {
+    "name": (tables.text_or_empty, "a text", False),
+    **dict.fromkeys(NUMBERS, (tables.not_negative, "a number not below zero", False)),
+    "overlap": (tables.flag, "true or false", False),
+}
+
+
+def find_workload(name: str) -> Workload:
+    """Return a built-in workload, or that of a file.
+
+    Raises UsageError where it is neither, and InputError for a file that holds none.
+    """
+    if name in WORKLOADS:
+        return WORKLOADS[name]
+    if Path(name).exists():
+        return read_workload_file(name)
+    near = get_close_matches(name, WORKLOADS, 1)
+    meant = f"; did you mean {near[0]}?" if near else ""
+    raise UsageError(
+        f"no kernel is called {name!r}, and there is no such file{meant}",
+        hint=f"Kernels: {', '.join(WORKLOADS)}, or a file; see docs/prediction.md.",
+    )
+
+
+def read_workload_file(path: str | Path) -> Workload:
+    """Read a kernel file. Raises InputError with file, line and the key meant."""
+    text, data = read_toml(path, _FILE)
+    try:
+        table = tables.checked(data, _KEYS, "kernel", 0)
+    except tables.TableError as error:
+        line = TomlLines(text).top(error.key) if error.key else None
+        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
+    name = table.pop("name", "") or Path(path).stem
+    try:
+        return Workload(name, **table)
+    except InputError as error:
+        error.file = str(path)
+        raise

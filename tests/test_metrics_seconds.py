@@ -1,0 +1,297 @@
+"""Predicted seconds against a twin that goes vertex by vertex and message by message."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evener import metrics
+from evener.costs import costs_of
+from evener.errors import InputError
+from evener.evaluating import evaluate
+from evener.partitions import Contract, Partition
+from evener.platforms import Connection, Device, Level, Link, Platform
+from evener.samples import DeviceSpeeds, Sample
+from evener.workloads import WORKLOADS, Workload
+from tests.assertions import grid, path, random_graphs, random_partitions
+
+
+def slow_route(platform, p, q):
+    """(alpha, beta, {name of a shared link: beta}) of a message, by trying every simple path."""
+    p, q = min(p, q), max(p, q)
+    a, b = platform.devices[p], platform.devices[q]
+    if platform.levels:
+        parts = [one.at.split("/") if one.at else [] for one in (a, b)]
+        deepest = 0
+        while deepest < min(map(len, parts)) and parts[0][deepest] == parts[1][deepest]:
+            deepest += 1
+        used = {}
+        for depth in range(deepest, len(platform.levels)):
+            level = platform.levels[depth]
+            for one, own in zip((a, b), parts, strict=True):
+                last = depth == len(platform.levels) - 1 or len(own) <= depth
+                child = ("device", one.name) if last else tuple(own[: depth + 1])
+                if level.shared:
+                    used[depth, child] = level.link.beta
+        link = platform.levels[deepest].link
+        return link.alpha, link.beta, used
+    joined = {}
+    for c in platform.connections:
+        for x, y in (c.between, c.between[::-1]):
+            joined.setdefault(x, []).append((y, c))
+    homes = [one.name if one.name in joined else one.at for one in (a, b)]
+    best = None
+
+    def go(place, seen, links):
+        nonlocal best
+        if place == homes[1]:
+            cost = sum(c.link.alpha + 1024 * c.link.beta for c in links)
+            if best is None or cost < best[0]:
+                best = cost, links
+            return
+        for further, c in joined[place]:
+            if further not in seen:
+                go(further, seen | {further}, [*links, c])
+
+    go(homes[0], {homes[0]}, [])
+    links = best[1]
+    used = {tuple(sorted(c.between)): c.link.beta for c in links if c.shared}
+    return sum(c.link.alpha for c in links), sum(c.link.beta for c in links), used
+
+
+def slow_seconds(graph, partition, platform, workload):
+    """(k,) seconds, by dictionaries alone."""
+    part, k = partition.part.tolist(), partition.k
+    vertex, edge = workload.shares
+    if vertex or edge:
+        raw = [vertex + edge * int(degree) for degree in graph.degrees]
+        total = sum(graph.weights().tolist())
+        work = [one * total / sum(raw) for one in raw]
+    else:
+        work = [float(weight) for weight in graph.weights()]
+    load, outside = [0.0] * k, [0.0] * k
+    values, busy, uses, routes = {}, {}, {}, {}
+    for v in range(graph.n):
+        near = {part[u] for u in graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]} - {part[v]}
+        load[part[v]] += work[v]
+        outside[part[v]] += work[v] if near else 0.0
+        for c in near:
+            b = part[v]
+            values[b, c] = values.get((b, c), 0) + 1
+            routes[b, c] = slow_route(platform, b, c)
+            for name, beta in routes[b, c][2].items():
+                busy[name] = busy.get(name, 0.0) + beta * workload.bytes_per_value
+                for end in (b, c):
+                    uses.setdefault(end, set()).add(name)
+    seconds = []
+    for b in range(k):
+        model = platform.devices[b].model
+        compute = load[b] / model.speed(load[b])
+        exchange, neighbours = 0.0, [c for a, c in values if a == b]
+        for c in neighbours:
+            alpha, beta, _ = routes[b, c]
+            both = values[b, c] + values[c, b]
+            exchange += alpha + beta * workload.bytes_per_value * both
+        exchange = max([exchange, *(busy[name] for name in uses.get(b, ()))])
+        if load[b] == 0 and not neighbours:
+            seconds.append(0.0)
+            continue
+        fixed = platform.devices[b].fixed_seconds + workload.fixed_seconds
+        at_border = compute * outside[b] / load[b] if load[b] else 0.0
+        if workload.overlap:
+            seconds.append(max(compute - at_border, exchange) + at_border + fixed)
+        else:
+            seconds.append(compute + exchange + fixed)
+    return seconds
+
+
+costs = st.floats(0, 10)
+flags = st.booleans()
+
+
+@st.composite
+def devices(draw, k, places):
+    """Devices of any speed, curve and fixed cost, each at one of some places."""
+    made = []
+    for i in range(k):
+        curve = None
+        if draw(st.integers(0, 3)) == 0:
+            loads = sorted(draw(st.sets(st.integers(1, 30), min_size=1, max_size=4)))
+            curve = DeviceSpeeds(
+                f"d{i}", tuple(Sample(float(x), draw(st.floats(0.1, 9))) for x in loads)
+            )
+        made.append(
+            Device(f"d{i}", draw(st.floats(0.1, 9)), at=draw(st.sampled_from(places)),
+                   curve=curve, fixed_seconds=draw(st.sampled_from([0.0, 2.5])))
+        )  # fmt: skip
+    return tuple(made)
+
+
+@st.composite
+def platforms(draw, k):
+    """Trees, rings with chords and stars of rings; any of their links may be shared."""
+    if draw(flags):
+        depth = draw(st.integers(1, 3))
+        levels = tuple(
+            Level(f"l{i}", Link(draw(costs), draw(costs)), draw(flags)) for i in range(depth)
+        )
+        places = ["", "a", "b"][: 3 if depth > 1 else 1] + ["a/x", "a/y", "b/x"][: 3 * (depth > 2)]
+        return Platform(draw(devices(k, places)), levels)
+    # Costs that no two routes share: sums of different powers of two.
+    places = ["p0", "p1", "p2", "p3"][: draw(st.integers(3, 4))]
+    ends = [*pairwise([*places, "p0"]), *draw(st.lists(st.just(("p0", "p2")), max_size=1))]
+    ends = list(dict.fromkeys(tuple(sorted(pair)) for pair in ends))
+    links = tuple(
+        Connection(pair, Link(0.37 * 2.0**i, draw(st.sampled_from([0.0, 0.5]))), draw(flags))
+        for i, pair in enumerate(ends)
+    )
+    return Platform(draw(devices(k, places)), connections=links)
+
+
+workloads = st.builds(
+    Workload,
+    st.just("drawn"),
+    bytes_per_vertex=st.sampled_from([0.0, 1.0, 36.0]),
+    bytes_per_edge=st.sampled_from([0.0, 12.0]),
+    bytes_per_value=st.sampled_from([0.0, 1.0, 8.0]),
+    fixed_seconds=st.sampled_from([0.0, 3.0]),
+    overlap=flags,
+)
+cases = random_graphs().flatmap(lambda graph: st.tuples(st.just(graph), random_partitions(graph)))
+on_platforms = cases.flatmap(lambda case: st.tuples(st.just(case), platforms(case[1].k)))
+
+
+@settings(max_examples=200, deadline=None)
+@given(on_platforms, workloads)
+def test_as_the_slow_twin(case, workload):
+    (graph, partition), platform = case
+    if workload.shares[1] and not workload.shares[0] and not graph.m:
+        return
+    found = metrics.predicted_seconds(graph, partition, platform, workload)
+    expected = slow_seconds(graph, partition, platform, workload)
+    assert found.seconds.tolist() == pytest.approx(expected, rel=1e-9, abs=1e-12)
+    assert (found.contention >= 0).all()
+    assert (found.overlapped <= np.minimum(found.compute, found.communicate) + 1e-12).all()
+    assert found.makespan >= found.bound * (1 - 1e-9)
+
+
+@settings(max_examples=100, deadline=None)
+@given(on_platforms, workloads)
+def test_costs_say_the_same_to_kernels(case, workload):
+    (graph, partition), platform = case
+    if workload.shares[1] and not workload.shares[0] and not graph.m:
+        return
+    found = metrics.predicted_seconds(graph, partition, platform, workload)
+    laid_out = costs_of(platform, workload)
+    between, k = metrics.quotient(graph, partition), partition.k
+    loads = metrics.summed(workload.work(graph), partition)
+    compute = laid_out.compute_seconds(loads)
+    assert compute.tolist() == pytest.approx(found.compute.tolist(), rel=1e-9)
+    exchange, busy = np.zeros(k), np.zeros(laid_out.shared_beta.size)
+    for values in (between.sent, between.received):
+        pairs = zip(between.block.tolist(), between.other.tolist(), values.tolist(), strict=True)
+        for b, c, count in pairs:
+            exchange[b] += laid_out.alpha[b, c] / 2 + laid_out.beta[b, c] * count
+            if busy.size:
+                start, end = laid_out.route_start[b * k + c : b * k + c + 2]
+                route = laid_out.route_link[start:end]
+                # Each message stands in the rows of both its ends.
+                busy[route] += laid_out.shared_beta[route] * count / 2
+    for b, c in zip(between.block.tolist(), between.other.tolist(), strict=True):
+        if busy.size:
+            start, end = laid_out.route_start[b * k + c : b * k + c + 2]
+            exchange[b] = max([exchange[b], *busy[laid_out.route_link[start:end]]])
+    assert exchange.tolist() == pytest.approx(found.communicate.tolist(), rel=1e-9, abs=1e-12)
+    assert laid_out.overlap == workload.overlap
+    fixed = np.where((loads > 0) | (metrics.neighbours(between) > 0), laid_out.fixed, 0.0)
+    assert fixed.tolist() == found.fixed.tolist()
+
+
+faster = st.floats(1, 8)
+
+
+@settings(max_examples=100, deadline=None)
+@given(on_platforms, workloads, faster, st.data())
+def test_better_links_never_slow_anything(case, workload, factor, data):
+    (graph, partition), platform = case
+    if workload.shares[1] and not workload.shares[0] and not graph.m:
+        return
+    before = metrics.predicted_seconds(graph, partition, platform, workload).seconds
+    listed = "levels" if platform.levels else "connections"
+    links = list(getattr(platform, listed))
+    i = data.draw(st.integers(0, len(links) - 1))
+    old = links[i].link
+    if listed == "connections":  # by the same factor for all, so that routes stay
+        links = [
+            replace(one, link=Link(one.link.alpha / factor, one.link.beta / factor))
+            for one in links
+        ]
+    else:
+        links[i] = replace(links[i], link=Link(old.alpha / factor, old.beta / factor))
+    better = replace(platform, **{listed: tuple(links)})
+    after = metrics.predicted_seconds(graph, partition, better, workload).seconds
+    assert (after <= before * (1 + 1e-12)).all()
+    private = replace(platform, **{listed: tuple(replace(one, shared=False) for one in links)})
+    alone = metrics.predicted_seconds(graph, partition, private, workload).seconds
+    assert (alone <= after * (1 + 1e-12)).all()
+    hidden = replace(workload, overlap=True)
+    overlapped = metrics.predicted_seconds(graph, partition, platform, hidden).seconds
+    whole = replace(workload, overlap=False)
+    plain = metrics.predicted_seconds(graph, partition, platform, whole).seconds
+    assert (overlapped <= plain * (1 + 1e-12) + 1e-12).all()
+
+
+def test_a_shared_uplink_by_hand():
+    # Four columns of a 3 x 4 grid, two a node; what crosses the middle passes both uplinks.
+    graph, partition = grid(3, 4), Partition(np.tile([0, 1, 2, 3], 3), 4)
+    at = ("x", "x", "y", "y")
+    levels = (Level("net", Link(0.0, 1.0), shared=True), Level("node", Link(0.0, 0.125)))
+    platform = Platform(tuple(Device(f"d{b}", 1.0, at=a) for b, a in enumerate(at)), levels)
+    found = metrics.predicted_seconds(graph, partition, platform)
+    # Three values of 8 bytes each way over the middle: 48 s on each uplink. A block beside it
+    # needs 48 s for its own, and 6 s for its neighbour in the node; the outer ones use no uplink.
+    assert found.communicate.tolist() == [6.0, 54.0, 54.0, 6.0]
+    assert found.contention.tolist() == [0.0] * 4
+    crossed = metrics.predicted_seconds(graph, Partition(np.tile([0, 2, 1, 3], 3), 4), platform)
+    # All three borders cross now: 144 s on each uplink, whoever waits.
+    assert crossed.communicate.tolist() == [144.0] * 4
+    assert crossed.contention.tolist() == [96.0, 48.0, 48.0, 96.0]
+
+
+def test_an_idle_device_costs_nothing_and_a_lone_one_no_exchange():
+    platform = Platform((Device("a", 2.0, fixed_seconds=1.0), Device("b", 1.0, fixed_seconds=9.0)))
+    found = metrics.predicted_seconds(path(6), Partition(np.zeros(6), 2), platform)
+    assert found.seconds.tolist() == [4.0, 0.0]
+    assert found.bound == 3.0
+
+
+def test_a_thousand_devices():
+    graph = grid(100, 100)
+    k, part = 1000, np.arange(10_000) // 10
+    links = tuple(Connection((f"d{i}", "hub"), Link(1e-6, 1e-9), shared=True) for i in range(k))
+    platform = Platform(tuple(Device(f"d{i}", 1.0) for i in range(k)), connections=links)
+    found = metrics.predicted_seconds(graph, Partition(part, k), platform, WORKLOADS["spmv"])
+    laid_out = costs_of(platform)
+    assert np.isfinite(found.seconds).all()
+    assert laid_out.alpha[0, 1] == pytest.approx(2e-6)
+    assert laid_out.route_link.size == 2 * k * (k - 1)
+
+
+def test_too_many_devices_for_pairs():
+    with pytest.raises(InputError, match="2,048"):
+        costs_of(Platform.flat([1.0] * 2049))
+
+
+def test_the_certificate_counts_the_work():
+    graph, partition = path(4), Partition(np.array([0, 0, 1, 1]), 2)
+    contract = Contract(np.full(2, 2.0), np.ones(2), np.full(2, 3.0))
+    kernel = Workload("k", bytes_per_edge=1.0)
+    judged = evaluate(graph, partition, Platform.flat([1, 1]), contract, workload=kernel)
+    assert judged.certificate.weights.tolist() == pytest.approx([2.0, 2.0])
+    uneven = Partition(np.array([0, 1, 1, 1]), 2)
+    judged = evaluate(graph, uneven, Platform.flat([1, 1]), contract, workload=kernel)
+    assert judged.certificate.weights.tolist() == pytest.approx([4 / 6, 20 / 6])
+    assert judged.prediction.compute.tolist() == pytest.approx([4 / 6, 20 / 6])
