@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import queue
 import time
+import weakref
 from collections.abc import Mapping
 from typing import Any, Protocol
 
@@ -62,6 +63,7 @@ class MpiSwap:
         requests = [comm.Recv_init(buffer, source=rank) for rank, buffer in incoming.items()]
         requests += [comm.Send_init(buffer, dest=rank) for rank, buffer in outgoing.items()]
         self._requests = requests
+        weakref.finalize(self, _free, requests)
 
     def start(self) -> None:
         """Start all."""
@@ -78,3 +80,9 @@ class MpiSwap:
             return
         while not kind.Testall(self._requests):
             time.sleep(rest)
+
+
+def _free(requests: list[Any]) -> None:
+    """Give inactive requests back to MPI."""
+    for request in requests:
+        request.Free()
