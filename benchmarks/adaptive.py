@@ -21,10 +21,10 @@ import numpy as np
 from evener.generating.speed_curves import CURVE_SETS, curve_set
 from evener.measuring.adaptive import AdaptivePlan
 from evener.measuring.answers import Answer
-from evener.measuring.benchmark import Gap, Point
 from evener.measuring.campaign import run_campaign
 from evener.measuring.grids import geometric_grid
 from evener.measuring.journal import Journal
+from evener.measuring.outcomes import Gap, Point
 from evener.measuring.plans import GridPlan
 from evener.models import fit_model
 from evener.samples import Sample

@@ -50,7 +50,7 @@ _HOME = {
     "Tiling": "evener.tilings",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
-    "Precision": "evener.measuring.benchmark",
+    "Precision": "evener.measuring.outcomes",
     "TraceLog": "evener.measuring.timers",
     "benchmark": "evener.measuring.benchmark",
     "best_subset": "evener.sizing",
@@ -111,7 +111,8 @@ if TYPE_CHECKING:
     from evener.filing.speeds import read_speeds, write_speeds
     from evener.graphs import Graph
     from evener.mapping.blocks import map_blocks
-    from evener.measuring.benchmark import Precision, benchmark
+    from evener.measuring.benchmark import benchmark
+    from evener.measuring.outcomes import Precision
     from evener.measuring.timers import TraceLog, timed
     from evener.measuring.traces import read_traces
     from evener.meshes import Mesh

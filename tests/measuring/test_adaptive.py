@@ -7,10 +7,10 @@ from evener.errors import UsageError
 from evener.generating.speed_curves import CURVE_SETS, curve_set
 from evener.measuring.adaptive import AdaptivePlan
 from evener.measuring.answers import Answer, finished_alike
-from evener.measuring.benchmark import Gap, Point
 from evener.measuring.campaign import run_campaign
 from evener.measuring.grids import geometric_grid
 from evener.measuring.journal import Journal
+from evener.measuring.outcomes import Gap, Point
 from evener.measuring.plans import GridPlan
 from evener.models import Constant, Piecewise, fit_model
 from evener.samples import Sample

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.measuring.benchmark import Company, Gap, Point, Precision, benchmark
+from evener.measuring.benchmark import Company, benchmark, waited_for_core
+from evener.measuring.outcomes import Gap, Point, Precision
 from tests.measuring.virtual import Clock, Virtual
 
 
@@ -144,9 +145,14 @@ def test_company_is_waited_for_and_kept():
 def test_a_core_that_others_share_is_noticed():
     clock = Clock()
     kernel = Virtual(clock, lambda d: 1.0)
-    point = benchmark(kernel, 1, clock=clock, cpu_clock=lambda: 0.25 * clock.now)
+    point = benchmark(kernel, 1, clock=clock, waited=lambda: 0.75 * clock.now)
     assert point.share == pytest.approx(0.25)
-    assert benchmark(kernel, 1, clock=clock, cpu_clock=None).share == 1.0
+    assert benchmark(kernel, 1, clock=clock).share == 1.0
+
+
+def test_waiting_for_a_core_adds_up():
+    before = waited_for_core()
+    assert 0 <= before <= waited_for_core()
 
 
 def test_a_device_that_is_too_slow_is_not_timed_again():

@@ -6,9 +6,9 @@ import math
 import pytest
 
 from evener.errors import InputError
-from evener.measuring.benchmark import Gap, Point
 from evener.measuring.campaign import Record, run_campaign
 from evener.measuring.journal import Journal
+from evener.measuring.outcomes import Gap, Point
 from evener.measuring.plans import GridPlan
 from evener.models import Constant
 from evener.samples import Sample
@@ -120,11 +120,87 @@ def test_what_was_odd_is_noted():
     record = Record("d")
     record.add(Point(Sample(5, 1.0), outliers=2, drift=0.1, share=0.2))
     record.add(Gap(9, "raised", "no"))
+    record.add(Point(Sample(7, 1.0, status="slower")))
+    record.skipped, record.why_skipped = [8, 11], "beyond a load that took too long"
     notes = record.speeds("akima", {"kernel": "x"}).notes
     assert notes == {
         "kernel": "x",
         "gaps": "9 (raised): no",
+        "skipped": "8, 11: beyond a load that took too long",
         "at_work": "20% of the time at least; others had its core",
+        "slower": "7: stopped before they were done; models count 5 times their seconds",
         "outliers": 2,
         "drift": "5: +10.0%",
     }
+
+
+class Disturbed(EmulatedBench):
+    """One device that something else holds up, or speeds up, at one load for the first time."""
+
+    def __init__(self, times, at=100, **options):
+        super().__init__([Constant(50.0), Constant(100.0)], **options)
+        self.times, self.at, self.seen = times, at, 0
+
+    def one(self, model, load):
+        point = super().one(model, load)
+        if load != self.at or model is not self.models[0]:
+            return point
+        self.seen += 1
+        factor = self.times[min(self.seen, len(self.times)) - 1]
+        return Point(Sample(load, point.sample.seconds * factor))
+
+
+def checked_campaign(bench, **options):
+    journal = Journal(None, {})
+    plans = [GridPlan([1, 10, 100, 1000]) for _ in bench.models]
+    return run_campaign(bench, plans, journal, checks=journal.aside("checked"), **options)
+
+
+@pytest.mark.parametrize("factor", [3.0, 1 / 3])
+@pytest.mark.parametrize("together", [True, False])
+def test_a_sample_that_stands_out_is_measured_again(factor, together):
+    record, other = checked_campaign(Disturbed([factor, 1.0]), together=together)
+    assert [s.seconds for s in record.samples] == pytest.approx([0.02, 0.2, 2.0, 20.0])
+    (check,) = record.checks
+    assert (check.load, check.first.sample.seconds) == (100, pytest.approx(2.0 * factor))
+    assert str(check) in record.speeds("piecewise", {}).notes["checked"]
+    assert other.checks == []
+
+
+def test_once_and_believed_if_it_comes_again():
+    bench = Disturbed([3.0, 3.0])
+    record, _ = checked_campaign(bench)
+    assert bench.seen == 2
+    assert [s.seconds for s in record.samples] == pytest.approx([0.02, 0.2, 6.0, 20.0])
+
+
+def test_the_better_of_two_bad_ones_is_kept():
+    record, _ = checked_campaign(Disturbed([3.0, 9.0]))
+    assert record.samples[2].seconds == pytest.approx(6.0)
+
+
+def test_loads_that_are_not_tried_are_named():
+    class Slow(EmulatedBench):
+        def one(self, model, load):
+            return super().one(model, load) if load < 20 else Point(
+                Sample(load, 1.0, status="slower"))  # fmt: skip
+
+    (record,) = campaign(Slow([Constant(100.0)]), Journal(None, {}))
+    assert [s.load for s in record.samples] == [10, 20]
+    assert (record.skipped, record.why_skipped) == ([40, 80], "beyond a load that took too long")
+
+
+def test_what_failed_is_tried_again_after_a_kill(tmp_path):
+    file = tmp_path / "s.journal"
+    journal = Journal(file, SETTINGS)
+    for load, kind in enumerate(("raised", "lost", "stuck", "at once", "clock", "memory"), 1):
+        journal.add("d", Gap(load, kind, "no"))
+    journal.close()
+    journal = Journal(file, SETTINGS)
+    assert [journal.get("d", load) for load in range(1, 6)] == [None] * 5
+    assert journal.get("d", 6) == Gap(6, "memory", "no")
+    journal.add("d", Point(Sample(1, 0.5)))
+    journal.close()
+    journal = Journal(file, SETTINGS)
+    assert journal.get("d", 1) == Point(Sample(1, 0.5))
+    journal.close()

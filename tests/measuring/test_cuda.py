@@ -12,7 +12,8 @@ from evener.measuring.discover import cuda_devices
 PROGRAM = """
 import numpy as np
 from evener.measuring import cuda, cuda_sparse, dense, sparse
-from evener.measuring.benchmark import Point, Precision, benchmark
+from evener.measuring.benchmark import benchmark
+from evener.measuring.outcomes import Point, Precision
 
 SIZES = {"Axpy": 200, "Triad": 200, "Spmv": 150, "Jacobi": 150, "Pagerank": 150, "Gemm": 3}
 for name, d in SIZES.items():

@@ -7,9 +7,9 @@ import pytest
 
 from evener.errors import NotFoundError, ToolError, UsageError
 from evener.measuring import linking
-from evener.measuring.benchmark import Precision
 from evener.measuring.linking import measure_links
 from evener.measuring.links import SIZES, fit_link, measure_link
+from evener.measuring.outcomes import Precision
 from evener.measuring.pings import ProcessPing, ThreadPing
 from evener.running.comm import run_threads
 from evener.samples import Sample

@@ -4,10 +4,10 @@ import pytest
 
 from evener.errors import NotFoundError
 from evener.measuring import machine
-from evener.measuring.benchmark import Precision
 from evener.measuring.devices import cores, devices_of
 from evener.measuring.discover import GPU_SPEED, discover_platform
 from evener.measuring.machine import measured_levels, measured_platform
+from evener.measuring.outcomes import Precision
 from evener.platforms import Device, Link
 
 DEVICES = [Device("cpu0", 1.0), Device("cpu1", 1.0), Device("cuda0", 1.0, kind="cuda")]

@@ -5,9 +5,9 @@ import math
 import pytest
 
 from evener.errors import UsageError
-from evener.measuring.benchmark import Gap, Point
 from evener.measuring.devices import Measured, devices_of
 from evener.measuring.grids import fixed_grid, geometric_grid, range_of
+from evener.measuring.outcomes import Gap, Point
 from evener.measuring.plans import NEAR, GridPlan
 from evener.samples import Sample
 

@@ -5,8 +5,8 @@ import pytest
 from evener.errors import InputError, UsageError
 from evener.filing.speeds import read_speeds
 from evener.measuring import ranks
-from evener.measuring.benchmark import Precision
 from evener.measuring.devices import Measured, cores
+from evener.measuring.outcomes import Precision
 from evener.measuring.ranks import devices_of_rank, n_ranks
 from evener.measuring.session import Settings, measure
 from evener.running.comm import run_threads

@@ -8,8 +8,8 @@ from evener.cli.measured import show_records
 from evener.cli.output import Output
 from evener.filing.speeds import read_speeds
 from evener.measuring import session
-from evener.measuring.benchmark import Precision
 from evener.measuring.devices import Measured
+from evener.measuring.outcomes import Precision
 from evener.models import Constant
 from tests.measuring.virtual import EmulatedBench
 

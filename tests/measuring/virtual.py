@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evener.measuring.benchmark import Gap, Point
+from evener.measuring.outcomes import Gap, Point
 from evener.samples import Sample
 
 

@@ -14,8 +14,8 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs import Graph
-    from evener.measuring.benchmark import Precision
     from evener.measuring.devices import Measured
+    from evener.measuring.outcomes import Precision
     from evener.running.comm import Comm
 
 POINTS, MOST = 13, 20  # of a grid; adaptive
@@ -23,7 +23,7 @@ POINTS, MOST = 13, 20  # of a grid; adaptive
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the kernel, the devices, the loads, and the precision."""
-    from evener.measuring.benchmark import Precision
+    from evener.measuring.outcomes import Precision
 
     parser.add_argument(
         "kernel",
@@ -214,7 +214,7 @@ def _options(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _precision(args: argparse.Namespace) -> Precision:
-    from evener.measuring.benchmark import Precision
+    from evener.measuring.outcomes import Precision
 
     return Precision(
         args.precision,

@@ -7,16 +7,16 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evener.measuring.kernels import unit_of
+from evener.measuring.outcomes import BUSY, Gap
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.measuring.benchmark import Point
     from evener.measuring.campaign import Record
     from evener.measuring.linking import NamedLink
+    from evener.measuring.outcomes import Outcome, Point
 
 MAX_ROWS = 60
 CHANGED = 0.05  # between two measurements of one load: worth saying
-BUSY = 0.9  # of the time: with less, a core was shared
 
 
 def show_records(records: Sequence[Record], kernel: str | None, written: str, out: Output) -> None:
@@ -36,6 +36,8 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
                 times = record.change(point)
                 if times is not None and (what == "alone" or abs(times - 1) > CHANGED):
                     out.say(f"{record.name}: {_times(times, what)}, at {point.load:,.0f} units")
+        for check in record.checks:
+            out.say(f"{record.name}: one load stood out and was measured again, {check}")
     points = plural(sum(len(record.points) for record in records), "sample")
     out.say(f"Written: {written} ({points}; unit: {unit})")
     out.result(
@@ -74,7 +76,11 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
             )
         )
     return rows + [
-        (record.name, count(gap.load), "none", "", "", "", gap.message[:100]) for gap in record.gaps
+        (record.name, count(load), "none", "", "", "", why)
+        for load, why in [
+            *((gap.load, gap.message[:100]) for gap in record.gaps),
+            *((load, f"skipped, {record.why_skipped}") for load in record.skipped),
+        ]
     ]
 
 
@@ -87,7 +93,7 @@ def _remark(point: Point) -> str:
     if point.slow:
         parts.append("slower than asked for")
     if point.share < BUSY:
-        parts.append(f"at work {point.share:.0%} of the time")
+        parts.append(f"others had the core {1 - point.share:.0%} of the time")
     if point.drift:
         parts.append(f"drift {point.drift:+.0%}")
     return ", ".join(parts)
@@ -113,10 +119,19 @@ def _as_dict(record: Record) -> dict[str, Any]:
         ],
         "again": [{"load": p.load, "seconds": p.sample.seconds} for p in record.again],
         "alone": [{"load": p.load, "seconds": p.sample.seconds} for p in record.alone],
+        "checks": [
+            {"load": c.load, "first": c.first.sample.seconds, "second": _seconds(c.second)}
+            for c in record.checks
+        ],
+        "skipped": {"loads": record.skipped, "why": record.why_skipped},
         "gaps": [
             {"load": gap.load, "kind": gap.kind, "message": gap.message} for gap in record.gaps
         ],
     }
+
+
+def _seconds(outcome: Outcome) -> float | None:
+    return None if isinstance(outcome, Gap) else outcome.sample.seconds
 
 
 def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:

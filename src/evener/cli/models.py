@@ -31,6 +31,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Fit every kind of model to every device; print, draw."""
     from evener.filing.speeds import read_speeds
+    from evener.models import SLOWER
+    from evener.reporting.numbers import plural
     from evener.reporting.plots import checked_kind
     from evener.reporting.speed_fits import DeviceFits
     from evener.writing import refuse_unwritable
@@ -49,6 +51,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     for device in devices:
         if not device.samples:
             out.note(f"note: {safe(device.name)} has no samples, so no model")
+        stopped = sum(sample.status == "slower" for sample in device.samples)
+        if stopped:
+            of = plural(len(device.samples), "sample")
+            out.note(
+                f"note: {safe(device.name)}: {stopped} of {of} were stopped before they were done; "
+                f"models count {SLOWER:g} times their seconds"
+            )
     if not fits:
         raise InputError("no device has a sample", file=args.speeds)
     _show(fits, args.load, out)

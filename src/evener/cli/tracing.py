@@ -31,8 +31,8 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
 def from_traces(args: argparse.Namespace, out: Output) -> int:
     """Read the trace files, write their devices' samples, show them."""
     from evener.filing.speeds import write_speeds
-    from evener.measuring.benchmark import Point
     from evener.measuring.campaign import Record
+    from evener.measuring.outcomes import Point
     from evener.measuring.traces import read_traces
 
     loads = [numbers_of(text, "--loads") for text in args.loads]

@@ -14,8 +14,8 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import UsageError
-from evener.measuring.benchmark import Outcome, Point
 from evener.measuring.doubts import doubts_between, noise_of
+from evener.measuring.outcomes import Outcome, Point
 from evener.measuring.plans import Limits
 from evener.samples import Sample
 

@@ -13,102 +13,16 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from evener.errors import UsageError
 from evener.measuring.kernels import Kernel
-from evener.measuring.statistics import LARGEST_SHARE, Summary, summarised
+from evener.measuring.outcomes import FEWEST, Gap, Outcome, Point, Precision
+from evener.measuring.statistics import Summary, summarised
 from evener.samples import Sample
 
 Clock = Callable[[], float]
-SHORT = 0.1  # seconds: no execution is stopped before
-FEWEST = 3  # repetitions
 MOST_BATCHED = 1 << 17  # executions between two looks at the clock
 EMPTY_CALLS = 1000
 AT_ONCE_SAID = "the kernel returned at once: there is nothing to measure"
 AT_ONCE = 5.0  # times what calling a function that does nothing takes
-
-
-@dataclass(frozen=True)
-class Precision:
-    """When a point is measured well enough, and when to give up.
-
-    precision: half the interval's width over the mean, at the given confidence. repetitions: the
-    most there may be. seconds: for all repetitions of a point, and for its preparation [s].
-    shortest: time between two looks at the clock, at least [s]. least: for all repetitions,
-    so that they are not all within one slice of a shared core [s]. slowest: speed [units/s] below
-    which a repetition is not waited for (section 4.3.1 of [Cla14]_). outliers: share of the
-    repetitions that may be set aside for being far slower than the rest.
-
-    Raises UsageError for what cannot be.
-    """
-
-    precision: float = 0.025
-    confidence: float = 0.95
-    repetitions: int = 100
-    seconds: float = 5.0
-    shortest: float = 2e-3
-    least: float = 0.05
-    slowest: float = 0.0
-    outliers: float = LARGEST_SHARE
-
-    def __post_init__(self) -> None:
-        if not 0 < self.precision < 1:
-            raise UsageError(f"the precision must lie in (0, 1), not {self.precision}")
-        if not 0 < self.confidence < 1:
-            raise UsageError(f"the confidence must lie in (0, 1), not {self.confidence}")
-        if not 0 <= self.outliers <= 0.5:
-            raise UsageError(f"at most half may be outliers, not {self.outliers}")
-        if self.repetitions < FEWEST:
-            raise UsageError(f"there must be {FEWEST} repetitions at least: {self.repetitions}")
-        if not 0 < self.seconds < math.inf:
-            raise UsageError(f"the time limit must be finite and above zero, not {self.seconds}")
-        for key in ("shortest", "least", "slowest"):
-            if not 0 <= getattr(self, key) < math.inf:
-                raise UsageError(f"{key} must be finite, not negative: {getattr(self, key)}")
-
-    def patience(self, load: float) -> float:
-        """Return how long one execution of `load` units may take [s]."""
-        wanted = max(load / self.slowest, SHORT) if self.slowest else self.seconds
-        return min(self.seconds, wanted)
-
-
-@dataclass(frozen=True)
-class Point:
-    """A measured sample, and what was odd about it.
-
-    outliers: slow repetitions set aside. drift: change from first to last repetition over the
-    mean; 0 where it may be chance. reached: whether the interval is as narrow as asked.
-    flops: operations of one execution. share: processor time of this process over time, at most 1:
-    the rest it waited, or others had the core. slow: one execution took longer than it may.
-    """
-
-    sample: Sample
-    outliers: int = 0
-    drift: float = 0.0
-    reached: bool = True
-    flops: float = 0.0
-    share: float = 1.0
-    slow: bool = False
-
-    @property
-    def load(self) -> float:
-        """The sample's load [units]."""
-        return self.sample.load
-
-
-@dataclass(frozen=True)
-class Gap:
-    """A load that could not be measured, and why.
-
-    kind: "memory" (there was not enough), "raised", "at once", "clock", "lost" (the process
-    that measured is gone) or "stuck" (it could not even be prepared in time).
-    """
-
-    load: float
-    kind: str
-    message: str
-
-
-Outcome = Point | Gap
 
 
 @dataclass(frozen=True)
@@ -131,18 +45,19 @@ def benchmark(
     precision: Precision | None = None,
     *,
     clock: Clock = time.perf_counter,
-    cpu_clock: Clock | None = time.process_time,
+    waited: Clock | None = None,
     company: Company | None = None,
 ) -> Outcome:
     """Measure `kernel` at `load` units; a Gap says why that was not possible.
 
-    clock, cpu_clock: of time, and of this process's own [s]; None where that is not asked for.
+    clock: of time [s]. waited: how long this process has been kept from its core by others [s], see
+    `waited_for_core`; None where that is not asked for.
     """
     company = company or Company()
     outcome: Outcome | None = None
     try:
         outcome = _measured(
-            kernel, load, precision or Precision(), clock, cpu_clock or clock, company
+            kernel, load, precision or Precision(), clock, waited or _never, company
         )
         while company.linger(outcome):
             kernel.execute()
@@ -153,6 +68,22 @@ def benchmark(
         company.linger(outcome)
         _give_back(kernel)
     return outcome
+
+
+def waited_for_core() -> float:
+    """Return how long this process was ready to run while others had its core, so far [s].
+
+    Of Linux's scheduler and of the first thread; elsewhere always 0. Sleeping does not count.
+    """
+    try:
+        with open("/proc/self/schedstat") as file:  # noqa: PTH123 - a look at a clock
+            return int(file.read().split()[1]) * 1e-9
+    except (OSError, ValueError, IndexError):  # not Linux's, or built without
+        return 0.0
+
+
+def _never() -> float:
+    return 0.0
 
 
 def _kind_of(error: Exception) -> str:
@@ -172,7 +103,7 @@ def _measured(
     load: int,
     precision: Precision,
     clock: Clock,
-    cpu_clock: Clock,
+    waited: Clock,
     company: Company,
 ) -> Outcome:
     flops = float(kernel.complexity(load))
@@ -184,7 +115,7 @@ def _measured(
     company.start()
     times: list[float] = []
     patience = precision.patience(load)
-    began, cpu_began, summary = clock(), cpu_clock(), None
+    began, waited_before, summary = clock(), waited(), None
     while not _enough(summary, len(times), precision, clock() - began, patience):
         company.pulse()
         seconds = _timed(kernel, batch, clock)
@@ -196,11 +127,11 @@ def _measured(
         # Intervals are looked at now and then: each look takes longer than a short kernel.
         if len(times) < 10 or len(times) % 5 == 0:
             summary = summarised(times, precision.confidence, precision.outliers)
-    share = (cpu_clock() - cpu_began) / (clock() - began)
+    share = 1 - (waited() - waited_before) / (clock() - began)
     summary = summarised(times, precision.confidence, precision.outliers)
     if min(times) * batch <= AT_ONCE * _nothing(batch, clock):
         return Gap(load, "at once", AT_ONCE_SAID)
-    return _point(load, summary, precision, flops, min(share, 1.0))
+    return _point(load, summary, precision, flops, min(max(share, 0.0), 1.0))
 
 
 def _enough(

@@ -7,12 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
-from evener.measuring.benchmark import Gap, Outcome, Point
+from evener.measuring.checks import Check, odd_load
 from evener.measuring.journal import Aside, Journal
+from evener.measuring.outcomes import BUSY, Gap, Outcome, Point
 from evener.measuring.plans import LoadPlan
+from evener.models import SLOWER
 from evener.samples import DeviceSpeeds, Sample
 
-BUSY = 0.9  # of the time; with less, a core was shared
+SLOWER_SAID = f"stopped before they were done; models count {SLOWER:g} times their seconds"
 Progress = Callable[[str, float], None]
 
 
@@ -29,7 +31,8 @@ class Measuring(Protocol):
 class Record:
     """All that came of one device: points and gaps in the order they were measured.
 
-    again: one of the points at the end once more. alone: while the others were idle.
+    again: one of the points at the end once more. alone: while the others were idle. checks:
+    points that stood out and were measured twice. skipped: loads never tried, and why.
     """
 
     name: str
@@ -37,6 +40,9 @@ class Record:
     gaps: list[Gap] = field(default_factory=list)
     again: list[Point] = field(default_factory=list)
     alone: list[Point] = field(default_factory=list)
+    checks: list[Check] = field(default_factory=list)
+    skipped: list[int] = field(default_factory=list)
+    why_skipped: str = ""
 
     def add(self, outcome: Outcome) -> None:
         """Take an outcome in."""
@@ -44,6 +50,19 @@ class Record:
             self.points.append(outcome)
         else:
             self.gaps.append(outcome)
+
+    @property
+    def odd_load(self) -> int | None:
+        """The load of a point that stands out and was measured only once, if there is any."""
+        return odd_load(self.samples, {check.load for check in self.checks})
+
+    def check(self, second: Outcome) -> Point:
+        """Take in the second measurement of a load; return the point that counts."""
+        i = next(i for i, point in enumerate(self.points) if point.load == second.load)
+        check = Check(self.points[i], second)
+        self.checks.append(check)
+        self.points[i] = check.kept([s for s in self.samples if s.status == "ok"])
+        return self.points[i]
 
     def change(self, later: Point) -> float | None:
         """Return by what factor a load takes longer in `later`; None where it was not measured."""
@@ -70,8 +89,14 @@ class Record:
 
     def speeds(self, model: str, notes: Mapping[str, Any]) -> DeviceSpeeds:
         """Return what a file of speeds keeps, what was odd among the notes."""
+        slower = ", ".join(f"{s.load:.0f}" for s in self.samples if s.status == "slower")
         odd = {
             "gaps": "; ".join(f"{g.load:.0f} ({g.kind}): {g.message}" for g in self.gaps),
+            "skipped": ", ".join(map(str, self.skipped)) + f": {self.why_skipped}"
+            if self.skipped
+            else "",
+            "slower": f"{slower}: {SLOWER_SAID}" if slower else "",
+            "checked": "; ".join(map(str, self.checks)),
             "at_work": _share(self.points),
             "outliers": sum(point.outliers for point in self.points),
             "drift": ", ".join(f"{p.load:.0f}: {p.drift:+.1%}" for p in self.points if p.drift),
@@ -83,7 +108,7 @@ class Record:
 
 
 def _share(points: Sequence[Point]) -> str:
-    """Return in how much of the time the device's core was its own, where that is not most."""
+    """Return for how much of the time nobody else had the core, where that is not most of it."""
     least = min((point.share for point in points), default=1.0)
     return f"{least:.0%} of the time at least; others had its core" if least < BUSY else ""
 
@@ -93,6 +118,7 @@ def run_campaign(
     plans: Sequence[LoadPlan],
     journal: Journal | Aside,
     *,
+    checks: Aside | None = None,
     together: bool = True,
     groups: Sequence[object] = (),
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
@@ -102,22 +128,32 @@ def run_campaign(
 
     together: one load of every device at a time, those that are done at their last one, else one
     device after the other; groups: then one of each group at a time, say of each computer. What
-    the journal knows is not measured again. learn: told the records before each round.
+    the journal knows is not measured again. checks: the part of it for points that stand out from
+    those beside them, which are measured twice; None: they are not. learn: told the records
+    before each round.
     """
     records = [Record(name) for name in bench.names]
     while True:
         learn(records)
-        loads = [plan.next() for plan in plans]
+        odd = [None if checks is None else record.odd_load for record in records]
+        is_check = any(load is not None for load in odd)
+        loads = odd if is_check else [plan.next() for plan in plans]
         if not together:
             loads = _first_alone(loads, groups or [0] * len(loads))
         if all(load is None for load in loads):
-            return records
+            break
         progress(_described(bench.names, loads), _fraction(plans))
         company = [record.last_load for record in records] if together else [None] * len(records)
-        for i, outcome in enumerate(_outcomes(bench, loads, company, journal)):
-            if outcome is not None:
+        source = checks if is_check and checks is not None else journal
+        for i, outcome in enumerate(_outcomes(bench, loads, company, source)):
+            if outcome is not None and is_check:
+                plans[i].add(records[i].check(outcome))
+            elif outcome is not None:
                 records[i].add(outcome)
                 plans[i].add(outcome)
+    for record, plan in zip(records, plans, strict=True):
+        record.skipped, record.why_skipped = list(plan.left_out), plan.limits.why
+    return records
 
 
 def _outcomes(

@@ -9,9 +9,7 @@ The pipe LIFELINE closes when the parent is gone; then this process ends, whatev
 
 from __future__ import annotations
 
-import json
 import os
-import select
 import sys
 import time
 from dataclasses import asdict
@@ -20,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import EvenerError
-from evener.measuring.benchmark import Clock, Company, Outcome, Point, Precision, benchmark
+from evener.measuring.benchmark import Company, benchmark, waited_for_core
 from evener.measuring.kernels import Kernel, make_kernel
+from evener.measuring.messages import Inbox, as_line
+from evener.measuring.outcomes import Outcome, Point, Precision
 
 BETWEEN_PULSES = 0.02  # seconds
 SPIN = 2e-3  # seconds before the start during which nothing is slept
@@ -31,32 +31,26 @@ class Talk:
     """JSON lines with the parent; what the kernel prints goes to standard error instead."""
 
     def __init__(self) -> None:
-        self._source = os.dup(0)
+        self._inbox = Inbox(os.dup(0))
         self._sink = os.dup(1)
         nothing = os.open(os.devnull, os.O_RDONLY)
         os.dup2(nothing, 0)
         os.close(nothing)
         os.dup2(2, 1)
-        self._buffer = b""
 
     def say(self, **message: Any) -> None:
         """Send one object."""
-        os.write(self._sink, json.dumps(message).encode() + b"\n")
+        os.write(self._sink, as_line(message))
 
     def hear(self) -> dict[str, Any]:
         """Wait for the next object. Raises EOFError when the parent has closed its end."""
-        while b"\n" not in self._buffer:
-            more = os.read(self._source, 1 << 16)
-            if not more:
-                raise EOFError
-            self._buffer += more
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        heard: dict[str, Any] = json.loads(line)
+        heard = self._inbox.hear()
+        assert heard is not None, "it waits for ever"
         return heard
 
     def heard_something(self) -> bool:
         """Return whether an object waits."""
-        return b"\n" in self._buffer or bool(select.select([self._source], [], [], 0)[0])
+        return self._inbox.has_message or self._inbox.is_readable()
 
 
 def main(lifeline: int) -> int:
@@ -76,9 +70,7 @@ def main(lifeline: int) -> int:
             _limit_memory(int(job["memory"]))
         talk.say(event="ready")
         while True:
-            # Several cores, or a GPU: processor time does not say how busy the device is.
-            alone = job["kind"] == "cpu" and len(job["cpus"]) == 1
-            _measure(kernel, talk, talk.hear(), time.process_time if alone else None)
+            _measure(kernel, talk, talk.hear())
     except EOFError:
         return 0
     except EvenerError as error:
@@ -90,7 +82,7 @@ def main(lifeline: int) -> int:
     return 1
 
 
-def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any], cpu_clock: Clock | None) -> None:
+def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any]) -> None:
     last = [0.0]
 
     def start() -> None:
@@ -111,7 +103,7 @@ def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any], cpu_clock: Clock
             talk.say(**_described(outcome))
         return not talk.heard_something()
 
-    benchmark(kernel, asked["load"], Precision(**asked["precision"]), cpu_clock=cpu_clock,
+    benchmark(kernel, asked["load"], Precision(**asked["precision"]), waited=waited_for_core,
               company=Company(start, pulse, linger))  # fmt: skip
     while "stop" not in talk.hear():  # the go that a kernel never waited for comes before it
         pass

@@ -1,7 +1,8 @@
 """The journal of a measurement: every outcome on disk as soon as it is known.
 
 JSON lines beside the file to be written: first the settings, then one outcome a line. After a
-kill, the same command goes on where it was; a line that was cut off is measured again.
+kill, the same command goes on where it was; a line that was cut off is measured again, and so is
+what failed: a kernel may have been repaired meanwhile. Only where memory ended is believed.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from evener.errors import InputError
-from evener.measuring.benchmark import Gap, Outcome, Point
+from evener.measuring.outcomes import Gap, Outcome, Point
 from evener.running.comm import Comm
 from evener.samples import Sample
 
@@ -91,8 +92,7 @@ class Journal:
                 if number == 1:
                     found = entry["settings"]
                 else:
-                    outcome = _outcome(entry)
-                    self._known[entry["device"], round(outcome.load)] = outcome
+                    self._take_in(entry["device"], _outcome(entry))
             except (ValueError, KeyError, TypeError, InputError) as error:
                 raise InputError(
                     f"not a journal of measurements: {type(error).__name__}: {error}",
@@ -102,6 +102,13 @@ class Journal:
                 ) from error
             if number == 1:
                 self._compare(found, settings)
+
+    def _take_in(self, device: str, outcome: Outcome) -> None:
+        """Keep what need not be tried again; a later line may replace an earlier one."""
+        key = device, round(outcome.load)
+        self._known.pop(key, None)
+        if isinstance(outcome, Point) or outcome.kind == "memory":
+            self._known[key] = outcome
 
     def _compare(self, found: Mapping[str, Any], wanted: Mapping[str, Any]) -> None:
         differ = [key for key in wanted if found.get(key) != wanted[key]]

@@ -14,8 +14,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.errors import NotFoundError
-from evener.measuring.benchmark import Clock, Point, Precision, benchmark
+from evener.measuring.benchmark import Clock, benchmark
 from evener.measuring.kernels import Kernel
+from evener.measuring.outcomes import Point, Precision
 from evener.measuring.statistics import student
 from evener.platforms import Link
 from evener.samples import Sample
@@ -97,7 +98,7 @@ def measure_link(
     """
     samples = []
     for size in sizes:
-        outcome = benchmark(round_trip, size, precision, clock=clock, cpu_clock=None)
+        outcome = benchmark(round_trip, size, precision, clock=clock)
         if isinstance(outcome, Point):
             whole = outcome.sample
             samples.append(

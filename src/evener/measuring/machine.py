@@ -11,11 +11,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from evener.errors import EvenerError, NotFoundError
-from evener.measuring.benchmark import Point, Precision
 from evener.measuring.campaign import Progress
 from evener.measuring.devices import cores, memory_share
 from evener.measuring.discover import GPU_SPEED, discover_platform
 from evener.measuring.links import PRECISION, measure_link
+from evener.measuring.outcomes import BUSY, Point, Precision
 from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
@@ -24,7 +24,6 @@ from evener.platforms import Device, Level, Link, Platform
 KERNEL = "spmv"
 ROWS = 1_000_000  # 100 MB: beyond any core's share of a cache
 ROW_BYTES = 400.0  # while the matrix is being made
-BUSY = 0.9  # of the time
 POINT = Precision(seconds=3.0)
 Say = Callable[[str], None]
 
@@ -74,7 +73,7 @@ def measured_speeds(
                 measured[name] = rounded(outcome.sample.speed)
                 if not outcome.reached:
                     width = outcome.sample.half_width / outcome.sample.seconds
-                    busy = f"; it computed {outcome.share:.0%} of the time, others the rest"
+                    busy = f"; others had its core {1 - outcome.share:.0%} of the time"
                     say(
                         f"{name}: speed known to {width:.0%} only"
                         + (busy if outcome.share < BUSY else "")

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Protocol
 
-from evener.measuring.benchmark import Gap, Outcome, Point
+from evener.measuring.outcomes import Gap, Outcome, Point
 
 NEAR = 1.1  # the capacity is known well enough when what fits and what does not are this near
 LOST_IN_A_ROW = 3  # a device whose process is lost so often is given up
@@ -29,6 +29,14 @@ class LoadPlan(Protocol):
     def add(self, outcome: Outcome) -> None:
         """Take note of what came of it."""
 
+    @property
+    def left_out(self) -> Sequence[int]:
+        """Loads that were to be tried and never will be [units]."""
+
+    @property
+    def limits(self) -> Limits:
+        """Beyond what nothing is tried, and why."""
+
 
 class Limits:
     """The loads that a device can still be asked for: nothing beyond what failed or was slower.
@@ -41,6 +49,7 @@ class Limits:
         self.ceiling = math.inf  # [units], exclusive
         self.short_of_memory = False
         self.too_slow = False
+        self.why = ""  # nothing larger is tried
         self.given_up = False
         self.largest = 0.0
         self._lost = 0
@@ -55,7 +64,7 @@ class Limits:
         if isinstance(outcome, Point):
             self._lost = 0
             if outcome.slow or outcome.sample.status == "slower":
-                self.ceiling = min(self.ceiling, outcome.load)
+                self._lower(outcome.load, "beyond a load that took too long")
                 self.too_slow = True
             if outcome.sample.status == "ok":
                 self.largest = max(self.largest, outcome.load)
@@ -63,11 +72,18 @@ class Limits:
         self._add_gap(outcome)
 
     def _add_gap(self, gap: Gap) -> None:
-        if gap.kind in ("memory", "stuck"):
-            self.ceiling = min(self.ceiling, gap.load)
-            self.short_of_memory = self.short_of_memory or gap.kind == "memory"
+        if gap.kind == "memory":
+            self._lower(gap.load, "beyond a load that did not fit")
+            self.short_of_memory = True
+        elif gap.kind == "stuck":
+            self._lower(gap.load, "beyond a load that could not be prepared in time")
         self._lost = self._lost + 1 if gap.kind in ("lost", "stuck") else 0
-        self.given_up = self.given_up or self._lost >= LOST_IN_A_ROW
+        if self._lost >= LOST_IN_A_ROW:
+            self.given_up, self.why = True, f"its process was lost {LOST_IN_A_ROW} times in a row"
+
+    def _lower(self, load: float, why: str) -> None:
+        if load < self.ceiling:
+            self.ceiling, self.why = load, why
 
     def between(self, slow: float = math.inf) -> int | None:
         """Return a load to try between what fits and what does not; None where they are near.

@@ -12,8 +12,8 @@ from dataclasses import replace
 from typing import Self, TypeVar, cast
 
 from evener.errors import EvenerError, ToolError, UsageError
-from evener.measuring.benchmark import Outcome
 from evener.measuring.devices import Measured, devices_of
+from evener.measuring.outcomes import Outcome
 from evener.measuring.together import Bench
 from evener.running.comm import Comm, run_threads
 

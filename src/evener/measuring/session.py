@@ -17,11 +17,11 @@ from evener.errors import NotFoundError
 from evener.filing.speeds import write_speeds
 from evener.measuring.adaptive import TOLERANCE, AdaptivePlan
 from evener.measuring.answers import Answer
-from evener.measuring.benchmark import Point, Precision
 from evener.measuring.campaign import Progress, Record, run_campaign
 from evener.measuring.devices import Measured
 from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
+from evener.measuring.outcomes import Point, Precision
 from evener.measuring.plans import GridPlan, LoadPlan
 from evener.measuring.ranks import RankBench, give_up, one_rank, together
 from evener.measuring.together import Bench
@@ -117,6 +117,7 @@ def _campaigns(
         bench,
         plans,
         journal,
+        checks=journal.aside("checked"),
         together=settings.together,
         groups=bench.groups,
         progress=progress,

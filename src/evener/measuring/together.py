@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, Self
 
 from evener.errors import EvenerError
-from evener.measuring.benchmark import Gap, Outcome, Point, Precision
+from evener.measuring.outcomes import Gap, Outcome, Point, Precision
 from evener.measuring.workers import Worker
 from evener.samples import Sample
 

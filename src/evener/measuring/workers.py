@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import json
 import os
-import selectors
 import signal
 import subprocess
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from typing import IO, Any
 
 from evener.errors import EvenerError, InputError, ToolError, UsageError
-from evener.measuring.benchmark import Precision
+from evener.measuring.messages import Inbox, as_line
+from evener.measuring.outcomes import Precision
 
 STARTING = 120.0  # seconds: a user's module may import much
 TAIL_BYTES = 2000
@@ -59,7 +57,7 @@ class Worker:
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] | None = None
         self._lifeline = -1
-        self._buffer = b""
+        self._inbox: Inbox | None = None
         self._is_ready = False
 
     @property
@@ -112,7 +110,7 @@ class Worker:
         """Send one object; a process that is gone is noticed when it is listened to."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(BrokenPipeError, ValueError):
-            self._process.stdin.write(json.dumps(message).encode() + b"\n")
+            self._process.stdin.write(as_line(message))
             self._process.stdin.flush()
 
     def hear(self, seconds: float) -> dict[str, Any] | None:
@@ -120,22 +118,13 @@ class Worker:
 
         Raises EOFError when the process is gone and has said nothing more.
         """
-        deadline = time.monotonic() + seconds
-        while b"\n" not in self._buffer:
-            if not self._readable(deadline - time.monotonic()):
-                return None
-            more = os.read(self.fileno, 1 << 16)
-            if not more:
-                raise EOFError
-            self._buffer += more
-        line, _, self._buffer = self._buffer.partition(b"\n")
-        heard: dict[str, Any] = json.loads(line)
-        return heard
+        assert self._inbox is not None
+        return self._inbox.hear(seconds)
 
     @property
     def has_message(self) -> bool:
         """Whether `hear` returns one at once."""
-        return b"\n" in self._buffer
+        return self._inbox is not None and self._inbox.has_message
 
     def death(self) -> str:
         """Say how the process ended; it is ended if it still runs."""
@@ -178,7 +167,7 @@ class Worker:
         os.close(self._lifeline)
         if self._output is not None:
             self._output.close()
-        self._process, self._output, self._buffer = None, None, b""
+        self._process, self._output, self._inbox = None, None, None
         self._is_ready = False
 
     def _first_message(self) -> dict[str, Any] | None:
@@ -202,13 +191,9 @@ class Worker:
             )
         finally:
             os.close(reader)
+        self._inbox = Inbox(self.fileno)
         with _lock:
             _running.add(self._process)
-
-    def _readable(self, seconds: float) -> bool:
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.fileno, selectors.EVENT_READ)
-            return bool(selector.select(max(seconds, 0.0)))
 
 
 def environment(task: Task) -> dict[str, str]:

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import NotFoundError
-from evener.measuring.benchmark import Gap, Point, Precision
+from evener.measuring.outcomes import Gap, Point, Precision
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
 from evener.models import SpeedModel, fit_model
