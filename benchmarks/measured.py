@@ -1,0 +1,114 @@
+"""Plans for seconds on the wall clock, beside equal blocks and METIS with speeds.
+
+    python benchmarks/measured.py --part a [--short] [--fresh] [--only CASE] [-o FILE]
+    python benchmarks/measured.py --part bcd ...
+
+Part a: two ranks of MPI in real time, each bound to a core, one made slower by repeating its kernel
+or by rivals. Parts b, c and d, "emulated devices, wall clock": real kernels and real halos on two
+cores, then asleep until the emulated device would be done. b: speeds with a cliff in memory or
+cache, METIS given the constant speeds measured at equal share. c: an added latency that no second
+device is worth. d: eight devices where exchange is so much of the time that METIS's blocks take.
+
+METIS is k-way with speeds as targets, tolerance 3 %. Each case is 20 runs of all partitions in
+random order; the plan runs twice (null pair: how far the same partition is from itself). Ratios are
+medians over runs, intervals by bootstrap. Cases that FILE holds are not run again; 3 to 5 minutes a
+part.
+"""
+
+import argparse
+import json
+from pathlib import Path
+
+from wall_clock.cases import CASES
+from wall_clock.figures import paired
+from wall_clock.launching import quiet, rivals, run_ranks
+
+NEAR = 0.05  # how far part d's measured ratios may be from the predicted ones
+RESULTS = Path(__file__).parent / "results" / "measured.jsonl"
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--part", choices=("a", "bcd"), required=True)
+    parser.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
+    parser.add_argument("--fresh", action="store_true", help="run again what FILE holds")
+    parser.add_argument("--only", choices=CASES, action="append", help="this case alone")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    args = parser.parse_args()
+    chosen = [name for name in args.only or CASES if CASES[name].part in args.part]
+    kept = [] if args.short or not args.output.exists() else read(args.output)
+    kept = [line for line in kept if not (args.fresh and line["case"] in chosen)]
+    for name in chosen:
+        if any(line["case"] == name for line in kept):
+            continue
+        line = run_case(name, runs=3 if args.short else 20)
+        kept.append(line)
+        print(*rows(line), sep="\n", flush=True)
+        if not args.short:
+            kept.sort(key=lambda own: list(CASES).index(own["case"]))
+            args.output.write_text("".join(json.dumps(own) + "\n" for own in kept))
+    print()
+    for line in kept:
+        print(*rows(line), sep="\n")
+
+
+def run_case(name, runs):
+    """Measure one case, with the load of the machine before it."""
+    case, load = CASES[name], quiet()
+    with rivals(case.rivals):
+        record = run_ranks(case.ranks, case.program, {"case": name, "runs": runs, **case.job})
+    runs, guesses = record["measured"], record["partitions"]
+    ratios = {}
+    for rival in ("equal", "metis"):
+        guess = guesses["planned"]["predicted"] / guesses[rival]["predicted"]
+        ratios[rival] = paired(runs["planned"], runs[rival]) | {"predicted": guess}
+    null = paired(runs["again"], runs["planned"])
+    found = {"ratios": ratios, "null": null, "asked": case.asked, "load_before": load}
+    return {"part": case.part, **record, **found}
+
+
+def rows(line):
+    """Lines for people: what was asked beside what was reached."""
+    yield (
+        f"{line['part']}  {line['case']}: {len(line['measured']['planned'])} runs; "
+        f"null pair {text(line['null'])}; products {'right' if line['verified'] else 'WRONG'}; "
+        f"load before {line['load_before']}"
+        + (f"; late waits {max(line['late'].values()):.2%}" if "late" in line else "")
+    )
+    for rival, found in line["ratios"].items():
+        verdict = "; ".join(["", *judged(line, rival)])
+        yield f"     planned / {rival}: {text(found)}, predicted {found['predicted']:.3f}{verdict}"
+    yield f"     planned uses {line['partitions']['planned']['devices']} devices; " + ", ".join(
+        f"{name} {one['predicted'] * 1e3:.1f} ms predicted, exchange {one['comm_share']:.2f}"
+        for name, one in line["partitions"].items()
+        if name != "again"
+    )
+
+
+def judged(line, rival):
+    """What was asked of a ratio, and whether it was reached."""
+    found, asked = line["ratios"][rival], line["asked"].get(rival)
+    if asked == "null":
+        most = line["null"]["high"]
+        yield f"asked not above the null pair's interval: {said(found['ratio'] <= most)}"
+    elif asked is not None:
+        yield f"asked at most {asked}: {said(found['ratio'] <= asked)}"
+    if rival == "metis" and line["part"] == "d":
+        near = abs(found["ratio"] - found["predicted"]) <= NEAR
+        yield f"asked within {NEAR} of the prediction: {said(near)}"
+
+
+def said(reached):
+    return "reached" if reached else "MISSED"
+
+
+def text(found):
+    return f"{found['ratio']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
+
+
+def read(path):
+    return [json.loads(line) for line in path.read_text().splitlines()]
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,11 @@
+"""Seconds on the wall clock of two cores: what truth.py and measured.py are made of.
+
+launching.py    ranks of MPI, each of them one of the programs below, and rivals for a core
+two_ranks.py    program: two cores in real time, or four ranks on them
+emulated.py     program: devices emulated in real time, eight of them on two cores
+cases.py        what measured.py runs, and what is asked
+machines.py     what a machine looks like to a planner: samples of speeds, links
+plans.py        partitions to compare: equal blocks, METIS with speeds, ours
+timing.py       a product repeated, sampled by itself or iterated with its halo
+figures.py      medians, intervals by bootstrap, expected maxima
+"""

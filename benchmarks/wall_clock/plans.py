@@ -1,0 +1,67 @@
+"""The partitions that are compared: equal blocks, METIS with speeds, and the plan for seconds."""
+
+import numpy as np
+
+from evener.metrics import predicted_seconds
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
+from evener.partitions import Partition
+from evener.planning import plan
+from evener.planning_options import PlanOptions
+from wall_clock.machines import platform
+
+SEED = 7
+
+
+def metis(graph, work, targets):
+    """METIS k-way with targets, its tolerance 3 %."""
+    request = Request(np.asarray(targets, float), epsilon=0.03, seed=SEED)
+    part = partition_with("metis", graph.with_(vwgt=work), request).part
+    return Partition(part, request.k)
+
+
+def loads(work, partition):
+    """(k,) what the blocks weigh [units]."""
+    return np.bincount(partition.part, weights=work, minlength=partition.k)
+
+
+def planned(graph, machine, workload):
+    """The plan for seconds per iteration."""
+    options = PlanOptions(seed=SEED, workload=workload)
+    return plan(graph, machine, options).partition
+
+
+def predicted(graph, partition, machine, workload):
+    """What an iteration is predicted to take."""
+    return predicted_seconds(graph, partition, machine, workload)
+
+
+def described(graph, partitions, machine, workload):
+    """For each partition: predicted makespan [s], the last device's share of exchange, loads."""
+    found = {}
+    for name, partition in partitions.items():
+        guess = predicted(graph, partition, machine, workload)
+        last = guess.bottleneck
+        shares = loads(workload.work(graph), partition) / graph.total_weight
+        found[name] = {
+            "predicted": guess.makespan,
+            "comm_share": float(guess.communicate[last] / guess.seconds[last]),
+            "devices": int((shares > 0).sum()),
+            "shares": np.round(shares, 4).tolist(),
+        }
+    return found
+
+
+def link_of_share(graph, partition, speeds, link, workload, share):
+    """The link, slower or faster, at which exchange is this share of the last device's time."""
+    low, high = 1e-6, 1e6
+    for _ in range(50):
+        factor = float(np.sqrt(low * high))
+        scaled = link[0] * factor, link[1] * factor
+        guess = predicted(graph, partition, platform(speeds, scaled), workload)
+        last = guess.bottleneck
+        if guess.communicate[last] < share * guess.seconds[last]:
+            low = factor
+        else:
+            high = factor
+    return scaled

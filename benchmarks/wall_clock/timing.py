@@ -1,0 +1,65 @@
+"""A product repeated: by itself, to sample a device's speed, or iterated with its halo."""
+
+import os
+import time
+
+import numpy as np
+
+from evener.partitions import Partition
+from evener.running.halos import halo_of, local_rows
+
+FEWEST = 3  # products of a sample
+now = time.perf_counter
+
+
+def pin(rank):
+    """Bind this process to a core."""
+    cores = sorted(os.sched_getaffinity(0))
+    os.sched_setaffinity(0, {cores[rank % len(cores)]})
+
+
+class StandIn:
+    """A stretch of rows that weighs as much as a block: what a model may know of it.
+
+    load [units]: what the rows weigh. From the first row on, or up to the last one.
+    """
+
+    def __init__(self, A, work, load, from_end):  # noqa: N803
+        ordered = work[::-1] if from_end else work
+        rows = min(int(np.searchsorted(np.cumsum(ordered), load)) + 1, work.size)
+        inside = np.zeros(work.size, np.int32)
+        chosen = slice(work.size - rows, None) if from_end else slice(rows)
+        inside[chosen] = 1
+        halo = halo_of(A.indptr, A.indices, Partition(inside, 2), 1)
+        self.load = float(work[chosen].sum())
+        self.rows, self.x = local_rows(A, halo), np.ones(halo.size)
+
+    def multiply(self, repeat):
+        for _ in range(repeat):
+            y = self.rows @ self.x
+        self.x[: y.size] = y
+
+
+def sampled(own, repeat, window):
+    """What products take that begin within `window` seconds, `repeat` of them at a time [s]."""
+    times = []
+    begin = first = now()
+    while begin < first + window or len(times) < FEWEST:
+        own.multiply(repeat)
+        end = now()
+        times.append(end - begin)
+        begin = end
+    return times
+
+
+def iterated(comm, product, repeat, steps, rest=0.0):
+    """Seconds of an iteration, until the last rank has ended it, in the mean; and CPU shares."""
+    comm.barrier()
+    begin, cpu = now(), time.process_time()
+    for _ in range(steps):
+        if product.halo.owned.size:
+            product.multiply(repeat)
+        product.exchange(rest)
+    spent, cpu = now() - begin, time.process_time() - cpu
+    found = comm.allgather((spent, cpu / spent))
+    return max(seconds for seconds, _ in found) / steps, [share for _, share in found]
