@@ -1,6 +1,10 @@
-"""Balancing while a program runs.
+"""Balancing while a program runs: whether to move data, and what.
 
-balancer.py   Balancer: observe(times) gives new sizes where these pay, or None
-learning.py   what is known of one device: a partial speed model, refined by each observation
-constant.py   the traditional balancer, to compare with: one speed a device, the last one seen
+regret.py      Regret: moves when what was lost has reached the price of a move
+watching.py    what a device's recent times say of it: means, changes, trends
+simulation.py  runs of rules (rules.py) on devices that drift (drifts.py), beside the best in
+               hindsight (hindsight.py)
+balancer.py    Balancer: observe(times) gives new sizes where these pay, or None
+learning.py    what is known of one device: a partial speed model, refined by each observation
+constant.py    the traditional balancer, to compare with: one speed a device, the last one seen
 """
