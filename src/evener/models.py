@@ -28,9 +28,11 @@ __all__ = [
     "Piecewise",
     "SpeedModel",
     "SpeedSurface",
+    "capped",
     "fit_device",
     "fit_model",
     "fit_surface",
+    "is_flat",
     "pooled",
 ]
 
@@ -128,6 +130,27 @@ def fit_device(device: DeviceSpeeds, kind: str | None = None) -> SpeedModel:
             f"device {device.name!r}: {error.message}",
             hint="Measure it, or give it samples = [[load, seconds], ...].",
         ) from error
+
+
+def is_flat(model: SpeedModel) -> bool:
+    """Whether a model is known to have the same speed at every load."""
+    if isinstance(model, Piecewise | Akima):
+        return bool((model.speeds == model.speeds[0]).all())
+    return isinstance(model, Constant)
+
+
+def capped(model: SpeedModel, most: float) -> SpeedModel:
+    """Return the model with a capacity of at most `most` [units]; as it is where it has less.
+
+    Raises InputError for a model of a kind that is not Evener's own.
+    """
+    if model.capacity <= most:
+        return model
+    if isinstance(model, Akima):
+        return Akima(replace(model.points, capacity=most))
+    if isinstance(model, Constant | Piecewise):
+        return replace(model, capacity=most)
+    raise InputError(f"a {type(model).__name__} cannot be given another capacity")
 
 
 def pooled(samples: Iterable[Sample]) -> list[Sample]:

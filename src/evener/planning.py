@@ -101,13 +101,15 @@ def describe(graph: Graph) -> dict[str, Any]:
 
 
 def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
-    """Return the options that chose the result: no time limit, and threads and shares only where
-    they may.
+    """Return the options that chose the result: no time limit, and threads, shares and the method
+    of sizing only where they may.
     """
     chosen = asdict(options)
     del chosen["time_limit"]
     if not options.shares:
         del chosen["shares"]
+    if options.sizing == "auto":
+        del chosen["sizing"]
     return chosen | {"threads": 1 if TOOLS[raw.tool].same_at_any_threads else options.threads}
 
 

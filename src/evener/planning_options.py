@@ -24,7 +24,8 @@ class PlanOptions:
     relative, both ways. connected: blocks in one piece. mapping: whether blocks may go to other
     devices than the partitioner meant, where links differ. workload: what an iteration does.
     shares: what each weight of vertices that have several follows, "speed", "memory"
-    or "equal", such as "speed,memory"; "" for speed all through. time_limit [s]: for tools that run
+    or "equal", such as "speed,memory"; "" for speed all through. sizing: how speed curves become
+    sizes, a method of `solve_sizes`, where devices have curves. time_limit [s]: for tools that run
     in a process of their own.
 
     Raises UsageError for numbers out of range; names are looked at where they are used.
@@ -41,6 +42,7 @@ class PlanOptions:
     workload: Workload = WEIGHTS
     time_limit: float = 600.0
     shares: str = ""
+    sizing: str = "auto"
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < 1:
@@ -76,4 +78,4 @@ class PlanOptions:
         graph: as the workload weighs it.
         """
         shares = [name.strip() for name in self.shares.split(",")] if self.shares else []
-        return contract_for(graph, platform, self.epsilon, shares=shares)
+        return contract_for(graph, platform, self.epsilon, shares=shares, method=self.sizing)

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
+from evener.durations import duration
 from evener.errors import InputError
 from evener.partitions import Contract, Partition
 from evener.partitions import Mapping as BlockMapping
@@ -228,16 +229,7 @@ class Plan:
         if kept < k:
             blocks = f"Only {kept} of {k} blocks hold their contract"
         return (
-            f"{blocks}; predicted {_duration(prediction.makespan)} per iteration, "
+            f"{blocks}; predicted {duration(prediction.makespan)} per iteration, "
             f"{prediction.makespan / prediction.bound:.2f}x the bound; "
             f"{self.platform.names[prediction.bottleneck]} is the bottleneck."
         )
-
-
-def _duration(seconds: float) -> str:
-    if seconds >= 1000:
-        return f"{seconds:,.0f} s"  # three digits would need an exponent
-    for unit, size in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
-        if seconds >= size:
-            return f"{seconds / size:.3g} {unit}"
-    return f"{seconds * 1e9:.3g} ns"

@@ -60,11 +60,13 @@ class Sample:
 class DeviceSpeeds:
     """The samples of one device and the kind of model that is to be fitted to them.
 
-    capacity [units]: the largest load the device can take. model: one of KINDS. notes: texts and
-    numbers that a file keeps for people. Samples may be missing: a device that was never measured.
+    capacity [units]: the largest load the device can take. model: one of KINDS. fixed_seconds [s]:
+    what taking part costs it in every iteration, on top of its work; the samples are without it.
+    notes: texts and numbers that a file keeps for people. Samples may be missing: a device that was
+    never measured.
 
     Raises InputError for an empty or padded name, a capacity that is not above zero, an unknown
-    kind, notes of anything else.
+    kind, fixed seconds below zero, notes of anything else.
     """
 
     name: str
@@ -72,6 +74,7 @@ class DeviceSpeeds:
     capacity: float = math.inf
     model: str = "piecewise"
     notes: Mapping[str, Any] = field(default_factory=dict)
+    fixed_seconds: float = 0.0
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -82,6 +85,10 @@ class DeviceSpeeds:
             raise InputError(
                 f"model of {self.name!r} must be one of {', '.join(KINDS)}, not {self.model!r}"
             )
+        fixed = _number(self.fixed_seconds, f"fixed_seconds of {self.name!r}")
+        if fixed < 0:
+            raise InputError(f"fixed_seconds of {self.name!r} must not be negative, is {fixed:g}")
+        object.__setattr__(self, "fixed_seconds", fixed)
         for key, value in self.notes.items():
             fine = isinstance(value, str | int) or (
                 isinstance(value, float) and math.isfinite(value)

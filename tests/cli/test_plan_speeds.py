@@ -69,6 +69,19 @@ def test_without_a_machine_the_file_says_who_there_is(evener, place):
     assert "Speed at these loads" in (place / "g.html").read_text()
 
 
+def test_another_method_of_sizing_is_kept_with_the_plan(evener, place):
+    words = ["plan", "g.graph", "-o", "g.plan", "--with", "rcb", "--json"]
+    exact = json.loads(evener(*words, "--speeds", "s.toml").out)
+    made = json.loads(evener(*words, "--speeds", "s.toml", "--method", "constant").out)
+    assert made["seconds"] > exact["seconds"]
+    assert any("method constant" in note for note in made["notes"])
+    assert read_plan("g.plan").options["sizing"] == "constant"
+    assert evener("replay", "g.plan", "g.graph").code == 0
+    said = evener(*words, "--speeds", "1,2", "--method", "gpa")
+    assert said.code == 2
+    assert "no device has one" in said.err
+
+
 def test_a_list_of_speeds_has_no_such_section(evener, place):
     evener("plan", "g.graph", "--speeds", "1,2", "-o", "g.plan", "--report", "g.html", "--quiet")
     assert "Speed at these loads" not in (place / "g.html").read_text()

@@ -52,10 +52,10 @@ def test_table_by_device(sizes):
     code, shown, _ = sizes("--speeds", "1,1,4", "--n", 100)
     assert code == 0
     lines = [line.split() for line in shown.rstrip().split("\n")]
-    assert lines[0] == ["device", "speed", "low", "size", "target", "high", "saturated", "seconds"]
-    assert lines[1] == ["dev0", "1", "16", "17", "16.67", "17", "17"]
-    assert lines[3] == ["dev2", "4", "65", "67", "66.67", "68", "16.75"]
-    assert shown.rstrip().endswith("100 units on 3 devices: all done after 17 s")
+    assert lines[0] == ["device", "speed", "low", "size", "target", "high", "saturated", "time"]
+    assert lines[1] == ["dev0", "1", "16", "17", "16.67", "17", "17.0", "s"]
+    assert lines[3] == ["dev2", "4", "65", "67", "66.67", "68", "16.8", "s"]
+    assert shown.rstrip().endswith("100 units on 3 devices: all done after 17.0 s")
 
 
 def test_long_machines_are_summarised(sizes, tmp_path):

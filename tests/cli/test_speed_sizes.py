@@ -18,6 +18,32 @@ samples = [[10, 20.0]]
 model = "constant"
 """
 
+MACHINE = """
+[[level]]
+name = "site"
+[[level]]
+name = "node"
+[[level]]
+name = "device"
+[[device]]
+name = "gpu0"
+speed = 1
+at = "a/x"
+[[device]]
+name = "gpu1"
+speed = 1
+at = "a/x"
+memory_GiB = 0.000001
+[[device]]
+name = "cpu"
+speed = 1
+at = "a/y"
+[[device]]
+name = "old"
+speed = 1
+at = "b/x"
+"""
+
 
 @pytest.fixture
 def curves(tmp_path):
@@ -44,7 +70,7 @@ def test_json(evener, curves, method):
 def test_table(evener, curves):
     said = evener("sizes", "--speeds", curves, "--n", 500)
     lines = [line.split() for line in said.out.splitlines()]
-    assert lines[0] == ["device", "size", "speed", "capacity", "seconds"]
+    assert lines[0] == ["device", "size", "speed", "capacity", "time"]
     assert [line[0] for line in lines[1:4]] == ["gpu", "cpu", "old"]
     assert "500 units on 3 devices: all done after" in said.out
     said = evener("sizes", "--speeds", curves, "--n", 3)
@@ -55,10 +81,10 @@ def test_table(evener, curves):
     ("words", "code", "message"),
     [
         (["--n", 500, "--method", "best"], 2, "a method is one of auto, constant"),
-        (["--n", 500, "--k", 3], 2, "--machine and --k do not go along"),
+        (["--n", 500, "--k", 3], 2, "--k does not go along"),
         (["--n", 500, "--edges", 3], 2, "capacities"),
         (["--n", 0], 2, "--n must be above zero"),
-        ([], 2, "the load is --n N"),
+        ([], 2, "the load is either --n N or --graph FILE"),
     ],
 )
 def test_refused_as_usage(evener, curves, words, code, message):
@@ -108,11 +134,11 @@ def test_a_missing_file_and_a_method_without_curves(evener, tmp_path):
 def test_what_taking_part_costs(evener, curves):
     words = ["sizes", "--speeds", curves, "--n", 500, "--explain"]
     said = evener(*words, "--fixed-seconds", "0,0,3")
-    assert "taking part costs it 3 s; all is done after 2.924 s" in said.out
+    assert "taking part costs it 3.00 s; all is done after 2.92 s" in said.out
     assert "2 of 3 devices are worth using" in said.out
     found = json.loads(evener(*words, "--shared-seconds", "0,0,3", "--json").out)
     assert found["sizes"][2] == 0
-    assert found["reasons"][2] == "not worth the 3 s that it costs all"
+    assert found["reasons"][2] == "not worth the 3.00 s that it costs all"
     assert 0.3 < found["gain"] < 0.6
     assert evener(*words, "--shared-seconds", 0.1).code == 0
 
@@ -122,3 +148,49 @@ def test_costs_that_are_none(evener, curves, seconds):
     said = evener("sizes", "--speeds", curves, "--n", 5, f"--fixed-seconds={seconds}")
     assert (said.code, said.out) == (2, "")
     assert "--fixed-seconds takes" in said.err
+
+
+def test_curves_on_a_machine(evener, curves, tmp_path):
+    machine = tmp_path / "m.toml"
+    machine.write_text(MACHINE)
+    words = ["sizes", "--speeds", curves, "--machine", machine, "--n", "5e2"]
+    found = json.loads(evener(*words, "--json").out)
+    assert found["devices"] == ["gpu0", "gpu1", "cpu", "old"]
+    # 1e-6 GiB hold 44 vertices of 24 bytes.
+    assert (sum(found["sizes"]), found["sizes"][1]) == (500, 44)
+    assert "full: its capacity" in evener(*words, "--explain").out
+    assert json.loads(evener(*words, "--bytes-per-vertex", 12, "--json").out)["sizes"][1] == 89
+
+
+def test_level_by_level(evener, curves, tmp_path):
+    machine = tmp_path / "m.toml"
+    machine.write_text(MACHINE)
+    words = ["sizes", "--speeds", curves, "--machine", machine, "--n", 500, "--hierarchical"]
+    found = json.loads(evener(*words, "--json").out)
+    sizes = dict(zip(found["devices"], found["sizes"], strict=True))
+    assert [(place["name"], place["size"]) for place in found["places"]] == [
+        ("a", sizes["gpu0"] + sizes["gpu1"] + sizes["cpu"]),
+        ("a/x", sizes["gpu0"] + sizes["gpu1"]),
+        ("a/y", sizes["cpu"]),
+        ("b", sizes["old"]),
+        ("b/x", sizes["old"]),
+    ]
+    assert sum(found["sizes"]) == 500
+    assert found["at_once_makespan"] <= found["makespan"] <= 1.06 * found["at_once_makespan"]
+    said = evener(*words).out
+    assert "level by level: all done after" in said
+    assert evener("sizes", "--speeds", curves, "--n", 5, "--hierarchical").code == 2
+    assert evener(*words, "--explain").code == 2
+
+
+def test_fixed_seconds_of_the_file_and_flat_curves(evener, curves):
+    curves.write_text(CURVES.replace('name = "old"', 'name = "old"\nfixed_seconds = 3'))
+    said = evener("sizes", "--speeds", curves, "--n", 500, "--explain")
+    assert "taking part costs it 3.00 s" in said.out
+    assert evener("sizes", "--speeds", curves, "--n", 9, "--fixed-seconds", 0).code == 0
+    flat = [f'[[device]]\nname = "d{i}"\nsamples = [[10, {i + 1}.0]]\n' for i in range(2)]
+    curves.write_text("".join(flat))
+    found = json.loads(evener("sizes", "--speeds", curves, "--n", 30, "--json").out)
+    assert (found["sizes"], found["method"]) == ([20, 10], "constant")
+    assert found["notes"][0] == "auto: every speed is constant"
+    assert found["bound"] == found["makespan"]

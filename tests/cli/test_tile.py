@@ -16,12 +16,12 @@ def test_a_table_and_a_drawing(evener):
     assert said.code == 0
     lines = said.out.splitlines()
     assert lines[0].split() == ["device", "top", "left", "height", "width", "blocks", "asked",
-                                "seconds"]  # fmt: skip
-    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8", "4"]
+                                "time"]  # fmt: skip
+    assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8", "4.00", "s"]
     assert lines[4][0] == "┌"
     assert "dev2" in said.out
     assert lines[-1].startswith("4 x 4 blocks of 16 by guillotine: half-perimeters 14, 1.0")
-    assert lines[-1].endswith("all done after 4 s")
+    assert lines[-1].endswith("all done after 4.00 s")
 
 
 def test_json_and_pictures(evener, tmp_path):
@@ -115,3 +115,26 @@ def test_areas_that_nobody_measured_are_named(evener, tmp_path):
     assert (
         "a gets 400, measured from 10 to 100" in evener("tile", "--speeds", file, "--size", 20).out
     )
+
+
+def test_curves_on_a_machine_s_tree(evener, tmp_path):
+    machine, speeds = tmp_path / "m.toml", tmp_path / "s.toml"
+    write_platform(machine, tree([2, 1, 3], fast=1))
+    speeds.write_text(
+        '[[device]]\nname = "fast"\nsamples = [[100, 1.0], [1000, 40.0]]\n'
+        '[[device]]\nname = "slow"\nsamples = [[100, 2.0]]\ncapacity = 400\n'
+    )
+    said = evener("tile", "--machine", machine, "--speeds", speeds, "--size", "1e3", "--block", 25,
+                  "--hierarchical", "--json")  # fmt: skip
+    assert said.code == 0, said.err
+    found = json.loads(said.out)
+    areas = np.multiply(found["height"], found["width"])
+    assert found["method"] == "hierarchical"
+    assert areas.sum() == 1600
+    slow = [name.startswith("slow") for name in found["devices"]]
+    assert (areas[slow] <= 400).all()
+    # 100 blocks take a fast device 1 s, but 1,000 take it 40.
+    assert max(found["seconds"]) < 1.1 * np.median(found["seconds"])
+    said = evener("tile", "--speeds", speeds, "--size", 100, "--hierarchical")
+    assert said.code == 2
+    assert "no device says where it is" in said.err

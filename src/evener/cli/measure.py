@@ -7,6 +7,7 @@ import math
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.counting import count
 from evener.cli.measured import show_links, show_records
 from evener.cli.tracing import add_trace_options, from_traces
 from evener.errors import UsageError
@@ -80,7 +81,10 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
         "--adaptive", action="store_true", help="each where the model is least certain"
     )
     group.add_argument(
-        "--n", type=int, metavar="N", help="adaptive, about the sizes that N units are divided into"
+        "--n",
+        type=count,
+        metavar="N",
+        help="adaptive, about the sizes that N units are divided into",
     )
     group.add_argument(
         "--tolerance", type=float, default=0.02, metavar="T",

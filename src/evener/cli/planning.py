@@ -24,7 +24,7 @@ READING_KEYS: dict[str, type | tuple[type, ...]] = {
 
 
 def add_plan_options(parser: argparse.ArgumentParser) -> None:
-    """Add --preset, --objective, --seed, --threads, --connected, --time-limit and judging's."""
+    """Add the options of preset, objective, seed, threads, sizes, time, and judging's."""
     parser.add_argument(
         "--preset", choices=("fast", "default", "strong"), default="default", help="effort"
     )
@@ -36,6 +36,12 @@ def add_plan_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--seed", type=int, default=7, help="same seed, same plan (default 7)")
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
+    parser.add_argument(
+        "--method",
+        choices=("auto", "constant", "gpa", "npa", "exact"),
+        default="auto",
+        help="how speed curves become sizes, with --speeds FILE (auto)",
+    )
     parser.add_argument("--connected", action="store_true", help="blocks in one piece each")
     parser.add_argument(
         "--map",
@@ -65,6 +71,7 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         workload=workload_of(args),
         time_limit=args.time_limit,
         shares=args.shares,
+        sizing=args.method,
     )
 
 

@@ -1,6 +1,7 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
-With a file of speed curves the way is another: see speed_sizes.py.
+With a file of speed curves the way is another, as it is level by level: see speed_sizes.py and
+layered_sizes.py.
 """
 
 from __future__ import annotations
@@ -8,7 +9,10 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from evener.cli.counting import count
+from evener.cli.loads import bytes_per_unit, check_load
 from evener.cli.machines import (
+    SPEEDS_HELP,
     add_machine_options,
     equal_runs,
     is_speeds_file,
@@ -16,6 +20,7 @@ from evener.cli.machines import (
     run_name,
 )
 from evener.cli.reading import add_reading_options, read_workload
+from evener.durations import duration
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -28,13 +33,18 @@ MAX_ROWS = 60
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the machine, and the load: a number of vertices, or a graph."""
-    add_machine_options(parser, "devices of these speeds, as 1,1,4; or a file of speed curves")
+    add_machine_options(parser, SPEEDS_HELP)
     load = parser.add_argument_group("load (--n or --graph)")
-    load.add_argument("--n", type=int, metavar="N", help="vertices, each of weight 1")
-    load.add_argument("--edges", type=int, default=0, metavar="M", help="their edges, for memory")
+    load.add_argument("--n", type=count, metavar="N", help="vertices, each of weight 1")
+    load.add_argument("--edges", type=count, default=0, metavar="M", help="their edges, for memory")
     load.add_argument("--graph", metavar="FILE", help="take vertices, edges and weights from it")
     parser.add_argument(
         "--epsilon", type=float, default=0.03, metavar="E", help="tolerance (0.03), both sides"
+    )
+    parser.add_argument(
+        "--hierarchical",
+        action="store_true",
+        help="level by level of the machine's tree: nodes (INPA), then the devices of each (IDPA)",
     )
     add_reading_options(parser)
     curves = parser.add_argument_group("with --speeds FILE")
@@ -58,6 +68,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes."""
+    if not 0 <= args.epsilon < 1:
+        raise UsageError(f"--epsilon must lie in [0, 1), not {args.epsilon}")
+    if args.hierarchical:
+        from evener.cli.layered_sizes import run_layered
+
+        return run_layered(args, out)
     if is_speeds_file(args.speeds):
         from evener.cli.speed_sizes import run_curves
 
@@ -66,10 +82,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         if getattr(args, option):
             name = option.replace("_", "-")
             raise UsageError(f"--{name} goes with --speeds FILE, a file of speed curves")
-    if (args.n is None) == (args.graph is None):
-        raise UsageError("the load is either --n N or --graph FILE")
-    if not 0 <= args.epsilon < 1:
-        raise UsageError(f"--epsilon must lie in [0, 1), not {args.epsilon}")
+    check_load(args)
     platform = machine_of(args)
     sizes = _sizes_of_graph(args, platform, out) if args.graph else _sizes_of_count(args, platform)
     _show(platform, sizes, out)
@@ -89,28 +102,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _sizes_of_count(args: argparse.Namespace, platform: Platform) -> Sizes:
-    from evener.graphs import BYTES_PER_EDGE, BYTES_PER_VERTEX
     from evener.sizing import target_sizes
 
-    if args.n < 1:
-        raise UsageError(f"--n must be above zero, not {args.n}")
-    if args.edges < 0:
-        raise UsageError(f"--edges must not be negative, is {args.edges}")
-    per_vertex = BYTES_PER_VERTEX if args.bytes_per_vertex is None else args.bytes_per_vertex
-    per_edge = BYTES_PER_EDGE if args.bytes_per_edge is None else args.bytes_per_edge
-    for option, value in (("--bytes-per-vertex", per_vertex), ("--bytes-per-edge", per_edge)):
-        if not 0 <= value < float("inf"):
-            raise UsageError(f"{option} must be a number, zero or above, not {value}")
-    # An edge is stored at both of its ends.
-    bytes_per_unit = per_vertex + per_edge * (2 * args.edges / args.n)
-    return target_sizes(platform, args.n, epsilon=args.epsilon, bytes_per_unit=bytes_per_unit)
+    per_unit = bytes_per_unit(args)
+    return target_sizes(platform, args.n, epsilon=args.epsilon, bytes_per_unit=per_unit)
 
 
 def _sizes_of_graph(args: argparse.Namespace, platform: Platform, out: Output) -> Sizes:
     from evener.sizing import contract_for
 
-    if args.edges:
-        raise UsageError("--edges goes with --n; a graph knows its edges")
     graph = read_workload(args.graph, args, out).graph
     return contract_for(graph, platform, args.epsilon)[1]
 
@@ -132,14 +132,14 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     rows = [_row(run_name(names[a:b]), numbers[a:b]) for a, b in runs[:MAX_ROWS]]
     if len(runs) > MAX_ROWS:
         rows.append([f"... and {len(runs) - MAX_ROWS:,} more groups", *[""] * 7])
-    header = ["device", "speed", "low", "size", "target", "high", "saturated", "seconds"]
+    header = ["device", "speed", "low", "size", "target", "high", "saturated", "time"]
     out.table(header, rows)
     total = sizes.sizes.sum().item()
     full = int(sizes.saturated.sum())
     filled = f", {full:,} filled to memory" if full else ""
     out.say(
         f"{shown_number(total)} units on {plural(platform.k, 'device')}{filled}: "
-        f"all done after {sizes.makespan:.6g} s"
+        f"all done after {duration(sizes.makespan)}"
     )
 
 
@@ -154,7 +154,7 @@ def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
         shown_number(round(target[0], 2)),
         _range(high),
         "yes" if full[0] else "",
-        f"{max(seconds):.6g}",
+        duration(max(seconds)),
     ]
 
 

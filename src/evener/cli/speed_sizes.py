@@ -5,10 +5,13 @@ from __future__ import annotations
 import argparse
 import math
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from evener.cli.curved_devices import CurvedDevices, curved_devices
+from evener.cli.loads import load_of
 from evener.cli.machines import equal_runs, run_name
 from evener.cli.sizes import MAX_ROWS, shown_number
+from evener.durations import duration
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -16,53 +19,63 @@ if TYPE_CHECKING:
 
     from evener.cli.output import Output
     from evener.models import SpeedModel
-    from evener.samples import DeviceSpeeds
     from evener.sizing import SpeedSizes, Subset
 
 
 def run_curves(args: argparse.Namespace, out: Output) -> int:
-    """Compute and show the sizes for the devices of a file of speed curves."""
-    from evener.filing.speeds import read_speeds
-    from evener.models import fit_device
-    from evener.sizing import beyond_samples, explain_sizes, solve_sizes
+    """Compute and show the sizes for devices of a file of speed curves, on a machine or not."""
+    from evener.sizing import explain_sizes, solve_sizes
 
-    _check(args)
-    devices = read_speeds(args.speeds)
-    models = [fit_device(device) for device in devices]
-    k = len(models)
-    fixed = _numbers(args.fixed_seconds, "--fixed-seconds", k, "seconds", 0.0)
-    shared = _numbers(args.shared_seconds, "--shared-seconds", k, "seconds", 0.0)
-    low, high = _units(args.low, "--low", k, 0), _units(args.high, "--high", k, args.n)
-    chosen = _subset(models, args.n, fixed, shared, (low, high))
+    if args.machine is None and (
+        args.edges or args.bytes_per_vertex is not None or args.bytes_per_edge is not None
+    ):
+        raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
+    devices = curved_devices(args, out)
+    load = load_of(args, out)
+    devices = devices.holding(load.bytes_per_unit)
+    low, high, fixed, shared = asked_of(args, devices, load.n)
+    models, n = devices.models, load.n
+    chosen = _subset(models, n, fixed, shared, (low, high))
     if chosen is not None and any(shared):
         high = [most if used else 0 for most, used in zip(high, chosen.used, strict=True)]
     found = solve_sizes(
-        models, args.n, args.method or "auto", low, high,
-        fixed_seconds=fixed, names=[device.name for device in devices],
-    )  # fmt: skip
+        models, n, args.method or "auto", low, high, fixed_seconds=fixed, names=devices.names
+    )
     reasons = []
     if args.explain:
         reasons = explain_sizes(models, found, low=low, high=high, fixed_seconds=fixed)
         reasons = _unused_said(reasons, chosen, shared)
-    found = replace(found, notes=(*found.notes, *beyond_samples(devices, found.sizes.tolist())))
-    _show(devices, models, found, reasons, out)
+    found = replace(found, notes=(*found.notes, *guessed(devices, found.sizes.tolist())))
+    _show(devices, found, reasons, out)
     _show_subset(chosen, out)
     out.result(_result(devices, found, reasons, chosen))
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    """Refuse what does not go with a file of curves."""
-    if args.machine is not None or args.k is not None:
-        raise UsageError(
-            "--speeds FILE says what the devices are; --machine and --k do not go along"
-        )
-    if args.graph is not None or args.n is None:
-        raise UsageError("with --speeds FILE the load is --n N")
-    if args.n < 1:
-        raise UsageError(f"--n must be above zero, not {args.n}")
-    if args.edges or args.bytes_per_vertex is not None or args.bytes_per_edge is not None:
-        raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
+class Asked(NamedTuple):
+    """Whole limits on sizes, and the seconds that taking part costs a device and all of them."""
+
+    low: list[int]
+    high: list[int]
+    fixed: list[float]
+    shared: list[float]
+
+
+def asked_of(args: argparse.Namespace, devices: CurvedDevices, n: int) -> Asked:
+    """Return the limits and costs that the options say; costs else from the curves."""
+    k, fixed = len(devices.models), devices.fixed
+    if args.fixed_seconds is not None:
+        fixed = _numbers(args.fixed_seconds, "--fixed-seconds", k, "seconds", 0.0)
+    shared = _numbers(args.shared_seconds, "--shared-seconds", k, "seconds", 0.0)
+    low, high = _units(args.low, "--low", k, 0), _units(args.high, "--high", k, n)
+    return Asked(low, high, fixed, shared)
+
+
+def guessed(devices: CurvedDevices, sizes: list[int]) -> list[str]:
+    """Say which loads nobody has measured."""
+    from evener.sizing import beyond_samples
+
+    return beyond_samples(devices.curves, sizes)
 
 
 def _units(text: str | None, option: str, k: int, default: int) -> list[int]:
@@ -109,16 +122,16 @@ def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float])
     if chosen is None or not any(shared):
         return reasons
     return [
-        reason if used or not cost else f"not worth the {cost:.4g} s that it costs all"
+        reason if used or not cost else f"not worth the {duration(cost)} that it costs all"
         for reason, used, cost in zip(reasons, chosen.used.tolist(), shared, strict=True)
     ]
 
 
 def _result(
-    devices: Sequence[DeviceSpeeds], found: SpeedSizes, reasons: list[str], chosen: Subset | None
+    devices: CurvedDevices, found: SpeedSizes, reasons: list[str], chosen: Subset | None
 ) -> dict[str, Any]:
     result: dict[str, Any] = {
-        "devices": [device.name for device in devices],
+        "devices": devices.names,
         "sizes": found.sizes,
         "seconds": found.seconds,
         "makespan": found.makespan,
@@ -135,8 +148,7 @@ def _result(
 
 
 def _show(
-    devices: Sequence[DeviceSpeeds],
-    models: Sequence[SpeedModel],
+    devices: CurvedDevices,
     found: SpeedSizes,
     reasons: list[str],
     out: Output,
@@ -146,7 +158,7 @@ def _show(
 
     if out.is_json or out.is_quiet:
         return
-    names = [device.name for device in devices]
+    names, models = devices.names, devices.models
     sizes, seconds = found.sizes.tolist(), found.seconds.tolist()
     speeds = [model.speed(float(size)) for model, size in zip(models, sizes, strict=True)]
     capacities = [float(model.capacity) for model in models]
@@ -156,7 +168,7 @@ def _show(
     rows = [[run_name(names[a:b]), *_cells(*numbers[a])] for a, b in runs[:MAX_ROWS]]
     if len(runs) > MAX_ROWS:
         rows.append([f"... and {len(runs) - MAX_ROWS:,} more groups", *[""] * 5])
-    header = ["device", "size", "speed", "capacity", "seconds", "why"]
+    header = ["device", "size", "speed", "capacity", "time", "why"]
     width = 6 if reasons else 5
     out.table(header[:width], [row[:width] for row in rows])
     for note in found.notes:
@@ -166,7 +178,7 @@ def _show(
     idle = f", {idlers:,} get{'s' * (idlers == 1)} nothing" if used < len(sizes) else ""
     out.say(
         f"{shown_number(sum(sizes))} units on {plural(used, 'device')}{idle}: "
-        f"all done after {found.makespan:.6g} s (method {found.method})"
+        f"all done after {duration(found.makespan)} (method {found.method})"
     )
 
 
@@ -176,14 +188,16 @@ def _show_subset(chosen: Subset | None, out: Output) -> None:
         return
     used, k = int(chosen.used.sum()), chosen.used.size
     if math.isinf(chosen.makespan_of_all):
-        out.say(f"{used:,} of {k:,} devices are worth using: {chosen.makespan:.6g} s an iteration")
+        out.say(
+            f"{used:,} of {k:,} devices are worth using: {duration(chosen.makespan)} an iteration"
+        )
         return
     out.say(
-        f"{used:,} of {k:,} devices are worth using: {chosen.makespan:.6g} s an iteration in place "
-        f"of {chosen.makespan_of_all:.6g} s with all ({chosen.gain:.1%} saved)"
+        f"{used:,} of {k:,} devices are worth using: {duration(chosen.makespan)} an iteration "
+        f"in place of {duration(chosen.makespan_of_all)} with all ({chosen.gain:.1%} saved)"
     )
 
 
 def _cells(size: int, speed: float, capacity: float, seconds: float, why: str) -> list[str]:
     most = "" if capacity == float("inf") else shown_number(capacity)
-    return [shown_number(size), f"{speed:.6g}", most, f"{seconds:.6g}", why]
+    return [shown_number(size), f"{speed:.6g}", most, duration(seconds), why]

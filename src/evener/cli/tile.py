@@ -7,13 +7,15 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evener.cli.machines import add_machine_options, is_speeds_file, machine_of, safe
+from evener.cli.counting import count
+from evener.cli.curved_devices import curved_devices
+from evener.cli.machines import add_machine_options, is_speeds_file, safe
+from evener.durations import duration
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.models import SpeedModel, SpeedSurface
-    from evener.platforms import Platform
     from evener.samples import DeviceSpeeds
     from evener.tiling.methods import Tiled
 
@@ -23,16 +25,23 @@ METHODS = ("auto", "kl", "br", "1.5d", "fpm-kl", "guillotine", "hierarchical")
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the machine, the matrix, and how it is divided."""
-    add_machine_options(parser, "devices of these speeds, as 1,1,4; or a file of speed curves")
+    add_machine_options(parser)
     matrix = parser.add_argument_group("matrix")
     matrix.add_argument(
         "--size", required=True, metavar="N", help="elements a side, or ROWSxCOLUMNS"
     )
     matrix.add_argument(
-        "--block", type=int, default=1, metavar="B", help="divide in blocks of B x B elements (1)"
+        "--block", type=count, default=1, metavar="B", help="divide in blocks of B x B elements (1)"
     )
     parser.add_argument("--method", choices=METHODS, default="auto", help="(auto)")
-    parser.add_argument("--columns", type=int, metavar="C", help="of the grids, kl and fpm-kl")
+    parser.add_argument(
+        "--hierarchical",
+        dest="method",
+        action="store_const",
+        const="hierarchical",
+        help="nodes of the machine's tree first, then the devices of each: --method hierarchical",
+    )
+    parser.add_argument("--columns", type=count, metavar="C", help="of the grids, kl and fpm-kl")
     parser.add_argument(
         "--slices", action="store_true", help="hierarchical: cut each node into columns only"
     )
@@ -59,7 +68,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         checked_kind(args.picture)
         refuse_unwritable(args.picture)
-    devices = _devices(args)
+    devices = _devices(args, out)
     tiled = _tiled(args, shape, devices)
     if devices.curves:
         from evener.sizing import beyond_samples
@@ -85,43 +94,22 @@ class _Devices(NamedTuple):
     names: list[str]
     speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
     places: list[tuple[str, ...]]
-    curves: Sequence[DeviceSpeeds] = ()
+    curves: Sequence[DeviceSpeeds | None] = ()
 
 
-def _devices(args: argparse.Namespace) -> _Devices:
-    if is_speeds_file(args.speeds):
-        from evener.filing.speeds import read_speeds
+def _devices(args: argparse.Namespace, out: Output) -> _Devices:
+    if args.machine is None and is_speeds_file(args.speeds):
         from evener.filing.surfaces import holds_surfaces, read_surfaces
-        from evener.models import fit_device
 
-        if args.machine is not None or args.k is not None:
-            raise UsageError(
-                "--speeds FILE says what the devices are; --machine and --k do not go along"
-            )
-        if holds_surfaces(args.speeds):
+        if args.k is None and holds_surfaces(args.speeds):
             surfaces = read_surfaces(args.speeds)
             return _Devices(list(surfaces), list(surfaces.values()), [()] * len(surfaces))
-        curves = read_speeds(args.speeds)
-        names = [device.name for device in curves]
-        models = [fit_device(device) for device in curves]
-        return _Devices(names, models, [()] * len(names), curves)
-    platform = machine_of(args)
-    places = [tuple(part for part in device.at.split("/") if part) for device in platform.devices]
-    return _Devices(list(platform.names), _capped(platform, args), places)
-
-
-def _capped(platform: Platform, args: argparse.Namespace) -> list[SpeedModel]:
-    """Constant speeds, up to the blocks that memory holds, a unit being one block."""
-    import numpy as np
-
-    from evener.models import Constant
-
-    held = platform.memories / (args.bytes_per_element * args.block**2)
-    blocks = np.maximum(np.minimum(held, platform.memory_units), np.finfo(float).tiny)
-    return [
-        Constant(speed, most)
-        for speed, most in zip(platform.speeds.tolist(), blocks.tolist(), strict=True)
-    ]
+    devices = curved_devices(args, out).holding(args.bytes_per_element * args.block**2)
+    placed = [] if devices.platform is None else [d.at for d in devices.platform.devices]
+    places = [tuple(part for part in at.split("/") if part) for at in placed]
+    return _Devices(
+        devices.names, devices.models, places or [()] * len(devices.names), devices.curves
+    )
 
 
 def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) -> Tiled:
@@ -130,7 +118,7 @@ def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) 
     if args.method == "hierarchical" and not any(devices.places):
         raise UsageError(
             "hierarchical goes along the machine's tree, and no device says where it is",
-            hint="Give devices a place in the machine file: at = 'node0'.",
+            hint="Give --machine FILE, whose devices have places: at = 'node0'.",
         )
     return tile(
         devices.speeds,
@@ -163,10 +151,13 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
 
 
 def _shape(text: str) -> tuple[int, int]:
-    words = text.lower().split("x")
-    if len(words) > 2 or not all(w.isascii() and w.isdigit() and int(w[:12]) > 0 for w in words):
+    try:
+        sides = [count(word) for word in text.lower().split("x")]
+    except argparse.ArgumentTypeError:
+        sides = []
+    if len(sides) not in (1, 2) or min(sides) < 1:
         raise UsageError(f"--size is N or ROWSxCOLUMNS, as 8192 or 8192x4096; not {text!r}")
-    return int(words[0][:12]), int(words[-1][:12])
+    return sides[0], sides[-1]
 
 
 def _show(names: list[str], tiled: Tiled, out: Output) -> None:
@@ -181,10 +172,10 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     for i, name in enumerate(names[:MAX_ROWS]):
         whole = [f"{int(column[i]):,}" for column in columns]
         asked = shown_number(round(float(tiled.targets[i]), 2))
-        rows.append([safe(name), *whole, asked, f"{tiled.seconds[i]:.6g}"])
+        rows.append([safe(name), *whole, asked, duration(float(tiled.seconds[i]))])
     if tiling.k > MAX_ROWS:
         rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
-    out.table(["device", "top", "left", "height", "width", "blocks", "asked", "seconds"], rows)
+    out.table(["device", "top", "left", "height", "width", "blocks", "asked", "time"], rows)
     if picture := drawn(tiling, [safe(name) for name in names]):
         out.say(picture)
     for note in tiled.notes:
@@ -193,7 +184,7 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     out.say(
         f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
         f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
-        f"{tiled.imbalance:+.1%} of the one asked; all done after {tiled.makespan:.6g} s"
+        f"{tiled.imbalance:+.1%} of the one asked; all done after {duration(tiled.makespan)}"
     )
 
 

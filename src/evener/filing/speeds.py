@@ -7,6 +7,7 @@
     repetitions = [5, 3]                         # and all below may be left out
     status = ["ok", "slower"]                    # slower: stopped, it takes longer
     capacity = 4000
+    fixed_seconds = 0.0002                       # what taking part costs, whatever the load
     model = "akima"                              # or piecewise, shaped, constant
     [device.notes]
     kernel = "spmv"
@@ -31,6 +32,7 @@ from evener.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 from evener.writing import write_text
 
 _FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)
+_OPTIONAL = ("capacity", "fixed_seconds", "model", "notes")
 _PER_SAMPLE = ("half_width", "repetitions", "status")
 
 
@@ -72,6 +74,8 @@ def speeds_to_dict(device: DeviceSpeeds) -> dict[str, Any]:
     table: dict[str, Any] = {"name": device.name, "model": device.model}
     if device.capacity < math.inf:
         table["capacity"] = device.capacity
+    if device.fixed_seconds:
+        table["fixed_seconds"] = device.fixed_seconds
     table["samples"] = [[s.load, s.seconds] for s in samples]
     table |= {key: [getattr(s, key) for s in samples] for key in _PER_SAMPLE}
     return table | ({"notes": dict(device.notes)} if device.notes else {})
@@ -117,7 +121,7 @@ def _device(table: Mapping[str, Any], index: int) -> DeviceSpeeds:
         except InputError as error:
             message = f"sample {i} of device {table['name']!r}: {error.message}"
             raise tables.TableError(message, "device", index, "samples") from error
-    chosen = {key: table[key] for key in ("capacity", "model", "notes") if key in table}
+    chosen = {key: table[key] for key in _OPTIONAL if key in table}
     try:
         return DeviceSpeeds(table["name"], tuple(samples), **chosen)
     except InputError as error:
@@ -138,6 +142,8 @@ def _lines(device: DeviceSpeeds) -> list[str]:
     lines = ["[[device]]", f"name = {toml_text(device.name)}", f'model = "{device.model}"']
     if device.capacity < math.inf:
         lines.append(f"capacity = {toml_number(device.capacity)}")
+    if device.fixed_seconds:
+        lines.append(f"fixed_seconds = {toml_number(device.fixed_seconds)}")
     pairs = [f"    [{toml_number(s.load)}, {toml_number(s.seconds)}]," for s in samples]
     lines += ["samples = [", *pairs, "]"] if pairs else ["samples = []"]
     if any(s.half_width for s in samples):
@@ -211,6 +217,10 @@ def capacity_of(value: Any) -> float | None:
     return value if _is_number(value) and value > 0 else None
 
 
+def _seconds_of(value: Any) -> float | None:
+    return value if _is_number(value) and 0 <= value < math.inf else None
+
+
 def _kind(value: Any) -> str | None:
     return value if isinstance(value, str) and value in KINDS else None
 
@@ -224,6 +234,7 @@ _DEVICE: dict[str, tuple[tables.Check, str, bool]] = {
     "name": (name_of, "a text that is not empty", True),
     "samples": (_samples, "a list of pairs [load, seconds]", True),
     "capacity": (capacity_of, "a number above zero", False),
+    "fixed_seconds": (_seconds_of, "a number of seconds, zero or above", False),
     "half_width": (numbers, "a list of numbers", False),
     "repetitions": (_counts, "a list of whole numbers above zero", False),
     "status": (_statuses, f"a list of {' or '.join(STATUSES)}", False),

@@ -4,27 +4,16 @@ from __future__ import annotations
 
 import math
 
-_DURATIONS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+from evener import durations
+
 _SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 NOTHING = "–"
 
 
 def duration(seconds: float | None) -> str:
-    """Return [s] with the unit that suits it: "3.1 ms"; a dash for None."""
-    if seconds is None:
-        return NOTHING
-    if not math.isfinite(seconds):
-        return "forever"
-    if seconds == 0:
-        return "0 s"
-    # From 1000 s on three digits would become 1e+03.
-    if seconds >= 999.5:
-        return f"{seconds:,.0f} s"
-    for size, unit in _DURATIONS:
-        if float(f"{seconds / size:.3g}") >= 1:
-            return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
-    return f"{seconds / 1e-9:.2g} ns"
+    """Return [s] with the unit that suits it: "3.10 ms"; a dash for None."""
+    return NOTHING if seconds is None else durations.duration(seconds)
 
 
 def memory(n_bytes: float | None) -> str:

@@ -21,5 +21,8 @@ def solve_constant(problem: Problem) -> Answer:
         return Answer(handed_back(loads, least), bound=max(least.seconds, loads.needed()))
     even = zip(problem.models, problem.even.tolist(), strict=True)
     loads = Rates(problem, np.array([model.speed(load) for model, load in even]))
-    sizes = handed_back(loads, least_time(loads))
+    least = least_time(loads)
+    sizes = handed_back(loads, least)
+    if problem.is_flat:
+        return Answer(sizes, bound=max(least.seconds, loads.needed()))
     return Answer(sizes, True, ("constant: each speed is taken at an even share",))

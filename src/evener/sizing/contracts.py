@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.errors import InfeasibleError
+from evener.errors import InfeasibleError, UsageError
 from evener.graphs import Graph
 from evener.partitions import Contract
 from evener.platforms import Platform
@@ -24,10 +24,12 @@ def contract_for(
     epsilon: float = 0.03,
     constraint: int | None = None,
     shares: Sequence[str] = (),
+    method: str = "auto",
 ) -> tuple[Contract, Sizes]:
     """Return the contract of each device's block of `graph`, and the sizes it comes from.
 
-    Devices with speed curves get sizes by them, at the loads they will have.
+    Devices with speed curves get sizes by them, at the loads they will have; method: of
+    `solve_sizes`, which none but they need.
 
     constraint: which of several vertex weights is divided, alone; all of them where None, the
     sizes being those of the first. shares: what each weight follows, "speed" (the first always),
@@ -39,7 +41,7 @@ def contract_for(
     high is at least the weight of the i-th lightest vertex, so that the tiny blocks can have one
     each, and those that hold such a vertex may be above (1 + epsilon) of their target. Raises
     InfeasibleError for more devices than vertices and for too little memory, UsageError for
-    shares that are none.
+    shares that are none, and for a method without curves.
     """
     among = range(graph.n_constraints) if constraint is None else (constraint,)
     chosen = checked_shares(shares, len(among))
@@ -56,7 +58,9 @@ def contract_for(
     if platform.has_curves:
         heaviest = 0.0 if unit else float(np.max(graph.weights(among[0])))
         sizes = curved_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density,
-                             heaviest=heaviest)  # fmt: skip
+                             heaviest=heaviest, method=method)  # fmt: skip
+    elif method != "auto":
+        raise UsageError(f"sizing by {method} needs speed curves, and no device has one")
     else:
         sizes = target_sizes(platform, load, epsilon=epsilon, unit=unit, bytes_per_unit=density)
     if unit:

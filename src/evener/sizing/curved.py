@@ -34,11 +34,13 @@ def curved_sizes(
     unit: bool,
     bytes_per_unit: float,
     heaviest: float = 0.0,
+    method: str = "auto",
 ) -> Sizes:
     """Size the blocks of `load` units for a platform with curves; see `target_sizes`.
 
     heaviest [units]: the vertex for which room is left above a target where weights differ.
-    Raises InfeasibleError with the shortfall.
+    method: of `solve_sizes`. Raises UsageError for a method unknown, and InfeasibleError
+    with the shortfall.
     """
     models = models_of(platform)
     capacities = unit_capacities(platform, bytes_per_unit)
@@ -54,6 +56,7 @@ def curved_sizes(
     found = solve_sizes(
         models if factor == 1.0 else [_scaled(model, factor) for model in models],
         round(load * factor),
+        method,
         low=np.minimum(1, capacities).astype(np.int64) if unit else None,
         high=np.floor(np.minimum(capacities * factor, 2.0**53)),
         names=platform.names,

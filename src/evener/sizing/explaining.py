@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from evener.durations import duration
 from evener.models import SpeedModel
 from evener.sizing.problems import Problem, make_problem
 from evener.sizing.segments import Segments
@@ -53,14 +54,14 @@ def _reason(problem: Problem, found: SpeedSizes, i: int, capacity: float) -> str
 def _why_nothing(problem: Problem, found: SpeedSizes, i: int, capacity: float) -> str:
     if problem.high[i] == 0:
         return "no room for a unit" if capacity < 1 else "its upper limit is zero"
-    all_done = f"all is done after {found.makespan:.4g} s"
+    all_done = f"all is done after {duration(found.makespan)}"
     fixed = float(problem.fixed[i])
     if fixed >= found.makespan:
-        return f"taking part costs it {fixed:.4g} s; {all_done}"
+        return f"taking part costs it {duration(fixed)}; {all_done}"
     load, seconds = least_load(problem, i)
     if seconds > found.makespan * (1 + SAME):
         what = "one unit" if load == 1 else f"its quickest load, {load:,} units,"
-        return f"{what} takes it {seconds:.4g} s; {all_done}"
+        return f"{what} takes it {duration(seconds)}; {all_done}"
     return f"not needed: {all_done} without it"
 
 

@@ -21,7 +21,7 @@ from evener.models import Constant, SpeedModel
 from evener.platforms import Platform
 from evener.samples import Sample
 from evener.sizing.dynamic import MOST_STEPS, Dynamic
-from evener.sizing.problems import make_problem
+from evener.sizing.problems import checked_seconds, make_problem
 
 Tree: TypeAlias = "int | tuple[Tree, ...]"  # a device's number, or the members of a group
 Measure: TypeAlias = Callable[[IntArray, IntArray], npt.ArrayLike]
@@ -55,6 +55,7 @@ def layered_sizes(
     epsilon: float = 0.05,
     inner_epsilon: float | None = None,
     method: str = "auto",
+    low: npt.ArrayLike | None = None,
     high: npt.ArrayLike | None = None,
     max_steps: int = MOST_STEPS,
 ) -> LayeredSizes:
@@ -64,16 +65,16 @@ def layered_sizes(
     measure(devices, sizes): seconds (r,) of whole sizes (r,) on the devices (r,) of one group,
     working together. epsilon: the spread of times at which the topmost level is balanced;
     inner_epsilon: the same for those below, half of it if not given. method, max_steps: as
-    Dynamic has them. high: upper limits (k,) [units].
+    Dynamic has them. low, high: limits, one for all or (k,) [units].
 
     Raises InputError for a tree that is none, and as Dynamic does.
     """
     k = _count(tree)
-    problem = make_problem([Constant(1.0)] * k, n, high=high)
+    problem = make_problem([Constant(1.0)] * k, n, low, high)
     if isinstance(tree, int):
         tree = (tree,)
     inner = epsilon / 2 if inner_epsilon is None else inner_epsilon
-    root = _Group(tree, problem.high, measure, (epsilon, inner), method, max_steps)
+    root = _Group(tree, (problem.low, problem.high), measure, (epsilon, inner), method, max_steps)
     answer = root.solve(n)
     sizes, seconds = np.zeros(k, np.int64), np.zeros(k)
     sizes[root.devices], seconds[root.devices] = answer.sizes, answer.seconds
@@ -82,12 +83,18 @@ def layered_sizes(
     )
 
 
-def model_times(models: Sequence[SpeedModel]) -> Measure:
-    """A `measure` that asks models in place of devices: sizes by levels from known curves."""
+def model_times(
+    models: Sequence[SpeedModel], fixed_seconds: npt.ArrayLike | None = None
+) -> Measure:
+    """A `measure` that asks models in place of devices: sizes by levels from known curves.
+
+    fixed_seconds: (k,) or one [s], added to the time of each device that gets anything.
+    """
+    fixed = checked_seconds(fixed_seconds, len(models), "fixed_seconds")
 
     def measure(devices: IntArray, sizes: IntArray) -> FloatArray:
         pairs = zip(devices.tolist(), sizes.tolist(), strict=True)
-        return np.array([models[i].time(float(size)) for i, size in pairs])
+        return np.array([models[i].time(float(d)) + fixed[i] if d else 0.0 for i, d in pairs])
 
     return measure
 
@@ -111,7 +118,7 @@ class _Group:
     def __init__(
         self,
         members: tuple[Tree, ...],
-        high: IntArray,
+        limits: tuple[IntArray, IntArray],
         measure: Measure,
         epsilons: tuple[float, float],
         method: str,
@@ -120,12 +127,12 @@ class _Group:
         below = (epsilons[1], epsilons[1])
         self._members = [
             member if isinstance(member, int)
-            else _Group(member, high, measure, below, method, max_steps)
+            else _Group(member, limits, measure, below, method, max_steps)
             for member in members
         ]  # fmt: skip
         parts = [np.array([m]) if isinstance(m, int) else m.devices for m in self._members]
         self.devices: IntArray = np.concatenate(parts)
-        self._high = [_total(high[part]) for part in parts]
+        self._low, self._high = ([_total(own[part]) for part in parts] for own in limits)
         self._measure, self._epsilon = measure, epsilons[0]
         self._method, self._max_steps = method, max_steps
         self._samples: list[list[Sample]] = [[] for _ in parts]
@@ -155,7 +162,7 @@ class _Group:
         if n == 0:
             return _Answer(np.zeros(self.devices.size, np.int64), np.zeros(self.devices.size), True)
         search = Dynamic(
-            n, k, self._epsilon, self._method, high=self._high, max_steps=self._max_steps,
+            n, k, self._epsilon, self._method, self._low, self._high, self._max_steps,
             samples=self._samples if any(self._samples) else None,
         )  # fmt: skip
         sizes: IntArray | None = search.sizes
@@ -222,5 +229,5 @@ def _leaves(tree: Tree) -> list[int]:
     return [leaf for member in tree for leaf in _leaves(member)]
 
 
-def _total(high: IntArray) -> int:
-    return int(min(high.astype(np.float64).sum(), 2.0**53))
+def _total(limit: IntArray) -> int:
+    return int(min(limit.astype(np.float64).sum(), 2.0**53))

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, as_array, as_integers, as_numbers
 from evener.errors import InfeasibleError, InputError
-from evener.models import Constant, SpeedModel
+from evener.models import Constant, SpeedModel, is_flat
 from evener.sizing.memory_capped import MAX_WHOLE, shortfall
 
 
@@ -45,6 +45,11 @@ class Problem:
     def is_constant(self) -> bool:
         """Whether every speed is the same at every load."""
         return set(map(type, self.models)) == {Constant}
+
+    @cached_property
+    def is_flat(self) -> bool:
+        """Whether no speed changes with load, of whatever kind the models are."""
+        return self.is_constant or all(map(is_flat, self.models))
 
     @cached_property
     def rates(self) -> FloatArray:

@@ -74,7 +74,7 @@ def solve_sizes(
 
 def choose_method(problem: Problem) -> tuple[str, str]:
     """Return what `auto` takes for these models, and why."""
-    if problem.is_constant:
+    if problem.is_flat:
         return "constant", "auto: every speed is constant"
     return "exact", "auto: speeds change with load"
 

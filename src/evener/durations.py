@@ -1,0 +1,22 @@
+"""Durations as people read them: seconds with the unit that suits."""
+
+from __future__ import annotations
+
+import math
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+
+
+def duration(seconds: float) -> str:
+    """Return [s] in three digits: "3.10 ms"; "forever" for infinity."""
+    if not math.isfinite(seconds):
+        return "forever"
+    if seconds == 0:
+        return "0 s"
+    # From 1000 s on three digits would become 1e+03.
+    if seconds >= 999.5:
+        return f"{seconds:,.0f} s"
+    for size, unit in _UNITS:
+        if float(f"{seconds / size:.3g}") >= 1:
+            return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
+    return f"{seconds / 1e-9:.2g} ns"
