@@ -28,7 +28,8 @@ def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Pla
     """Return the platform with the curve of each device, and the names that no device has.
 
     A curve belongs to the device of its name, or to all of its name with a number: "gpu" to gpu0,
-    gpu1, ... that have none of their own. Raises InputError for a device without one.
+    gpu1, ... that have none of their own. Its fixed seconds, where it has any, are the device's.
+    Raises InputError for a device without a curve.
     """
     by_name = {one.name: one for one in speeds}
     used, devices = set(), []
@@ -129,4 +130,6 @@ def _groups(platform: Platform) -> list[_Group]:
 
 def _curved(device: Device, curve: DeviceSpeeds) -> Device:
     model = fit_device(curve)
-    return replace(device, curve=curve, speed=float(model.speed(curve.samples[-1].load)))
+    speed = float(model.speed(curve.samples[-1].load))
+    fixed = curve.fixed_seconds or device.fixed_seconds
+    return replace(device, curve=curve, speed=speed, fixed_seconds=fixed)

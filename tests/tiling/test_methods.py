@@ -182,3 +182,12 @@ def test_what_cannot_be_done_is_refused(devices, options, error):
 
 def test_all_methods_are_tried_here_or_beside():
     assert set(METHODS) == set(AREA_METHODS)
+
+
+def test_what_taking_part_costs():
+    tiled = tile([1.0, 1.0], (10, 10), fixed_seconds=[20.0, 0.0])
+    assert tiled.tiling.areas.tolist() == [40, 60]
+    assert tiled.seconds.tolist() == [60.0, 60.0]
+    # One that would still be at its start when all is done gets nothing.
+    alone = tile([1.0, 1.0], (10, 10), fixed_seconds=[200.0, 0.0])
+    assert (alone.tiling.areas.tolist(), alone.seconds.tolist()) == ([0, 100], [0.0, 100.0])

@@ -52,6 +52,5 @@ def curved_devices(args: argparse.Namespace, out: Output) -> CurvedDevices:
         models = [fit_device(curve) for curve in curves]
         return CurvedDevices([curve.name for curve in curves], models, curves, fixed, None)
     platform = machine_of(args, out)
-    own = [device.curve for device in platform.devices]
-    fixed = [0.0 if curve is None else curve.fixed_seconds for curve in own]
+    own, fixed = [device.curve for device in platform.devices], platform.fixed_seconds.tolist()
     return CurvedDevices(platform.names, models_of(platform), own, fixed, platform)

@@ -95,6 +95,7 @@ class _Devices(NamedTuple):
     speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
     places: list[tuple[str, ...]]
     curves: Sequence[DeviceSpeeds | None] = ()
+    fixed: Sequence[float] | None = None
 
 
 def _devices(args: argparse.Namespace, out: Output) -> _Devices:
@@ -108,7 +109,11 @@ def _devices(args: argparse.Namespace, out: Output) -> _Devices:
     placed = [] if devices.platform is None else [d.at for d in devices.platform.devices]
     places = [tuple(part for part in at.split("/") if part) for at in placed]
     return _Devices(
-        devices.names, devices.models, places or [()] * len(devices.names), devices.curves
+        devices.names,
+        devices.models,
+        places or [()] * len(devices.names),
+        devices.curves,
+        devices.fixed,
     )
 
 
@@ -128,6 +133,7 @@ def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) 
         places=devices.places,
         n_columns=args.columns,
         slices=args.slices,
+        fixed_seconds=devices.fixed,
     )
 
 

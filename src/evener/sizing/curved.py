@@ -59,11 +59,13 @@ def curved_sizes(
         method,
         low=np.minimum(1, capacities).astype(np.int64) if unit else None,
         high=np.floor(np.minimum(capacities * factor, 2.0**53)),
+        fixed_seconds=platform.fixed_seconds,
         names=platform.names,
     )
     targets = np.asarray(found.sizes / factor, np.float64)
     low, high = limits(targets, epsilon, capacities, whole=unit)
-    bearable = _bearable(models, targets, high, found.makespan * (1 + epsilon))
+    by = found.makespan * (1 + epsilon)
+    bearable = _bearable(models, targets, high, by - platform.fixed_seconds)
     bearable = np.maximum(bearable, np.minimum(targets + heaviest, high))
     return Sizes(
         targets=targets,
@@ -80,14 +82,14 @@ def curved_sizes(
 
 
 def _bearable(
-    models: Sequence[SpeedModel], targets: FloatArray, high: FloatArray, seconds: float
+    models: Sequence[SpeedModel], targets: FloatArray, high: FloatArray, seconds: FloatArray
 ) -> FloatArray:
-    """(k,) the most each device may get, from its target on, without taking longer than that."""
+    """(k,) the most each device may get, from its target on, in so many seconds (k,)."""
     most = high.copy()
     for b, model in enumerate(models):
         if high[b] > targets[b]:
             loads = np.linspace(targets[b], high[b], STEPS)
-            late = model.time(loads) > seconds * (1 + 1e-12)
+            late = model.time(loads) > seconds[b] * (1 + 1e-12)
             late[0] = False
             most[b] = loads[int(np.argmax(late)) - 1] if late.any() else high[b]
     return most

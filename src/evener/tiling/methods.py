@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import InputError, UsageError
 from evener.models import SpeedModel, SpeedSurface
+from evener.sizing.problems import checked_seconds
 from evener.tiling.columns import grid_columns
 from evener.tiling.cuts import MAX_DEVICES as MAX_CUT
 from evener.tiling.cuts import best_cuts
@@ -77,13 +78,15 @@ def tile(
     places: Sequence[Place] = (),
     n_columns: int | None = None,
     slices: bool = False,
+    fixed_seconds: npt.ArrayLike | None = None,
 ) -> Tiled:
     """Divide a matrix of shape = (rows, columns) [elements] into a rectangle per device.
 
     devices: k speeds [blocks/s]; or k speed models whose load is a number of blocks of `block` x
     `block` elements; or k speed surfaces of height and width in blocks. method: one of METHODS, or
     "auto". places: of each device in the machine's tree, for "hierarchical", where `slices` cuts
-    the lowest places into columns. n_columns: of the grids, kl and fpm-kl.
+    the lowest places into columns. n_columns: of the grids, kl and fpm-kl. fixed_seconds: (k,) or
+    one [s], what an update costs a device with blocks, whatever their number.
 
     kl and br know one speed per device, the model's at an even share; areas of the others follow
     the models ([Cla14]_, 5.1 and 5.2).
@@ -94,6 +97,7 @@ def tile(
     blocks = blocks_of(shape, block)
     own = devices_of(devices)
     k = len(own.models)
+    own = replace(own, fixed=checked_seconds(fixed_seconds, k, "fixed_seconds"))
     method = _chosen(method, own, blocks)
     if places and len(places) != k:
         raise InputError(f"{len(places):,} places and {k:,} devices")

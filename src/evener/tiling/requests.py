@@ -19,15 +19,20 @@ from evener.tilings import MAX_SIDE
 
 @dataclass(frozen=True, eq=False)
 class Devices:
-    """Models of k devices by area [blocks]; surfaces by height and width, where given."""
+    """Models of k devices by area [blocks]; surfaces by height and width, where given.
+
+    fixed: (k,) or one [s], what an update costs a device that has anything, beside its blocks.
+    """
 
     models: Sequence[SpeedModel]
     surfaces: Sequence[SpeedSurface] = ()
+    fixed: float | FloatArray = 0.0
 
     @property
     def constant(self) -> bool:
         """Whether every speed is one number, and nothing caps the areas."""
-        return self.one_speed_each and all(np.isinf(m.capacity) for m in self.models)
+        endless = all(np.isinf(m.capacity) for m in self.models)
+        return self.one_speed_each and endless and not np.any(self.fixed)
 
     @property
     def one_speed_each(self) -> bool:
@@ -43,7 +48,7 @@ class Devices:
             ]
         else:
             times = [m.time(float(h * w)) for m, (h, w) in zip(self.models, sides, strict=True)]
-        return np.array(times, np.float64)
+        return np.where(height * width > 0, np.array(times, np.float64) + self.fixed, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,10 +105,13 @@ def areas_by_constant(devices: Devices, total: int) -> tuple[FloatArray, Allowed
 
 def areas_by_models(devices: Devices, total: int) -> tuple[FloatArray, Allowed]:
     """Areas at which all finish together, and what any multiple of that time allows."""
-    solved = solve_sizes(devices.models, total)
+    solved = solve_sizes(devices.models, total, fixed_seconds=devices.fixed)
+    fixed = np.broadcast_to(devices.fixed, len(devices.models)).tolist()
 
     def allowed(scale: float) -> FloatArray:
         seconds = scale * solved.makespan
-        return np.minimum([float(m.max_load(seconds)) for m in devices.models], MOST)
+        left = [max(seconds - own, 0.0) for own in fixed]
+        pairs = zip(devices.models, left, strict=True)
+        return np.minimum([float(m.max_load(own)) for m, own in pairs], MOST)
 
     return solved.sizes.astype(np.float64), allowed
