@@ -55,8 +55,10 @@ def main():
     parser.add_argument("--only", choices=CASES, action="append", help="this case alone")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     args = parser.parse_args()
-    kept = [] if args.fresh or args.short or not args.output.exists() else read(args.output)
-    for case in args.only or CASES:
+    chosen = args.only or list(CASES)
+    kept = [] if args.short or not args.output.exists() else read(args.output)
+    kept = [line for line in kept if not (args.fresh and line["case"] in chosen)]
+    for case in chosen:
         if any(line["case"] == case for line in kept):
             continue
         line = run_case(case, runs=3 if args.short else 20)

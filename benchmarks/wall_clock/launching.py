@@ -46,13 +46,21 @@ def run_ranks(ranks, program, job, timeout=240.0):
     return json.loads(done.stdout.splitlines()[-1])
 
 
+def core_of(rank):
+    """The core a rank is bound to: the first two that this process may use, in turn."""
+    cores = sorted(os.sched_getaffinity(0))[:2]
+    if len(cores) < 2:
+        raise SystemExit("two cores are needed")
+    return cores[rank % 2]
+
+
 @contextmanager
-def rivals(count, core=1):
-    """Keep `core` busy with so many processes, each in a session of its own.
+def rivals(count):
+    """Keep the second core busy with so many processes, each in a session of its own.
 
     Where a system shares cores among sessions first, rivals of one session would count as one.
     """
-    command = [sys.executable, "-S", "-c", RIVAL, str(core), str(os.getpid())]
+    command = [sys.executable, "-S", "-c", RIVAL, str(core_of(1)), str(os.getpid())]
     started = [subprocess.Popen(command, start_new_session=True) for _ in range(count)]
     try:
         yield

@@ -7,15 +7,15 @@ import numpy as np
 
 from evener.partitions import Partition
 from evener.running.halos import halo_of, local_rows
+from wall_clock.launching import core_of
 
 FEWEST = 3  # products of a sample
 now = time.perf_counter
 
 
 def pin(rank):
-    """Bind this process to a core."""
-    cores = sorted(os.sched_getaffinity(0))
-    os.sched_setaffinity(0, {cores[rank % len(cores)]})
+    """Bind this process to its core."""
+    os.sched_setaffinity(0, {core_of(rank)})
 
 
 class StandIn:
