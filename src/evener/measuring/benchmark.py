@@ -127,11 +127,11 @@ def _measured(
         # Intervals are looked at now and then: each look takes longer than a short kernel.
         if len(times) < 10 or len(times) % 5 == 0:
             summary = summarised(times, precision.confidence, precision.outliers)
-    share = 1 - (waited() - waited_before) / (clock() - began)
+    share = 1 - min(max((waited() - waited_before) / (clock() - began), 0.0), 1.0)
     summary = summarised(times, precision.confidence, precision.outliers)
-    if min(times) * batch <= AT_ONCE * _nothing(batch, clock):
+    if share * min(times) * batch <= AT_ONCE * _nothing(batch, clock):
         return Gap(load, "at once", AT_ONCE_SAID)
-    return _point(load, summary, precision, flops, min(max(share, 0.0), 1.0))
+    return _point(load, summary, precision, flops, share)
 
 
 def _enough(
