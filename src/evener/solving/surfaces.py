@@ -1,0 +1,143 @@
+"""What a block of a graph exchanges, by its size alone: the surface law of the graph at hand.
+
+A block of v vertices in d dimensions has a surface of about v^((d - 1) / d). What lies on the rim
+of the whole touches nobody, so that all surfaces together are less than their sum by that of the
+whole; and no block can touch more of the others than they have. One partition tells the factor.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener import metrics
+from evener.arrays import FloatArray
+from evener.graphs import Graph
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
+from evener.partitions import Partition
+
+SAMPLE_BLOCKS, SPREAD = 16, 32.0  # of the partition that the law is fitted to: how many, how unlike
+MOST = 0.97  # exponent: at 1 there would be no surface, only volume
+RIM = 0.1  # by which slopes are less than the exponent: the larger a block, the more rim it has
+LEAST_INSIDE = 0.02  # part of all surfaces that lies between blocks
+NARROW = 4.0  # blocks whose sizes differ by less do not tell the exponent
+MANY = 3.0  # times its neighbours a partition must have blocks to tell how many there can be
+LARGE_BLOCKS = 0.3  # power of its surface by which a large block has more neighbours
+
+
+@dataclass(frozen=True)
+class Surface:
+    """Halos and neighbours of blocks of a graph of n vertices, estimated.
+
+    A block of v vertices sends about coefficient x v^exponent values, and receives as many;
+    with ever more blocks of one size each has `neighbours`.
+    """
+
+    n: int
+    coefficient: float
+    exponent: float
+    neighbours: float
+
+    def halos(self, vertices: FloatArray) -> FloatArray:
+        """(..., k) values that each block sends, of partitions into such blocks (..., k).
+
+        A block of no vertices is none, and a single block sends nothing.
+        """
+        p, total, inside = self._shares(vertices)
+        p = p / total
+        among = 1.0 - (p * p).sum(axis=-1, keepdims=True)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            halos = self.coefficient * inside * total * p * (1.0 - p) / among
+        return np.where(among > 1e-9, halos, 0.0)
+
+    def touching(self, vertices: FloatArray) -> FloatArray:
+        """(..., k) how many others each block touches, a number with a fraction."""
+        p, total, inside = self._shares(vertices)
+        count = (vertices > 0).sum(axis=-1, keepdims=True)
+        mean = total / np.maximum(count, 1)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            more = np.maximum(p / mean, 1.0) ** LARGE_BLOCKS
+        usual = np.maximum(self.neighbours * inside * more, 1.0)
+        return np.where(vertices > 0, np.minimum(usual, np.maximum(count - 1, 0)), 0.0)
+
+    def alone(self, vertices: FloatArray) -> FloatArray:
+        """Surface of blocks, in units of that of one vertex; none of no vertices."""
+        some = vertices > 0
+        return np.where(some, np.where(some, vertices, 1.0) ** self.exponent, 0.0)
+
+    def _shares(self, vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """Each block's surface alone, their sum, and what part of it lies between blocks."""
+        p = self.alone(np.asarray(vertices, np.float64))
+        total = np.maximum(p.sum(axis=-1, keepdims=True), 1e-300)
+        return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, LEAST_INSIDE, 1.0)
+
+
+def fit_surface(
+    graph: Graph, partition: Partition | None = None, *, seed: int = 7, threads: int = 1
+) -> Surface:
+    """Return the law of `graph`, by `partition` or by one of unlike blocks made for it; O(n + m).
+
+    Unlike blocks tell the exponent; where a partition has none, coordinates do.
+    """
+    exponent = None if graph.coords is None else _exponent_of(graph.coords)
+    if partition is not None and _tells(graph, partition, exponent):
+        return _fitted(graph, partition, exponent)
+    blocks = min(SAMPLE_BLOCKS, graph.n // 8)
+    if blocks < 2:
+        return Surface(graph.n, 1.0, 0.0, float(max(graph.n - 1, 1)))
+    targets = SPREAD ** -np.linspace(0.0, 1.0, blocks)
+    request = Request(targets, seed=seed, threads=threads, preset="fast")
+    light = graph if graph.vwgt is None else graph.with_(vwgt=None)
+    part = partition_with("metis", light, request).part
+    return _fitted(graph, Partition(part, blocks), None)
+
+
+def _exponent_of(coords: FloatArray) -> float:
+    """(d - 1) / d, d being the directions in which the points spread."""
+    spread = np.linalg.svd(np.cov(coords.T), compute_uv=False)
+    d = max(int((spread > 1e-9 * spread.max()).sum()), 1) if spread.max() > 0 else 1
+    return (d - 1) / d
+
+
+def _nearest_exponent(slope: float, coords: FloatArray | None) -> float:
+    """The exponent that unlike blocks tell: of points, that of a whole number of dimensions."""
+    if coords is None:
+        return float(np.clip(slope, 0.0, MOST))
+    whole = [(d - 1) / d for d in range(1, int(coords.shape[1]) + 1)]
+    return whole[int(np.argmin([abs(exponent - slope) for exponent in whole]))]
+
+
+def _tells(graph: Graph, partition: Partition, exponent: float | None) -> bool:
+    """Whether a partition's blocks are many, and where need be unlike enough, to fit the law."""
+    vertices = metrics.block_sizes(partition)
+    own = vertices[vertices > 0]
+    enough = own.size >= 4 and own.max() < 0.9 * graph.n
+    return bool(enough and (exponent is not None or own.max() >= NARROW * own.min()))
+
+
+def _fitted(graph: Graph, partition: Partition, exponent: float | None) -> Surface:
+    between = metrics.quotient(graph, partition)
+    vertices = metrics.block_sizes(partition).astype(np.float64)
+    both = np.bincount(between.block, between.sent + between.received, partition.k)
+    met = metrics.neighbours(between).astype(np.float64)
+    own = (vertices > 0) & (both > 0)
+    if own.sum() < 2:
+        return Surface(graph.n, 0.0, 0.0, 1.0)  # nothing hangs together: nothing is sent
+    if exponent is None:
+        x, y = np.log(vertices[own]), np.log(both[own])
+        slope = float(np.polyfit(x, y, 1)[0]) if np.ptp(x) > 0 else MOST
+        exponent = _nearest_exponent(slope + RIM, graph.coords)
+    unit = Surface(graph.n, 1.0, exponent, 1.0)
+    per_unit = unit.halos(np.where(own, vertices, 0.0))
+    coefficient = float(np.median(0.5 * both[own] / np.maximum(per_unit[own], 1e-12)))
+    return Surface(graph.n, coefficient, exponent, _neighbours(unit, vertices, met, own.sum()))
+
+
+def _neighbours(unit: Surface, vertices: FloatArray, met: FloatArray, count: int) -> float:
+    """Neighbours of a block among ever more of its size; few blocks tell a lower bound of it."""
+    usual = 3.0 / max(1.0 - unit.exponent, 1.0 - MOST)  # 6 in the plane, 9 in space
+    inside = 1.0 - float(unit.n) ** unit.exponent / float(unit.alone(vertices).sum())
+    seen = float(met[vertices > 0].mean()) / max(inside, 0.05)
+    return seen if count >= MANY * usual else max(seen, usual)
