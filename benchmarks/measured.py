@@ -1,6 +1,6 @@
 """Plans for seconds on the wall clock, beside equal blocks and METIS with speeds.
 
-    python benchmarks/measured.py --part a [--short] [--fresh] [--only CASE] [-o FILE]
+    python benchmarks/measured.py --part a [--short] [--runs 20] [--fresh] [--only CASE] [-o FILE]
     python benchmarks/measured.py --part bcd ...
 
 Part a: two ranks of MPI in real time, each bound to a core, one made slower by repeating its kernel
@@ -31,6 +31,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--part", choices=("a", "bcd"), required=True)
     parser.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
+    parser.add_argument("--runs", type=int, default=20, help="of each case")
     parser.add_argument("--fresh", action="store_true", help="run again what FILE holds")
     parser.add_argument("--only", choices=CASES, action="append", help="this case alone")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
@@ -41,7 +42,7 @@ def main():
     for name in chosen:
         if any(line["case"] == name for line in kept):
             continue
-        line = run_case(name, runs=3 if args.short else 20)
+        line = run_case(name, runs=3 if args.short else args.runs)
         kept.append(line)
         print(*rows(line), sep="\n", flush=True)
         if not args.short:

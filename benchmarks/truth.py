@@ -1,6 +1,6 @@
 """How well iterations are predicted, on two real cores made unequal: predicted against measured.
 
-    python benchmarks/truth.py [--short] [--fresh] [--only CASE] [-o FILE]
+    python benchmarks/truth.py [--short] [--runs 20] [--fresh] [--only CASE] [-o FILE]
 
 Two ranks of MPI, each bound to a core, multiply a sparse matrix and exchange their halo. The
 second core is made slower by repeating its kernel, or by rivals. Just before each of 20 runs both
@@ -51,6 +51,7 @@ JUDGED = tuple(CASES)[:4]
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
+    parser.add_argument("--runs", type=int, default=20, help="of each case")
     parser.add_argument("--fresh", action="store_true", help="run again what FILE holds")
     parser.add_argument("--only", choices=CASES, action="append", help="this case alone")
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
@@ -61,7 +62,7 @@ def main():
     for case in chosen:
         if any(line["case"] == case for line in kept):
             continue
-        line = run_case(case, runs=3 if args.short else 20)
+        line = run_case(case, runs=3 if args.short else args.runs)
         kept.append(line)
         print(row(line), flush=True)
         if not args.short:

@@ -23,7 +23,7 @@ while os.getppid() == int(sys.argv[2]):
 """
 
 
-def run_ranks(ranks, program, job, timeout=240.0):
+def run_ranks(ranks, program, job, timeout=400.0):
     """Run `python -m wall_clock.PROGRAM JOB` on so many ranks; return the record rank 0 prints."""
     if MPIEXEC is None:
         raise SystemExit("mpiexec is missing: python -m pip install 'evener[mpi]'")

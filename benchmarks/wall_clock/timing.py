@@ -40,11 +40,11 @@ class StandIn:
         self.x[: y.size] = y
 
 
-def sampled(own, repeat, window):
+def sampled(own, repeat, window, fewest=FEWEST):
     """What products take that begin within `window` seconds, `repeat` of them at a time [s]."""
     times = []
     begin = first = now()
-    while begin < first + window or len(times) < FEWEST:
+    while begin < first + window or len(times) < fewest:
         own.multiply(repeat)
         end = now()
         times.append(end - begin)

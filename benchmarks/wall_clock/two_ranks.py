@@ -22,6 +22,7 @@ from wall_clock.timing import FEWEST, StandIn, iterated, pin, sampled
 INSTANCE_SEED = 2026
 WORKLOAD = WORKLOADS["spmv"]
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 7 / 8, 15 / 16)  # of the first rank
+TURNS = 3  # in which they are sampled
 
 
 class Bench:
@@ -38,10 +39,13 @@ class Bench:
     def stand_in(self, load):
         return StandIn(self.A, self.work, load, from_end=self.comm.rank == self.comm.size - 1)
 
-    def together(self, own, window):
+    def together(self, own, window, fewest=FEWEST):
         """Sample all ranks at once: a list of times for each [s]."""
         self.comm.barrier()
-        return self.comm.allgather(sampled(own, self.repeat, window))
+        times = sampled(own, self.repeat, window, fewest)
+        if self.rest > 0:
+            self.comm.rest()
+        return self.comm.allgather(times)
 
     def settle_repeats(self):
         """Repeat kernels so often that an iteration of balanced blocks lasts as long as asked."""
@@ -56,17 +60,24 @@ class Bench:
         return inner
 
     def speed_samples(self):
-        """For each rank: (load [units], seconds) at several shares, all ranks at work."""
+        """For each rank: (load [units], seconds) at several shares, all ranks at work.
+
+        In turns, so that what the machine does meanwhile falls on all shares alike.
+        """
         scale = 2 * self.work.sum() / self.comm.size
-        found = []
-        for share in SHARES:
-            own = self.stand_in(scale * (share if self.comm.rank % 2 == 0 else 1 - share))
-            times = self.together(own, self.job["window"])
-            loads = self.comm.allgather(own.load)
-            found.append(
-                [(load, float(np.mean(one))) for load, one in zip(loads, times, strict=True)]
-            )
-        return [list(own) for own in zip(*found, strict=True)]
+        mine = [share if self.comm.rank % 2 == 0 else 1 - share for share in SHARES]
+        own = [self.stand_in(scale * share) for share in mine]
+        loads = self.comm.allgather([one.load for one in own])
+        times = [[[] for _ in own] for _ in loads]
+        for _ in range(TURNS):
+            for i, one in enumerate(own):
+                taken = self.together(one, self.job["window"] / TURNS, fewest=1)
+                for rank, found in enumerate(taken):
+                    times[rank][i] += found
+        return [
+            [(load, float(np.mean(own))) for load, own in zip(*pair, strict=True)]
+            for pair in zip(loads, times, strict=True)
+        ]
 
     def check(self, partition):
         """Whether the ranks multiply as SciPy does alone."""
