@@ -102,7 +102,9 @@ def test_after_a_kill_the_same_command_goes_on(evener, own):
     assert len((own / "s.toml.journal").read_text().splitlines()) == 3  # settings, 1 and 2
     (own / "hang").unlink()
     assert evener(*words).code == 0
-    assert loads.read_text().split() == ["1", "2", "4", "4", "8"]
+    tried = loads.read_text().split()
+    assert tried[:4] == ["1", "2", "4", "4"]
+    assert "8" in tried  # more than that are odd moments looked at again
     (device,) = read_speeds("s.toml")
     assert [s.load for s in device.samples] == [1, 2, 4, 8]
     assert device.capacity == math.inf
