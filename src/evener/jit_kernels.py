@@ -10,6 +10,10 @@ callers in C, of which there are none.
 `inner` kernels get no wrapper for callers in Python either, are not cached by themselves, and are
 compiled once for all numbers given as literals; all of which makes a fifth of the time that
 compiling takes. Called from Python they run as they stand, without compiling.
+
+counted=False, of a kernel and of all that it calls: references to arrays are not counted, which
+takes longer than the work itself where kernels hand many arrays to each other. They may then make
+no arrays, nor keep any.
 """
 
 # mypy: ignore-errors
@@ -32,8 +36,10 @@ _IMPORTS = re.compile(rb"^from (evener\.[\w.]*_kernels) import", re.MULTILINE)
 def njit(**options):
     """Compile a function for Python's calls, as numba.njit."""
 
+    counting = _counting(options)
+
     def compiled(function):
-        kernel = numba.njit(no_cfunc_wrapper=True, **options)(function)
+        kernel = numba.njit(no_cfunc_wrapper=True, **counting, **options)(function)
         if options.get("cache") and isinstance(kernel, Dispatcher):  # no dispatcher without a JIT
             kernel._cache = _KernelCache(function)  # noqa: SLF001
         return kernel
@@ -44,11 +50,18 @@ def njit(**options):
 def inner(**options):
     """Compile a function for the calls of other kernels alone; INNER is among its attributes."""
 
+    counting = _counting(options)
+
     def compiled(function):
         setattr(function, INNER, True)
-        return register_jitable(no_cfunc_wrapper=True, **options)(function)
+        return register_jitable(no_cfunc_wrapper=True, **counting, **options)(function)
 
     return compiled
+
+
+def _counting(options):
+    """Take `counted` out of the options; return what Numba calls it."""
+    return {} if options.pop("counted", True) else {"_nrt": False}
 
 
 class _KernelCache(FunctionCache):

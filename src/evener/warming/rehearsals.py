@@ -82,6 +82,16 @@ def volumes() -> None:
                 _plan(heavy, objective=objective)
 
 
+def seconds() -> None:
+    """Move vertices so that the slowest block gets faster."""
+    from evener.costs import costs_of
+    from evener.partitioning.seconds import refine_seconds
+
+    graph = next(places())
+    part = (np.arange(graph.n) * len(SPEEDS) // graph.n).astype(np.int32)
+    refine_seconds(graph, part, np.ones(graph.n), costs_of(_machine()))
+
+
 def propagation() -> None:
     """Divide graphs of very uneven degrees."""
     from evener.generating.rmat import rmat
@@ -275,4 +285,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "tree": tree,
     "contracts": contracts,
     "volumes": volumes,
+    "seconds": seconds,
 }

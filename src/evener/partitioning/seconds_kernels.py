@@ -1,0 +1,467 @@
+"""Kernels that move vertices so that the slowest block gets faster: exact seconds, move by move.
+
+A block's seconds are its compute, what it exchanges with each neighbouring block, and a fixed
+cost. The Ledger of volumes_kernels knows how many neighbours a vertex has in each block, so all
+moves of a vertex are priced in one pass over its neighbours' few entries.
+"""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.jit_kernels import inner, njit
+from evener.partitioning.fm_kernels import HUB
+from evener.partitioning.volumes_kernels import CLOSED, move
+from evener.partitioning.volumes_kernels import _open as open_table
+
+MOST_BLOCKS = 32  # that a vertex may touch and still move: weighing it takes their square
+FRONTIER = 32  # vertices that a chain of moves chooses from
+LOOKS = 30  # entries that take as long as what does not depend on them
+DEPTH = 64  # moves of the longest chain
+KNOWN, WAITING = 1, 2  # flags of vertices at a boundary, and of those in the queue
+NEVER = np.inf
+
+
+class Model(NamedTuple):
+    """What makes seconds of loads and values; s pieces of the speed curves of k devices.
+
+    first, last (k,) int64: each device's pieces; left, speed, slope (s,): where each begins
+    [units], speed there [units/s] and its slope [1/s]; alpha (k, k) [s], beta (k, k) [s per
+    value]; fixed (k,) [s]; smooth: a message of fewer values counts in proportion, so that it is
+    worth making smaller until it is gone; overlap: exchange goes on beside the interior's compute.
+    """
+
+    first: np.ndarray
+    last: np.ndarray
+    left: np.ndarray
+    speed: np.ndarray
+    slope: np.ndarray
+    alpha: np.ndarray
+    beta: np.ndarray
+    fixed: np.ndarray
+    smooth: float
+    overlap: bool
+
+
+class Totals(NamedTuple):
+    """Sums of every block (k,): load [units], weight, memory [B], size in vertices, outer (load
+    at the boundary), compute, exchange, seconds [s], powered (seconds by those of reference, to
+    the power), piece (of its speed curve).
+    """
+
+    load: np.ndarray
+    weight: np.ndarray
+    memory: np.ndarray
+    size: np.ndarray
+    outer: np.ndarray
+    compute: np.ndarray
+    exchange: np.ndarray
+    seconds: np.ndarray
+    powered: np.ndarray
+    piece: np.ndarray
+
+
+class Bounds(NamedTuple):
+    """Of vertices (n,): work [units], weight, n_bytes; of blocks (k,): low, high, caps on them."""
+
+    work: np.ndarray
+    weight: np.ndarray
+    n_bytes: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+    caps: np.ndarray
+
+
+class Desk(NamedTuple):
+    """Room to weigh one vertex: slot (k,) is -1 before and after; for its d blocks (d,): ids,
+    held (neighbours there), lone (of those, whose only neighbour in its block it is), leaving
+    (their work that would be at no boundary), drop and rise (exchange won where it leaves, and
+    by the others); has (d x d,): neighbours of one block that touch another one already.
+
+    To search: queue, lock (n,), zero before and after; front, keys (FRONTIER,): the vertices that
+    a chain chooses from; moved, came_from (DEPTH,): its moves.
+    """
+
+    slot: np.ndarray
+    ids: np.ndarray
+    held: np.ndarray
+    lone: np.ndarray
+    leaving: np.ndarray
+    drop: np.ndarray
+    rise: np.ndarray
+    has: np.ndarray
+    queue: np.ndarray
+    lock: np.ndarray
+    front: np.ndarray
+    keys: np.ndarray
+    moved: np.ndarray
+    came_from: np.ndarray
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _pay(model, b, c, values):
+    """Seconds that block b spends on exchanging so many values with c."""
+    if values <= 0:
+        return 0.0
+    part = min(1.0, values / model.smooth)
+    return model.alpha[b, c] * part * (2.0 - part) + model.beta[b, c] * values
+
+
+@inner(error_model="numpy", counted=False)
+def _compute(model, piece, b, load):
+    """Seconds that b computes at a load that lies near piece, and its piece."""
+    while piece + 1 < model.last[b] and model.left[piece + 1] <= load:
+        piece += 1
+    while piece > model.first[b] and model.left[piece] > load:
+        piece -= 1
+    above = max(load - model.left[piece], 0.0)  # before the first knot, speed is constant
+    return load / (model.speed[piece] + model.slope[piece] * above), piece
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _seconds(model, b, load, compute, outer, exchange):
+    if load <= 0 and exchange <= 0:
+        return 0.0
+    if not model.overlap:
+        return compute + exchange + model.fixed[b]
+    edge = compute * min(1.0, outer / load) if load > 0 else 0.0
+    return max(compute - edge, exchange) + edge + model.fixed[b]
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _powered(seconds, reference, doublings):
+    x = seconds / reference
+    for _ in range(doublings):
+        x *= x
+    return x
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _between(ledger, b, c):
+    return np.int64(ledger.sent[b, c]) + np.int64(ledger.sent[c, b])
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _look(ledger, model, bounds, v, to, desk):
+    """Lay out what v and its neighbours touch, block `to` with them; returns
+    (d, slot of its own block, work of neighbours that would come to a boundary if it left).
+    """
+    p = np.int64(ledger.part[v])
+    if ledger.length[v] == CLOSED:
+        open_table(ledger, v)
+    first = np.int64(ledger.xadj[v])
+    d = np.int64(0)
+    for i in range(first, first + ledger.length[v]):
+        desk.ids[d], desk.held[d] = ledger.blocks[i], ledger.counts[i]
+        desk.slot[ledger.blocks[i]] = d
+        d += 1
+    for turn in range(2):
+        b = p if turn == 0 else to
+        if desk.slot[b] < 0:
+            desk.ids[d], desk.held[d] = b, 0
+            desk.slot[b] = d
+            d += 1
+    for i in range(d):
+        desk.lone[i], desk.leaving[i] = 0, 0.0
+    for i in range(d * d):
+        desk.has[i] = 0
+    entering = 0.0
+    for e in range(first, ledger.xadj[v + 1]):
+        u = np.int64(ledger.adjncy[e])
+        if ledger.length[u] == CLOSED:
+            open_table(ledger, u)
+        r = ledger.part[u]
+        row = np.int64(desk.slot[r])
+        start, size = np.int64(ledger.xadj[u]), ledger.length[u]
+        lone, inside = 0, 0
+        for i in range(start, start + size):
+            b = ledger.blocks[i]
+            at = desk.slot[b]
+            if at >= 0:
+                desk.has[row * d + at] += 1
+                if b == p and ledger.counts[i] == 1:
+                    lone = 1
+            inside += b == r
+        desk.lone[row] += lone
+        if model.overlap:
+            if r == p:
+                entering += bounds.work[u] if size == 1 else 0.0
+            elif lone == 1 and size == 1 + inside:
+                desk.leaving[row] += bounds.work[u]
+    home = np.int64(desk.slot[p])
+    for i in range(d):
+        desk.slot[desk.ids[i]] = -1
+    return d, home, entering
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _stop_sending(ledger, model, d, home, desk):
+    """Price what v's block no longer exchanges without v, in drop and rise; returns its sum."""
+    p = desk.ids[home]
+    total = 0.0
+    for i in range(d):
+        desk.drop[i], desk.rise[i] = 0.0, 0.0
+        if i == home or desk.held[i] == 0:
+            continue
+        b = desk.ids[i]
+        values = _between(ledger, p, b)
+        fewer = values - 1 - desk.lone[i]
+        desk.drop[i] = _pay(model, p, b, fewer) - _pay(model, p, b, values)
+        desk.rise[i] = _pay(model, b, p, fewer) - _pay(model, b, p, values)
+        total += desk.drop[i]
+    return total
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _settle(model, totals, b, load, outer, exchange, reference, doublings, store):
+    """What b's share of the sum changes by at another load and exchange; stores them if told."""
+    compute, piece = totals.compute[b], totals.piece[b]
+    if load != totals.load[b]:
+        compute, piece = _compute(model, piece, b, max(load, 0.0))
+    seconds = _seconds(model, b, load, compute, outer, exchange)
+    powered = _powered(seconds, reference, doublings)
+    change = powered - totals.powered[b]
+    if store:
+        totals.load[b], totals.outer[b], totals.exchange[b] = load, outer, exchange
+        totals.compute[b], totals.piece[b] = compute, piece
+        totals.seconds[b], totals.powered[b] = seconds, powered
+    return change
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _price(
+    ledger, model, totals, bounds, v, d, home, to, dropped, entering, reference, doublings, store,
+    desk,
+):  # fmt: skip
+    """What the sum of powers changes by when v moves from slot home to slot `to`."""
+    p, q, w = desk.ids[home], desk.ids[to], bounds.work[v]
+    held = desk.held[home]
+    values = _between(ledger, p, q)
+    now = values - (desk.held[to] > 0) - desk.lone[to]
+    now += (held > 0) + held - desk.has[home * d + to]
+    at_p = dropped - desk.drop[to] + _pay(model, p, q, now) - _pay(model, p, q, values)
+    at_q = _pay(model, q, p, now) - _pay(model, q, p, values)
+    change, apart = 0.0, held
+    for i in range(d):
+        if i == home or i == to or desk.held[i] == 0:
+            continue
+        b = desk.ids[i]
+        apart += desk.held[i]
+        values = _between(ledger, q, b)
+        now = values + 1 + desk.held[i] - desk.has[i * d + to]
+        at_q += _pay(model, q, b, now) - _pay(model, q, b, values)
+        at_b = desk.rise[i] + _pay(model, b, q, now) - _pay(model, b, q, values)
+        if at_b != 0.0:
+            change += _settle(
+                model, totals, b, totals.load[b], totals.outer[b], totals.exchange[b] + at_b,
+                reference, doublings, store,
+            )  # fmt: skip
+    outside = apart - held + desk.held[to]
+    change += _settle(
+        model, totals, p, totals.load[p] - w,
+        totals.outer[p] + entering - (w if outside > 0 else 0.0), totals.exchange[p] + at_p,
+        reference, doublings, store,
+    )  # fmt: skip
+    change += _settle(
+        model, totals, q, totals.load[q] + w,
+        totals.outer[q] - desk.leaving[to] + (w if apart > 0 else 0.0), totals.exchange[q] + at_q,
+        reference, doublings, store,
+    )  # fmt: skip
+    return change
+
+
+@inner(error_model="numpy", counted=False)
+def weigh(ledger, model, totals, bounds, v, reference, doublings, desk):
+    """The best move of v within bounds: (change of the sum of powers, block or -1)."""
+    p, w, m = np.int64(ledger.part[v]), bounds.weight[v], bounds.n_bytes[v]
+    if totals.size[p] <= 1 or totals.weight[p] - w < bounds.low[p]:
+        return NEVER, -1
+    if ledger.length[v] == CLOSED:
+        open_table(ledger, v)
+    if ledger.length[v] > MOST_BLOCKS:
+        return NEVER, -1
+    d, home, entering = _look(ledger, model, bounds, v, p, desk)
+    dropped = _stop_sending(ledger, model, d, home, desk)
+    least, best = NEVER, -1
+    for i in range(d):
+        q = desk.ids[i]
+        if i == home or totals.weight[q] + w > bounds.high[q]:
+            continue
+        if totals.memory[q] + m > bounds.caps[q]:
+            continue
+        change = _price(
+            ledger, model, totals, bounds, v, d, home, i, dropped, entering, reference, doublings,
+            False, desk,
+        )  # fmt: skip
+        if change < least:
+            least, best = change, np.int64(q)
+    return least, best
+
+
+@inner(error_model="numpy", counted=False)
+def commit(ledger, model, totals, bounds, v, q, reference, doublings, desk):
+    """Move v to block q and keep all books right; returns what the sum of powers changed by."""
+    p = ledger.part[v]
+    d, home, entering = _look(ledger, model, bounds, v, q, desk)
+    dropped = _stop_sending(ledger, model, d, home, desk)
+    to = 0
+    while desk.ids[to] != q:
+        to += 1
+    change = _price(
+        ledger, model, totals, bounds, v, d, home, to, dropped, entering, reference, doublings,
+        True, desk,
+    )  # fmt: skip
+    for i in range(move(ledger, v, q)):
+        ledger.change[ledger.changed[i]] = 0
+    totals.weight[p] -= bounds.weight[v]
+    totals.weight[q] += bounds.weight[v]
+    totals.memory[p] -= bounds.n_bytes[v]
+    totals.memory[q] += bounds.n_bytes[v]
+    totals.size[p] -= 1
+    totals.size[q] += 1
+    return change
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _is_hot(ledger, totals, v, hot):
+    """Whether v is at a boundary, and it or a block it touches takes at least `hot` seconds."""
+    if ledger.xadj[v + 1] - ledger.xadj[v] > HUB:
+        return False
+    if ledger.length[v] == CLOSED:
+        open_table(ledger, v)
+    p = ledger.part[v]
+    first = np.int64(ledger.xadj[v])
+    touches, found = False, totals.seconds[p] >= hot
+    for i in range(first, first + ledger.length[v]):
+        b = ledger.blocks[i]
+        touches |= b != p
+        found |= totals.seconds[b] >= hot
+    return touches and found
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _looks(ledger, v):
+    """What weighing v costs, in adjacency entries."""
+    return np.int64(ledger.xadj[v + 1]) - np.int64(ledger.xadj[v]) + LOOKS
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _least(keys, size):
+    """Where the least of the first keys is."""
+    at = 0
+    for i in range(1, size):
+        if keys[i] < keys[at]:
+            at = i
+    return at
+
+
+@inner(error_model="numpy", counted=False)
+def _reprice(ledger, model, totals):
+    """Work out compute, exchange and seconds of all blocks; returns the longest seconds."""
+    k, longest = totals.load.size, 0.0
+    for b in range(k):
+        exchange = 0.0
+        for c in range(k):
+            exchange += _pay(model, b, c, _between(ledger, b, c))
+        compute, piece = _compute(model, totals.piece[b], b, totals.load[b])
+        totals.exchange[b], totals.compute[b], totals.piece[b] = exchange, compute, piece
+        load, outer = totals.load[b], totals.outer[b]
+        totals.seconds[b] = _seconds(model, b, load, compute, outer, exchange)
+        longest = max(longest, totals.seconds[b])
+    return longest
+
+
+@njit(cache=True, nogil=True, error_model="numpy", counted=False)
+def search(
+    ledger, model, totals, bounds, doublings, heat, depth, most_lost, n_queued, most_looks, flag,
+    desk,
+):  # fmt: skip
+    """Search from every seed in turn for less sum of seconds**(2**doublings).
+
+    A chain of up to `depth` moves begins at each seed: the best move of the vertices around it,
+    even at a loss, then the next; those after the best point are taken back. Seeds are
+    desk.queue[:n_queued], then the neighbours of what has moved. Passed over are those at no
+    block of at least `heat` of the longest seconds. flag (n,) is KNOWN, before and after, of all
+    vertices that are or were at a boundary. Ends after most_looks adjacency entries weighed;
+    returns (moves kept, looks).
+    """
+    queue, lock, front, keys = desk.queue, desk.lock, desk.front, desk.keys
+    moved, came_from = desk.moved, desk.came_from
+    reference = _reprice(ledger, model, totals)
+    hot = heat * reference
+    for b in range(totals.seconds.size):
+        totals.powered[b] = _powered(totals.seconds[b], reference, doublings)
+    for i in range(n_queued):
+        flag[queue[i]] = WAITING
+    head, kept, looks = 0, 0, 0
+    while n_queued > 0 and looks < most_looks:
+        v = np.int64(queue[head])
+        head = 0 if head + 1 == queue.size else head + 1
+        n_queued -= 1
+        flag[v] = KNOWN
+        if not _is_hot(ledger, totals, v, hot):
+            continue
+        looks += _looks(ledger, v)
+        change, to = weigh(ledger, model, totals, bounds, v, reference, doublings, desk)
+        if to < 0 or change > most_lost:
+            continue
+        front[0], keys[0] = v, change
+        size, n_moved, n_best, gained, best = 1, 0, 0, 0.0, -1e-12
+        while n_moved < depth and size > 0:
+            i = _least(keys, size)
+            v, key = front[i], keys[i]
+            looks += _looks(ledger, v)
+            change, to = weigh(ledger, model, totals, bounds, v, reference, doublings, desk)
+            keys[i] = change
+            if to >= 0 and change > key and _least(keys, size) != i:
+                continue
+            size -= 1
+            front[i], keys[i] = front[size], keys[size]
+            if to < 0 or gained + change > most_lost:
+                break
+            moved[n_moved], came_from[n_moved] = v, ledger.part[v]
+            n_moved += 1
+            gained += commit(ledger, model, totals, bounds, v, to, reference, doublings, desk)
+            lock[v] = 1
+            if gained < best:
+                best, n_best = gained, n_moved
+            if n_moved == depth:
+                break
+            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
+                u = np.int64(ledger.adjncy[e])
+                if lock[u] == 1 or not _is_hot(ledger, totals, u, hot):
+                    continue
+                i = 0
+                while i < size and front[i] != u:
+                    i += 1
+                if i == FRONTIER:
+                    continue
+                looks += _looks(ledger, u)
+                change, _ = weigh(ledger, model, totals, bounds, u, reference, doublings, desk)
+                front[i], keys[i] = u, change
+                size = max(size, i + 1)
+        for i in range(n_moved):
+            lock[moved[i]] = 0
+        while n_moved > n_best:
+            n_moved -= 1
+            commit(
+                ledger, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
+                doublings, desk,
+            )  # fmt: skip
+        kept += n_best
+        for i in range(n_best):
+            v = moved[i]
+            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
+                u = ledger.adjncy[e]
+                if flag[u] != WAITING:
+                    flag[u] = WAITING
+                    tail = head + n_queued
+                    queue[tail if tail < queue.size else tail - queue.size] = u
+                    n_queued += 1
+    for i in range(n_queued):
+        at = head + i
+        flag[queue[at if at < queue.size else at - queue.size]] = KNOWN
+    return kept, looks
