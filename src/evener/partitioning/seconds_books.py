@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -26,7 +27,7 @@ class Prices:
 
     def __post_init__(self) -> None:
         # A kernel would be compiled anew for arrays that may not be written.
-        arrays = {
+        arrays: dict[str, Any] = {
             field.name: np.require(value, None, ["C", "W"])
             for field in fields(self.costs)
             if isinstance(value := getattr(self.costs, field.name), np.ndarray)
