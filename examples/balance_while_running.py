@@ -29,7 +29,7 @@ def work(comm):
     first = starts_of(sizes)[comm.rank]
     A, b = rows_of(first, first + sizes[comm.rank])
     x = np.zeros(N)
-    balancer = ev.Balancer((), sizes)  # 1: no models, these sizes
+    balancer = ev.Balancer(sizes=sizes)  # 1: no models, these sizes
     for iteration in range(ITERATIONS):
         first = starts_of(sizes)[comm.rank]
         diagonal = A[np.arange(b.size), first + np.arange(b.size)]

@@ -186,6 +186,9 @@ def test_limits_without_room_are_refused_at_once():
             Balancer((), [8, 8], **options)
     with pytest.raises(InfeasibleError):
         Balancer([Constant(1.0, capacity=3.0)] * 2, [8, 8])
+    assert Balancer(sizes=[8, 8]).observe([1.0, 9.0]) is not None
+    with pytest.raises(InputError, match="needs the sizes"):
+        Balancer()
 
 
 @pytest.mark.parametrize(

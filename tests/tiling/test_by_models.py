@@ -59,6 +59,14 @@ def test_fpm_kl_on_models_says_that_area_alone_counts():
     assert tiled.makespan < tile(MACHINE, (36, 36), method="kl").makespan
 
 
+def test_fpm_kl_ends_where_whole_blocks_allow_no_more():
+    # A row of 16 is a tenth of what the slower one has: no heights agree to five hundredths.
+    tiled = tile([3.1, 1.4], (16, 16), method="fpm-kl")
+    assert tiled.seconds.max() > 1.05 * tiled.seconds.min()
+    assert tiled.tiling.height.tolist() == [11, 5]
+    assert not any("converge" in note for note in tiled.notes)
+
+
 def test_capacities_bind():
     models = [Constant(10.0, capacity=200.0), Constant(1.0), Constant(1.0)]
     tiled = tile(models, (20, 20), method="1.5d")

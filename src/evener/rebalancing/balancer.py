@@ -1,6 +1,6 @@
 """Balancer: sizes evened out while a program runs, from the times of its own iterations.
 
-    balancer = ev.Balancer(models, sizes)           # models: of each device, or () for none
+    balancer = ev.Balancer(sizes=sizes)             # or (models, sizes): what is known of each
     new = balancer.observe(times)                   # after each iteration
     if new is not None: ...                         # move data: these are the sizes now
 
@@ -58,8 +58,8 @@ class Move(NamedTuple):
 class Balancer:
     """Decides after each iteration whether other sizes are worth moving data.
 
-    models: a SpeedModel for each of k devices, or none, as `()`. sizes (k,): whole units that each
-    has now. tolerance: times that differ by less are even, and gains below half of it are not worth
+    models: a SpeedModel for each of k devices, or none. sizes (k,): whole units that each has now;
+    they are needed. tolerance: times that differ by less are even, and gains below half of it are not worth
     a move.
     low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that every
     device goes on being measured.
@@ -72,14 +72,16 @@ class Balancer:
 
     def __init__(
         self,
-        models: Sequence[SpeedModel],
-        sizes: npt.ArrayLike,
+        models: Sequence[SpeedModel] = (),
+        sizes: npt.ArrayLike | None = None,
         *,
         tolerance: float = 0.05,
         low: npt.ArrayLike | None = None,
         high: npt.ArrayLike | None = None,
         names: Sequence[str] = (),
     ) -> None:
+        if sizes is None:
+            raise InputError("a balancer needs the sizes that devices have: Balancer(sizes=...)")
         self.sizes = as_integers(sizes, "sizes").copy()
         self.n, k = int(self.sizes.sum()), self.sizes.size
         if k == 0 or self.n < 1 or self.sizes.min() < 0:

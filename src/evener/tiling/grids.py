@@ -77,7 +77,8 @@ def grid_of_surfaces(
     """Divide shape = (rows, columns) [blocks] into a grid by surfaces whose area is in blocks.
 
     n_columns: as for `grid_columns`. It has converged where the slowest of the devices takes at
-    most 1 + tolerance times as long as the fastest. Raises UsageError where n_columns does not
+    most 1 + tolerance times as long as the fastest, or where a round would change no column's width
+    by more than a block: then whole blocks allow no more. Raises UsageError where n_columns does not
     divide the number of devices, InfeasibleError where a column cannot take its share.
     """
     columns = grid_columns(len(surfaces), n_columns)
@@ -90,6 +91,8 @@ def grid_of_surfaces(
             break  # from here on it would go round in circles
         tried.add(tuple(widths.tolist()))
         found, shares = _round(surfaces, columns, widths, shape, tolerance, block, number)
+        if np.abs(whole_shares(shares, shape[1]) - widths).max() <= 1:
+            found = found._replace(converged=True)
         if best is None or found.seconds.max() < best.seconds.max():
             best = found
         if found.converged:
