@@ -10,6 +10,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import attrgetter
 from typing import Protocol
 
 import numpy as np
@@ -159,10 +161,16 @@ def pooled(samples: Iterable[Sample]) -> list[Sample]:
     Of several at one load the mean time counts, weighted by repetitions; a stopped one ("slower")
     only where nothing else is known.
     """
+    ordered = sorted(samples, key=_load)
+    if all(one.load < other.load for one, other in pairwise(ordered)):
+        return ordered
     by_load: dict[float, list[Sample]] = {}
-    for sample in samples:
+    for sample in ordered:
         by_load.setdefault(sample.load, []).append(sample)
-    return [_mean(by_load[load]) for load in sorted(by_load)]
+    return [_mean(alike) for alike in by_load.values()]
+
+
+_load = attrgetter("load")
 
 
 def _mean(alike: list[Sample]) -> Sample:

@@ -19,6 +19,7 @@ from evener.errors import InputError
 from evener.models_piecewise import Number, Piecewise, checked, like, time_at
 
 STEPS = 100  # bisection alone needs 64
+STRAIGHT = 1e-9  # of the largest bend: the secants about a point are one
 
 
 class Turns(NamedTuple):
@@ -180,17 +181,21 @@ class Akima:
 
 
 def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
-    """Akima's derivatives at the points, by SciPy, after adding three either side."""
-    from scipy.interpolate import Akima1DInterpolator
+    """Akima's derivatives at the points, three points of the same speed standing either side.
 
-    before, behind = loads[0] * np.array([0, 1 / 3, 2 / 3]), loads[-1] * np.array([4 / 3, 5 / 3, 2])
-    x = np.concatenate([before, loads, behind])
-    y = np.concatenate([np.repeat(speeds[0], 3), speeds, np.repeat(speeds[-1], 3)])
-    try:
-        curve = Akima1DInterpolator(x, y)
-    except ValueError:  # slopes beyond a float's range
-        return np.full_like(loads, np.nan)
-    slopes: FloatArray = curve.c[2][3 : 3 + loads.size].copy()
+    As SciPy's Akima1DInterpolator has them: the mean of the secants left and right, each weighted
+    by how little the two on the other side of it differ.
+    """
+    secants = np.zeros(loads.size + 5)
+    secants[3:-3] = np.diff(speeds) / np.diff(loads)
+    bends = np.abs(np.diff(secants))
+    both = bends[2:] + bends[:-2]
+    slopes = 0.5 * (secants[3:] + secants[:-3])
+    bent = both > STRAIGHT * both.max()
+    share = bends[:-2][bent] / both[bent]
+    left, right = secants[1:-2][bent], secants[2:-1][bent]
+    slopes[bent] = left + share * (right - left)
+    slopes = slopes[1:-1]
     slopes[[0, -1]] = 0.0  # as they are, to rounding
     return slopes
 

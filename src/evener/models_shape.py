@@ -22,11 +22,7 @@ def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
     points = list(zip(loads.tolist(), speeds.tolist(), strict=True))
     kept = np.zeros(loads.size, dtype=np.bool_)
     kept[_rising(points, top)] = True
-    least = np.inf
-    for i in range(top, loads.size):
-        if speeds[i] <= least:
-            kept[i] = True
-            least = speeds[i]
+    kept[top:] = speeds[top:] <= np.minimum.accumulate(speeds[top:])
     return kept
 
 

@@ -58,8 +58,8 @@ class Move(NamedTuple):
 class Balancer:
     """Decides after each iteration whether other sizes are worth moving data.
 
-    models: a SpeedModel for each of k devices, or none. sizes (k,): whole units that each has now;
-    they are needed. tolerance: times that differ by less are even, and gains below half of it are not worth
+    models: a SpeedModel for each of k devices, or none. sizes (k,), needed: whole units that each
+    has now. tolerance: times that differ by less are even, and gains below half of it are not worth
     a move.
     low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that every
     device goes on being measured.

@@ -77,24 +77,26 @@ def grid_of_surfaces(
     """Divide shape = (rows, columns) [blocks] into a grid by surfaces whose area is in blocks.
 
     n_columns: as for `grid_columns`. It has converged where the slowest of the devices takes at
-    most 1 + tolerance times as long as the fastest, or where a round would change no column's width
+    most 1 + tolerance times as long as the fastest, or where rounds go on to change no column's width
     by more than a block: then whole blocks allow no more. Raises UsageError where n_columns does not
     divide the number of devices, InfeasibleError where a column cannot take its share.
     """
     columns = grid_columns(len(surfaces), n_columns)
     shares = np.ones(len(columns))
     best: Grid | None = None
+    best_widths = np.zeros(len(columns), np.int64)
     tried: set[tuple[int, ...]] = set()
     for number in range(1, ROUNDS + 1):
         widths = whole_shares(shares, shape[1])
-        if tuple(widths.tolist()) in tried:
-            break  # from here on it would go round in circles
+        if tuple(widths.tolist()) in tried:  # from here on it would go round in circles
+            assert best is not None
+            if np.abs(widths - best_widths).max() <= 1:
+                best = best._replace(converged=True)
+            break
         tried.add(tuple(widths.tolist()))
         found, shares = _round(surfaces, columns, widths, shape, tolerance, block, number)
-        if np.abs(whole_shares(shares, shape[1]) - widths).max() <= 1:
-            found = found._replace(converged=True)
         if best is None or found.seconds.max() < best.seconds.max():
-            best = found
+            best, best_widths = found, widths
         if found.converged:
             break
     assert best is not None
