@@ -77,9 +77,9 @@ def grid_of_surfaces(
     """Divide shape = (rows, columns) [blocks] into a grid by surfaces whose area is in blocks.
 
     n_columns: as for `grid_columns`. It has converged where the slowest of the devices takes at
-    most 1 + tolerance times as long as the fastest, or where rounds go on to change no column's width
-    by more than a block: then whole blocks allow no more. Raises UsageError where n_columns does not
-    divide the number of devices, InfeasibleError where a column cannot take its share.
+    most 1 + tolerance times as long as the fastest, or where rounds go on to change no column's
+    width by more than a block: then whole blocks allow no more. Raises UsageError where n_columns
+    does not divide the number of devices, InfeasibleError where a column cannot take its share.
     """
     columns = grid_columns(len(surfaces), n_columns)
     shares = np.ones(len(columns))
