@@ -40,6 +40,7 @@ _HOME = {
     "Platform": "evener.platforms",
     "Prediction": "evener.plans",
     "Reading": "evener.filing",
+    "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
     "Sample": "evener.samples",
     "Sizes": "evener.sizing",
@@ -76,6 +77,7 @@ _HOME = {
     "read_platform": "evener.filing.platforms",
     "read_speeds": "evener.filing.speeds",
     "refine": "evener.partitioning.refine",
+    "replan": "evener.replanning",
     "rib_blocks": "evener.partitioning.geometric",
     "solve_sizes": "evener.sizing",
     "target_sizes": "evener.sizing",
@@ -127,6 +129,8 @@ if TYPE_CHECKING:
     from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
     from evener.platforms import Connection, Device, Level, Link, Platform
     from evener.rebalancing.balancer import Balancer
+    from evener.rebalancing.rebalancer import Rebalancer
+    from evener.replanning import replan
     from evener.reporting.html import write_report
     from evener.samples import DeviceSpeeds, Sample
     from evener.sizing import (

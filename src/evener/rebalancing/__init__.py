@@ -4,6 +4,9 @@ regret.py      Regret: moves when what was lost has reached the price of a move
 watching.py    what a device's recent times say of it: means, changes, trends
 simulation.py  runs of rules (rules.py) on devices that drift (drifts.py), beside the best in
                hindsight (hindsight.py)
+rebalancer.py  Rebalancer: observe(times) gives a move that pays, or None; deciding.py is its head,
+               proposing.py what could be moved, moving.py what that takes, spreads.py the ideal
+diary.py       the file of decisions, which replaying.py makes again
 balancer.py    Balancer: observe(times) gives new sizes where these pay, or None
 learning.py    what is known of one device: a partial speed model, refined by each observation
 constant.py    the traditional balancer, to compare with: one speed a device, the last one seen

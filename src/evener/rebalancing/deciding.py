@@ -1,0 +1,264 @@
+"""Decider: from the times of an iteration to "stay" or "move", and the line that says why.
+
+What is moved is not its business: it knows each device's load, what its model says that takes, and
+what else the device does. Whoever holds the data proposes what could be moved and what that would
+bring; the best proposal is taken, or none. Everything it is told is in the line, so that
+decisions can be made again from their file alone (replaying.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
+from evener.rebalancing.spreads import spread
+
+Line = dict[str, Any]
+LEARNT = 0.5  # of a measured move's excess over what its bytes take: the newest counts so much
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """Where things are, arrays (k,) in the devices' order.
+
+    loads [units]; compute [s]: what the models say for these; other [s]: communication and fixed
+    costs; idle_rates [units/s]: speeds where a load is zero; high [units]: memory; per_unit
+    [s/unit]: what moving one unit to or from the device takes.
+    """
+
+    loads: FloatArray
+    compute: FloatArray
+    other: FloatArray
+    idle_rates: FloatArray
+    high: FloatArray
+    per_unit: FloatArray
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            values = [np.inf if x is None else x for x in getattr(self, field.name)]
+            object.__setattr__(self, field.name, np.asarray(values, np.float64))
+
+    @property
+    def k(self) -> int:
+        """Number of devices."""
+        return int(self.loads.size)
+
+    def slowness(self, times: FloatArray) -> FloatArray:
+        """(k,) times [s] by what the models say; NaN where a device has nothing to do."""
+        busy = (self.loads > 0) & (self.compute > 0)
+        return np.asarray(np.where(busy, times / np.where(busy, self.compute, 1.0), np.nan))
+
+    def rates(self, slowness: FloatArray) -> FloatArray:
+        """(k,) speeds at a slowness [units/s]."""
+        busy = (self.loads > 0) & (self.compute > 0)
+        rates = np.where(busy, self.loads / np.where(busy, self.compute, 1.0), self.idle_rates)
+        return np.asarray(rates / slowness)
+
+    def as_line(self) -> Line:
+        """Return lists of plain numbers, None for infinity."""
+        return {name: plain(values) for name, values in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """One way to move: what an iteration takes after it, and what the data takes to travel [s].
+
+    kind: how it was found. data: a digest of where everything would be. moved [units].
+    """
+
+    kind: str
+    seconds: float
+    transfer: float
+    moved: float
+    data: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """What was decided after an iteration.
+
+    move: the proposal taken, or None. now [s]: what an iteration takes as things are; saving [s per
+    iteration] that a move is thought to bring; regret, cost [s]: see regret.py. slowness (k,).
+    silent (k,): for how many iterations each device has told nothing.
+    """
+
+    move: int | None
+    proposals: tuple[Proposal, ...]
+    now: float
+    saving: float
+    regret: float
+    cost: float
+    slowness: FloatArray
+    silent: npt.NDArray[np.int64]
+
+
+# slowness (k,), loads aimed at (k,) [units] -> what could be done.
+Propose = Callable[[FloatArray, FloatArray], Sequence[Proposal]]
+
+
+class Decider:
+    """See the head of this file. rebuild [s]: what a move takes beside its bytes, until measured.
+
+    Read: `rebuild`, as learnt; `state`; `count`, iterations so far.
+    """
+
+    def __init__(self, state: State, rebuild: float, noise_floor: float = NOISE_FLOOR) -> None:
+        if not (np.isfinite(rebuild) and rebuild >= 0):
+            raise InputError(f"rebuild seconds must be finite and not negative, not {rebuild}")
+        if not 0 <= noise_floor < 1:
+            raise InputError(f"the noise floor must lie in [0, 1), not {noise_floor}")
+        self.state, self.rebuild = state, float(rebuild)
+        self._regret = Regret(state.k, noise_floor)
+        self._was_measured = False
+        self._reach = 1.0  # seconds of what was last proposed, by those of loads cut anywhere
+        self._scale = 1.0  # the same of what the data takes to travel
+        self._taken: Proposal | None = None
+
+    @property
+    def count(self) -> int:
+        """Iterations observed."""
+        return self._regret.watch.count
+
+    def decide(self, times: FloatArray, propose: Propose) -> Decision:
+        """Take in times (k,) [s], NaN where a device tells none, and decide.
+
+        propose: asked only where regret has reached the estimated cost.
+        """
+        verdict = self._regret.judge(self.state.slowness(times), self._estimate)
+        price, proposals, move = verdict.price, tuple[Proposal, ...](), None
+        if verdict.moves:
+            loads, _ = self._aim(verdict.slowness)
+            proposals = tuple(propose(verdict.slowness, loads))
+            move = self._best(proposals, price, verdict.regret)
+            self._correct(proposals, price, verdict.slowness, move)
+        cost = price.cost if move is None else self._cost(proposals[move])
+        saving = verdict.saving if move is None else price.now - proposals[move].seconds
+        silent = self._regret.watch.missing
+        return Decision(
+            move, proposals, price.now, saving, verdict.regret, cost, verdict.slowness, silent
+        )
+
+    def change(self, state: State) -> None:
+        """Other loads, through a move or changed weights."""
+        self.state = state
+
+    def moved(self, proposal: Proposal, state: State) -> None:
+        """Data is elsewhere now."""
+        self.state, self._taken = state, proposal
+        self._reach = self._scale = 1.0
+        self._regret.moved()
+
+    def measured(self, seconds: float) -> None:
+        """Learn what the last move took as a whole [s]. InputError before any, or for no time."""
+        if self._taken is None:
+            raise InputError("nothing has moved whose seconds could be told")
+        if not (np.isfinite(seconds) and seconds >= 0):
+            raise InputError(f"a move's seconds must be finite and not negative, not {seconds}")
+        excess = max(seconds - self._taken.transfer, 0.0)
+        weight = LEARNT if self._was_measured else 1.0
+        self.rebuild += weight * (excess - self.rebuild)
+        self._was_measured = True
+
+    def _estimate(self, slowness: FloatArray) -> Price:
+        state = self.state
+        loads, seconds = self._aim(slowness)
+        now = float((state.compute * slowness + state.other).max())
+        transfer = float((np.abs(loads - state.loads) * state.per_unit).max())
+        return Price(now, seconds * self._reach, transfer * self._scale + self.rebuild)
+
+    def _aim(self, slowness: FloatArray) -> tuple[FloatArray, float]:
+        state = self.state
+        return spread(float(state.loads.sum()), state.rates(slowness), state.other, state.high)
+
+    def _cost(self, proposal: Proposal) -> float:
+        return proposal.transfer + self.rebuild
+
+    def _best(self, proposals: Sequence[Proposal], price: Price, regret: float) -> int | None:
+        """Index of what brings most if the imbalance lasts as long again as it has, or None."""
+        lasted, floor = self._regret.lasted, self._regret.noise_floor
+        best, most = None, -np.inf
+        for i, one in enumerate(proposals):
+            saving, cost = price.now - one.seconds, self._cost(one)
+            gain = saving * lasted - cost
+            if saving > floor * one.seconds and regret >= ENOUGH * cost and gain > most:
+                best, most = i, gain
+        return best
+
+    def _correct(
+        self,
+        proposals: Sequence[Proposal],
+        price: Price,
+        slowness: FloatArray,
+        move: int | None,
+    ) -> None:
+        """Where nothing was good enough, estimate like what was proposed, until data moves."""
+        if move is not None:
+            return
+        loads, seconds = self._aim(slowness)
+        if not proposals:  # there is nothing better than what is
+            self._reach = max(price.now / seconds, 1.0)
+            return
+        one = min(proposals, key=lambda p: p.seconds)
+        self._reach = max(one.seconds / seconds, 1.0)
+        thought = float((np.abs(loads - self.state.loads) * self.state.per_unit).max())
+        if thought > 0:
+            self._scale = max(one.transfer / thought, 1.0)
+
+
+def decision_line(
+    number: int, times: FloatArray, decision: Decision, state: Line | None = None
+) -> Line:
+    """Return the line of the file of decisions: what was told, and what was decided."""
+    line: Line = {"iteration": number, "times": plain(times)}
+    if state is not None:
+        line["state"] = state
+    if decision.proposals:
+        line["proposals"] = [asdict(one) for one in decision.proposals]
+    line["decided"] = {
+        "move": None if decision.move is None else decision.proposals[decision.move].kind,
+        "choice": decision.move,
+        "now": decision.now,
+        "saving": decision.saving,
+        "regret": decision.regret,
+        "cost": decision.cost,
+    }
+    return line
+
+
+def plain(values: npt.ArrayLike) -> list[float | None]:
+    """Return numbers for JSON; None for those that are not finite."""
+    return [x if np.isfinite(x) else None for x in np.asarray(values, np.float64).tolist()]
+
+
+def state_of(line: Mapping[str, Any]) -> State:
+    """Return the State of State.as_line. Raises InputError for anything else."""
+    try:
+        state = State(**line)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a state is a table of {len(fields(State))} lists: {error}") from error
+    if len({getattr(state, field.name).shape for field in fields(State)}) != 1 or state.k == 0:
+        raise InputError("the lists of a state differ in length, or are empty")
+    return state
+
+
+def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:
+    """Return (k,) times [s], NaN where a device has told none: None, NaN, infinity.
+
+    Raises InputError for another number of them, negative ones, and what is no number.
+    """
+    try:
+        given = np.array([np.nan if x is None else float(x) for x in times])
+    except (TypeError, ValueError) as error:
+        raise InputError(f"times must be numbers [s], or None: {error}") from error
+    if given.shape != (k,):
+        raise InputError(f"{given.size} times for {k} devices")
+    if (given < 0).any():
+        raise InputError(f"the time of device {int(np.argmax(given < 0))} is negative")
+    return np.where(np.isfinite(given), given, np.nan)

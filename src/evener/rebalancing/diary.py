@@ -1,0 +1,125 @@
+"""The file of decisions: JSON lines, the first one what all began with, then one a decision."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from evener.errors import InputError
+from evener.rebalancing.deciding import Line, State, state_of
+
+VERSION = 1
+
+
+class Diary:
+    """Writes each line at once; a program that is killed leaves all its decisions but the last.
+
+    Raises InputError where the file cannot be written.
+    """
+
+    def __init__(self, path: str | Path | None, head: Mapping[str, Any]) -> None:
+        self._path, self._file = path, None
+        if path is not None:
+            self._file = self._opened(Path(path))
+            self.add({"decisions": VERSION, **head})
+
+    def add(self, line: Line) -> None:
+        """Write one line."""
+        if self._file is None:
+            return
+        try:
+            self._file.write(json.dumps(line, allow_nan=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Close the file; what follows is not written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _opened(self, path: Path) -> IO[str]:
+        try:
+            return path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> InputError:
+        reason = error.strerror or str(error)
+        return InputError(f"cannot be written: {reason}", file=self._path)
+
+
+class Decisions(NamedTuple):
+    """A file of decisions: its head, the state it began with, and all lines after the head."""
+
+    head: Line
+    state: State
+    lines: list[Line]
+
+    @property
+    def names(self) -> list[str]:
+        """The devices' names."""
+        return [str(name) for name in self.head["names"]]
+
+
+def is_decisions(path: str | Path) -> bool:
+    """Whether a file begins as a file of decisions does."""
+    try:
+        with Path(path).open("rb") as file:
+            return file.read(14) == b'{"decisions": '
+    except OSError:
+        return False
+
+
+def read_decisions(path: str | Path) -> Decisions:
+    """Return what a file of decisions holds; a last line that was cut off is left out.
+
+    Raises InputError with the line where the file is none.
+    """
+    try:
+        text = Path(path).read_bytes()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise InputError(f"cannot be read: {reason}", file=path) from error
+    rows = [_line(row, path, i) for i, row in enumerate(text.split(b"\n")[:-1], start=1)]
+    if not rows or rows[0].get("decisions") != VERSION:
+        raise InputError(
+            f"is no file of decisions of version {VERSION}",
+            file=path,
+            hint="Rebalancer(..., log=FILE) writes one.",
+        )
+    head, lines = rows[0], rows[1:]
+    try:
+        state = state_of(head["state"])
+        float(head["rebuild"]), float(head["noise_floor"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"its head lacks {error}", file=path, line=1) from error
+    if not isinstance(head.get("names"), list) or len(head["names"]) != state.k:
+        raise InputError("its head names other devices than it has", file=path, line=1)
+    for i, line in enumerate(lines, start=2):
+        _check(line, state.k, path, i)
+    return Decisions(head, state, lines)
+
+
+def _line(row: bytes, path: str | Path, number: int) -> Line:
+    try:
+        line = json.loads(row)
+    except ValueError as error:
+        raise InputError(f"is no JSON: {error}", file=path, line=number) from error
+    if not isinstance(line, dict):
+        raise InputError("is no table", file=path, line=number)
+    return line
+
+
+def _check(line: Line, k: int, path: str | Path, number: int) -> None:
+    if "took" in line:
+        fine = isinstance(line["took"], int | float)
+    else:
+        times, decided = line.get("times"), line.get("decided")
+        fine = isinstance(times, list) and len(times) == k and isinstance(decided, dict)
+        fine = fine and all(t is None or isinstance(t, int | float) for t in times or ())
+    if not fine:
+        raise InputError("is neither a decision nor what a move took", file=path, line=number)

@@ -1,0 +1,238 @@
+"""Rebalancer: moves a running program's data when, and only when, that pays.
+
+    rebalancer = ev.Rebalancer(plan, graph, replan=ev.replan, log="decisions.jsonl")
+    move = rebalancer.observe(times)                # after each iteration
+    if move is not None: ...                        # move.part[v]: the device of vertex v now
+    rebalancer.moved(seconds)                       # what that took, as measured
+
+Measured times correct the plan's speed models; what is lost for want of a better plan is added up,
+and when it reaches the price of moving, data moves (regret.py). What is moved is the best of what
+proposing.py finds, each priced: predicted seconds per iteration after it, and the seconds its bytes
+travel over the real links, with what rebuilding halos took last time on top.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Self
+
+import numpy as np
+import numpy.typing as npt
+
+from evener import metrics
+from evener.arrays import FloatArray, as_numbers
+from evener.curved_platforms import models_of
+from evener.errors import InfeasibleError, InputError, ToolError, UsageError
+from evener.graphs import Graph
+from evener.partitions import Partition
+from evener.plans import Plan
+from evener.platforms import Platform
+from evener.rebalancing.deciding import (
+    Decider,
+    Decision,
+    Proposal,
+    State,
+    checked_times,
+    decision_line,
+)
+from evener.rebalancing.diary import Diary
+from evener.rebalancing.moving import messages, transfer_seconds, usual_per_byte
+from evener.rebalancing.proposing import Replan, diffused, matched, slowed
+from evener.rebalancing.regret import NOISE_FLOOR
+from evener.workloads import WEIGHTS, Workload, workload_from_dict
+
+
+@dataclass(frozen=True, eq=False)
+class Move:
+    """Data to be moved: part (n,) int32, the device of every vertex from now on.
+
+    kind: "diffused", "replanned" or "matched". vertices, n_bytes [B]: how many change device.
+    saving [s per iteration], cost [s]: as predicted.
+    """
+
+    part: npt.NDArray[np.int32]
+    kind: str
+    vertices: int
+    n_bytes: float
+    saving: float
+    cost: float
+
+
+class Rebalancer:
+    """See the head of this file.
+
+    plan: with one weight per vertex; graph: what it was made for. replan: makes a partition from
+    scratch, `ev.replan`; None: data moves across borders only. log: a file for every decision, one
+    JSON line each. rebuild_seconds: what a move takes beside its bytes, until `moved` has told;
+    None: as long as an iteration. noise_floor: savings up to this share of an iteration are noise.
+
+    Read: `partition`, where data is; `last`, the latest Decision; `moves`, how many there were;
+    `rebuild_seconds`, as learnt. Equal calls give equal decisions. Raises InputError where plan
+    and graph differ in length, UsageError for several weights per vertex.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        graph: Graph,
+        *,
+        replan: Replan | None = None,
+        log: str | Path | None = None,
+        rebuild_seconds: float | None = None,
+        noise_floor: float = NOISE_FLOOR,
+    ) -> None:
+        plan.partition.checked_for(graph.n)
+        if graph.n_constraints > 1:
+            raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
+        workload = _workload_of(plan)
+        self.partition, self.moves = plan.partition, 0
+        self.last: Decision | None = None
+        self._plan, self._replan, self._platform = plan, replan, plan.platform
+        self._graph = workload.weighted(graph)
+        # The weights are the work from here on; what is sent and overlapped stays.
+        self._workload = replace(
+            workload, flops_per_vertex=0, flops_per_edge=0, bytes_per_vertex=0, bytes_per_edge=0
+        )
+        state = self._state(self.partition)
+        if rebuild_seconds is None:
+            rebuild_seconds = float((state.compute + state.other).max())
+        self._decider = Decider(state, rebuild_seconds, noise_floor)
+        self._found: list[Partition] = []
+        self._refused: list[str] = []
+        head = {"names": plan.platform.names, "state": state.as_line(), "rebuild": rebuild_seconds,
+                "noise_floor": noise_floor, "vertices": graph.n}  # fmt: skip
+        self._diary = Diary(log, head)
+
+    @property
+    def rebuild_seconds(self) -> float:
+        """Seconds that a move takes beside its bytes, as learnt."""
+        return self._decider.rebuild
+
+    @property
+    def silent(self) -> list[str]:
+        """Devices that told no time in the last iteration."""
+        if self.last is None:
+            return []
+        return [self._platform.names[b] for b in np.flatnonzero(self.last.silent)]
+
+    def observe(
+        self, times: Sequence[float | None] | FloatArray, work: npt.ArrayLike | None = None
+    ) -> Move | None:
+        """Take in the time each device computed in an iteration, and decide.
+
+        times (k,) [s]: without waiting for others; None, NaN or infinity where a device has told
+        none: it is thought to be as it was. work (n,) [units]: new vertex weights, where the
+        program has changed its mesh: they count from this iteration on. Raises InputError for
+        other than k times and n weights, and negative ones.
+        """
+        given = checked_times(times, self._platform.k)
+        changed = work is not None
+        if work is not None:
+            self._graph = self._graph.with_(vwgt=self._checked(work))
+            self._decider.change(self._state(self.partition))
+        before, self._refused = self._decider.state, []
+        decision = self.last = self._decider.decide(given, self._propose)
+        line = decision_line(
+            self._decider.count, given, decision, before.as_line() if changed else None
+        )
+        move = None if decision.move is None else self._carried_out(decision)
+        if self._refused:
+            line["refused"] = self._refused
+        if move is not None:
+            line["after"] = self._decider.state.as_line()
+        self._diary.add(line)
+        return move
+
+    def moved(self, seconds: float) -> None:
+        """Tell how long the last move took as a whole [s], halos rebuilt; later ones are priced so.
+
+        Raises InputError before any move, and for what is no time.
+        """
+        self._decider.measured(float(seconds))
+        self._diary.add({"took": float(seconds)})
+
+    def close(self) -> None:
+        """Close the file of decisions."""
+        self._diary.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _checked(self, work: npt.ArrayLike) -> FloatArray:
+        weights = as_numbers(work, "work")
+        if weights.size != self._graph.n:
+            raise InputError(f"{weights.size:,} weights for {self._graph.n:,} vertices")
+        if weights.min() < 0 or not weights.sum() > 0:
+            raise InputError("work must not be negative, and one vertex must have some")
+        return weights
+
+    def _state(self, partition: Partition) -> State:
+        """What an iteration takes by the models of the plan, as data is in `partition`."""
+        graph, platform = self._graph, self._platform
+        predicted = metrics.predicted_seconds(graph, partition, platform, self._workload)
+        loads = metrics.block_weights(graph, partition)
+        even = graph.total_weight / platform.k
+        idle = [float(model.speed(even)) for model in models_of(platform)]
+        density = graph.total_bytes / graph.total_weight
+        return State(
+            loads=loads,
+            compute=predicted.compute,
+            other=predicted.communicate + predicted.fixed - predicted.overlapped,
+            idle_rates=np.array(idle),
+            high=np.minimum(platform.memory_units, platform.memories / density),
+            per_unit=usual_per_byte(platform) * density,
+        )
+
+    def _propose(self, slowness: FloatArray, loads: FloatArray) -> list[Proposal]:
+        platform = slowed(self._platform, slowness)
+        ways: dict[str, Callable[[], Partition]] = {
+            "diffused": lambda: diffused(self._graph, self.partition, loads, platform)
+        }
+        if self._replan is not None:
+            again = self._replan
+            ways["replanned"] = lambda: again(self._plan, self._graph, platform, self._workload)
+        found: dict[str, Partition] = {}
+        self._refused = []
+        for kind, way in ways.items():
+            try:
+                found[kind] = way().checked_for(self._graph.n)
+            except (InfeasibleError, ToolError) as error:  # the program goes on as it is
+                self._refused.append(f"{kind}: {error.message}")
+        if "replanned" in found:
+            found["matched"] = matched(self._graph, self.partition, found["replanned"], platform)
+        self._found = list(found.values())
+        return [self._priced(kind, one, platform) for kind, one in found.items()]
+
+    def _priced(self, kind: str, new: Partition, platform: Platform) -> Proposal:
+        away = new.part != self.partition.part
+        sent = messages(self.partition.part, new.part, self._graph.vertex_bytes(), new.k)
+        predicted = metrics.predicted_seconds(self._graph, new, platform, self._workload)
+        return Proposal(
+            kind,
+            predicted.makespan,
+            transfer_seconds(self._platform, *sent),
+            float(np.asarray(self._graph.weights(), np.float64)[away].sum()),
+            hashlib.sha256(np.ascontiguousarray(new.part, "<i4").tobytes()).hexdigest(),
+        )
+
+    def _carried_out(self, decision: Decision) -> Move:
+        assert decision.move is not None
+        chosen, new = decision.proposals[decision.move], self._found[decision.move]
+        away = new.part != self.partition.part
+        n_bytes = float(self._graph.vertex_bytes()[away].sum())
+        self.partition, self.moves, self._found = new, self.moves + 1, []
+        self._decider.moved(chosen, self._state(new))
+        return Move(new.part, chosen.kind, int(away.sum()), n_bytes, decision.saving, decision.cost)
+
+
+def _workload_of(plan: Plan) -> Workload:
+    given = plan.options.get("workload")
+    if given is None or isinstance(given, Workload):
+        return given or WEIGHTS
+    return workload_from_dict(given)
