@@ -1,4 +1,4 @@
-"""Draws the pictures of docs/models.md: emulated servers, and the same samples fitted four ways.
+"""Draws the pictures of docs/models.md: servers, one device fitted four ways, surfaces.
 
 python docs/images/models.py
 """
@@ -10,19 +10,22 @@ import numpy as np
 from PIL import Image
 
 from evener.generating.speed_curves import emulated_speeds
+from evener.models import SpeedSurface
 from evener.reporting.plots import figure_bytes
 from evener.reporting.speed_fits import DeviceFits
 from evener.reporting.speed_plots import draw_fits
+from evener.reporting.surface_plots import draw_surfaces
 from evener.samples import DeviceSpeeds, Sample
 
 FOLDER = Path(__file__).parent
 
 
 def main():
-    """Write both."""
+    """Write all."""
     servers = emulated_speeds("cluster2", points=24, noise=0.06)
     save("models-cluster.png", draw_fits([DeviceFits(device) for device in servers]))
     save("models-kinds.png", draw_fits([DeviceFits(uneven()), DeviceFits(few())]))
+    save("models-surfaces.png", draw_surfaces(rectangles()))
 
 
 def uneven():
@@ -40,6 +43,15 @@ def few():
     samples = (Sample(500, 0.00012, 5e-6, 5), Sample(5000, 0.0006, 3e-5, 5),
                Sample(20000, 0.0060, 2e-4, 5))  # fmt: skip
     return DeviceSpeeds("three samples", samples)
+
+
+def rectangles():
+    """A core whose cache ends at 300 blocks, slow on flat rectangles; a GPU, slow on small ones."""
+    sides = np.geomspace(1, 64, 7)
+    area, height = np.outer(sides, sides), sides[:, None]
+    core = 900 * height / (height + 1.5) * np.where(area > 300, 0.6, 1.0)
+    gpu = 6000 * area / (area + 120)
+    return {"core": SpeedSurface(sides, sides, core), "gpu": SpeedSurface(sides, sides, gpu, 2000)}
 
 
 def save(name, figure):

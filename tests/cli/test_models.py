@@ -7,8 +7,9 @@ import pytest
 from PIL import Image
 
 from evener.filing.speeds import write_speeds
+from evener.filing.surfaces import write_surfaces
 from evener.generating.speed_curves import emulated_speeds
-from evener.models import fit_device
+from evener.models import SpeedSurface, fit_device
 from evener.samples import DeviceSpeeds, Sample
 
 
@@ -82,3 +83,39 @@ def test_a_device_without_samples_is_a_gap(evener, place):
 def test_refuses(evener, place, words, code, match):
     said = evener("models", *words.split())
     assert (said.code, match in said.err) == (code, True), said.err
+
+
+def test_surfaces(evener, place):
+    heights, widths = np.array([1.0, 4.0, 16.0]), np.array([2.0, 8.0])
+    by_area = 10.0 * np.sqrt(np.outer(heights, widths))
+    shaped = by_area * np.array([1.0, 0.5])
+    write_surfaces(
+        "two.toml",
+        {
+            "a$": SpeedSurface(heights, widths, by_area),
+            "b": SpeedSurface(heights, widths, shaped, 60),
+        },
+    )
+    said = evener("models", "two.toml", "--plot", "two.png", "--load", "16")
+    assert (said.code, said.err) == (0, "")
+    with Image.open("two.png") as image:
+        assert len(np.unique(np.asarray(image.convert("L")))) > 100
+    first, second = json.loads(evener("models", "two.toml", "--load", "16", "--json").out)[
+        "surfaces"
+    ]
+    assert first["shape_matters"] < second["shape_matters"]
+    assert (first["capacity"], second["capacity"]) == (None, 60)
+    assert second["at_load"]["seconds"] == pytest.approx(16 / second["at_load"]["speed"])
+    assert evener("models", "two.toml", "--device", "c").code == 2
+    assert evener("models", "two.toml", "--device", "b", "--plot", "b.svg").code == 0
+
+
+def test_a_surface_of_one_point_is_drawn(evener, place):
+    write_surfaces("one.toml", {"a": SpeedSurface(np.ones(1), np.ones(1), np.ones((1, 1)))})
+    assert evener("models", "one.toml", "--plot", "one.png").code == 0
+
+
+def test_samples_that_were_stopped_are_said(evener, place):
+    samples = (Sample(1, 1.0), Sample(2, 5.0, status="slower"))
+    write_speeds("stopped.toml", (DeviceSpeeds("d", samples),))
+    assert "d: 1 of 2 samples was stopped" in evener("models", "stopped.toml").err

@@ -8,7 +8,8 @@ from evener.measuring import ranks
 from evener.measuring.devices import Measured, cores
 from evener.measuring.outcomes import Precision
 from evener.measuring.ranks import devices_of_rank, n_ranks
-from evener.measuring.session import Settings, measure
+from evener.measuring.session import measure
+from evener.measuring.settings import Settings
 from evener.running.comm import run_threads
 from tests.measuring.virtual import EmulatedBench
 

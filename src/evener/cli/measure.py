@@ -13,13 +13,16 @@ from evener.cli.tracing import add_trace_options, from_traces
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from evener.cli.output import Output
     from evener.graphs import Graph
     from evener.measuring.devices import Measured
     from evener.measuring.outcomes import Precision
+    from evener.measuring.settings import Settings
     from evener.running.comm import Comm
 
-POINTS, MOST = 13, 20  # of a grid; adaptive
+POINTS, MOST, SIDE = 13, 20, 6  # of a grid; adaptive; of heights and of widths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -75,7 +78,14 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("loads")
     group.add_argument("--range", default="1e3:1e6", metavar="LOW:HIGH", help="in units (1e3:1e6)")
     group.add_argument(
-        "--points", type=int, metavar="P", help=f"({POINTS}; with --adaptive at most: {MOST})"
+        "--second", metavar="LOW:HIGH",
+        help="surfaces: --range are heights, these widths, as evener tile wants them",
+    )  # fmt: skip
+    group.add_argument(
+        "--points",
+        type=int,
+        metavar="P",
+        help=f"({POINTS}; with --adaptive at most: {MOST}; with --second, of each: {SIDE})",
     )
     group.add_argument(
         "--adaptive", action="store_true", help="each where the model is least certain"
@@ -129,7 +139,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _speeds(args: argparse.Namespace, comm: Comm, out: Output) -> int:
-    from evener.measuring.session import Settings, measure
+    from evener.measuring.session import measure
+    from evener.measuring.settings import Settings
 
     adaptive, loads = _loads(args)
     devices = _devices(args, comm)
@@ -148,9 +159,23 @@ def _speeds(args: argparse.Namespace, comm: Comm, out: Output) -> int:
         total=args.n,
         tolerance=args.tolerance,
     )
+    if args.second is not None:
+        return _surfaces(args, settings, comm, out)
     with out.progress(f"Measuring {args.kernel}") as progress:
         records = measure(settings, args.output, progress, comm)
     show_records(records, args.kernel, args.output, out)
+    return 0
+
+
+def _surfaces(args: argparse.Namespace, settings: Settings, comm: Comm, out: Output) -> int:
+    from evener.cli.measured_surfaces import show_surfaces
+    from evener.measuring.grids import range_of
+    from evener.measuring.rectangles import measure_surfaces
+
+    widths = _grid(args)(*range_of(args.second, "--second"), args.points or SIDE)
+    with out.progress(f"Measuring {args.kernel}") as progress:
+        found = measure_surfaces(settings, widths, args.output, progress, comm)
+    show_surfaces(found, args.kernel, args.output, out)
     return 0
 
 
@@ -175,18 +200,26 @@ def _links(args: argparse.Namespace, comm: Comm, out: Output) -> int:
 
 def _loads(args: argparse.Namespace) -> tuple[int, list[int]]:
     """Return how many loads are chosen adaptively, 0 for none; and the loads of the grid."""
-    from evener.measuring.grids import fixed_grid, geometric_grid, range_of
+    from evener.measuring.grids import range_of
 
     adaptive = args.adaptive or args.n is not None
-    points = args.points if args.points is not None else (MOST if adaptive else POINTS)
+    if adaptive and args.second is not None:
+        raise UsageError("--second measures a grid: neither --adaptive nor --n goes with it")
+    usual = MOST if adaptive else POINTS if args.second is None else SIDE
+    points = args.points if args.points is not None else usual
     if not 1 <= points <= 10_000:
         raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
     if args.n is not None and args.n < 1:
         raise UsageError(f"--n must be one or more, not {args.n}")
     if not 0 < args.tolerance < 1:
         raise UsageError(f"--tolerance must lie in (0, 1), not {args.tolerance}")
-    grid = fixed_grid if args.even else geometric_grid
-    return points if adaptive else 0, grid(*range_of(args.range), points)
+    return points if adaptive else 0, _grid(args)(*range_of(args.range), points)
+
+
+def _grid(args: argparse.Namespace) -> Callable[[int, int, int], list[int]]:
+    from evener.measuring.grids import fixed_grid, geometric_grid
+
+    return fixed_grid if args.even else geometric_grid
 
 
 def _devices(args: argparse.Namespace, comm: Comm) -> list[Measured]:

@@ -72,7 +72,7 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
                 "" if slower else percent(sample.half_width / sample.seconds),
                 str(sample.repetitions),
                 ("< " if slower else "") + f"{sample.speed:.3g}",
-                _remark(point),
+                remark(point),
             )
         )
     return rows + [
@@ -84,7 +84,8 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
     ]
 
 
-def _remark(point: Point) -> str:
+def remark(point: Point) -> str:
+    """Return what was odd about a point."""
     if point.sample.status == "slower":
         return "stopped"
     parts = [] if point.reached else ["less precise than asked"]

@@ -20,7 +20,7 @@ MAX_PANELS = 24
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the speeds file, the picture and which devices."""
-    parser.add_argument("speeds", metavar="SPEEDS", help="a speeds file")
+    parser.add_argument("speeds", metavar="SPEEDS", help="a speeds file, or one of surfaces")
     parser.add_argument("--plot", metavar="FILE", help="draw them, as .png or .svg")
     parser.add_argument(
         "--device", metavar="NAME", action="append", help="only this one; repeatable"
@@ -31,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Fit every kind of model to every device; print, draw."""
     from evener.filing.speeds import read_speeds
+    from evener.filing.surfaces import holds_surfaces
     from evener.models import SLOWER
     from evener.reporting.numbers import plural
     from evener.reporting.plots import checked_kind
@@ -44,6 +45,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         refuse_unwritable(args.plot)
         if Path(args.plot).exists() and Path(args.plot).samefile(args.speeds):
             raise UsageError(f"{args.plot} is the speeds file; the picture needs a name of its own")
+    if holds_surfaces(args.speeds):
+        from evener.cli.models_surfaces import show_surfaces
+
+        return show_surfaces(args, out)
     devices = read_speeds(args.speeds)
     if args.device:
         devices = tuple(_named(devices, name, args.speeds) for name in args.device)
@@ -54,9 +59,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         stopped = sum(sample.status == "slower" for sample in device.samples)
         if stopped:
             of = plural(len(device.samples), "sample")
+            were = "was" if stopped == 1 else "were"
             out.note(
-                f"note: {safe(device.name)}: {stopped} of {of} were stopped before they were done; "
-                f"models count {SLOWER:g} times their seconds"
+                f"note: {safe(device.name)}: {stopped} of {of} {were} stopped "
+                f"before they were done; models count {SLOWER:g} times their seconds"
             )
     if not fits:
         raise InputError("no device has a sample", file=args.speeds)

@@ -14,7 +14,7 @@ with all their digits: the surface that is read back is equal to the bit.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -47,11 +47,21 @@ def read_surfaces(path: str | Path) -> dict[str, SpeedSurface]:
         raise InputError(error.message, file=path, line=line, hint=error.hint) from error
 
 
-def write_surfaces(path: str | Path, surfaces: Mapping[str, SpeedSurface]) -> None:
-    """Write a surface file, whole or not at all. Raises InputError for none."""
+def write_surfaces(
+    path: str | Path,
+    surfaces: Mapping[str, SpeedSurface],
+    comments: Mapping[str, Sequence[str]] | None = None,
+) -> None:
+    """Write a surface file, whole or not at all. Raises InputError for none.
+
+    comments: lines for people above a device's surface.
+    """
     if not surfaces:
         raise InputError("no surfaces: a surface file needs at least one")
-    parts = ["\n".join(_lines(name, surface)) for name, surface in surfaces.items()]
+    parts = [
+        "\n".join([*_said((comments or {}).get(name, ())), *_lines(name, surface)])
+        for name, surface in surfaces.items()
+    ]
     write_text(path, "\n\n".join(parts) + "\n")
 
 
@@ -97,6 +107,11 @@ def _surface(table: Mapping[str, Any], index: int) -> SpeedSurface:
     except InputError as error:
         message = f"surface of {table['name']!r}: {error.message}"
         raise tables.TableError(message, "surface", index) from error
+
+
+def _said(comments: Sequence[str]) -> list[str]:
+    """Return comments of TOML, which forbids control characters in them."""
+    return ["# " + "".join(c if c.isprintable() else " " for c in text) for text in comments]
 
 
 def _lines(name: str, surface: SpeedSurface) -> list[str]:

@@ -14,7 +14,7 @@ from evener.arrays import FloatArray
 from evener.errors import ToolError
 from evener.measuring import cuda_kernels as gpu
 from evener.measuring import dense
-from evener.measuring.dense import FACTOR, blocks_of
+from evener.measuring.dense import FACTOR
 
 
 class OnDevice:
@@ -112,14 +112,20 @@ class Triad(dense.Triad):
 class Gemm(dense.Gemm):
     """C = C + A B; A and B go there, C stays. Tiles in shared memory, not the vendor's BLAS."""
 
-    def __init__(self, block: int = 64, index: int = 0, transfers: bool = True) -> None:
-        super().__init__(block)
+    def __init__(
+        self,
+        block: int = 64,
+        width: int | None = None,
+        index: int = 0,
+        transfers: bool = True,
+    ) -> None:
+        super().__init__(block, width)
         self._device = OnDevice(index, transfers)
 
     def initialize(self, d: int) -> None:
         """Take the matrices, C there alone."""
         super().initialize(d)
-        m, n = blocks_of(d)
+        m, n = self._sides(d)
         self._there = [self._device.put(array) for array in (self._column, self._row, self._c)]
         self._c = np.empty((0, 0))
         self._shape = (-(-n * self._b // gpu.TILE), -(-m * self._b // gpu.TILE))

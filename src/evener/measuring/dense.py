@@ -77,23 +77,24 @@ class Gemm:
 
     A is a column of m blocks and B a row of n, copied out of larger matrices first, as the
     application copies what it sends. Units: m n, which is at most d; time is that of d units.
+    width: n is this, and m is d: a unit is a row of n blocks.
     """
 
-    def __init__(self, block: int = 64) -> None:
+    def __init__(self, block: int = 64, width: int | None = None) -> None:
         if not 1 <= block <= 4096:
             raise UsageError(f"a block's width must lie between 1 and 4,096, not {block}")
-        self._b = block
+        self._b, self._width = block, width
         self._c = self._a = self._column = self._row = np.empty((0, 0))
 
     def complexity(self, d: int) -> float:
         """Arithmetic operations [flop]."""
-        m, n = blocks_of(d)
+        m, n = self._sides(d)
         return 2.0 * (m * self._b) * (n * self._b) * self._b
 
     def initialize(self, d: int) -> None:
         """Take C, and matrices of its shape that hold A and B."""
         b = self._b
-        m, n = blocks_of(d)
+        m, n = self._sides(d)
         self._c, self._a = np.zeros((m * b, n * b)), np.full((m * b, n * b), FACTOR)
         self._column, self._row = np.empty((m * b, b)), np.empty((b, n * b))
 
@@ -107,6 +108,9 @@ class Gemm:
     def finalize(self) -> None:
         """Give the matrices back."""
         self._c = self._a = self._column = self._row = np.empty((0, 0))
+
+    def _sides(self, d: int) -> tuple[int, int]:
+        return blocks_of(d) if self._width is None else (d, self._width)
 
     @property
     def result(self) -> FloatArray:

@@ -21,7 +21,7 @@ def geometric_grid(low: int, high: int, points: int) -> list[int]:
     return _whole(np.geomspace(low, high, points))
 
 
-def range_of(text: str) -> tuple[int, int]:
+def range_of(text: str, option: str = "--range") -> tuple[int, int]:
     """Return the least and the largest load of a text such as "1e3:1e6". Raises UsageError."""
     match = re.fullmatch(r"([^:]+):([^:]+)", text.strip())
     try:
@@ -30,7 +30,7 @@ def range_of(text: str) -> tuple[int, int]:
         low, high = 1.0, 0.0
     if not 1 <= low <= high <= LARGEST:  # false for NaN
         raise UsageError(
-            f"--range is LOW:HIGH in units, as 1e3:1e6; not {text!r}",
+            f"{option} is LOW:HIGH in units, as 1e3:1e6; not {text!r}",
             hint="Both are whole numbers from 1 to 2^53, the lower one first.",
         )
     return round(low), round(high)

@@ -7,6 +7,7 @@ called any number of times.
 
 from __future__ import annotations
 
+import functools
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -73,7 +74,7 @@ KERNELS: dict[str, Offer] = {
         "block of b x b",
         "C = C + A B, A a column and B a row of blocks",
         {"cpu": f"{DENSE}:Gemm", "cuda": f"{CUDA}:Gemm"},
-        ("block",),
+        ("block", "width"),
     ),
 }  # fmt: skip
 
@@ -123,10 +124,17 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
 
     name: a key of KERNELS; or "module:name", a class with the four methods (made without
     arguments), an object that has them, or a function as FunctionKernel takes. options: those
-    that the kernel takes; others are left out. Raises UsageError where there is no such kernel.
+    that the kernel takes; others are left out. With "width" among them the kernel is of rectangles
+    d high and so wide: a class is made with it, a function called with both. Raises UsageError
+    where there is no such kernel.
     """
+    width = (options or {}).get("width")
     if name not in KERNELS:
-        return _users_own(name)
+        return _users_own(name, width)
+    if width is not None and "width" not in KERNELS[name].takes:
+        raise UsageError(
+            f"kernel {name} is not one of rectangles", hint="gemm is; or give your own."
+        )
     offer = KERNELS[name]
     if kind not in offer.homes:
         kinds = " and ".join(offer.homes)
@@ -138,7 +146,7 @@ def make_kernel(name: str, kind: str = "cpu", options: Mapping[str, Any] | None 
     return kernel
 
 
-def _users_own(name: str) -> Kernel:
+def _users_own(name: str, width: int | None) -> Kernel:
     module_name, colon, attribute = name.partition(":")
     if not (colon and module_name and attribute):
         raise UsageError(
@@ -152,7 +160,14 @@ def _users_own(name: str) -> Kernel:
             f"kernel {name} cannot be imported: {type(error).__name__}: {error}",
             hint="Modules are looked for in the current folder and in PYTHONPATH.",
         ) from error
-    kernel = found() if isinstance(found, type) else found
+    if isinstance(found, type):
+        kernel = found() if width is None else found(width=width)
+    elif width is None:
+        kernel = found
+    elif callable(found):
+        return FunctionKernel(functools.partial(found, width=width))
+    else:
+        raise UsageError(f"kernel {name} is an object, whose width nobody can choose")
     missing = [key for key in ("initialize", "execute", "finalize") if not hasattr(kernel, key)]
     if len(missing) == 3 and callable(kernel):
         return FunctionKernel(kernel)

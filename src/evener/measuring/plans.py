@@ -98,10 +98,14 @@ class Limits:
 
 
 class GridPlan:
-    """Every load of a list, from the least up; then the capacity, where memory ended."""
+    """Every load of a list, from the least up; then the capacity, where memory ended.
 
-    def __init__(self, loads: Iterable[int]) -> None:
+    search: whether loads between those of the list are tried for it.
+    """
+
+    def __init__(self, loads: Iterable[int], *, search: bool = True) -> None:
         self._loads = sorted(set(loads))
+        self._search = search
         self._done: set[int] = set()
         self.limits = Limits()
 
@@ -122,7 +126,7 @@ class GridPlan:
         for load in self._loads:
             if load not in self._done and load < self.limits.ceiling:
                 return load
-        return self.limits.between()
+        return self.limits.between() if self._search else None
 
     def add(self, outcome: Outcome) -> None:
         """Take note of an outcome."""

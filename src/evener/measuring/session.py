@@ -5,9 +5,9 @@ from __future__ import annotations
 import platform as this_python
 import socket
 import tempfile
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,15 +15,15 @@ import numpy as np
 
 from evener.errors import NotFoundError
 from evener.filing.speeds import write_speeds
-from evener.measuring.adaptive import TOLERANCE, AdaptivePlan
+from evener.measuring.adaptive import AdaptivePlan
 from evener.measuring.answers import Answer
 from evener.measuring.campaign import Progress, Record, run_campaign
-from evener.measuring.devices import Measured
 from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
-from evener.measuring.outcomes import Point, Precision
+from evener.measuring.outcomes import Point
 from evener.measuring.plans import GridPlan, LoadPlan
 from evener.measuring.ranks import RankBench, give_up, one_rank, together
+from evener.measuring.settings import Settings
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
 from evener.running.comm import Comm
@@ -32,50 +32,9 @@ from evener.samples import DeviceSpeeds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from evener.graphs import Graph
 
 LONG = 5  # points of a device after which one is measured again: the computer may have changed
 JOURNAL = ".journal"  # added to the name of the file that is to be written
-
-
-@dataclass(frozen=True)
-class Settings:
-    """What is measured, where, at which loads, how well.
-
-    loads: all of a grid; with `adaptive`, the least and the largest, and no more than so many are
-    measured between them. total [units]: the work whose division is to be known best, if any;
-    tolerance: the relative change of sizes that ends it.
-    memory [B]: what each device's kernel may take. options: of the kernel. graph: its matrix, in
-    place of a generated one; source says where that is from.
-    """
-
-    kernel: str
-    devices: tuple[Measured, ...]
-    loads: tuple[int, ...]
-    precision: Precision
-    memory: float
-    options: Mapping[str, Any] = field(default_factory=dict)
-    together: bool = True
-    graph: Graph | None = None
-    source: str = ""
-    model: str = "piecewise"
-    adaptive: int = 0
-    total: int | None = None
-    tolerance: float = TOLERANCE
-
-    @property
-    def lasting(self) -> dict[str, Any]:
-        """What must be equal for a journal's outcomes to be reused; memory may differ."""
-        return {
-            "kernel": self.kernel,
-            "precision": asdict(self.precision),
-            "options": dict(self.options),
-            "together": self.together,
-            "source": self.source,
-            "adaptive": self.adaptive,
-            "total": self.total,
-            "tolerance": self.tolerance,
-        }
 
 
 def measure(
@@ -88,24 +47,50 @@ def measure(
     NotFoundError where not a single load of any device could be measured.
     """
     comm = comm or one_rank()
-    names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
-    journal = together(comm, lambda: _journal(settings, output, comm.rank, names))
-    journal.share(comm)
-    bench: RankBench | None = None
-    try:
-        with bench_of(settings, comm) as bench:
-            records = _campaigns(settings, bench, journal, progress)
+    with running(settings, output, comm) as run, run.bench_of(settings) as bench:
+        records = _campaigns(settings, bench, run.journal, progress)
         refuse_nothing(records)
         if comm.rank == 0:
             write_speeds(output, described(settings, bench, records))
+    return records
+
+
+class Running:
+    """A measurement on its way: its journal, its ranks, the devices that are measured now."""
+
+    def __init__(self, journal: Journal, comm: Comm) -> None:
+        self.journal, self.comm = journal, comm
+        self.bench: RankBench | None = None
+
+    @contextmanager
+    def bench_of(self, settings: Settings) -> Iterator[RankBench]:
+        """Yield the devices of all ranks; this rank's processes end afterwards."""
+        with bench_of(settings, self.comm) as self.bench:
+            yield self.bench
+
+
+@contextmanager
+def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> Iterator[Running]:
+    """Keep the journal of a measurement while it runs; all went well: it is not needed any more.
+
+    more: what else must be equal for its outcomes to be reused. An error that only this rank has
+    met ends the others.
+    """
+    names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
+    lasting = settings.lasting | more | {"devices": names}
+    file = f"{output}{JOURNAL}" if comm.rank == 0 else None
+    journal = together(comm, lambda: Journal(file, lasting))
+    journal.share(comm)
+    run = Running(journal, comm)
+    try:
+        yield run
     except BaseException as error:
-        # Of a kernel that never worked there is nothing to go on with: repaired, it is tried anew.
+        # Of a kernel that never worked there is nothing to go on with.
         journal.close(discard=isinstance(error, NotFoundError) and not journal.has_points)
-        if bench is not None and not bench.agreed and not isinstance(error, NotFoundError):
+        if run.bench is not None and not run.bench.agreed and not isinstance(error, NotFoundError):
             give_up(comm, error)
         raise
     journal.close(discard=True)
-    return records
 
 
 def _campaigns(
@@ -154,13 +139,6 @@ def _middle(record: Record) -> list[int]:
 def _devices_of(settings: Settings) -> list[dict[str, Any]]:
     host = socket.gethostname()
     return [asdict(device) | {"host": host} for device in settings.devices]
-
-
-def _journal(
-    settings: Settings, output: str | Path, rank: int, devices: Sequence[Mapping[str, Any]]
-) -> Journal:
-    lasting = settings.lasting | {"devices": list(devices)}
-    return Journal(f"{output}{JOURNAL}" if rank == 0 else None, lasting)
 
 
 def plans_of(
