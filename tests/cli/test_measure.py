@@ -116,8 +116,9 @@ def test_after_a_kill_the_same_command_goes_on(evener, own):
     (own / "hang").unlink()
     assert evener(*words).code == 0
     tried = loads.read_text().split()
-    assert tried[:4] == ["1", "2", "4", "4"]
-    assert "8" in tried  # more than that are odd moments looked at again
+    at = tried.index("4")  # before and behind it odd moments may be looked at again
+    assert tried[at : at + 2] == ["4", "4"]
+    assert "8" in tried
     (device,) = read_speeds("s.toml")
     assert [s.load for s in device.samples] == [1, 2, 4, 8]
     assert device.capacity == math.inf
