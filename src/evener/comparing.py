@@ -119,6 +119,7 @@ def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) 
 
     Raises UsageError where there is no such tool; that it is not installed is a note.
     """
+    options = options.settled(graph, platform)
     note, able = "", find_tool(tool).objectives
     if options.objective not in able:
         note = f"{tool} lowers the {able[0]}: it cannot do {options.objective}"
@@ -143,6 +144,8 @@ def own_cpu_seconds(
     A first call loads compiled code, or even compiles: short ones are made again, the same.
     """
     spent = made.cpu_seconds
+    if made.options.get("objective") == "seconds":
+        return spent
     if spent is None or spent > WORTH_REPEATING or TOOLS[made.tool].family == "external":
         return spent
     graph = options.workload.weighted(graph)

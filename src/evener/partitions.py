@@ -45,6 +45,7 @@ class Further:
 class Contract:
     """What each of k blocks must keep to: low <= weight <= high, bytes <= caps, not empty.
 
+    A block whose high is 0 has a share of zero: it may be empty, and must not weigh anything.
     targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
     further: the same for each further weight of the vertices, where they have several.
     Raises InputError unless 0 <= low <= high everywhere, and caps are above zero.
@@ -87,6 +88,11 @@ class Contract:
         """Number of weights that have limits."""
         return 1 + len(self.further)
 
+    @property
+    def shares_of_zero(self) -> npt.NDArray[np.bool_]:
+        """(k,) blocks that are to have nothing."""
+        return np.asarray(self.table("high").max(axis=1) == 0)
+
     def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
         """(k, c) targets, low or high [units] of every weight, the first one's first."""
         return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
@@ -101,8 +107,9 @@ class Contract:
         targets = self.table("targets")
         slack = RELATIVE_SLACK * np.maximum(np.abs(targets), 1e-300)
         within = (weights >= self.table("low") - slack) & (weights <= self.table("high") + slack)
+        filled = (sizes > 0) | self.shares_of_zero
         return np.asarray(
-            within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK)) & (sizes > 0)
+            within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK)) & filled
         )
 
 

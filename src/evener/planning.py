@@ -1,12 +1,12 @@
 """The whole story on one page: from a graph and a platform to a certified plan.
 
 platform + graph -> sizes and contracts -> partition -> contracts enforced -> blocks mapped onto
-devices -> judged -> Plan
+devices -> judged -> Plan; for seconds, evener.solving goes round and round that way and chooses
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
@@ -25,6 +25,7 @@ from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Stage
 from evener.platforms import Platform
 from evener.sizing import Sizes, settled
+from evener.solving.loop import solve_seconds
 
 Progress = Callable[[str, float], None]
 NAMED = 8  # devices that a remark lists
@@ -48,8 +49,11 @@ def plan(
     is asked, ToolError where it fails. Same arguments, same plan; the threads, and whether there
     was time enough, make no difference, but for the tools whose own threads do.
     """
-    options = options or PlanOptions()
+    options = (options or PlanOptions()).settled(graph, platform)
     tell = progress or _silent
+    if options.objective == "seconds":
+        record = {"inputs": dict(inputs or {}), "graph": describe(graph)}
+        return _fastest(graph, platform, options, dict(reading or {}), notes, record, tell)
     tell("sizes", 0.0)
     counted = options.workload.weighted(graph)
     contract, sizes = options.contract(counted, platform)
@@ -70,7 +74,7 @@ def plan(
         judged,
         sizes=sizes.sizes,
         saturated=sizes.saturated,
-        options=_chosen(options, raw) | {"reading": dict(reading or {})},
+        options=_chosen(options, [raw.tool]) | {"reading": dict(reading or {})},
         graph=describe(graph),
         inputs=dict(inputs or {}),
         versions={raw.tool: raw.version, "evener": version("evener"), "numpy": version("numpy")},
@@ -83,6 +87,38 @@ def plan(
         mapping=mapping,
         stages=_stages(counted, raw, kept, judged),
         cpu_seconds=raw.cpu_seconds,
+    )
+
+
+def _fastest(
+    graph: Graph,
+    platform: Platform,
+    options: PlanOptions,
+    reading: dict[str, Any],
+    notes: tuple[str, ...],
+    record: dict[str, Any],
+    tell: Progress,
+) -> Plan:
+    """Return the plan of least predicted seconds; its sizes are what the search made of them."""
+    found = solve_seconds(graph, platform, options, progress=tell)
+    partition = Partition(found.best.part, platform.k)
+    tell("certifying", 0.98)
+    judged = evaluate(graph, partition, platform, found.contract, workload=options.workload)
+    loads = judged.certificate.weights
+    whole = bool((loads == np.rint(loads)).all())
+    tell("done", 1.0)
+    return Plan(
+        partition,
+        platform,
+        judged,
+        sizes=loads.astype(np.int64) if whole else loads,
+        saturated=loads >= found.room * (1 - 1e-9),
+        options=_chosen(options, found.tools) | {"reading": reading},
+        versions={**found.versions, "evener": version("evener"), "numpy": version("numpy")},
+        notes=(*notes, *found.notes),
+        stages=found.stages,
+        cpu_seconds=found.cpu_seconds,
+        **record,
     )
 
 
@@ -100,7 +136,7 @@ def describe(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
+def _chosen(options: PlanOptions, tools: Sequence[str]) -> dict[str, Any]:
     """Return the options that chose the result: no time limit, and threads, shares and the method
     of sizing only where they may.
     """
@@ -110,7 +146,8 @@ def _chosen(options: PlanOptions, raw: Result) -> dict[str, Any]:
         del chosen["shares"]
     if options.sizing == "auto":
         del chosen["sizing"]
-    return chosen | {"threads": 1 if TOOLS[raw.tool].same_at_any_threads else options.threads}
+    same = all(TOOLS[tool].same_at_any_threads for tool in tools)
+    return chosen | {"threads": 1 if same else options.threads}
 
 
 def _enforce(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import TIMEOUT_MAX
 
+from evener.costs import MAX_PAIRED
 from evener.errors import UsageError
 from evener.graphs import Graph
 from evener.partitioning.requests import Request
@@ -20,12 +21,14 @@ class PlanOptions:
     """What a person may choose.
 
     tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut",
-    "total_volume" or "max_volume". seed, threads. epsilon: how far a block may be off its target,
-    relative, both ways. connected: blocks in one piece. mapping: whether blocks may go to other
-    devices than the partitioner meant, where links differ. workload: what an iteration does.
-    shares: what each weight of vertices that have several follows, "speed", "memory"
-    or "equal", such as "speed,memory"; "" for speed all through. sizing: how speed curves become
-    sizes, a method of `solve_sizes`, where devices have curves. time_limit [s]: for tools that run
+    "total_volume" or "max_volume", at sizes that follow the speeds; "seconds", where sizes are
+    found as well; or "auto", see `settled`. seed, threads. epsilon: how far a block may be off its
+    target, relative, both ways; for seconds nothing binds but memory. connected: blocks in one
+    piece. mapping: whether blocks may go to other devices than the partitioner meant, where links
+    differ. workload: what an iteration does. shares: what each weight of vertices that have several
+    follows, "speed", "memory" or "equal", such as "speed,memory"; "" for speed all through. sizing:
+    how speed curves become sizes, a method of `solve_sizes`, where devices have curves, or "auto",
+    which alone goes with seconds. time_limit [s]: for tools that run
     in a process of their own.
 
     Raises UsageError for numbers out of range; names are looked at where they are used.
@@ -33,7 +36,7 @@ class PlanOptions:
 
     tool: str = "auto"
     preset: str = "default"
-    objective: str = "cut"
+    objective: str = "auto"
     seed: int = 7
     epsilon: float = 0.03
     threads: int = 2
@@ -53,17 +56,37 @@ class PlanOptions:
                 f"not {self.time_limit} s"
             )
 
+    def settled(self, graph: Graph, platform: Platform) -> PlanOptions:
+        """Return the options with the objective that "auto" means.
+
+        That is "seconds" where the platform says what communication costs, else "cut"; also where
+        a tool or a method of sizing was named, vertices have several weights, or devices are too
+        many for a table of all pairs. Raises UsageError for "seconds" with several weights.
+        """
+        if self.objective == "seconds" and graph.n_constraints > 1:
+            raise UsageError(
+                f"seconds are predicted from one weight per vertex, not {graph.n_constraints}",
+                hint="--constraint I takes one of the weights; or choose another --objective.",
+            )
+        if self.objective != "auto":
+            return self
+        able = 1 < platform.k <= MAX_PAIRED and graph.n_constraints == 1
+        free = self.tool == self.sizing == "auto"
+        seconds = platform.has_links and able and free
+        return replace(self, objective="seconds" if seconds else "cut")
+
     def request(self, contract: Contract, platform: Platform | None = None) -> Request:
         """Return what is asked of the partitioner for blocks of this contract.
 
-        platform: whose devices the blocks are for, for tools that go along its tree.
+        platform: whose devices the blocks are for, for tools that go along its tree. At sizes that
+        are given, what is done for seconds is to lower the cut.
         """
         return Request(
             contract.targets,
             epsilon=self.epsilon,
             seed=self.seed,
             threads=self.threads,
-            objective=self.objective,
+            objective="cut" if self.objective in ("auto", "seconds") else self.objective,
             preset=self.preset,
             time_limit=self.time_limit,
             low=contract.low,

@@ -152,7 +152,7 @@ def test_an_old_plan_stays_where_none_can_be_made(evener, grid_file, small_machi
         (["--speeds", "1,zero"], "entry 2 is 'zero'"),
         (["--k", 2, "--with", "none"], "no partitioner 'none'"),
         (["--k", 2, "--preset", "slow"], "--preset"),
-        (["--k", 2, "--objective", "seconds"], "--objective"),
+        (["--k", 2, "--objective", "minutes"], "--objective"),
         (["--k", 2, "--epsilon", 1], "does not lie in"),
         (["--k", 2, "--epsilon", "nan"], "does not lie in"),
         (["--k", 2, "--epsilon", "much"], "--epsilon"),

@@ -29,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--versus", metavar="TOOL", help="run this one as well and compare, for example metis"
     )
     add_machine_options(parser)
-    add_plan_options(parser)
+    add_plan_options(parser, seconds=True)
     add_reading_options(parser)
 
 

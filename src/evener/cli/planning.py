@@ -23,16 +23,22 @@ READING_KEYS: dict[str, type | tuple[type, ...]] = {
 }
 
 
-def add_plan_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of preset, objective, seed, threads, sizes, time, and judging's."""
+def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) -> None:
+    """Add the options of preset, objective, seed, threads, sizes, time, and judging's.
+
+    seconds: whether that objective may be chosen, and is where links are known.
+    """
     parser.add_argument(
         "--preset", choices=("fast", "default", "strong"), default="default", help="effort"
     )
     parser.add_argument(
         "--objective",
-        choices=("cut", "total_volume", "max_volume"),
-        default="cut",
-        help="what the partitioner lowers (default cut)",
+        choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
+        default="auto" if seconds else "cut",
+        help="what is lowered (default seconds where the machine file says what communication "
+        "costs, else cut)"
+        if seconds
+        else "what the partitioner lowers (default cut)",
     )
     parser.add_argument("--seed", type=int, default=7, help="same seed, same plan (default 7)")
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")

@@ -5,4 +5,13 @@ orders.py     kinds and groups of devices, and orders in which to take them
 estimates.py  seconds of thousands of sets of devices, without a partition
 computing.py  times at loads, and loads by times, of many sets at once
 surfaces.py   what a block exchanges by its size alone: the surface law of a graph
+loop.py       the search: candidates, rounds of sizes and blocks, refinement; the best is kept
+rivals.py     METIS with speeds, and the plain plan: never worse than either
+slabs.py      blocks side by side along one line, with two neighbours each
+starts.py     which devices, and loads that hold an estimated halo
+halos.py      what a device exchanges by its load alone: the surface law
+sizes.py      loads at which computing and exchanging end at one time
+placing.py    blocks that change places among devices alike
+judging.py    the task, its limits, and the seconds of a candidate
+efforts.py    how much is tried, by preset
 """

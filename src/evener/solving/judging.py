@@ -1,0 +1,176 @@
+"""What is to be solved, and how every candidate is judged: by its predicted seconds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from evener import metrics
+from evener.arrays import BoolArray, FloatArray
+from evener.costs import Costs, costs_of
+from evener.curved_platforms import models_of
+from evener.graphs import Graph
+from evener.models import SpeedModel
+from evener.partitioning.enforce import enforce
+from evener.partitions import Contract, Partition
+from evener.plans import Prediction, Stage
+from evener.platforms import Platform
+from evener.sizing.memory_capped import unit_capacities
+from evener.workloads import Workload
+
+Part = npt.NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Blocks (n,), what is in them (k,), who exchanges with whom, and the seconds predicted."""
+
+    name: str
+    part: Part
+    loads: FloatArray
+    sizes: npt.NDArray[np.int64]
+    between: metrics.Quotient
+    prediction: Prediction
+
+    @property
+    def seconds(self) -> float:
+        """Predicted seconds per iteration [s]."""
+        return self.prediction.makespan
+
+    @property
+    def used(self) -> BoolArray:
+        """(k,) devices that have anything."""
+        return self.sizes > 0
+
+    def stage(self, targets: FloatArray) -> Stage:
+        """Return its figures as a step of a plan; targets (k,) [units]: what was aimed at."""
+        volumes = metrics.comm_volumes(self.between)
+        asked = targets > 0
+        ratios = self.loads[asked] / targets[asked]
+        return Stage(
+            self.name,
+            metrics.edge_cut(self.between),
+            int(volumes.max()),
+            int(volumes.sum()),
+            int(metrics.neighbours(self.between).max()),
+            float(ratios.min()),
+            float(ratios.max()),
+            seconds=self.seconds,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A graph to be divided over a platform so that an iteration of a workload ends early.
+
+    low, high (k,) [units]: what the user allows each device, if it is used at all.
+    """
+
+    graph: Graph
+    platform: Platform
+    workload: Workload
+    low: FloatArray
+    high: FloatArray
+
+    @classmethod
+    def of(cls, graph: Graph, platform: Platform, workload: Workload) -> Task:
+        """Return the task in which nothing but memory binds."""
+        return cls(graph, platform, workload, np.zeros(platform.k), np.full(platform.k, np.inf))
+
+    @cached_property
+    def weighted(self) -> Graph:
+        """The graph, its vertices weighing what they are to a device."""
+        graph = self.workload.weighted(self.graph)
+        unit = graph.vwgt is not None and bool((graph.weights() == 1).all())
+        return graph.with_(vwgt=None) if unit else graph
+
+    @cached_property
+    def work(self) -> FloatArray:
+        """(n,) work of every vertex [units]."""
+        return np.asarray(self.workload.work(self.graph), np.float64)
+
+    @cached_property
+    def load(self) -> float:
+        """All work [units]."""
+        return float(self.work.sum())
+
+    @cached_property
+    def costs(self) -> Costs:
+        """Speeds and links as arrays."""
+        return costs_of(self.platform, self.workload)
+
+    @cached_property
+    def models(self) -> tuple[SpeedModel, ...]:
+        """(k,) speed of every device at any load."""
+        return models_of(self.platform)
+
+    @cached_property
+    def room(self) -> FloatArray:
+        """(k,) most units that memory, samples of speed and the user allow, about."""
+        density = self.graph.total_bytes / self.load
+        return np.minimum(unit_capacities(self.platform, density), self.high)
+
+    @cached_property
+    def most(self) -> FloatArray:
+        """(k,) most units of a block, whatever bytes its vertices have."""
+        return np.minimum(unit_capacities(self.platform, 0.0), self.high)
+
+    def whole(self, loads: FloatArray) -> FloatArray:
+        """Return loads (k,) without those of less than half a vertex, the same in sum."""
+        kept = np.where(loads < 0.5 * self.load / self.graph.n, 0.0, loads)
+        return np.asarray(kept * (self.load / kept.sum()))
+
+    def loads(self, part: Part) -> FloatArray:
+        """(k,) work of every block [units]."""
+        sums = np.bincount(part, weights=self.work, minlength=self.platform.k)
+        return np.asarray(sums, np.float64)
+
+    def judged(self, name: str, part: Part) -> Candidate:
+        """Judge blocks as they are."""
+        partition = Partition(part, self.platform.k)
+        between = metrics.quotient(self.weighted, partition)
+        prediction = metrics.predicted_seconds(
+            self.graph, partition, self.platform, self.workload, between=between
+        )
+        loads = self.loads(part)
+        return Candidate(name, part, loads, metrics.block_sizes(partition), between, prediction)
+
+    def kept(self, part: Part, connected: bool = False) -> Part:
+        """Return the blocks with what limits there are enforced; devices without any stay so.
+
+        connected: in one piece each, as far as that can be.
+        Raises InfeasibleError or NotFoundError where that cannot be.
+        """
+        k = self.platform.k
+        loads = self.loads(part)
+        used = np.flatnonzero(np.bincount(part, minlength=k) > 0)
+        contract = self.contract(loads)
+        number = np.zeros(k, np.int32)
+        number[used] = np.arange(used.size)
+        own = Contract(
+            contract.targets[used], contract.low[used], contract.high[used], contract.caps[used]
+        )
+        blocks = Partition(number[part], used.size)
+        n_bytes = metrics.block_bytes(self.graph, blocks)
+        holds = own.keeps(loads[used], metrics.block_sizes(blocks), n_bytes).all()
+        if holds and not connected:
+            return part
+        names = [self.platform.names[b] for b in used]
+        repaired = enforce(self.weighted, blocks, own, connected=connected, names=names)
+        return used[repaired.partition.part].astype(np.int32)
+
+    def contract(self, loads: FloatArray) -> Contract:
+        """Return the contract of blocks of these loads (k,): nothing binds but the limits.
+
+        A device without any load has a share of zero, and must have none.
+        """
+        used = loads > 0
+        return Contract(
+            loads,
+            np.where(used, self.low, 0.0),
+            np.where(used, np.minimum(self.most, self.load), 0.0),
+            self.platform.memories,
+        )

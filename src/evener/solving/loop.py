@@ -1,0 +1,267 @@
+"""The search for the plan that is fastest; `solve_seconds` is the whole of it.
+
+METIS and the plain plan, at the speeds -> sizes that hold an estimated halo -> blocks from scratch
+-> places among devices alike -> sizes that hold their real halos -> ... -> refinement by seconds.
+Every candidate is judged by the same predicted seconds, and the best is kept: it is no worse than
+either of the first two.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.durations import duration
+from evener.errors import EvenerError, InfeasibleError, NotFoundError
+from evener.graphs import Graph
+from evener.partitioning.registry import Result, partition_with
+from evener.partitioning.requests import Request
+from evener.partitioning.seconds import refine_seconds
+from evener.partitions import Contract
+from evener.planning_options import PlanOptions
+from evener.plans import Stage
+from evener.platforms import Platform
+from evener.sizing.rounding import limits
+from evener.solving.efforts import CALMER, DAMPING, EFFORTS, SETTLED, Effort
+from evener.solving.halos import law_of_blocks, surface_power
+from evener.solving.judging import Candidate, Part, Task
+from evener.solving.placing import Places
+from evener.solving.rivals import metis_blocks, plain_blocks
+from evener.solving.sizes import even_sizes
+from evener.solving.slabs import SECTION, Slabs
+from evener.solving.starts import Start, block_starts, slab_starts
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The best blocks found, the steps that led there, and what a person should know.
+
+    contract: what binds them, their targets being what they are. room (k,) [units]: the most that
+    each device holds. versions: of the tools that made candidates, by name. cpu_seconds [s]: of
+    the whole search.
+    """
+
+    best: Candidate
+    contract: Contract
+    room: FloatArray
+    stages: tuple[Stage, ...]
+    versions: dict[str, str]
+    notes: tuple[str, ...]
+    cpu_seconds: float
+
+    @property
+    def tools(self) -> list[str]:
+        """The partitioners that made candidates."""
+        return list(self.versions)
+
+
+def solve_seconds(
+    graph: Graph,
+    platform: Platform,
+    options: PlanOptions,
+    *,
+    progress: Progress | None = None,
+) -> Solved:
+    """Divide `graph` over `platform` so that the last device is done as early as possible.
+
+    What binds is memory; a device may get nothing. Raises InfeasibleError where the graph does
+    not fit. Same arguments, same result, whatever the threads.
+    """
+    began = time.process_time()
+    task = Task.of(graph, platform, options.workload)
+    effort = EFFORTS[options.preset]
+    search = Search(task, options, effort, progress or _silent)
+    search.rivals()
+    search.line_up()
+    search.make_blocks()
+    search.refine()
+    best = search.best
+    return Solved(
+        best,
+        task.contract(best.loads),
+        task.room,
+        (*search.stages, replace(best.stage(best.loads), name=f"chosen: {best.name}")),
+        search.versions,
+        (*search.notes, *_remarks(best, platform)),
+        time.process_time() - began + search.foreign_seconds,
+    )
+
+
+@dataclass(eq=False)
+class Search:
+    """A search under way: what was found so far, and the steps that found it."""
+
+    task: Task
+    options: PlanOptions
+    effort: Effort
+    progress: Progress
+    found: list[Candidate] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    foreign_seconds: float = 0.0
+
+    @property
+    def best(self) -> Candidate:
+        """The candidate of least predicted seconds, the first of several."""
+        return min(self.found, key=lambda one: one.seconds)
+
+    @cached_property
+    def places(self) -> Places:
+        """Where blocks can go."""
+        return Places(self.task)
+
+    def add(self, name: str, part: Part, aim: FloatArray) -> Candidate | None:
+        """Judge blocks, their limits enforced, if they can be; aim (k,) [units]: their targets."""
+        try:
+            candidate = self.task.judged(name, self.task.kept(part, self.options.connected))
+        except (InfeasibleError, NotFoundError):
+            return None
+        self.found.append(candidate)
+        self.stages.append(candidate.stage(aim))
+        above = candidate.seconds / candidate.prediction.bound
+        done = 1 - 0.9 ** len(self.found)
+        self.progress(f"{name}: {duration(candidate.seconds)}, {above:.2f}x the bound", done)
+        return candidate
+
+    def made(self, result: Result) -> Result:
+        """Take note of who made blocks, and at what price."""
+        self.versions[result.tool] = result.version
+        if result.tool.startswith("metis"):
+            self.foreign_seconds += result.cpu_seconds
+        return result
+
+    def rivals(self) -> None:
+        """Try METIS with speeds, meanwhile the plain plan, and the fastest device alone.
+
+        Raises InfeasibleError where none can be.
+        """
+        task = self.task
+        speeds = task.platform.speeds * (task.load / task.platform.speeds.sum())
+        with ThreadPoolExecutor(1) as aside:
+            metis = aside.submit(metis_blocks, task, self.options)
+            plain: EvenerError | None = None
+            try:
+                raw, part = plain_blocks(task, self.options)
+                self.made(raw)
+                self.add("plain plan", part, speeds)
+            except EvenerError as error:
+                plain = error
+            try:
+                self.add("METIS with speeds", self.made(metis.result()).part, speeds)
+            except EvenerError as error:
+                self.notes.append(f"without METIS: {error.message}")
+        if not self.found:
+            assert plain is not None
+            raise plain
+
+    def line_up(self) -> None:
+        """Try slabs, which cost next to nothing: of all devices, then of the best sets of them."""
+        task, slabs = self.task, Slabs(self.task)
+        if task.platform.k == 1:
+            return
+        speeds = task.platform.speeds * (task.load / task.platform.speeds.sum())
+        known = self.add("slabs", slabs.blocks(speeds), speeds)
+        if known is None:
+            return
+        within = self.effort.hopeful * self.best.seconds
+        for start in slab_starts(task, slabs, known, within)[: self.effort.slabs]:
+            self.rounds(f"{start.name}, slabs", start, self.effort.slab_rounds, SECTION,
+                        lambda loads, _: slabs.blocks(loads))  # fmt: skip
+
+    def make_blocks(self) -> None:
+        """Make blocks from scratch for the most hopeful devices."""
+        if not self.effort.blocks or self.task.platform.k == 1:
+            return
+        power = surface_power(self.task.graph)
+        within = self.effort.hopeful * self.best.seconds
+        for start in block_starts(self.task, self.found[0], within)[: self.effort.blocks]:
+            if start.seconds < self.effort.hopeful * self.best.seconds:
+                self.rounds(start.name, start, self.effort.rounds, power, self.blocks)
+
+    def rounds(
+        self,
+        name: str,
+        start: Start,
+        rounds: int,
+        power: float,
+        blocks: Callable[[FloatArray, int], Part],
+    ) -> None:
+        """Make blocks for sizes that hold a halo; take the halo they really have; again."""
+        loads, damping, least = start.loads, DAMPING, np.inf
+        for turn in range(rounds):
+            step = f"{name}, sizes {turn + 1}"
+            one = self.add(step, blocks(loads, turn), loads)
+            if one is None:
+                break
+            moved = self.places.placed(one)
+            other = None if moved is None else self.add(f"{step}, placed", moved, loads)
+            one = one if other is None or one.seconds <= other.seconds else other
+            if (loads > 0).sum() == 1 or one.seconds > least * (1 - SETTLED):
+                break
+            least = one.seconds
+            loads = self.next_sizes(one, loads, damping, power)
+            damping *= CALMER
+
+    def next_sizes(
+        self, one: Candidate, loads: FloatArray, damping: float, power: float
+    ) -> FloatArray:
+        """Return sizes that hold the halos of blocks as they are."""
+        task = self.task
+        law = law_of_blocks(
+            one.between, one.loads, one.sizes, one.prediction.communicate, task.costs.alpha, power
+        )
+        room = np.where(loads > 0, task.room, 0.0)
+        aim = even_sizes(
+            task.models, task.costs.fixed, law, task.load, room, overlap=task.costs.overlap
+        )
+        return task.whole(loads + damping * (aim.loads - loads))
+
+    def blocks(self, loads: FloatArray, turn: int) -> Part:
+        """Return blocks made from scratch of about these loads (k,) [units]."""
+        if (loads > 0).sum() == 1:
+            return np.full(self.task.graph.n, int(loads.argmax()), np.int32)
+        graph, effort = self.task.weighted, self.effort
+        low, high = limits(loads, effort.epsilon, self.task.most, whole=graph.is_unit)
+        request = Request(
+            loads, effort.epsilon, self.options.seed + turn, self.options.threads,
+            effort.objective, effort.preset, self.options.time_limit, low, high,
+        )  # fmt: skip
+        return self.made(partition_with(self.options.tool, graph, request)).part
+
+    def refine(self) -> None:
+        """Move vertices of the best candidates by seconds."""
+        task = self.task
+        ranked = sorted(self.found, key=lambda one: one.seconds)
+        for one in ranked[: self.effort.refined]:
+            if one.used.sum() < 2:
+                continue
+            contract = task.contract(one.loads)
+            part, _ = refine_seconds(
+                task.weighted, one.part, task.work, task.costs,
+                low=contract.low, high=contract.high, caps=contract.caps,
+                seed=self.options.seed, threads=self.options.threads,
+                effort=self.effort.refine_effort,
+            )  # fmt: skip
+            self.add(f"{one.name}, refined", part, one.loads)
+
+
+def _remarks(best: Candidate, platform: Platform) -> list[str]:
+    """Say which devices are left out."""
+    unused = [platform.names[b] for b in np.flatnonzero(~best.used)]
+    if not unused:
+        return []
+    shown = ", ".join(unused[:8]) + (f" and {len(unused) - 8} more" if len(unused) > 8 else "")
+    return [f"Left out, as the iteration is faster without: {shown}"]
+
+
+def _silent(step: str, fraction: float) -> None:
+    """Show no progress."""

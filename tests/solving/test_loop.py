@@ -1,0 +1,149 @@
+"""The plan that is fastest: no worse than METIS with speeds and the plain plan, and it holds."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import evener as ev
+from evener import metrics
+from evener.errors import InfeasibleError, UsageError
+from evener.generating.delaunay import delaunay
+from evener.generating.platforms import tree
+from evener.models import Constant
+from evener.platforms import Device, Level, Link, Platform
+from evener.samples import DeviceSpeeds, Sample
+from evener.solving.halos import HaloLaw, law_of_blocks, surface_of
+from evener.solving.judging import Task
+from evener.solving.sizes import even_sizes
+from evener.solving.slabs import Slabs, in_line
+from evener.workloads import WEIGHTS, WORKLOADS
+from tests.assertions import grid
+
+CLUSTER = tree([3, 4], fast=1, speed=16e8, slow_speed=1e8)
+SOON = ev.PlanOptions(objective="seconds", preset="fast", threads=1)
+
+
+def linked(speeds, alpha=1e-6, beta=1e-9, **more):
+    devices = [Device(f"d{i}", s, **more) for i, s in enumerate(speeds)]
+    return Platform(tuple(devices), levels=(Level("net", Link(alpha, beta)),))
+
+
+def test_seconds_are_the_default_where_links_are_known():
+    graph = grid(20, 20)
+    options = ev.PlanOptions()
+    assert options.settled(graph, CLUSTER).objective == "seconds"
+    assert options.settled(graph, Platform.flat([1, 2])).objective == "cut"
+    assert replace(options, tool="metis").settled(graph, CLUSTER).objective == "cut"
+    several = graph.with_(vwgt=np.ones((graph.n, 2)))
+    assert options.settled(several, CLUSTER).objective == "cut"
+    with pytest.raises(UsageError, match="one weight per vertex"):
+        replace(options, objective="seconds").settled(several, CLUSTER)
+
+
+@pytest.mark.parametrize("kernel", ["weights", "spmv"])
+@pytest.mark.parametrize("overlap", [False, True])
+def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
+    graph = delaunay(3000, seed=3)
+    work = replace(WORKLOADS[kernel], overlap=overlap)
+    plan = ev.plan(graph, CLUSTER, ev.PlanOptions(workload=work, threads=1))
+    assert plan.options["objective"] == "seconds"
+    assert plan.certificate.all_hold
+    steps = {one.name: one.seconds for one in plan.stages}
+    assert plan.prediction.makespan <= min(steps["METIS with speeds"], steps["plain plan"])
+    assert plan.prediction.makespan == plan.stages[-1].seconds == min(steps.values())
+    again = metrics.predicted_seconds(graph, plan.partition, CLUSTER, work)
+    assert again.makespan == plan.prediction.makespan
+    assert np.allclose(plan.certificate.contract.targets, plan.certificate.weights)
+
+
+def test_same_plan_at_any_number_of_threads(tmp_path):
+    graph = delaunay(2000, seed=4)
+    found = []
+    for threads in (1, 2):
+        ev.write_plan(tmp_path / "x.plan", ev.plan(graph, CLUSTER, replace(SOON, threads=threads)))
+        found.append((tmp_path / "x.plan").read_bytes())
+    assert found[0] == found[1]
+
+
+def test_a_device_that_costs_more_than_it_does_gets_nothing():
+    graph, platform = grid(12, 12), linked([1e8, 1e8], alpha=1.0)
+    plan = ev.plan(graph, platform, SOON)
+    assert sorted(plan.certificate.vertices.tolist()) == [0, 144]
+    assert plan.certificate.all_hold
+    assert plan.prediction.makespan == 144 / 1e8
+    empty = int(plan.certificate.vertices.argmin())
+    assert plan.certificate.contract.shares_of_zero.tolist() == [empty == 0, empty == 1]
+    assert any(f"d{empty}" in note for note in plan.notes)
+
+
+def test_memory_binds_and_nothing_else():
+    small = Device("small", 1e9, memory=30 * 72.0)
+    platform = Platform((small, Device("cpu", 1e6)), levels=(Level("net", Link(1e-9, 1e-12)),))
+    plan = ev.plan(grid(12, 12), platform, SOON)
+    assert plan.certificate.all_hold
+    assert plan.certificate.bytes[0] <= 30 * 72
+    tight = linked([1e6, 1e6], memory=70 * 60.0)
+    with pytest.raises(InfeasibleError):
+        ev.plan(grid(12, 12), tight, SOON)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_any_graph_and_machine(seed):
+    rng = np.random.default_rng([31_415, seed])
+    n, k = int(rng.integers(2, 30)), int(rng.integers(2, 6))
+    u, v = rng.integers(0, n, (2, int(rng.integers(0, 4 * n))))
+    weights = None if seed % 2 else rng.random(n)
+    graph = ev.Graph.from_edges(n, u[u != v], v[u != v], vwgt=weights)
+    platform = linked(np.exp(rng.normal(0, 2, k)), *np.exp(rng.normal(-3, 2, 2)))
+    try:
+        plan = ev.plan(graph, platform, SOON)
+    except InfeasibleError:
+        assert k > graph.n or graph.total_weight == 0
+        return
+    assert plan.certificate.all_hold
+    assert plan.prediction.makespan <= min(one.seconds for one in plan.stages)
+
+
+def test_curves_that_fall_off_a_cliff():
+    samples = [
+        Sample(load, load / 1e8 * (1 if load <= 1000 else 50)) for load in (1, 1000, 1001, 9e4)
+    ]
+    curve = DeviceSpeeds("gpu", tuple(samples))
+    devices = (Device("gpu", 1e8, curve=curve), *(Device(f"c{i}", 2e7) for i in range(3)))
+    platform = Platform(devices, levels=(Level("net", Link(1e-8, 1e-11)),))
+    plan = ev.plan(delaunay(3000, seed=8), platform, SOON)
+    metis = next(one for one in plan.stages if one.name == "METIS with speeds")
+    assert plan.prediction.makespan < 0.5 * metis.seconds
+
+
+def test_sizes_hold_their_halo():
+    models = [Constant(1e6), Constant(4e6), Constant(1e6)]
+    law = HaloLaw(np.array([1e-4, 1e-4, 5.0]), np.full(3, 1e-6), np.zeros(3), 0.5)
+    even = even_sizes(models, np.zeros(3), law, 10_000.0, np.full(3, np.inf))
+    seconds = 1e-4 + 1e-6 * even.loads[:2] ** 0.5 + even.loads[:2] / [1e6, 4e6]
+    assert even.loads[2] == 0  # its messages alone last too long
+    assert np.allclose(seconds, even.seconds, rtol=1e-3)
+    assert even.loads.sum() == 10_000
+
+
+def test_the_law_goes_through_the_blocks_it_is_made_of():
+    graph = delaunay(2000, seed=5)
+    task = Task.of(graph, CLUSTER, WEIGHTS)
+    one = task.judged("x", Slabs(task).blocks(np.full(12, graph.n / 12)))
+    talk = one.prediction.communicate
+    law = law_of_blocks(one.between, one.loads, one.sizes, talk, task.costs.alpha, 0.5)
+    assert np.allclose(law.messages + law.per_surface * one.loads**0.5, talk)
+    surface = surface_of(one.between, one.loads, one.sizes, 0.5)
+    assert surface.values > 0
+
+
+def test_slabs_touch_two_others():
+    graph = delaunay(4000, seed=6)
+    for one in (graph, graph.with_(coords=None)):
+        order = in_line(one, 0.5)
+        assert np.array_equal(np.sort(order), np.arange(one.n))
+        task = Task.of(one, CLUSTER, WEIGHTS)
+        found = task.judged("slabs", Slabs(task).blocks(np.full(12, one.n / 12)))
+        assert np.diff(found.between.starts).max() <= 4
+        assert np.abs(found.sizes - one.n / 12).max() <= 1
