@@ -18,7 +18,7 @@ import numpy as np
 
 import evener as ev
 from evener.tiling.columns import best_columns, columns_half_perimeter, grid_columns
-from evener.tiling.cuts import MAX_DEVICES, best_cuts
+from evener.tiling.many_cuts import MANY, good_cuts
 from evener.tilings import half_perimeter_bound
 
 RESULTS = Path(__file__).parent / "results" / "tiling.jsonl"
@@ -41,7 +41,7 @@ def main():
         for kind, draw in KINDS.items():
             for p in COUNTS:
                 rng = np.random.default_rng([INSTANCE_SEED, p])
-                runs = 500 if p <= 101 else 50
+                runs = 500 if p <= 32 else 200 if p <= 101 else 50
                 line = {"kind": kind, "p": p, "runs": runs}
                 line |= measured([draw(rng, p) for _ in range(runs)])
                 file.write(json.dumps(line) + "\n")
@@ -56,8 +56,8 @@ def measured(machines):
         for name, columns in (("columns", best_columns(speeds, (1, 1))),
                               ("grid", grid_columns(speeds.size))):  # fmt: skip
             ratios[name].append(columns_half_perimeter(speeds, columns, (1, 1)) / bound)
-        if speeds.size <= MAX_DEVICES:
-            value = best_cuts(speeds, (1, 1), np.arange(speeds.size))[1]
+        if speeds.size <= MANY:
+            value = good_cuts(speeds, (1, 1), np.arange(speeds.size))[1]
             ratios["cuts"].append(value / bound)
     found = {name: summary(values) for name, values in ratios.items() if values}
     if "cuts" in found:

@@ -8,7 +8,8 @@ import pytest
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.models import Constant
 from evener.tiling.columns import best_columns, columns_half_perimeter, grid_columns
-from evener.tiling.cuts import best_cuts
+from evener.tiling.cuts import FEW, Cut, best_cuts
+from evener.tiling.many_cuts import good_cuts
 from evener.tiling.methods import METHODS, tile
 from evener.tiling.whole import proportional, whole_columns
 from evener.tilings import half_perimeter_bound
@@ -76,6 +77,34 @@ def test_cuts_are_the_best_and_never_worse_than_columns(p):
         assert value >= half_perimeter_bound(own) * (1 - 1e-9)
         if p <= 6:
             assert value == pytest.approx(slow_cuts(sorted(areas, reverse=True), 2.0, 1.5))
+
+
+def laid_out(tree, areas, height, width):
+    """Devices of a tree with their boxes, as its cuts say."""
+    if not isinstance(tree, Cut):
+        assert height * width == pytest.approx(areas[tree])
+        return {tree: (height, width)}
+    first = sum(areas[i] for i in devices_in(tree.first)) / (height * width)
+    boxes = [(height, width * share) if tree.beside else (height * share, width)
+             for share in (first, 1 - first)]  # fmt: skip
+    return laid_out(tree.first, areas, *boxes[0]) | laid_out(tree.second, areas, *boxes[1])
+
+
+def devices_in(tree):
+    return devices_in(tree.first) + devices_in(tree.second) if isinstance(tree, Cut) else [tree]
+
+
+@pytest.mark.parametrize("p", [FEW + 1, 30, 70])
+def test_cuts_of_many_are_cuts_and_never_worse_than_columns(p):
+    rng = np.random.default_rng(p)
+    for areas in (rng.lognormal(0, 1, p), 1 - rng.random(p), np.ones(p)):
+        own = areas * (2.0 * 1.5 / areas.sum())
+        tree, value = good_cuts(areas, (2.0, 1.5), np.arange(p))
+        boxes = laid_out(tree, own, 2.0, 1.5)
+        assert sorted(boxes) == list(range(p))
+        assert sum(map(sum, boxes.values())) == pytest.approx(value)
+        columns = columns_half_perimeter(areas, best_columns(areas, (2.0, 1.5)), (2.0, 1.5))
+        assert 2 * np.sqrt(own).sum() <= value <= columns * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("method", AREA_METHODS)
@@ -167,7 +196,7 @@ def test_caps_are_kept_or_refused():
     [
         ([1, 2], {"method": "squares"}, UsageError),
         ([1, 2, 3], {"method": "kl", "n_columns": 2}, UsageError),
-        (np.ones(17), {"method": "guillotine"}, UsageError),
+        (np.ones(257), {"method": "guillotine"}, UsageError),
         ([1, np.nan], {}, InputError),
         ([1, 0], {}, InputError),
         ([], {}, InputError),

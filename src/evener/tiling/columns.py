@@ -32,8 +32,21 @@ def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
     height, width = shape
     order = np.argsort(-areas, kind="stable")
     before = np.concatenate([[0.0], np.cumsum(areas[order])])
-    widths = before * (width / before[-1])
-    p = order.size
+    start, _ = least_columns(before * (width / before[-1]), height)
+    ends = [order.size]
+    while ends[-1] > 0:
+        ends.append(int(start[ends[-1]]))
+    ends.reverse()
+    return [order[a:b] for a, b in pairwise(ends)]
+
+
+def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int64], float]:
+    """Where the last column of the first q devices starts, (p + 1,), and what all of them cost.
+
+    widths (p + 1,): of all devices before each one together, largest area first, if they filled
+    columns `height` high.
+    """
+    p = widths.size - 1
     cost = np.zeros(p + 1)
     start = np.zeros(p + 1, np.int64)  # of the last column, when the first q devices are placed
     counts = np.arange(p + 1, dtype=np.float64)
@@ -43,11 +56,7 @@ def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
         best = int(np.argmin(total))
         cost[q] = total[best] + height
         start[q] = first = first + best
-    ends = [p]
-    while ends[-1] > 0:
-        ends.append(int(start[ends[-1]]))
-    ends.reverse()
-    return [order[a:b] for a, b in pairwise(ends)]
+    return start, float(cost[p])
 
 
 def grid_columns(p: int, n_columns: int | None = None) -> Columns:

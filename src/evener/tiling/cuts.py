@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
-from evener.errors import UsageError
 
-MAX_DEVICES = 16  # 25 ms; the time grows fourfold every two devices
+FEW = 16  # devices: 25 ms; the time grows fourfold every two devices
 DIGITS = 10  # shapes that agree to so many are the same
 
 
@@ -29,7 +28,7 @@ class Cut:
 
 
 @dataclass
-class _Search:
+class Search:
     """The runs a:b of sorted areas that have been divided in boxes of some height and width."""
 
     areas: list[float]
@@ -60,10 +59,20 @@ class _Search:
     def boxes(
         self, a: int, middle: int, b: int, beside: bool, height: float, width: float
     ) -> tuple[tuple[float, float], tuple[float, float]]:
+        """The two boxes of a cut before device `middle`."""
         share = (self.before[middle] - self.before[a]) / (self.before[b] - self.before[a])
         if beside:
             return (height, width * share), (height, width * (1 - share))
         return (height * share, width), (height * (1 - share), width)
+
+    def tree(self, order: list[int], a: int, b: int, height: float, width: float) -> Cut | int:
+        """The cuts of a box that has been divided; order: the devices' numbers."""
+        if b - a == 1:
+            return order[a]
+        _, middle, beside = self.found[a, b, round(width, DIGITS)]
+        one, other = self.boxes(a, middle, b, beside, height, width)
+        first = self.tree(order, a, middle, *one)
+        return Cut(beside, first, self.tree(order, middle, b, *other))
 
     def _choices(
         self, a: int, b: int, height: float, width: float
@@ -92,28 +101,19 @@ def best_cuts(
     """Return the cuts of least total half-perimeter for some devices, and that, in shape's unit.
 
     areas (p,): above zero where a device is one of `devices`, in any unit. shape: height and width
-    of the matrix, in one unit. Raises UsageError for more than MAX_DEVICES devices.
+    of the matrix, in one unit. For more than FEW devices it takes long: see `good_cuts`.
     """
-    if devices.size > MAX_DEVICES:
-        raise UsageError(
-            f"guillotine cuts are searched for up to {MAX_DEVICES} devices, not {devices.size:,}",
-            hint="Columns (br) are within a hundredth or two of the bound there.",
-        )
     height, width = shape
-    order = devices[np.argsort(-areas[devices], kind="stable")]
-    own = areas[order] * (height * width / areas[order].sum())
-    before, least = np.cumsum([0.0, *own]), np.cumsum([0.0, *2 * np.sqrt(own)])
-    search = _Search(own.tolist(), before.tolist(), least.tolist())
+    search, order = search_of(areas, shape, devices)
     value = search.best(0, order.size, height, width)
-    return _tree(search, order.tolist(), 0, order.size, height, width), value
+    return search.tree(order.tolist(), 0, order.size, height, width), value
 
 
-def _tree(
-    search: _Search, order: list[int], a: int, b: int, height: float, width: float
-) -> Cut | int:
-    if b - a == 1:
-        return order[a]
-    _, middle, beside = search.found[a, b, round(width, DIGITS)]
-    one, other = search.boxes(a, middle, b, beside, height, width)
-    first = _tree(search, order, a, middle, *one)
-    return Cut(beside, first, _tree(search, order, middle, b, *other))
+def search_of(
+    areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
+) -> tuple[Search, npt.NDArray[np.int64]]:
+    """Return a search over these devices in the order of their areas, and that order."""
+    order = devices[np.argsort(-areas[devices], kind="stable")]
+    own = areas[order] * (shape[0] * shape[1] / areas[order].sum())
+    before, least = np.cumsum([0.0, *own]), np.cumsum([0.0, *2 * np.sqrt(own)])
+    return Search(own.tolist(), before.tolist(), least.tolist()), order

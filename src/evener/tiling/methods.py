@@ -14,10 +14,9 @@ from evener.errors import InputError, UsageError
 from evener.models import SpeedModel, SpeedSurface
 from evener.sizing.problems import checked_seconds
 from evener.tiling.columns import grid_columns
-from evener.tiling.cuts import MAX_DEVICES as MAX_CUT
-from evener.tiling.cuts import best_cuts
 from evener.tiling.grids import OfArea, Surface, grid_of_surfaces
 from evener.tiling.hierarchical import Place, along_the_tree, upright_or_lying
+from evener.tiling.many_cuts import MANY, good_cuts
 from evener.tiling.requests import (
     Devices,
     Request,
@@ -29,6 +28,8 @@ from evener.tiling.requests import (
 from evener.tiling.whole import whole_columns
 from evener.tiling.whole_cuts import MAX_BLOCKS, whole_cuts
 from evener.tilings import Tiling
+
+MOST_CUT = 1 << 18  # devices x blocks a side that `auto` has cut: about a second
 
 Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # and what a person should know of it
 
@@ -111,7 +112,8 @@ def tile(
 
 def _chosen(method: str, devices: Devices, blocks: tuple[int, int]) -> str:
     if method == "auto":
-        few = len(devices.models) <= MAX_CUT and max(blocks) <= MAX_BLOCKS
+        k, side = len(devices.models), max(blocks)
+        few = k <= MANY and side <= MAX_BLOCKS and k * side <= MOST_CUT
         return "guillotine" if few else ("br" if devices.constant else "1.5d")
     if method not in METHODS:
         raise UsageError(f"there is no method {method!r} of tiling", hint=f"{', '.join(METHODS)}.")
@@ -132,7 +134,7 @@ def _guillotine(request: Request) -> Made:
     """Cuts, where they have less half-perimeter than columns in whole blocks too."""
     columns, _ = _br(request)
     used = np.flatnonzero(request.targets > 0)
-    tree, _ = best_cuts(request.targets, request.shape, used)
+    tree, _ = good_cuts(request.targets, request.shape, used)
     cuts = whole_cuts(tree, request.targets, request.allowed, request.shape, request.block)
     fewer = cuts.half_perimeters.sum() < columns.half_perimeters.sum()
     return (cuts, ()) if fewer else (columns, ("columns: no cuts have less half-perimeter",))
