@@ -41,7 +41,7 @@ def main():
         for kind, draw in KINDS.items():
             for p in COUNTS:
                 rng = np.random.default_rng([INSTANCE_SEED, p])
-                runs = 500 if p <= 32 else 200 if p <= 101 else 50
+                runs = 500 if p <= 16 else 100 if p <= 101 else 30
                 line = {"kind": kind, "p": p, "runs": runs}
                 line |= measured([draw(rng, p) for _ in range(runs)])
                 file.write(json.dumps(line) + "\n")

@@ -10,6 +10,7 @@ from evener.models_piecewise import Piecewise
 from evener.sizing import numerical, solve_sizes
 from evener.sizing.handing_out import given_out, whole_from_balanced
 from evener.sizing.problems import make_problem
+from evener.sizing.sliding import slid
 from evener.sizing.stacking import stacked
 from tests.sizing.brute import least_by_force, random_problem, solved
 from tests.sizing.test_geometric import Lonely
@@ -113,3 +114,18 @@ def test_units_are_given_where_they_are_done_first():
 def test_needs_points():
     with pytest.raises(UsageError, match="npa needs the points of a curve"):
         solve_sizes([Lonely()], 3, "npa")
+
+
+def test_a_balance_behind_a_hump_of_time():
+    # The first takes 4 s for 4 units and 2 s for 8: in between no largest load by any time lies.
+    hump = Piecewise([1.0, 4.0, 8.0, 40.0], [1.0, 1.0, 4.0, 4.0])
+    slow = Piecewise([1.0, 10.0, 60.0], [1.0, 1.0, 0.7])
+    problem = make_problem([Akima(hump), Akima(slow)], 9)
+    shares = slid(problem)
+    assert 4 < shares[0] < 8
+    assert shares.sum() == pytest.approx(9)
+    seconds = [m.time(float(x)) for m, x in zip(problem.models, shares, strict=True)]
+    assert seconds[0] == pytest.approx(seconds[1])
+    found = solve_sizes([hump, slow], 9, "npa")
+    assert found.converged
+    assert found.sizes.sum() == 9

@@ -13,6 +13,7 @@ problems.py       what is asked of a method, checked
 constant.py       one speed each (CPM)
 geometric.py      lines through the origin (GPA)
 numerical.py      root finding on smooth curves (NPA)
+sliding.py        a balance behind a hump of time, for NPA
 handing_out.py    whole sizes from balanced real ones
 exact.py          models of any shape
 multiples.py      where loads are too many: steps, polished, with a bound

@@ -3,8 +3,9 @@
 The unknowns are real shares x and the time T they all take: t_i(x_i) = T and sum x = n ([Cla14]_,
 4.2). Few devices: MINPACK's hybrid method (hybrj), as in [Cla14]_, with its Jacobian. Many: Newton.
 The Jacobian is an arrow (a diagonal, and a border for T and the sum), so that a step is solved in
-O(k), limits included. Both start from even shares. What neither brings into balance is bisected:
-the line of GPA on the smooth curves, and the answer says so.
+O(k), limits included. Both start from even shares. Where neither finds a balance, time is bisected,
+the line of GPA on the smooth curves, and a balance is looked for behind the hump where that ends
+(sliding.py); if there is none, the answer says so.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from evener.sizing.bisecting import handed_back, least_time
 from evener.sizing.handing_out import whole_from_balanced
 from evener.sizing.problems import Answer, Problem
 from evener.sizing.segments import Segments
+from evener.sizing.sliding import slid
 from evener.sizing.stacking import Pieces, stacked
 
 FEW = 24  # devices up to which the dense Jacobian is fine
@@ -47,8 +49,15 @@ def solve_npa(problem: Problem) -> Answer:
         if shares is not None:
             return Answer(whole_from_balanced(smooth, shares, curves.times))
     loads = Segments(smooth)
-    note = "npa: no balance found; bisection over the time, each device taking the most it can"
-    return Answer(handed_back(loads, least_time(loads)), False, (note,))
+    bisected = handed_back(loads, least_time(loads))
+    shares = _slide(smooth, curves)
+    if shares is None:
+        note = "npa: no balance found; bisection over the time, each device taking the most it can"
+        return Answer(bisected, False, (note,))
+    sizes = whole_from_balanced(smooth, shares, curves.times)
+    later = loads.times(sizes).max() > loads.times(bisected).max()
+    note = "npa: a balance behind a hump of time; bisection over the time does better"
+    return Answer(bisected, True, (note,)) if later else Answer(sizes)
 
 
 class Curves:
@@ -109,6 +118,15 @@ def _hybrid(problem: Problem, curves: Curves) -> FloatArray | None:
             break
         free &= ~outside
     return shares if _balanced(problem, shares, curves.at(shares)[0]) else None
+
+
+def _slide(problem: Problem, curves: Curves) -> FloatArray | None:
+    """Shares found along the falling side of a hump of time."""
+    with np.errstate(all="ignore"):
+        shares = slid(problem)
+    if shares is None or not _balanced(problem, shares, curves.at(shares)[0]):
+        return None
+    return shares
 
 
 class _System:
