@@ -66,7 +66,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
             print_tree(platform)
         return 0
-    platform = _measured(args, out) if getattr(args, "measure", False) else _made(args)
+    measuring = getattr(args, "measure", False)
+    made = _measured(args, out) if measuring else _made(args)
+    if made is None:
+        return 0  # rank 0 speaks for all
+    platform = made
     if args.output is None:
         out.say(platform_to_toml(platform).rstrip("\n"))
     else:
@@ -78,14 +82,31 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _measured(args: argparse.Namespace, out: Output) -> Platform:
-    from evener.measuring.machine import measured_platform
+def _measured(args: argparse.Namespace, out: Output) -> Platform | None:
+    """Return this computer, or all that the ranks of mpiexec are on; None on ranks above 0."""
+    from evener.measuring.ranks import n_ranks
     from evener.writing import refuse_unwritable
 
     if args.output is not None:
         refuse_unwritable(args.output)
+    if n_ranks() > 1:
+        return _measured_ranks(out)
+    from evener.measuring.machine import measured_platform
+
     with out.progress("Measuring this computer") as progress:
         return measured_platform(progress, out.note)
+
+
+def _measured_ranks(out: Output) -> Platform | None:
+    from evener.measuring.machine_ranks import measured_ranks
+    from evener.measuring.ranks import world
+
+    comm = world()
+    if comm.rank > 0:
+        measured_ranks(comm, lambda step, fraction: None, lambda text: None)  # noqa: ARG005
+        return None
+    with out.progress("Measuring the computers of all ranks") as progress:
+        return measured_ranks(comm, progress, out.note)
 
 
 def _made(args: argparse.Namespace) -> Platform:

@@ -14,8 +14,8 @@ from evener.errors import EvenerError, NotFoundError
 from evener.measuring.campaign import Progress
 from evener.measuring.devices import cores, memory_share
 from evener.measuring.discover import GPU_SPEED, discover_platform
-from evener.measuring.links import PRECISION, measure_link
-from evener.measuring.outcomes import BUSY, Point, Precision
+from evener.measuring.links import PRECISION, FittedLink, measure_link
+from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
 from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
@@ -67,20 +67,28 @@ def measured_speeds(
             worker.launch()
         working = [_works(worker, say) for worker in workers]
         outcomes = bench.measure([load if works else None for works in working])
-        measured = {}
-        for name, outcome in zip(bench.names, outcomes, strict=True):
-            if isinstance(outcome, Point):
-                measured[name] = rounded(outcome.sample.speed)
-                if not outcome.reached:
-                    width = outcome.sample.half_width / outcome.sample.seconds
-                    busy = f"; others had its core {1 - outcome.share:.0%} of the time"
-                    say(
-                        f"{name}: speed known to {width:.0%} only"
-                        + (busy if outcome.share < BUSY else "")
-                    )
-            elif outcome is not None:
-                say(f"{name} could not be measured: {outcome.message}")
-    return _completed(devices, measured, say)
+    measured = known_speeds(bench.names, outcomes, say)
+    return completed(devices, measured, say)
+
+
+def known_speeds(
+    names: Sequence[str], outcomes: Sequence[Outcome | None], say: Say
+) -> dict[str, float]:
+    """Return the speeds that were measured [rows/s]; say which are missing or not well known."""
+    measured = {}
+    for name, outcome in zip(names, outcomes, strict=True):
+        if isinstance(outcome, Point):
+            measured[name] = rounded(outcome.sample.speed)
+            if not outcome.reached:
+                width = outcome.sample.half_width / outcome.sample.seconds
+                busy = f"; others had its core {1 - outcome.share:.0%} of the time"
+                say(
+                    f"{name}: speed known to {width:.0%} only"
+                    + (busy if outcome.share < BUSY else "")
+                )
+        elif outcome is not None:
+            say(f"{name} could not be measured: {outcome.message}")
+    return measured
 
 
 def _works(worker: Worker, say: Say) -> bool:
@@ -95,9 +103,10 @@ def _works(worker: Worker, say: Say) -> bool:
     return True
 
 
-def _completed(
+def completed(
     devices: Sequence[Device], measured: Mapping[str, float], say: Say
 ) -> dict[str, float]:
+    """Return a speed for each device: of those not measured, what stands in its place."""
     known = [measured[d.name] for d in devices if d.kind == "cpu" and d.name in measured]
     if not known:
         raise NotFoundError("not one core's speed could be measured")
@@ -133,12 +142,17 @@ def _link(cpus: Sequence[int], say: Say) -> Link:
     here, there = cpus
     with ProcessPing((there,), here) as ping:
         found = measure_link(ping, precision=PRECISION)
+    return known_link(found, f"cores {here} and {there}", say)
+
+
+def known_link(found: FittedLink, ends: str, say: Say) -> Link:
+    """Return a link as a machine file has it; say what of it is not well known."""
     for key, value, half in (
         ("alpha", found.link.alpha, found.alpha_half),
         ("beta", found.link.beta, found.beta_half),
     ):
         if half > 0.5 * value:
-            say(f"{key} between cores {here} and {there} is known to no better than a half")
+            say(f"{key} between {ends} is known to no better than a half")
     return Link(rounded(found.link.alpha), rounded(found.link.beta))
 
 

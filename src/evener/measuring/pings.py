@@ -144,7 +144,7 @@ class ProcessPing:
 
 
 class RankPing:
-    """From rank 0 to other ranks and back, d bytes to each; `answer` is the others' part."""
+    """From this rank to others and back, d bytes to each; `answer` is the others' part."""
 
     def __init__(self, comm: Comm, others: Sequence[int]) -> None:
         self._comm, self._others = comm, list(others)
@@ -175,8 +175,8 @@ class RankPing:
             self._comm.send(bytearray(), rank)
 
 
-def answer(comm: Comm, largest: int) -> None:
-    """Send back what rank 0 sends, of at most `largest` bytes, until it ends."""
+def answer(comm: Comm, largest: int, source: int = 0) -> None:
+    """Send back what rank `source` sends, of at most `largest` bytes, until it ends."""
     buffer = bytearray(largest)
-    while count := comm.receive(buffer, 0):
-        comm.send(memoryview(buffer)[:count], 0)
+    while count := comm.receive(buffer, source):
+        comm.send(memoryview(buffer)[:count], source)

@@ -1,0 +1,161 @@
+"""The computers that the ranks of an MPI program are on, as one machine file: a device a rank.
+
+Ranks are devices as `evener measure` has them under mpiexec, so that its curves go with the file.
+"""
+
+from __future__ import annotations
+
+import socket
+import statistics
+from collections.abc import Sequence
+from itertools import combinations
+from typing import NamedTuple
+
+from evener.errors import EvenerError
+from evener.measuring import machine
+from evener.measuring.campaign import Progress
+from evener.measuring.devices import Measured, cores, memory_share
+from evener.measuring.discover import CGROUP_FOLDER, cuda_devices, usable_memory
+from evener.measuring.links import PRECISION, SIZES, FittedLink, measure_link
+from evener.measuring.machine import KERNEL, ROW_BYTES, ROWS, Say
+from evener.measuring.pings import RankPing, answer
+from evener.measuring.ranks import RankBench, devices_of_rank
+from evener.measuring.together import Bench
+from evener.measuring.workers import Task, Worker
+from evener.platforms import Device, Level, Link, Platform
+from evener.running.comm import Comm
+
+MOST_HOSTS = 8  # that the first one exchanges messages with
+
+
+class Home(NamedTuple):
+    """Where a rank is: its computer and socket; that computer's memory [B] and GPUs."""
+
+    host: str
+    socket: int
+    memory: float
+    gpus: int
+
+
+def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -> Platform:
+    """Return the machine that all ranks make up, on every rank the same.
+
+    Speeds [rows/s of spmv] of all at once, links between ranks by MPI. say: told what could not
+    be measured and what stands in its place. Raises UsageError where ranks share a core,
+    NotFoundError where not one speed could be measured.
+    """
+    places = cores()
+    (mine,) = devices_of_rank(None, comm, [core.cpu for core in places])
+    homes = comm.allgather(_home(mine))
+    progress(f"speeds of {comm.size} ranks at once", 0.0)
+    devices = _devices(homes)
+    speeds = _speeds(comm, mine, devices, homes, rows, say)
+    progress("links between ranks", 0.6)
+    levels = measured_levels(comm, homes, say)
+    for host, gpus in {home.host: home.gpus for home in homes}.items():
+        if gpus:
+            say(f"{host}: no rank is one of its {gpus} GPUs: they are left out")
+    hosts = list(dict.fromkeys(home.host for home in homes))
+    named = hosts[0] if len(hosts) == 1 else f"{len(hosts)} computers"
+    return Platform(
+        tuple(
+            Device(d.name, speeds[d.name], memory=d.memory, at=d.at)
+            for d in devices
+        ),
+        levels,
+        name=f"{named}, {comm.size} ranks: rows of {KERNEL} a second",
+    )  # fmt: skip
+
+
+def _home(mine: Measured) -> Home:
+    sockets = {core.cpu: core.socket for core in cores()}
+    at = sockets.get(mine.cpus[0], 0) if mine.cpus else 0
+    return Home(socket.gethostname(), at, usable_memory(CGROUP_FOLDER), len(cuda_devices()))
+
+
+def _devices(homes: Sequence[Home]) -> list[Device]:
+    """Return a device a rank, of speed 1; a computer's memory is shared out over its ranks."""
+    hosts = [home.host for home in homes]
+    several = len(set(hosts)) > 1
+    return [
+        Device(
+            f"rank{rank}",
+            1.0,
+            memory=home.memory / hosts.count(home.host),
+            at=f"{home.host.replace('/', '_')}/socket{home.socket}"
+            if several
+            else f"socket{home.socket}",
+        )
+        for rank, home in enumerate(homes)
+    ]
+
+
+def _speeds(
+    comm: Comm,
+    mine: Measured,
+    devices: Sequence[Device],
+    homes: Sequence[Home],
+    rows: int,
+    say: Say,
+) -> dict[str, float]:
+    share = memory_share([home.host for home in homes].count(socket.gethostname()))
+    load = min(comm.allgather(max(min(rows, int(share / ROW_BYTES)), 1)))
+    worker = Worker(mine.name, Task(KERNEL, "cpu", mine.cpus, share))
+    with RankBench(Bench([worker], machine.POINT, comm.rest), comm) as bench:
+        outcomes = bench.measure([load] * comm.size)
+    return machine.completed(devices, machine.known_speeds(bench.names, outcomes, say), say)
+
+
+def measured_levels(comm: Comm, homes: Sequence[Home], say: Say) -> tuple[Level, ...]:
+    """Return the levels with measured links, the same on every rank.
+
+    Level cluster only where there are several computers. Of each kind of neighbours the first two
+    ranks exchange messages; between computers the first one and others, the median counts. Where
+    there are no such neighbours the link of the next level stands in.
+    """
+    pairs = list(combinations(range(len(homes)), 2))
+
+    def first(same_host: bool, same_socket: bool) -> list[tuple[int, int]]:
+        return [
+            (a, b)
+            for a, b in pairs
+            if (homes[a].host == homes[b].host) == same_host
+            and (not same_host or (homes[a].socket == homes[b].socket) == same_socket)
+        ]
+
+    hosts = {homes[b].host: (a, b) for a, b in reversed(first(False, False)) if a == 0}
+    chosen = [first(True, True)[:1], first(True, False)[:1], list(hosts.values())[-MOST_HOSTS:]]
+    found = [_median([_link(comm, a, b, say) for a, b in kind]) for kind in chosen]
+    inner, middle, outer = found
+    middle, inner = middle or inner or outer or Link(), inner or middle or outer or Link()
+    levels = (Level("machine", middle), Level("socket", inner))
+    return levels if outer is None else (Level("cluster", outer), *levels)
+
+
+def _median(links: Sequence[Link]) -> Link | None:
+    if not links:
+        return None
+    return Link(
+        statistics.median(link.alpha for link in links),
+        statistics.median(link.beta for link in links),
+    )
+
+
+def _link(comm: Comm, a: int, b: int, say: Say) -> Link:
+    """Let ranks a and b exchange messages while the others rest; return the link on all."""
+    found: FittedLink | EvenerError | None = None
+    if comm.rank == a:
+        ping = RankPing(comm, [b])
+        try:
+            found = measure_link(ping, precision=PRECISION)
+        except EvenerError as error:  # the other one waits all the same
+            found = error
+        ping.end()
+    elif comm.rank == b:
+        answer(comm, max(SIZES), a)
+    comm.rest()
+    found = comm.bcast(found, a)
+    if isinstance(found, EvenerError):
+        raise found
+    assert found is not None
+    return machine.known_link(found, f"ranks {a} and {b}", say)
