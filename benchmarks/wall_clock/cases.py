@@ -68,9 +68,9 @@ PAIR_LINK = (5e-4, 1e-9)  # what two real processes asleep between looks keep up
 MEMORY = Emulated([Device(1.0), Device(2.0, 0.42, 0.3)], PAIR_LINK, 20e-3)
 CACHE = Emulated([Device(4.0), *[Device(2.5, 0.21, 1.0)] * 3], PAIR_LINK, 20e-3)
 # What a message waits for is as long as the fastest device takes for the whole matrix, nearly.
-LATENCY = Emulated([Device(4.0), Device(4.0), *[Device(1.0)] * 6], (4e-3, 0.0), 1.5e-3)
+LATENCY = Emulated([Device(4.0), Device(4.0), *[Device(1.0)] * 6], (10e-3, 0.0), 4e-3)
 EIGHT = [Device(4.0), Device(4.0), *[Device(1.0)] * 6]
-EIGHT_LINK = (1e-5, 1e-9)  # scaled, both alike, until exchange has its share
+EIGHT_LINK = (25e-6, 0.8e-9)  # 10 Gbit/s Ethernet, slowed until exchange has its share
 
 CASES = {
     "kernel x 4": real_time([1, 4], 0, 0.55),
@@ -79,7 +79,7 @@ CASES = {
     "3 rivals": real_time([1, 1], 3, 0.55),
     "memory cliff": emulated("b", MEMORY, 0.90),
     "cache cliff": emulated("b", CACHE, 0.90),
-    "latency 4 ms": emulated("c", LATENCY, 0.3),
+    "latency 10 ms": emulated("c", LATENCY, 0.3),
     "eight devices, exchange 0.35": emulated("d", Emulated(EIGHT, EIGHT_LINK, 15e-3, 0.35), 0.96),
     "eight devices, exchange 0.7": emulated("d", Emulated(EIGHT, EIGHT_LINK, 15e-3, 0.7), 0.65),
 }

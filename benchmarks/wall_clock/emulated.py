@@ -28,7 +28,7 @@ from wall_clock.timing import StandIn, now, pin
 INSTANCE_SEED = 2026
 WORKLOAD = WORKLOADS["spmv"]
 SHARES = np.linspace(0.05, 1.0, 20)  # of the matrix, at which speeds are sampled
-REPEATS = 3  # of each sample
+REPEATS = 5  # of each sample
 REST = 3e-5  # seconds between two looks for messages: ranks share cores
 AHEAD = 5e-3  # seconds from the word to the start
 LATE = 3e-4  # seconds beyond its time that a sleep may end

@@ -27,7 +27,7 @@ def loads(work, partition):
 
 def planned(graph, machine, workload):
     """The plan for seconds per iteration."""
-    options = PlanOptions(seed=SEED, workload=workload)
+    options = PlanOptions(objective="seconds", seed=SEED, workload=workload)
     return plan(graph, machine, options).partition
 
 
