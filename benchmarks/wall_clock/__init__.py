@@ -2,6 +2,7 @@
 
 launching.py    ranks of MPI, each of them one of the programs below, and rivals for a core
 two_ranks.py    program: two cores in real time, or four ranks on them
+jacobi_ranks.py program: two ranks whose rows move when a rival comes
 emulated.py     program: devices emulated in real time, eight of them on two cores
 cases.py        what measured.py runs, and what is asked
 machines.py     what a machine looks like to a planner: samples of speeds, links

@@ -42,6 +42,7 @@ _HOME = {
     "Reading": "evener.filing",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
+    "RowRebalancer": "evener.rebalancing.rows",
     "Sample": "evener.samples",
     "Sizes": "evener.sizing",
     "SpeedModel": "evener.models",
@@ -130,6 +131,7 @@ if TYPE_CHECKING:
     from evener.platforms import Connection, Device, Level, Link, Platform
     from evener.rebalancing.balancer import Balancer
     from evener.rebalancing.rebalancer import Rebalancer
+    from evener.rebalancing.rows import RowRebalancer
     from evener.replanning import replan
     from evener.reporting.html import write_report
     from evener.samples import DeviceSpeeds, Sample

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
@@ -18,17 +18,25 @@ from evener.arrays import FloatArray, IntArray, as_integers
 from evener.errors import InputError
 from evener.running.comm import Comm
 from evener.running.emulation import EmulatedMachine
-from evener.running.spreading import move_rows, moved_rows, starts_of
+from evener.running.spreading import HeldRows, moved_rows, starts_of
 
 # Rows first:end of A, (rows, n), and of b, (rows,).
 RowsOf = Callable[[int, int], tuple[FloatArray, FloatArray]]
 
 
 class Observer(Protocol):
-    """What decides on sizes: an evener.Balancer."""
+    """What decides on sizes: an evener.Balancer, or an evener.RowRebalancer."""
 
     def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
         """Return new sizes, or None."""
+
+
+@runtime_checkable
+class Pays(Observer, Protocol):
+    """An observer that wants to know what moves take: an evener.RowRebalancer."""
+
+    def moved(self, seconds: float) -> None:
+        """Take in how long the last move took as a whole [s]."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +83,12 @@ def run(
     if own.size != comm.size or own.min() < 0 or own.sum() < 1:
         raise InputError(f"{comm.size} ranks need as many sizes, zero or above, not {own.tolist()}")
     starts = starts_of(own)
-    A, b = rows_of(int(starts[comm.rank]), int(starts[comm.rank + 1]))
+    first = int(starts[comm.rank])
+    A, b = (HeldRows(rows, first) for rows in rows_of(first, int(starts[comm.rank + 1])))
     x, history, change = np.zeros(int(own.sum())), _History(), np.inf
     for _ in range(iterations):
         begin = time.perf_counter()
-        mine = _sweep(A, b, x, int(starts_of(own)[comm.rank]))
+        mine = _sweep(A.rows, b.rows, x, A.first)
         pieces = comm.allgather((mine, time.perf_counter() - begin))
         following = np.concatenate([piece for piece, _ in pieces])
         change, x = float(np.abs(following - x).max()), following
@@ -88,7 +97,12 @@ def run(
         if change <= tolerance * np.abs(x).max():
             break
         if decided is not None:
-            A, b = move_rows(comm, (A, b), own, decided)
+            begin = time.perf_counter()
+            for held in (A, b):
+                held.move(comm, own, decided)
+            comm.barrier()
+            if comm.rank == 0 and machine is None and isinstance(balancer, Pays):
+                balancer.moved(time.perf_counter() - begin)
             own = decided
     history = comm.bcast(history)
     all_sizes, all_seconds = np.array(history.sizes), np.array(history.seconds)

@@ -38,6 +38,58 @@ def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) 
         a, b = max(first, after[rank]) - first, min(end, after[rank + 1]) - first
         return tuple(array[a : max(a, b)] for array in arrays)
 
-    parts = [piece(rank) for rank in range(comm.size)]
+    # What stays is not sent: most of it does.
+    nothing = tuple(array[:0] for array in arrays)
+    parts = [nothing if rank == comm.rank else piece(rank) for rank in range(comm.size)]
     received = comm.exchange(parts)
+    received[comm.rank] = piece(comm.rank)
     return tuple(np.concatenate([pieces[i] for pieces in received]) for i in range(len(arrays)))
+
+
+class HeldRows:
+    """This rank's run of rows of an array, with room around them: moves copy only what moves.
+
+    rows: those it has; first: the number of the first. Room that is never used costs no memory on
+    systems that give pages when they are written to.
+    """
+
+    def __init__(self, rows: Rows, first: int) -> None:
+        self._buffer, self._offset = np.ascontiguousarray(rows), first
+        self.first, self.end = first, first + len(rows)
+
+    @property
+    def rows(self) -> Rows:
+        """Those it has now; a view, until the next move."""
+        return self._buffer[self.first - self._offset : self.end - self._offset]
+
+    def move(self, comm: Comm, old: IntArray, new: IntArray) -> None:
+        """Send and receive what sizes old (p,) have elsewhere than sizes new (p,) do.
+
+        Every rank calls. Pairs of ranks take turns in one order, so that none waits for ever.
+        """
+        before, after = starts_of(old), starts_of(new)
+        me = comm.rank
+        self._make_room(int(after[me]), int(after[me + 1]))
+        for source in range(comm.size):
+            for target in range(comm.size):
+                a = int(max(before[source], after[target]))
+                b = int(min(before[source + 1], after[target + 1]))
+                if source == target or a >= b or me not in (source, target):
+                    continue
+                piece = self._buffer[a - self._offset : b - self._offset].data.cast("B")
+                if me == source:
+                    comm.send(piece, target)
+                else:
+                    comm.receive(piece, source)
+        self.first, self.end = int(after[me]), int(after[me + 1])
+
+    def _make_room(self, first: int, end: int) -> None:
+        """Have room for rows first:end beside those that are there."""
+        low, high = min(first, self.first), max(end, self.end)
+        if low >= self._offset and high <= self._offset + len(self._buffer):
+            return
+        more = (high - low) // 2
+        start = max(low - more, 0)
+        buffer = np.empty((high + more - start, *self._buffer.shape[1:]), self._buffer.dtype)
+        buffer[self.first - start : self.end - start] = self.rows
+        self._buffer, self._offset = buffer, start

@@ -1,0 +1,176 @@
+"""RowRebalancer: a Rebalancer of rows, where each rank has a run of them and all are alike.
+
+    balancer = RowRebalancer(sizes, bytes_per_row=8 * n)
+    new = balancer.observe(times)       # after each iteration: new sizes, or None
+    balancer.moved(seconds)             # what moving took
+
+evener.apps.jacobi takes one in place of a Balancer. Where a Balancer asks how sizes become even,
+this one asks whether it pays; the rule is Rebalancer's (regret.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_integers
+from evener.errors import InputError
+from evener.models import Constant, SpeedModel
+from evener.models_piecewise import Piecewise
+from evener.platforms import Link
+from evener.rebalancing.deciding import (
+    Decider,
+    Decision,
+    Proposal,
+    State,
+    checked_times,
+    decision_line,
+)
+from evener.rebalancing.diary import Diary
+from evener.rebalancing.regret import NOISE_FLOOR
+from evener.running.spreading import starts_of
+from evener.sizing import solve_sizes
+
+Whole = npt.NDArray[np.int64]
+KNOTS = 64  # of a model that is neither constant nor piecewise
+
+
+class RowRebalancer:
+    """See the head of this file.
+
+    sizes (k,): rows that each rank has. models: k speed models [rows/s], or none, as `()`: the
+    first times are then what the ranks are compared with. bytes_per_row, link: what travels over
+    what when rows move. rebuild_seconds: what a move takes beside that, until `moved` has told;
+    None: as long as the first iteration. log: a file for every decision. New sizes leave every rank
+    a row.
+
+    Read: `sizes`, `last`, `moves`. Raises InputError for sizes and models that do not fit.
+    """
+
+    def __init__(
+        self,
+        sizes: npt.ArrayLike,
+        models: Sequence[SpeedModel] = (),
+        *,
+        bytes_per_row: float = 0.0,
+        link: Link | None = None,
+        rebuild_seconds: float | None = None,
+        noise_floor: float = NOISE_FLOOR,
+        log: str | Path | None = None,
+    ) -> None:
+        self.sizes: Whole = as_integers(sizes, "sizes").copy()
+        k = self.sizes.size
+        if k == 0 or self.sizes.min() < 0 or self.sizes.sum() < k:
+            raise InputError("there are at least as many rows as ranks, and no size is negative")
+        if models and len(models) != k:
+            raise InputError(f"{len(models)} models for {k} sizes")
+        if not (np.isfinite(bytes_per_row) and bytes_per_row >= 0):
+            raise InputError(f"bytes_per_row must be finite, not negative, and is {bytes_per_row}")
+        self.moves, self._found = 0, self.sizes
+        self.last: Decision | None = None
+        self._models, self._link = list(models), link or Link()
+        self._bytes, self._rebuild, self._floor = float(bytes_per_row), rebuild_seconds, noise_floor
+        self._log, self._decider = log, self._begun() if models else None
+        self._diary: Diary | None = None
+
+    def observe(self, times: Sequence[float | None] | FloatArray) -> Whole | None:
+        """Take in the times (k,) [s] of an iteration; return new sizes where these pay, or None.
+
+        None, NaN or infinity where a rank has told nothing. Raises InputError for other than k
+        times and negative ones; and where the first ones lack some, without models.
+        """
+        given = checked_times(times, self.sizes.size)
+        if self._decider is None:
+            self._learn_first(given)
+        decider = self._decider or self._begun()
+        self._decider = decider
+        if self._diary is None:
+            self._diary = Diary(self._log, self._head(decider))
+        decision = self.last = decider.decide(given, self._propose)
+        line = decision_line(decider.count, given, decision)
+        if decision.move is not None:
+            self.sizes, self.moves = self._found, self.moves + 1
+            decider.moved(decision.proposals[decision.move], self._state())
+            line["after"] = decider.state.as_line()
+        self._diary.add(line)
+        return None if decision.move is None else self.sizes.copy()
+
+    def moved(self, seconds: float) -> None:
+        """Tell how long the last move took as a whole [s]; later ones are priced by it."""
+        if self._decider is None:
+            raise InputError("nothing has moved whose seconds could be told")
+        self._decider.measured(float(seconds))
+        if self._diary is not None:
+            self._diary.add({"took": float(seconds)})
+
+    def close(self) -> None:
+        """Close the file of decisions."""
+        if self._diary is not None:
+            self._diary.close()
+
+    def _learn_first(self, times: FloatArray) -> None:
+        known = (self.sizes == 0) | (times > 0)
+        if not known.all():
+            rank = int(np.argmin(known))
+            raise InputError(
+                f"rank {rank} has told no time in the first iteration, and has no model",
+                hint="Give models, or begin when all ranks tell times.",
+            )
+        rates = np.where(self.sizes > 0, self.sizes / np.where(self.sizes > 0, times, 1.0), np.nan)
+        rates = np.where(np.isnan(rates), np.nanmean(rates), rates)
+        self._models = [Constant(float(rate)) for rate in rates]
+
+    def _begun(self) -> Decider:
+        state = self._state()
+        rebuild = float(state.compute.max()) if self._rebuild is None else self._rebuild
+        return Decider(state, rebuild, self._floor)
+
+    def _head(self, decider: Decider) -> dict[str, object]:
+        names = [f"rank{i}" for i in range(self.sizes.size)]
+        return {"names": names, "state": decider.state.as_line(), "rebuild": decider.rebuild,
+                "noise_floor": self._floor, "rows": int(self.sizes.sum())}  # fmt: skip
+
+    def _state(self) -> State:
+        loads, k = self.sizes.astype(np.float64), self.sizes.size
+        pairs = list(zip(self._models, loads.tolist(), strict=True))
+        even = float(loads.sum()) / k
+        return State(
+            loads=loads,
+            compute=np.array([float(model.time(load)) if load else 0.0 for model, load in pairs]),
+            other=np.zeros(k),
+            idle_rates=np.array([float(model.speed(even)) for model, _ in pairs]),
+            high=np.array([model.capacity for model, _ in pairs]),
+            per_unit=np.full(k, self._link.beta * self._bytes),
+        )
+
+    def _propose(self, slowness: FloatArray, loads: FloatArray) -> list[Proposal]:
+        del loads  # models may bend
+        pairs = zip(self._models, slowness.tolist(), strict=True)
+        models = [_slowed(model, times, float(self.sizes.sum())) for model, times in pairs]
+        found = solve_sizes(models, int(self.sizes.sum()), low=1)
+        self._found = np.asarray(found.sizes, np.int64)
+        rows, seconds = _transfer(self.sizes, self._found, self._bytes, self._link)
+        return [Proposal("sizes", found.makespan, seconds, rows, str(self._found.tolist()))]
+
+
+def _slowed(model: SpeedModel, times: float, most: float) -> SpeedModel:
+    """Return the model of a device that takes `times` times as long at any load up to `most`."""
+    if isinstance(model, Constant):
+        return Constant(model.rate / times, model.capacity)
+    if isinstance(model, Piecewise):
+        return Piecewise(model.loads, model.speeds / times, model.capacity)
+    loads = np.geomspace(1.0, max(min(most, model.capacity), 2.0), KNOTS)
+    return Piecewise(loads, np.asarray(model.speed(loads)) / times, model.capacity)
+
+
+def _transfer(old: Whole, new: Whole, row: float, link: Link) -> tuple[float, float]:
+    """Rows that go to another rank, and the seconds until the busiest has sent and received."""
+    before, after = starts_of(old), starts_of(new)
+    low = np.maximum(before[:-1, None], after[None, :-1])
+    both = np.maximum(np.minimum(before[1:, None], after[None, 1:]) - low, 0)
+    np.fill_diagonal(both, 0)
+    each = np.where(both > 0, link.alpha + link.beta * row * both, 0.0)
+    return float(both.sum()), float((each.sum(axis=0) + each.sum(axis=1)).max())
