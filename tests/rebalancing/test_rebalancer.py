@@ -58,7 +58,7 @@ def test_a_slow_device_gives_and_the_rest_stays_where_it_is(replan, tmp_path):
     assert is_decisions(log)
     assert told.names == PLATFORM.names
     kinds = {one["kind"] for line in told.lines for one in line.get("proposals", ())}
-    assert kinds == ({"diffused"} if replan is None else {"diffused", "replanned", "matched"})
+    assert kinds == {"diffused", "refined"} | ({"replanned", "matched"} if replan else set())
     assert replay(told) == (120, 2, [])
 
 
@@ -84,7 +84,7 @@ def test_decisions_told_wrongly_are_found_out(tmp_path):
 
 def test_a_mesh_that_grows_in_one_place_is_spread_anew():
     rebalancer = ev.Rebalancer(PLAN, GRAPH)
-    work = np.where(np.arange(GRAPH.n) < 400, 4.0, 1.0)
+    work = np.where(PLAN.partition.part == 0, 4.0, 1.0)
     graph = GRAPH.with_(vwgt=work)
     moves = []
     for i in range(12):
@@ -96,7 +96,7 @@ def test_a_mesh_that_grows_in_one_place_is_spread_anew():
     assert moves
     assert moves[0] < 8
     loads = metrics.block_weights(graph, rebalancer.partition)
-    assert (loads / PLATFORM.speeds).max() < 1.06 * work.sum() / PLATFORM.speeds.sum()
+    assert (loads / PLATFORM.speeds).max() < 1.08 * work.sum() / PLATFORM.speeds.sum()
 
 
 def test_a_device_that_tells_nothing_is_as_it_was():

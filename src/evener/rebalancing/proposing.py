@@ -2,6 +2,7 @@
 
 diffused  weight flows along the quotient graph until each block has what it is to have, carried by
           the boundary vertices of best gain; most data stays where it is
+refined   the same, then vertices across borders that lower the predicted seconds, halos counted
 replanned a partition from scratch, its blocks on the devices that it means them for
 matched   the same blocks, each on that device among equal ones that has most of it already
 """
@@ -15,8 +16,10 @@ import numpy as np
 
 from evener import metrics
 from evener.arrays import FloatArray
+from evener.costs import MAX_PAIRED, costs_of
 from evener.graphs import Graph
 from evener.partitioning.enforce import enforce
+from evener.partitioning.seconds import refine_seconds
 from evener.partitions import Contract, Partition
 from evener.plans import Plan
 from evener.platforms import Device, Platform
@@ -53,14 +56,35 @@ def diffused(
 ) -> Partition:
     """Return the partition with blocks near `loads` (k,) [units], few vertices moved.
 
-    Blocks are never empty, and hold to memory. Raises InfeasibleError where none such was found.
+    A block that has vertices keeps some, one that has none stays so, and all hold
+    to memory. Raises InfeasibleError where none such was found.
     """
+    used = np.flatnonzero(metrics.block_sizes(partition))
+    own = loads[used] * (float(loads.sum()) / max(float(loads[used].sum()), 1e-300))
     heaviest = float(np.max(graph.weights()))
-    low = np.maximum(np.minimum((1 - EPSILON) * loads, loads - heaviest), 0.0)
-    high = np.maximum((1 + EPSILON) * loads, loads + heaviest)
-    high = np.maximum(np.minimum(high, platform.memory_units), low)
-    contract = Contract(loads, low, high, platform.memories)
-    return enforce(graph, partition, contract, names=platform.names).partition
+    low = np.maximum(np.minimum((1 - EPSILON) * own, own - heaviest), 0.0)
+    high = np.maximum((1 + EPSILON) * own, own + heaviest)
+    high = np.maximum(np.minimum(high, platform.memory_units[used]), low)
+    contract = Contract(own, low, high, platform.memories[used])
+    number = np.zeros(partition.k, np.int32)
+    number[used] = np.arange(used.size)
+    names = [platform.names[b] for b in used.tolist()]
+    kept = enforce(graph, Partition(number[partition.part], used.size), contract, names=names)
+    return Partition(used.astype(np.int32)[kept.partition.part], partition.k)
+
+
+def refined(
+    graph: Graph, partition: Partition, platform: Platform, workload: Workload
+) -> Partition | None:
+    """Return the partition with the last device done earlier, or None where links cost nothing."""
+    if not platform.has_links or platform.k > MAX_PAIRED:
+        return None
+    work = np.asarray(graph.weights(), np.float64)
+    part, _ = refine_seconds(
+        graph, partition.part, work, costs_of(platform, workload),
+        high=platform.memory_units, caps=platform.memories, effort="fast",
+    )  # fmt: skip
+    return Partition(part, partition.k)
 
 
 def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) -> Partition:

@@ -40,7 +40,7 @@ from evener.rebalancing.deciding import (
 )
 from evener.rebalancing.diary import Diary
 from evener.rebalancing.moving import messages, transfer_seconds, usual_per_byte
-from evener.rebalancing.proposing import Replan, diffused, matched, slowed
+from evener.rebalancing.proposing import Replan, diffused, matched, refined, slowed
 from evener.rebalancing.regret import NOISE_FLOOR
 from evener.workloads import WEIGHTS, Workload, workload_from_dict
 
@@ -49,8 +49,8 @@ from evener.workloads import WEIGHTS, Workload, workload_from_dict
 class Move:
     """Data to be moved: part (n,) int32, the device of every vertex from now on.
 
-    kind: "diffused", "replanned" or "matched". vertices, n_bytes [B]: how many change device.
-    saving [s per iteration], cost [s]: as predicted.
+    kind: "diffused", "refined", "replanned" or "matched". vertices, n_bytes [B]: how many change
+    device. saving [s per iteration], cost [s]: as predicted.
     """
 
     part: npt.NDArray[np.int32]
@@ -204,6 +204,9 @@ class Rebalancer:
                 found[kind] = way().checked_for(self._graph.n)
             except (InfeasibleError, ToolError) as error:  # the program goes on as it is
                 self._refused.append(f"{kind}: {error.message}")
+        if "diffused" in found:
+            better = refined(self._graph, found["diffused"], platform, self._workload)
+            found |= {} if better is None else {"refined": better}
         if "replanned" in found:
             found["matched"] = matched(self._graph, self.partition, found["replanned"], platform)
         self._found = list(found.values())
