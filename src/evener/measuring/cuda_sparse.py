@@ -14,9 +14,30 @@ from evener.measuring.sparse import DAMPING
 
 
 class _Sparse:
-    """What the sparse kernels share: A there, x sent, y brought back."""
+    """What the sparse kernels share with those for a core: A there, x sent, y brought back.
 
-    _device: OnDevice
+    index: of the device. transfers: whether x and y go and come each time.
+    """
+
+    _x_there: Any
+    _y_there: Any
+    _more: list[Any]
+
+    def __init__(
+        self,
+        matrix: str | None = None,
+        degree: int = 7,
+        index: int = 0,
+        transfers: bool = True,
+    ) -> None:
+        super().__init__(matrix, degree)  # type: ignore[call-arg]
+        self._device = OnDevice(index, transfers)
+
+    def finalize(self) -> None:
+        """Give all back."""
+        self._matrix, self._more = [], []
+        self._x_there = self._y_there = None
+        super().finalize()  # type: ignore[misc]
 
     def _send_matrix(self, a: Any, x: FloatArray, *more: FloatArray) -> None:
         self._matrix = [self._device.put(part) for part in (a.indptr, a.indices, a.data)]
@@ -33,23 +54,9 @@ class _Sparse:
             self._y_there.copy_to_host(y)
         self._device.wait()
 
-    def _forget(self) -> None:
-        self._matrix, self._more = [], []
-        self._x_there = self._y_there = None
-
 
 class Spmv(_Sparse, sparse.Spmv):
     """y = A x; x goes there, y comes back."""
-
-    def __init__(
-        self,
-        matrix: str | None = None,
-        degree: int = 7,
-        index: int = 0,
-        transfers: bool = True,
-    ) -> None:
-        sparse.Spmv.__init__(self, matrix, degree)
-        self._device = OnDevice(index, transfers)
 
     def initialize(self, d: int) -> None:
         """Make A and x, send A."""
@@ -63,24 +70,9 @@ class Spmv(_Sparse, sparse.Spmv):
         gpu.spmv[self._device.grid(self._y.size)](*self._matrix, self._x_there, self._y_there)
         self._receive(self._y)
 
-    def finalize(self) -> None:
-        """Give all back."""
-        self._forget()
-        super().finalize()
-
 
 class Jacobi(_Sparse, sparse.Jacobi):
     """x = (b - R x) / D; x goes there and comes back."""
-
-    def __init__(
-        self,
-        matrix: str | None = None,
-        degree: int = 7,
-        index: int = 0,
-        transfers: bool = True,
-    ) -> None:
-        sparse.Jacobi.__init__(self, matrix, degree)
-        self._device = OnDevice(index, transfers)
 
     def initialize(self, d: int) -> None:
         """Make R, b, 1/D and x, send all."""
@@ -96,24 +88,9 @@ class Jacobi(_Sparse, sparse.Jacobi):
         self._receive(self._y)
         self._x[: self._y.size] = self._y[: self._x.size]
 
-    def finalize(self) -> None:
-        """Give all back."""
-        self._forget()
-        super().finalize()
-
 
 class Pagerank(_Sparse, sparse.Pagerank):
     """x = (1 - c) / n + c A x; x goes there and comes back, with the sum of changes."""
-
-    def __init__(
-        self,
-        matrix: str | None = None,
-        degree: int = 7,
-        index: int = 0,
-        transfers: bool = True,
-    ) -> None:
-        sparse.Pagerank.__init__(self, matrix, degree)
-        self._device = OnDevice(index, transfers)
 
     def initialize(self, d: int) -> None:
         """Make A and x, send both."""
@@ -132,8 +109,3 @@ class Pagerank(_Sparse, sparse.Pagerank):
         self._change = float(change.copy_to_host()[0])
         self._receive(self._y)
         self._x[: self._y.size] = self._y[: self._x.size]
-
-    def finalize(self) -> None:
-        """Give all back."""
-        self._forget()
-        super().finalize()
