@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.filing.speeds import read_speeds
 from evener.filing.surfaces import holds_surfaces, read_surfaces, write_surfaces
 from evener.models import SpeedSurface, fit_surface
 
@@ -56,3 +57,11 @@ def test_mistakes_are_shown_where_they_are(tmp_path, text, line, match):
     assert caught.value.line == line
     with pytest.raises(InputError, match="no surfaces"):
         write_surfaces(path, {})
+
+
+def test_surfaces_are_no_curves(tmp_path):
+    write_surfaces(
+        tmp_path / "s.toml", {"a": SpeedSurface(np.ones(1), np.ones(1), np.ones((1, 1)))}
+    )
+    with pytest.raises(InputError, match="a file of surfaces"):
+        read_speeds(tmp_path / "s.toml")

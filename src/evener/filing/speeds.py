@@ -39,6 +39,13 @@ _PER_SAMPLE = ("half_width", "repetitions", "status")
 def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
     """Read a speeds file. Raises InputError with file, line and the key meant."""
     text, data = read_toml(path, _FILE)
+    if "surface" in data and "device" not in data:
+        raise InputError(
+            "a file of surfaces, where curves of speed by load are wanted",
+            file=path,
+            hint="evener tile and evener models read surfaces; evener measure without --second "
+            "makes curves.",
+        )
     try:
         return _devices(data)
     except tables.TableError as error:

@@ -19,6 +19,7 @@ class _Sparse:
     index: of the device. transfers: whether x and y go and come each time.
     """
 
+    _matrix: list[Any]
     _x_there: Any
     _y_there: Any
     _more: list[Any]
