@@ -127,7 +127,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
         np.testing.assert_allclose(
             total.seconds, slow_seconds(model, graph, books.part, work), rtol=1e-9, atol=1e-12
         )
-        change, to = kernels.weigh(*args, reference, doublings, books.desk)
+        change, to = kernels.consider(*args, -1, reference, doublings, books.desk)
         least = {}
         for q in set(books.part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()):
             moved = books.part.copy()
@@ -141,7 +141,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
         assert least[int(to)] == pytest.approx(min(least.values()), rel=1e-9, abs=1e-9)
         assert change == pytest.approx(least[int(to)], rel=1e-9, abs=1e-9)
         q = int(rng.choice(list(least)))
-        won = kernels.commit(*args, q, reference, doublings, books.desk)
+        won, _ = kernels.consider(*args, q, reference, doublings, books.desk)
         assert won == pytest.approx(least[q], rel=1e-9, abs=1e-9)
     assert (books.desk.slot == -1).all()
     assert (total.size == np.bincount(books.part, minlength=k)).all()

@@ -31,19 +31,22 @@ BOLD = 1.0  # what a chain may lose on its way: the share of a block that is slo
 
 @dataclass(frozen=True)
 class Round:
-    """Searches from all hot vertices, by chains of up to `depth` moves; of depth 1 once more, up
-    to `sweeps` times, until it wins less than `least` of the longest seconds.
+    """Searches from all hot vertices, by chains of up to `depth` moves: sweeps (of depth 1, up to
+    so many, until one wins less than `least` of the longest seconds), or longer chains, once and
+    from the best partition found.
 
     The power is 2**doublings; blocks of `heat` times the longest seconds are hot; messages of
-    fewer than `smooth` values count in part.
+    fewer than `smooth` values count in part. share: of what is left to be looked at, beside the
+    shares of the rounds that follow.
     """
 
     doublings: int
     heat: float
     smooth: float = 1.0
     depth: int = 1
-    sweeps: int = 2
+    sweeps: int = 1
     least: float = 0.002
+    share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,14 +60,17 @@ class Effort:
 
 
 DESCENT = (
-    Round(3, 0.05, 200), Round(3, 0.05, 80), Round(4, 0.1, 30), Round(4, 0.3, 10), Round(5, 0.5, 3),
-    Round(6, 0.7),
+    Round(3, 0.05, 400), Round(4, 0.05, 200), Round(4, 0.05, 80), Round(5, 0.1, 30),
+    Round(5, 0.3, 10), Round(5, 0.5, 3), Round(6, 0.7),
 )  # fmt: skip
-CHAINS = (Round(6, 0.93, depth=10), Round(6, 0.8))
+CHAINS = (
+    Round(5, 0.9, 30, depth=30, share=2.0), Round(6, 0.8, sweeps=2),
+    Round(6, 0.93, depth=10, share=2.0), Round(6, 0.8, sweeps=2),
+)  # fmt: skip
 EFFORTS = {
     "fast": Effort(DESCENT, 4.0),
-    "default": Effort(DESCENT + 2 * CHAINS, 14.0),
-    "strong": Effort(DESCENT + 4 * CHAINS, 43.0),
+    "default": Effort(DESCENT + CHAINS, 14.0),
+    "strong": Effort(DESCENT + 3 * CHAINS, 43.0),
 }
 
 
@@ -113,11 +119,10 @@ def refine_by(
     best, least = part, books.seconds()
     looks = int(effort.passes * max(level.adjncy.size, SMALL))
     for number, task in enumerate(effort.rounds):
-        if looks <= 0:
-            break
         if task.depth > 1 and not np.array_equal(books.part, best):
             books = Books.opened(level, best.copy(), bounds, prices, threads)
-        looks -= _searched(books, task, looks, seed + number)
+        share = task.share / sum(one.share for one in effort.rounds[number:])
+        looks -= _searched(books, task, int(share * looks), seed + number)
         seconds = books.seconds()
         if seconds.max() < least.max():
             best, least = books.part.copy(), seconds

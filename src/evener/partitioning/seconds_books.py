@@ -163,12 +163,17 @@ def desk_of(n: int, k: int) -> Desk:
     """Return room to search n vertices in k blocks."""
     d = min(k, kernels.MOST_BLOCKS) + 2
     return Desk(
-        np.full(k, -1, np.int32), np.empty(d, np.int32), np.empty(d, np.int32),
-        np.empty(d, np.int32), np.empty(d), np.empty(d), np.empty(d), np.empty(d * d, np.int32),
-        np.empty(n, np.int32), np.zeros(n, np.int8), np.empty(kernels.FRONTIER, np.int64),
-        np.empty(kernels.FRONTIER), np.empty(kernels.DEPTH, np.int64),
-        np.empty(kernels.DEPTH, np.int64),
-    )  # fmt: skip
+        np.full(k, -1, np.int32),
+        *(np.empty(d, np.int32) for _ in range(3)),
+        *(np.empty(d) for _ in range(4)),
+        has=np.empty(d * d, np.int32),
+        queue=np.empty(n, np.int32),
+        lock=np.zeros(n, np.int8),
+        front=np.empty(kernels.FRONTIER, np.int64),
+        keys=np.empty(kernels.FRONTIER),
+        moved=np.empty(kernels.DEPTH, np.int64),
+        came_from=np.empty(kernels.DEPTH, np.int64),
+    )
 
 
 def _sums(part: Part, values: FloatArray, k: int) -> FloatArray:

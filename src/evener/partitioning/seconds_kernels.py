@@ -79,7 +79,8 @@ class Desk(NamedTuple):
     """Room to weigh one vertex: slot (k,) is -1 before and after; for its d blocks (d,): ids,
     held (neighbours there), lone (of those, whose only neighbour in its block it is), leaving
     (their work that would be at no boundary), drop and rise (exchange won where it leaves, and
-    by the others); has (d x d,): neighbours of one block that touch another one already.
+    by the others), after (what each exchanges then); has (d x d,): neighbours of one block that
+    touch another one already.
 
     To search: queue, lock (n,), zero before and after; front, keys (FRONTIER,): the vertices that
     a chain chooses from; moved, came_from (DEPTH,): its moves.
@@ -92,6 +93,7 @@ class Desk(NamedTuple):
     leaving: np.ndarray
     drop: np.ndarray
     rise: np.ndarray
+    after: np.ndarray
     has: np.ndarray
     queue: np.ndarray
     lock: np.ndarray
@@ -102,33 +104,33 @@ class Desk(NamedTuple):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _pay(model, b, c, values):
+def _pay(alpha, beta, smooth, b, c, values):
     """Seconds that block b spends on exchanging so many values with c."""
     if values <= 0:
         return 0.0
-    part = min(1.0, values / model.smooth)
-    return model.alpha[b, c] * part * (2.0 - part) + model.beta[b, c] * values
+    part = min(1.0, values / smooth)
+    return alpha[b, c] * part * (2.0 - part) + beta[b, c] * values
 
 
 @inner(error_model="numpy", counted=False)
-def _compute(model, piece, b, load):
-    """Seconds that b computes at a load that lies near piece, and its piece."""
-    while piece + 1 < model.last[b] and model.left[piece + 1] <= load:
+def _compute(first, last, left, speed, slope, piece, load):
+    """Seconds that a device computes at a load that lies near piece, and its piece."""
+    while piece + 1 < last and left[piece + 1] <= load:
         piece += 1
-    while piece > model.first[b] and model.left[piece] > load:
+    while piece > first and left[piece] > load:
         piece -= 1
-    above = max(load - model.left[piece], 0.0)  # before the first knot, speed is constant
-    return load / (model.speed[piece] + model.slope[piece] * above), piece
+    above = max(load - left[piece], 0.0)  # before the first knot, speed is constant
+    return load / (speed[piece] + slope[piece] * above), piece
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _seconds(model, b, load, compute, outer, exchange):
+def _seconds(overlap, fixed, load, compute, outer, exchange):
     if load <= 0 and exchange <= 0:
         return 0.0
-    if not model.overlap:
-        return compute + exchange + model.fixed[b]
+    if not overlap:
+        return compute + exchange + fixed
     edge = compute * min(1.0, outer / load) if load > 0 else 0.0
-    return max(compute - edge, exchange) + edge + model.fixed[b]
+    return max(compute - edge, exchange) + edge + fixed
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -140,8 +142,8 @@ def _powered(seconds, reference, doublings):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _between(ledger, b, c):
-    return np.int64(ledger.sent[b, c]) + np.int64(ledger.sent[c, b])
+def _between(sent, b, c):
+    return np.int64(sent[b, c]) + np.int64(sent[c, b])
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -198,7 +200,7 @@ def _look(ledger, model, bounds, v, to, desk):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _stop_sending(ledger, model, d, home, desk):
+def _stop_sending(sent, alpha, beta, smooth, d, home, desk):
     """Price what v's block no longer exchanges without v, in drop and rise; returns its sum."""
     p = desk.ids[home]
     total = 0.0
@@ -207,28 +209,54 @@ def _stop_sending(ledger, model, d, home, desk):
         if i == home or desk.held[i] == 0:
             continue
         b = desk.ids[i]
-        values = _between(ledger, p, b)
+        values = _between(sent, p, b)
         fewer = values - 1 - desk.lone[i]
-        desk.drop[i] = _pay(model, p, b, fewer) - _pay(model, p, b, values)
-        desk.rise[i] = _pay(model, b, p, fewer) - _pay(model, b, p, values)
+        desk.drop[i] = _pay(alpha, beta, smooth, p, b, fewer) - _pay(
+            alpha, beta, smooth, p, b, values
+        )
+        desk.rise[i] = _pay(alpha, beta, smooth, b, p, fewer) - _pay(
+            alpha, beta, smooth, b, p, values
+        )
         total += desk.drop[i]
     return total
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _settle(model, totals, b, load, outer, exchange, reference, doublings, store):
-    """What b's share of the sum changes by at another load and exchange; stores them if told."""
-    compute, piece = totals.compute[b], totals.piece[b]
-    if load != totals.load[b]:
-        compute, piece = _compute(model, piece, b, max(load, 0.0))
-    seconds = _seconds(model, b, load, compute, outer, exchange)
-    powered = _powered(seconds, reference, doublings)
-    change = powered - totals.powered[b]
-    if store:
-        totals.load[b], totals.outer[b], totals.exchange[b] = load, outer, exchange
-        totals.compute[b], totals.piece[b] = compute, piece
-        totals.seconds[b], totals.powered[b] = seconds, powered
-    return change
+def _exchanges_after(
+    sent, alpha, beta, smooth, exchange, d, home, to, dropped, desk,
+):  # fmt: skip
+    """Lay out in `after` what v's blocks exchange once v is in slot `to`; returns how many of its
+    neighbours are then outside its block.
+    """
+    p, q, held = desk.ids[home], desk.ids[to], desk.held[home]
+    values = _between(sent, p, q)
+    now = values - (desk.held[to] > 0) - desk.lone[to]
+    now += (held > 0) + held - desk.has[home * d + to]
+    at_p = (
+        dropped
+        - desk.drop[to]
+        + _pay(alpha, beta, smooth, p, q, now)
+        - _pay(alpha, beta, smooth, p, q, values)
+    )
+    at_q = _pay(alpha, beta, smooth, q, p, now) - _pay(alpha, beta, smooth, q, p, values)
+    apart = held
+    for i in range(d):
+        b = desk.ids[i]
+        desk.after[i] = exchange[b]
+        if i == home or i == to or desk.held[i] == 0:
+            continue
+        apart += desk.held[i]
+        values = _between(sent, q, b)
+        now = values + 1 + desk.held[i] - desk.has[i * d + to]
+        at_q += _pay(alpha, beta, smooth, q, b, now) - _pay(alpha, beta, smooth, q, b, values)
+        desk.after[i] += (
+            desk.rise[i]
+            + _pay(alpha, beta, smooth, b, q, now)
+            - _pay(alpha, beta, smooth, b, q, values)
+        )
+    desk.after[home] += at_p
+    desk.after[to] += at_q
+    return apart
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -236,97 +264,94 @@ def _price(
     ledger, model, totals, bounds, v, d, home, to, dropped, entering, reference, doublings, store,
     desk,
 ):  # fmt: skip
-    """What the sum of powers changes by when v moves from slot home to slot `to`."""
-    p, q, w = desk.ids[home], desk.ids[to], bounds.work[v]
-    held = desk.held[home]
-    values = _between(ledger, p, q)
-    now = values - (desk.held[to] > 0) - desk.lone[to]
-    now += (held > 0) + held - desk.has[home * d + to]
-    at_p = dropped - desk.drop[to] + _pay(model, p, q, now) - _pay(model, p, q, values)
-    at_q = _pay(model, q, p, now) - _pay(model, q, p, values)
-    change, apart = 0.0, held
+    """What the sum of powers changes by when v moves from slot home to slot `to`; stores all that
+    follows for its blocks if told.
+    """
+    w = bounds.work[v]
+    apart = _exchanges_after(
+        ledger.sent, model.alpha, model.beta, model.smooth, totals.exchange, d, home, to, dropped,
+        desk,
+    )  # fmt: skip
+    outside = apart - desk.held[home] + desk.held[to]
+    change = 0.0
     for i in range(d):
-        if i == home or i == to or desk.held[i] == 0:
-            continue
-        b = desk.ids[i]
-        apart += desk.held[i]
-        values = _between(ledger, q, b)
-        now = values + 1 + desk.held[i] - desk.has[i * d + to]
-        at_q += _pay(model, q, b, now) - _pay(model, q, b, values)
-        at_b = desk.rise[i] + _pay(model, b, q, now) - _pay(model, b, q, values)
-        if at_b != 0.0:
-            change += _settle(
-                model, totals, b, totals.load[b], totals.outer[b], totals.exchange[b] + at_b,
-                reference, doublings, store,
+        b, exchange = desk.ids[i], desk.after[i]
+        load, outer = totals.load[b], totals.outer[b]
+        compute, piece = totals.compute[b], totals.piece[b]
+        if i == home or i == to:
+            if i == home:
+                load -= w
+                outer += entering - (w if outside > 0 else 0.0)
+            else:
+                load += w
+                outer += (w if apart > 0 else 0.0) - desk.leaving[to]
+            compute, piece = _compute(
+                model.first[b], model.last[b], model.left, model.speed, model.slope, piece,
+                max(load, 0.0),
             )  # fmt: skip
-    outside = apart - held + desk.held[to]
-    change += _settle(
-        model, totals, p, totals.load[p] - w,
-        totals.outer[p] + entering - (w if outside > 0 else 0.0), totals.exchange[p] + at_p,
-        reference, doublings, store,
-    )  # fmt: skip
-    change += _settle(
-        model, totals, q, totals.load[q] + w,
-        totals.outer[q] - desk.leaving[to] + (w if apart > 0 else 0.0), totals.exchange[q] + at_q,
-        reference, doublings, store,
-    )  # fmt: skip
+        elif exchange == totals.exchange[b]:
+            continue
+        seconds = _seconds(model.overlap, model.fixed[b], load, compute, outer, exchange)
+        powered = _powered(seconds, reference, doublings)
+        change += powered - totals.powered[b]
+        if store:
+            totals.load[b], totals.outer[b], totals.exchange[b] = load, outer, exchange
+            totals.compute[b], totals.piece[b] = compute, piece
+            totals.seconds[b], totals.powered[b] = seconds, powered
     return change
 
 
 @inner(error_model="numpy", counted=False)
-def weigh(ledger, model, totals, bounds, v, reference, doublings, desk):
-    """The best move of v within bounds: (change of the sum of powers, block or -1)."""
+def consider(ledger, model, totals, bounds, v, to, reference, doublings, desk):
+    """Weigh the moves of v, or move it to block `to` and keep all books right.
+
+    Returns (change of the sum of powers, block): with `to` negative, of the best move within
+    bounds, (NEVER, -1) where there is none.
+    """
     p, w, m = np.int64(ledger.part[v]), bounds.weight[v], bounds.n_bytes[v]
-    if totals.size[p] <= 1 or totals.weight[p] - w < bounds.low[p]:
-        return NEVER, -1
+    store = to >= 0
     if ledger.length[v] == CLOSED:
         open_table(ledger, v)
-    if ledger.length[v] > MOST_BLOCKS:
-        return NEVER, -1
-    d, home, entering = _look(ledger, model, bounds, v, p, desk)
-    dropped = _stop_sending(ledger, model, d, home, desk)
-    least, best = NEVER, -1
+    if not store and (
+        totals.size[p] <= 1
+        or totals.weight[p] - w < bounds.low[p]
+        or ledger.length[v] > MOST_BLOCKS
+    ):
+        return NEVER, np.int64(-1)
+    d, home, entering = _look(ledger, model, bounds, v, to if store else p, desk)
+    dropped = _stop_sending(ledger.sent, model.alpha, model.beta, model.smooth, d, home, desk)
+    least, best = NEVER, np.int64(-1)
     for i in range(d):
-        q = desk.ids[i]
-        if i == home or totals.weight[q] + w > bounds.high[q]:
-            continue
-        if totals.memory[q] + m > bounds.caps[q]:
+        q = np.int64(desk.ids[i])
+        if store:
+            if q != to:
+                continue
+        elif (
+            i == home
+            or totals.weight[q] + w > bounds.high[q]
+            or totals.memory[q] + m > bounds.caps[q]
+        ):
             continue
         change = _price(
             ledger, model, totals, bounds, v, d, home, i, dropped, entering, reference, doublings,
-            False, desk,
+            store, desk,
         )  # fmt: skip
         if change < least:
-            least, best = change, np.int64(q)
+            least, best = change, q
+    if store:
+        for i in range(move(ledger, v, to)):
+            ledger.change[ledger.changed[i]] = 0
+        totals.weight[p] -= w
+        totals.weight[to] += w
+        totals.memory[p] -= m
+        totals.memory[to] += m
+        totals.size[p] -= 1
+        totals.size[to] += 1
     return least, best
 
 
-@inner(error_model="numpy", counted=False)
-def commit(ledger, model, totals, bounds, v, q, reference, doublings, desk):
-    """Move v to block q and keep all books right; returns what the sum of powers changed by."""
-    p = ledger.part[v]
-    d, home, entering = _look(ledger, model, bounds, v, q, desk)
-    dropped = _stop_sending(ledger, model, d, home, desk)
-    to = 0
-    while desk.ids[to] != q:
-        to += 1
-    change = _price(
-        ledger, model, totals, bounds, v, d, home, to, dropped, entering, reference, doublings,
-        True, desk,
-    )  # fmt: skip
-    for i in range(move(ledger, v, q)):
-        ledger.change[ledger.changed[i]] = 0
-    totals.weight[p] -= bounds.weight[v]
-    totals.weight[q] += bounds.weight[v]
-    totals.memory[p] -= bounds.n_bytes[v]
-    totals.memory[q] += bounds.n_bytes[v]
-    totals.size[p] -= 1
-    totals.size[q] += 1
-    return change
-
-
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _is_hot(ledger, totals, v, hot):
+def _is_hot(ledger, seconds, v, hot):
     """Whether v is at a boundary, and it or a block it touches takes at least `hot` seconds."""
     if ledger.xadj[v + 1] - ledger.xadj[v] > HUB:
         return False
@@ -334,18 +359,18 @@ def _is_hot(ledger, totals, v, hot):
         open_table(ledger, v)
     p = ledger.part[v]
     first = np.int64(ledger.xadj[v])
-    touches, found = False, totals.seconds[p] >= hot
+    touches, found = False, seconds[p] >= hot
     for i in range(first, first + ledger.length[v]):
         b = ledger.blocks[i]
         touches |= b != p
-        found |= totals.seconds[b] >= hot
+        found |= seconds[b] >= hot
     return touches and found
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _looks(ledger, v):
+def _looks(xadj, v):
     """What weighing v costs, in adjacency entries."""
-    return np.int64(ledger.xadj[v + 1]) - np.int64(ledger.xadj[v]) + LOOKS
+    return np.int64(xadj[v + 1]) - np.int64(xadj[v]) + LOOKS
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -362,14 +387,18 @@ def _least(keys, size):
 def _reprice(ledger, model, totals):
     """Work out compute, exchange and seconds of all blocks; returns the longest seconds."""
     k, longest = totals.load.size, 0.0
+    sent, alpha, beta, smooth = ledger.sent, model.alpha, model.beta, model.smooth
     for b in range(k):
         exchange = 0.0
         for c in range(k):
-            exchange += _pay(model, b, c, _between(ledger, b, c))
-        compute, piece = _compute(model, totals.piece[b], b, totals.load[b])
+            exchange += _pay(alpha, beta, smooth, b, c, _between(sent, b, c))
+        compute, piece = _compute(
+            model.first[b], model.last[b], model.left, model.speed, model.slope, totals.piece[b],
+            totals.load[b],
+        )  # fmt: skip
         totals.exchange[b], totals.compute[b], totals.piece[b] = exchange, compute, piece
         load, outer = totals.load[b], totals.outer[b]
-        totals.seconds[b] = _seconds(model, b, load, compute, outer, exchange)
+        totals.seconds[b] = _seconds(model.overlap, model.fixed[b], load, compute, outer, exchange)
         longest = max(longest, totals.seconds[b])
     return longest
 
@@ -388,6 +417,7 @@ def search(
     vertices that are or were at a boundary. Ends after most_looks adjacency entries weighed;
     returns (moves kept, looks).
     """
+    xadj = ledger.xadj
     queue, lock, front, keys = desk.queue, desk.lock, desk.front, desk.keys
     moved, came_from = desk.moved, desk.came_from
     reference = _reprice(ledger, model, totals)
@@ -402,10 +432,10 @@ def search(
         head = 0 if head + 1 == queue.size else head + 1
         n_queued -= 1
         flag[v] = KNOWN
-        if not _is_hot(ledger, totals, v, hot):
+        if not _is_hot(ledger, totals.seconds, v, hot):
             continue
-        looks += _looks(ledger, v)
-        change, to = weigh(ledger, model, totals, bounds, v, reference, doublings, desk)
+        looks += _looks(xadj, v)
+        change, to = consider(ledger, model, totals, bounds, v, -1, reference, doublings, desk)
         if to < 0 or change > most_lost:
             continue
         front[0], keys[0] = v, change
@@ -413,8 +443,8 @@ def search(
         while n_moved < depth and size > 0:
             i = _least(keys, size)
             v, key = front[i], keys[i]
-            looks += _looks(ledger, v)
-            change, to = weigh(ledger, model, totals, bounds, v, reference, doublings, desk)
+            looks += _looks(xadj, v)
+            change, to = consider(ledger, model, totals, bounds, v, -1, reference, doublings, desk)
             keys[i] = change
             if to >= 0 and change > key and _least(keys, size) != i:
                 continue
@@ -424,7 +454,8 @@ def search(
                 break
             moved[n_moved], came_from[n_moved] = v, ledger.part[v]
             n_moved += 1
-            gained += commit(ledger, model, totals, bounds, v, to, reference, doublings, desk)
+            change, _ = consider(ledger, model, totals, bounds, v, to, reference, doublings, desk)
+            gained += change
             lock[v] = 1
             if gained < best:
                 best, n_best = gained, n_moved
@@ -432,22 +463,24 @@ def search(
                 break
             for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
                 u = np.int64(ledger.adjncy[e])
-                if lock[u] == 1 or not _is_hot(ledger, totals, u, hot):
+                if lock[u] == 1 or not _is_hot(ledger, totals.seconds, u, hot):
                     continue
                 i = 0
                 while i < size and front[i] != u:
                     i += 1
                 if i == FRONTIER:
                     continue
-                looks += _looks(ledger, u)
-                change, _ = weigh(ledger, model, totals, bounds, u, reference, doublings, desk)
+                looks += _looks(xadj, u)
+                change, _ = consider(
+                    ledger, model, totals, bounds, u, -1, reference, doublings, desk
+                )
                 front[i], keys[i] = u, change
                 size = max(size, i + 1)
         for i in range(n_moved):
             lock[moved[i]] = 0
         while n_moved > n_best:
             n_moved -= 1
-            commit(
+            consider(
                 ledger, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
                 doublings, desk,
             )  # fmt: skip
