@@ -59,7 +59,8 @@ def slow_route(platform, p, q):
     go(homes[0], {homes[0]}, [])
     links = best[1]
     used = {tuple(sorted(c.between)): c.link.beta for c in links if c.shared}
-    return sum(c.link.alpha for c in links), sum(c.link.beta for c in links), used
+    narrowest = max((c.link.beta for c in links), default=0.0)
+    return sum(c.link.alpha for c in links), narrowest, used
 
 
 def slow_seconds(graph, partition, platform, workload):

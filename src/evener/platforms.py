@@ -243,10 +243,13 @@ class Platform:
         return np.where(np.equal(p, q), len(self.levels), shared)
 
     def link_costs(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
-        """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself."""
+        """Alpha [s] and beta [s/B] between each pair of devices p[i], q[i]; zero with itself.
+
+        Of a route over several links alpha is the sum, beta that of the narrowest: bytes flow
+        over all of them at once.
+        """
         if self.connections:
-            costs = self.network.costs
-            alpha, beta = self._routed(np.asarray(p), np.asarray(q), costs)
+            alpha, beta = self._routed(p, q, self.network.costs.T, (np.add, np.maximum))
             return alpha, beta
         costs = np.array([[level.link.alpha, level.link.beta] for level in self.levels] + [[0, 0]])
         level = self.shared_level(p, q)
@@ -262,9 +265,7 @@ class Platform:
     def hops(self, p: IntArray, q: IntArray) -> FloatArray:
         """Links between each pair of devices p[i], q[i]: on the route, or up the tree and down."""
         if self.connections:
-            (count,) = self._routed(
-                np.asarray(p), np.asarray(q), np.ones((self.network.keys.size, 1))
-            )
+            (count,) = self._routed(p, q, np.ones((1, self.network.keys.size)), (np.add,))
             return count
         hops = 2.0 * (len(self.levels) - self.shared_level(p, q))
         return np.where(np.equal(p, q), 0.0, hops)
@@ -282,12 +283,18 @@ class Platform:
                 row[i] = seen.setdefault(key, len(seen))
         return codes
 
-    def _routed(self, p: IntArray, q: IntArray, costs: FloatArray) -> list[FloatArray]:
-        """Sum up columns of costs (links, c) over the cheapest routes; some sources at a time."""
+    def _routed(
+        self, p: IntArray, q: IntArray, costs: FloatArray, joined: Sequence[np.ufunc]
+    ) -> list[FloatArray]:
+        """Join each row of costs (c, links), by its ufunc, over the cheapest routes.
+
+        Routes are the same both ways; some sources at a time.
+        """
         from scipy.sparse.csgraph import dijkstra
 
         network, keys, home = self.network.usual, self.network.keys, self.network.home
-        sums = [np.zeros(np.shape(p)) for _ in range(costs.shape[1])]
+        p, q = np.minimum(p, q), np.maximum(p, q)
+        results = [np.zeros(np.shape(p)) for _ in joined]
         sources = np.unique(p)
         step = max(ROUTE_ENTRIES // network.shape[0], 1)
         for start in range(0, sources.size, step):
@@ -295,9 +302,9 @@ class Platform:
             _, previous = dijkstra(network, indices=home[chunk], return_predecessors=True)
             mine = np.flatnonzero((p >= chunk[0]) & (p <= chunk[-1]))
             row, column = np.searchsorted(chunk, p[mine]), home[q[mine]]
-            for result, cost in zip(sums, costs.T, strict=True):
-                result[mine] = _sums_to_root(previous, keys, cost)[row, column]
-        return sums
+            for result, cost, join in zip(results, costs, joined, strict=True):
+                result[mine] = _joined_to_root(previous, keys, cost, join)[row, column]
+        return results
 
     @cached_property
     def network(self) -> Network:
@@ -349,8 +356,10 @@ def _usual_cost(link: Link) -> float:
     return link.alpha + link.beta * 1024
 
 
-def _sums_to_root(previous: IntArray, keys: IntArray, costs: FloatArray) -> FloatArray:
-    """Sum costs over each route. previous (k, size): the place before each on the way from the
+def _joined_to_root(
+    previous: IntArray, keys: IntArray, costs: FloatArray, join: np.ufunc
+) -> FloatArray:
+    """Join costs over each route. previous (k, size): the place before each on the way from the
     k-th root, negative at the root; keys (m,) of the links, sorted, and their costs (m,). Every
     place doubles its stride towards the root until all are there: log2(longest route) rounds.
     """
@@ -364,7 +373,7 @@ def _sums_to_root(previous: IntArray, keys: IntArray, costs: FloatArray) -> Floa
         further = np.take_along_axis(ahead, ahead, axis=1)
         if (further == ahead).all():
             return total
-        total = total + np.take_along_axis(total, ahead, axis=1)
+        total = join(total, np.take_along_axis(total, ahead, axis=1))
         ahead = further
 
 
