@@ -15,11 +15,13 @@ from statistics import median
 HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results" / "README.md"
 FILES_PAGE = PAGE.parent / "real_inputs.md"
+PREDICTION_PAGE = PAGE.parent.parent / "prediction.md"
 
 
 def main():
     PAGE.write_text(updated(PAGE.read_text()))
     FILES_PAGE.write_text(updated(FILES_PAGE.read_text(), FILE_TABLES))
+    PREDICTION_PAGE.write_text(updated(PREDICTION_PAGE.read_text(), PREDICTION_TABLES))
 
 
 def updated(page, tables=None):
@@ -47,6 +49,11 @@ def real_inputs(lines):
 def real_files(lines):
     """A row a file."""
     return script("real_inputs").by_file(lines)
+
+
+def simulated(lines):
+    """As `simulated.py --table` prints it."""
+    return script("simulated").table(lines)
 
 
 def constraints(lines):
@@ -356,6 +363,7 @@ TABLES = {
 }
 
 FILE_TABLES = {"real_inputs": real_files}
+PREDICTION_TABLES = {"simulated": simulated}
 
 if __name__ == "__main__":
     main()

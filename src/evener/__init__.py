@@ -52,6 +52,8 @@ _HOME = {
     "Tiling": "evener.tilings",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
+    "WORKLOADS": "evener.workloads",
+    "Workload": "evener.workloads",
     "Precision": "evener.measuring.outcomes",
     "TraceLog": "evener.measuring.timers",
     "benchmark": "evener.measuring.benchmark",
@@ -62,6 +64,7 @@ _HOME = {
     "contract_for": "evener.sizing",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.evaluating",
+    "find_workload": "evener.filing.workloads",
     "fit_model": "evener.models",
     "fit_surface": "evener.models",
     "hilbert_blocks": "evener.partitioning.geometric",
@@ -112,6 +115,7 @@ if TYPE_CHECKING:
     from evener.filing.plans import read_plan, write_plan
     from evener.filing.platforms import read_platform, write_platform
     from evener.filing.speeds import read_speeds, write_speeds
+    from evener.filing.workloads import find_workload
     from evener.graphs import Graph
     from evener.mapping.blocks import map_blocks
     from evener.measuring.benchmark import benchmark
@@ -148,6 +152,7 @@ if TYPE_CHECKING:
     )
     from evener.tiling.methods import Tiled, tile
     from evener.tilings import Tiling
+    from evener.workloads import WORKLOADS, Workload
 
 
 def __getattr__(name: str) -> Any:

@@ -239,30 +239,48 @@ def predicted_seconds(
     happen at once. One without work and neighbours takes no time. docs/prediction.md has it all.
     """
     between = between or quotient(graph, partition)
-    work = workload.work(graph) if any(workload.shares) else None
-    loads = block_weights(graph, partition, constraint) if work is None else summed(work, partition)
+    if any(workload.shares):
+        work = workload.work(graph)
+        loads, outside = summed(work, partition), boundary_weights(graph, partition, work)
+    elif graph.vwgt is None:
+        loads = block_sizes(partition).astype(np.float64)
+        outside = between.boundary.astype(np.float64)
+    else:
+        work = np.asarray(graph.weights(constraint), np.float64)
+        loads, outside = summed(work, partition), boundary_weights(graph, partition, work)
+    interior = np.clip(1 - outside / np.maximum(loads, 1e-300), 0, 1)
+    return prediction_of(between, loads, interior, platform, workload)
+
+
+def prediction_of(
+    between: Quotient,
+    loads: FloatArray,
+    interior: FloatArray,
+    platform: Platform,
+    workload: Workload = WEIGHTS,
+    *,
+    bound: float | None = None,
+) -> Prediction:
+    """Predict from what blocks are: loads (k,) [units], interior (k,) the share of them at
+    vertices without a neighbour elsewhere. bound [s]: where it is known already.
+    """
     compute = compute_seconds(loads, platform)
     direct = communication_seconds(between, platform, workload.bytes_per_value)
     floor = contention_seconds(between, platform, workload.bytes_per_value)
     communicate = np.maximum(direct, floor)
-    total = float(loads.sum())
     fixed = platform.fixed_seconds + workload.fixed_seconds
-    used = (loads > 0) | (neighbours(between) > 0)
-    overlapped = np.zeros(partition.k)
-    if workload.overlap:
-        if work is None:
-            work = np.asarray(graph.weights(constraint), np.float64)
-        outside = boundary_weights(graph, partition, work)
-        interior = np.clip(1 - outside / np.maximum(loads, 1e-300), 0, 1) * compute
-        overlapped = np.minimum(interior, communicate)
+    total = float(loads.sum())
+    if bound is None:
+        bound = makespan_bound(total, platform) + (float(fixed.min()) if total > 0 else 0.0)
     return Prediction(
         compute,
         communicate,
-        makespan_bound(total, platform) + (float(fixed.min()) if total > 0 else 0.0),
+        bound,
         hop_bytes(between, platform, workload.bytes_per_value),
         contention=communicate - direct,
-        fixed=np.where(used, fixed, 0.0),
-        overlapped=overlapped,
+        fixed=np.where((loads > 0) | (neighbours(between) > 0), fixed, 0.0),
+        overlapped=np.minimum(interior * compute, communicate) * workload.overlap,
+        interior=interior,
     )
 
 

@@ -67,10 +67,12 @@ class Prediction:
 
     compute: its speed model at its load. communicate: all it exchanges, waiting for shared links
     included; contention: how much of that is waiting for them. fixed: what an iteration costs
-    whatever the load. overlapped: what of computing and communicating happens at once.
+    whatever the load. overlapped: what of computing and communicating happens at once. interior
+    (k,): share of each load at vertices without a neighbour elsewhere, which an exchange can hide
+    behind.
     bound [s]: all work at the speed of all devices together: no partition is faster.
     hop_bytes (levels,) [B]: bytes x hops between devices by the deepest level they share.
-    contention, fixed and overlapped are zero where left out.
+    contention, fixed, overlapped and interior are zero where left out.
     """
 
     compute: FloatArray
@@ -80,9 +82,10 @@ class Prediction:
     contention: FloatArray = field(default_factory=_nothing)
     fixed: FloatArray = field(default_factory=_nothing)
     overlapped: FloatArray = field(default_factory=_nothing)
+    interior: FloatArray = field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
-        for name in ("contention", "fixed", "overlapped"):
+        for name in ("contention", "fixed", "overlapped", "interior"):
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 

@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from evener.cli.judging import add_judging_options, evaluation_to_dict, fullness, workload_of
+from evener.cli.limiting import limits_to_dict, print_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
@@ -29,11 +30,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.errors import InputError
     from evener.evaluating import evaluate
     from evener.filing.partitions import read_part
+    from evener.filing.plans import kept_workload
     from evener.partitions import Partition
     from evener.sizing import contract_for
 
     platform = machine_of(args, out)
-    workload = workload_of(args)
+    workload = workload_of(args, kept_workload(args.part))
     graph = read_workload(args.graph, args, out).graph
     try:
         part = read_part(args.part, graph.n, labels=graph.labels)
@@ -46,7 +48,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     contract, _ = contract_for(counted, platform, args.epsilon, shares=shares)
     judged = evaluate(graph, partition, platform, contract, workload=workload)
     _print(judged, platform, out)
-    out.result(evaluation_to_dict(judged, platform))
+    print_limits(judged, platform, workload, out)
+    limits = limits_to_dict(judged, platform, workload)
+    out.result({**evaluation_to_dict(judged, platform), "limits": limits})
     return 0
 
 

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evener.cli.limiting import limits_to_dict, print_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
@@ -81,6 +82,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.result({"verdict": made.verdict(), "tool": made.tool, **judged, "mapping": mapping,
                 "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
+                "limits": limits_to_dict(made.evaluation, made.platform, options.workload),
                 "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
 
@@ -113,6 +115,7 @@ def _print(made: Plan, written: list[str], out: Output) -> None:
     out.say(made.verdict())
     if made.rival is not None:
         print_versus(made, made.rival, out)
+    print_limits(made.evaluation, made.platform, made.workload, out)
     for note in made.notes[-3:]:
         out.say(f"  {note}")
     out.say(f"Written: {', '.join(written)}")

@@ -26,7 +26,7 @@ from evener.filing.platforms import platform_from_dict, platform_to_dict
 from evener.partitions import Contract, Further, MappingScore, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction, Rival, Stage
-from evener.workloads import WEIGHTS, workload_from_dict
+from evener.workloads import WEIGHTS, Workload, workload_from_dict
 from evener.writing import atomic_write
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
@@ -38,7 +38,7 @@ _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip
-_SECONDS = ("contention", "fixed", "overlapped")
+_SECONDS = ("contention", "fixed", "overlapped", "interior")
 _NUMBER = (int, float)
 _GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
     "vertices": int, "edges": int, "weight": _NUMBER, "unit_weights": bool,
@@ -85,6 +85,16 @@ def read_plan(path: str | Path) -> Plan:
             file=path,
             hint="Make it again with `evener plan`.",
         ) from error
+
+
+def kept_workload(path: str | Path) -> Workload | None:
+    """Return the workload that a plan file keeps; None for any other file."""
+    try:
+        if not zipfile.is_zipfile(path):
+            return None
+        return read_plan(path).workload
+    except (EvenerError, OSError):
+        return None
 
 
 def manifest(plan: Plan) -> dict[str, Any]:

@@ -38,11 +38,16 @@ class LoadBar:
 
 @dataclass(frozen=True)
 class TimeBar:
-    """One device's seconds: lengths of computing and communicating [%], the words, the last."""
+    """One device's seconds: lengths of its parts [%], the words, whether it is the last.
+
+    communicate: what no interior work hides, waiting for shared links left out; waiting: that.
+    """
 
     name: str
     compute: float
     communicate: float
+    waiting: float
+    fixed: float
     total: str
     split: str
     is_last: bool
@@ -93,19 +98,35 @@ def time_bars(plan: Plan, chosen: IntArray) -> tuple[list[TimeBar], float]:
     prediction = plan.prediction
     scale = 100 / (1.02 * max(prediction.makespan, prediction.bound, 1e-300))
     names = plan.platform.names
+    shown = prediction.communicate - prediction.overlapped
+    waiting = np.minimum(prediction.contention, shown)
     bars = [
         TimeBar(
             names[b],
             compute=_place(prediction.compute[b] * scale),
-            communicate=_place(prediction.communicate[b] * scale),
+            communicate=_place((shown[b] - waiting[b]) * scale),
+            waiting=_place(waiting[b] * scale),
+            fixed=_place(prediction.fixed[b] * scale),
             total=duration(float(prediction.seconds[b])),
-            split=f"{duration(float(prediction.compute[b]))} + "
-            f"{duration(float(prediction.communicate[b]))}",
+            split=_split(plan, b),
             is_last=b == prediction.bottleneck,
         )
         for b in chosen.tolist()
     ]
     return bars, _place(prediction.bound * scale)
+
+
+def _split(plan: Plan, b: int) -> str:
+    """The parts of a device's seconds: "3.0 ms + 1.0 ms", less what happens at once."""
+    prediction = plan.prediction
+    text = (
+        f"{duration(float(prediction.compute[b]))} + {duration(float(prediction.communicate[b]))}"
+    )
+    if prediction.fixed.any():
+        text += f" + {duration(float(prediction.fixed[b]))}"
+    if prediction.overlapped.any():
+        text += f" − {duration(float(prediction.overlapped[b]))}"
+    return text
 
 
 def tightest(plan: Plan) -> IntArray:

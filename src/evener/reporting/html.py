@@ -10,12 +10,14 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from evener.evaluating import stage_of
 from evener.graphs import Graph
+from evener.limits import limits_of
 from evener.meshes import Mesh, PolyMesh
 from evener.plans import Plan, Rival
 from evener.platforms import Platform
-from evener.reporting import bars, numbers
+from evener.reporting import bars, limiting, numbers
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
 from evener.reporting.comparisons import compared
+from evener.reporting.limiting import Limiting
 from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
 from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
@@ -64,6 +66,7 @@ def report(
         load_bars=bars.load_bars(plan, shown_loads),
         time_bars=time_bars,
         bound=bound,
+        limits=_limits(plan),
         speeds=speed_section(plan),
         stages=before_and_after(plan),
         rival=plan.rival,
@@ -75,6 +78,14 @@ def report(
         pieces=in_pieces(plan),
         provenance=provenance(plan),
     )
+
+
+def _limits(plan: Plan) -> Limiting | None:
+    """What limits the plan, where links cost something: else it is computing alone."""
+    if not plan.platform.has_links:
+        return None
+    limits = limits_of(plan.evaluation, plan.platform, plan.workload)
+    return Limiting(limiting.sentence(limits), limiting.COLUMNS, limiting.rows(limits))
 
 
 def _beside(plan: Plan, rival: Rival) -> Stages | None:

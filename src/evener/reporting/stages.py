@@ -14,6 +14,7 @@ MEASURES = (
     ("max_volume", "largest volume", "sent by one block"),
     ("total_volume", "total volume", "sent by all blocks"),
 )
+SECONDS = ("seconds", "makespan", "predicted seconds per iteration")
 
 
 @dataclass(frozen=True)
@@ -84,11 +85,15 @@ def _stages(sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str]) -
         StageRow(
             name,
             [count(stage.edge_cut), count(stage.max_volume), count(stage.total_volume),
-             count(stage.neighbours), f"{stage.smallest:.3f} to {stage.largest:.3f}", spent],
+             count(stage.neighbours), f"{stage.smallest:.3f} to {stage.largest:.3f}",
+             duration(stage.seconds), spent],
         )
         for (name, stage), spent in zip(named, cpu, strict=False)
     ]  # fmt: skip
     groups = [_group(key, title, meaning, named) for key, title, meaning in MEASURES]
+    timed = [(name, stage) for name, stage in named if stage.seconds is not None]
+    if len(timed) > 1:
+        groups.append(_group(*SECONDS, timed))
     return Stages(sentence, groups, rows, max(len(name) for name, _ in named))
 
 
@@ -99,7 +104,7 @@ def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]
         StageBar(
             name,
             round(100 * value / most, 1),
-            count(value),
+            duration(value) if key == SECONDS[0] else count(value),
             ratio(value / first) if first > 0 else NOTHING,
             value == min(values),
         )

@@ -1,0 +1,213 @@
+"""What limits a partition on a platform, and what would help most, by the same prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evener import metrics
+from evener.plans import Evaluation, Prediction
+from evener.platforms import Connection, Device, Level, Link, Platform
+from evener.samples import DeviceSpeeds
+from evener.shared_links import shared_names, shared_routes
+from evener.workloads import WEIGHTS, Workload
+
+LAST = 3  # devices looked at one by one: those done last
+MOST_LINKS = 48  # links looked at one by one
+WORTH = 0.995  # of the makespan: less of a change is none
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, and the predicted makespan with it, blocks and all else as they are [s]."""
+
+    text: str
+    seconds: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the device done last spends its time with, and the changes that help, best first.
+
+    compute, latency (alpha), transfer (beta x bytes), waiting (for shared links), fixed, and
+    overlapped, which counts against them [s]. link: the shared link waited for, "" where none is.
+    next_seconds: of the device that is done second to last, None where there is one device.
+    """
+
+    device: str
+    seconds: float
+    compute: float
+    latency: float
+    transfer: float
+    waiting: float
+    fixed: float
+    overlapped: float
+    neighbours: int
+    link: str
+    next_device: str
+    next_seconds: float | None
+    changes: tuple[Change, ...]
+
+
+def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGHTS) -> Limits:
+    """Return what limits a judged partition; every change is predicted anew."""
+    between = quotient_of(judged, platform.k)
+    loads, interior = judged.certificate.weights, judged.prediction.interior
+    bound = judged.prediction.bound
+
+    def predict(changed: Platform, does: Workload) -> Prediction:
+        return metrics.prediction_of(between, loads, interior, changed, does, bound=bound)
+
+    now = predict(platform, workload)
+    changes = []
+    for text, changed, does in _changes(platform, workload, now):
+        seconds = predict(changed, does).makespan
+        if seconds < WORTH * now.makespan:
+            changes.append(Change(text, seconds, seconds / now.makespan))
+    changes.sort(key=lambda change: change.seconds)
+    last = now.bottleneck
+    row = slice(between.starts[last], between.starts[last + 1])
+    alpha, _ = platform.link_costs(between.block[row], between.other[row])
+    order = np.argsort(-now.seconds, kind="stable")
+    after = int(order[1]) if platform.k > 1 else None
+    waiting, latency = float(now.contention[last]), float(alpha.sum())
+    return Limits(
+        platform.names[last],
+        now.makespan,
+        float(now.compute[last]),
+        latency,
+        float(now.communicate[last]) - waiting - latency,
+        waiting,
+        float(now.fixed[last]),
+        float(now.overlapped[last]),
+        int(alpha.size),
+        _busiest(between, platform, last) if waiting > 0 else "",
+        "" if after is None else platform.names[after],
+        None if after is None else float(now.seconds[after]),
+        tuple(changes),
+    )
+
+
+def quotient_of(judged: Evaluation, k: int) -> metrics.Quotient:
+    """Return who talks to whom, without the weight of the edges between."""
+    exchange = judged.exchange
+    starts = np.searchsorted(exchange.sender, np.arange(k + 1))
+    return metrics.Quotient(
+        starts,
+        exchange.receiver,
+        exchange.values,
+        np.zeros(exchange.values.size),
+        judged.certificate.boundary,
+    )
+
+
+def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
+    """Name the shared link that block b waits for."""
+    routes = shared_routes(platform, between.block, between.other)
+    busy = routes.seconds(between.sent.astype(np.float64))
+    own = routes.link[between.block[routes.pair] == b]
+    return shared_names(platform)[int(own[np.argmax(busy[own])])]
+
+
+def _changes(
+    platform: Platform, workload: Workload, now: Prediction
+) -> Iterator[tuple[str, Platform, Workload]]:
+    """Yield what could be other than it is: devices, links, the workload."""
+    yield from ((text, changed, workload) for text, changed in _devices(platform, now))
+    yield from ((text, changed, workload) for text, changed in _levels(platform, now))
+    yield from ((text, changed, workload) for text, changed in _connections(platform, now))
+    if now.communicate.any():
+        half = replace(workload, bytes_per_value=workload.bytes_per_value / 2)
+        yield "half the bytes a value", platform, half
+        if not workload.overlap:
+            hidden = replace(workload, overlap=True)
+            yield "exchange during interior work", platform, hidden
+    if now.fixed.any():
+        devices = [replace(d, fixed_seconds=d.fixed_seconds / 2) for d in platform.devices]
+        sooner = replace(workload, fixed_seconds=workload.fixed_seconds / 2)
+        yield "half the fixed seconds", replace(platform, devices=tuple(devices)), sooner
+
+
+def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
+    """The devices done last, twice as fast; and all whose names differ by their number alone."""
+    groups: dict[str, list[int]] = {}
+    for b, device in enumerate(platform.devices):
+        groups.setdefault(device.name.rstrip("0123456789"), []).append(b)
+    latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
+    for b in latest:
+        yield f"twice the speed of {platform.names[b]}", _faster(platform, [b])
+    stems = dict.fromkeys(platform.names[b].rstrip("0123456789") for b in latest)
+    for stem in stems:
+        if len(groups[stem]) > 1:
+            text = f"twice the speed of all {len(groups[stem]):,} {stem or 'numbered'} devices"
+            yield text, _faster(platform, groups[stem])
+    if len(groups) > 1:
+        yield "twice the speed of all devices", _faster(platform, range(platform.k))
+
+
+def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
+    devices: list[Device] = list(platform.devices)
+    curves: dict[int, DeviceSpeeds] = {}
+    for b in chosen:
+        device = devices[b]
+        curve = device.curve
+        if curve is not None:
+            if id(curve) not in curves:
+                samples = tuple(
+                    replace(s, seconds=s.seconds / 2, half_width=s.half_width / 2)
+                    for s in curve.samples
+                )
+                curves[id(curve)] = replace(curve, samples=samples)
+            curve = curves[id(curve)]
+        devices[b] = replace(device, speed=2 * device.speed, curve=curve)
+    return replace(platform, devices=tuple(devices))
+
+
+def _levels(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
+    def changed(i: int, **fields: object) -> Platform:
+        levels: list[Level] = list(platform.levels)
+        levels[i] = replace(levels[i], **fields)  # type: ignore[arg-type]
+        return replace(platform, levels=tuple(levels))
+
+    for i, level in enumerate(platform.levels):
+        if level.link.beta > 0:
+            text = f"twice the bandwidth of level {level.name}"
+            yield text, changed(i, link=_wider(level.link))
+        if level.link.alpha > 0:
+            text = f"half the latency of level {level.name}"
+            yield text, changed(i, link=_sooner(level.link))
+        if level.shared and now.contention.any():
+            text = f"a link of its own for each pair at level {level.name}"
+            yield text, changed(i, shared=False)
+
+
+def _connections(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
+    """Each link, those at the devices done last before the others; then the latency of all."""
+    if not platform.connections:
+        return
+    latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
+    homes = {place for b in latest for place in (platform.names[b], platform.devices[b].at)}
+    links: list[Connection] = list(platform.connections)
+    order = sorted(range(len(links)), key=lambda i: not homes & set(links[i].between))
+    for i in order[:MOST_LINKS]:
+        a, b = links[i].between
+        own = [*links]
+        own[i] = replace(links[i], link=_wider(links[i].link))
+        yield f"twice the bandwidth of {a} - {b}", replace(platform, connections=tuple(own))
+    for text, change in (
+        ("twice the bandwidth of all links", _wider),
+        ("half the latency of all links", _sooner),
+    ):
+        own = [replace(one, link=change(one.link)) for one in links]
+        yield text, replace(platform, connections=tuple(own))
+
+
+def _wider(link: Link) -> Link:
+    return Link(link.alpha, link.beta / 2)
+
+
+def _sooner(link: Link) -> Link:
+    return Link(link.alpha / 2, link.beta)

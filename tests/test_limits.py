@@ -1,0 +1,102 @@
+"""What limits a partition, by hand; and that every change is what a changed machine says."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evener import metrics
+from evener.evaluating import evaluate
+from evener.limits import limits_of
+from evener.partitions import Contract, Partition
+from evener.platforms import Connection, Device, Level, Link, Platform
+from evener.samples import DeviceSpeeds, Sample
+from evener.workloads import Workload
+from tests.assertions import grid
+
+
+def judged(graph, part, platform, workload):
+    k = platform.k
+    contract = Contract(np.full(k, 1.0), np.zeros(k), np.full(k, 1e9))
+    return evaluate(graph, Partition(np.asarray(part), k), platform, contract, workload=workload)
+
+
+def shared_tree():
+    levels = (Level("net", Link(1.0, 0.5), shared=True), Level("node", Link(0.25, 0.125)))
+    devices = [Device(f"cpu{b}", 2.0, at="x") for b in range(2)]
+    devices += [Device("gpu0", 4.0, at="y", fixed_seconds=2.0), Device("gpu1", 4.0, at="y")]
+    return Platform(tuple(devices), levels)
+
+
+COLUMNS = np.tile([0, 2, 1, 3], 3)  # of a 3 x 4 grid, so that all borders cross the network
+
+
+def test_where_the_time_goes():
+    workload = Workload("w", bytes_per_value=1.0)
+    limits = limits_of(
+        judged(grid(3, 4), COLUMNS, shared_tree(), workload), shared_tree(), workload
+    )
+    # Three borders of three values each way: 18 values x 0.5 s on each uplink. cpu1 and gpu0
+    # sit in the middle: 2 x (1 + 6 x 0.5) = 8 s of their own, 1 s of waiting.
+    assert limits.device == "gpu0"
+    assert limits.compute == 0.75
+    assert (limits.latency, limits.transfer, limits.waiting) == (2.0, 6.0, 1.0)
+    assert limits.fixed == 2.0
+    assert limits.seconds == 11.75
+    assert (limits.next_device, limits.next_seconds) == ("cpu0", 10.5)
+    assert limits.link == "y - net"
+    texts = {change.text: change.seconds for change in limits.changes}
+    assert texts["a link of its own for each pair at level net"] == 10.75
+    assert texts["twice the bandwidth of level net"] == 7.75  # 2 x (1 + 1.5), computing, fixed
+    assert texts["half the fixed seconds"] == 10.75
+    # Then the shared link is what lasts: latency alone helps no more.
+    assert "half the latency of level net" not in texts
+    assert list(texts.values()) == sorted(texts.values())
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(0, 2**31), st.booleans(), st.booleans())
+def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
+    rng = np.random.default_rng([7_315, seed])
+    curve = DeviceSpeeds("a", (Sample(1.0, 1.0), Sample(8.0, float(rng.uniform(2, 20)))))
+    devices = (
+        Device("a0", 1.0, curve=curve if curved else None),
+        Device("a1", float(rng.uniform(1, 4))),
+        Device("b", float(rng.uniform(1, 4))),
+    )
+    links = tuple(
+        Connection((name, "hub"), Link(*rng.uniform(0, 0.5, 2)), bool(rng.integers(2)))
+        for name in ("a0", "a1", "b")
+    )
+    platform = Platform(devices, connections=links)
+    graph, part = grid(4, 5), rng.integers(0, 3, 20)
+    workload = Workload("w", 1.0, 2.0, bytes_per_value=2.0, overlap=overlap)
+    limits = limits_of(judged(graph, part, platform, workload), platform, workload)
+    assert all(0 < change.seconds < 0.995 * limits.seconds for change in limits.changes)
+    texts = {change.text: change.seconds for change in limits.changes}
+
+    def predicted(changed=platform, does=workload):
+        return metrics.predicted_seconds(graph, Partition(part, 3), changed, does).makespan
+
+    assert limits.seconds == predicted()
+    wider = replace(links[0], link=Link(links[0].link.alpha, links[0].link.beta / 2))
+    halved = replace(curve, samples=tuple(replace(s, seconds=s.seconds / 2) for s in curve.samples))
+    faster = replace(devices[0], speed=2.0, curve=halved if curved else None)
+    for text, seconds in (
+        ("twice the bandwidth of a0 - hub",
+         predicted(replace(platform, connections=(wider, *links[1:])))),
+        ("twice the speed of a0", predicted(replace(platform, devices=(faster, *devices[1:])))),
+        ("half the bytes a value", predicted(does=replace(workload, bytes_per_value=1.0))),
+        ("exchange during interior work", predicted(does=replace(workload, overlap=True))),
+    ):  # fmt: skip
+        expected = seconds if seconds < 0.995 * limits.seconds else None
+        assert texts.get(text) == (None if expected is None else pytest.approx(expected))
+
+
+def test_one_device_and_no_links():
+    platform = Platform.flat([2.0])
+    limits = limits_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
+    assert limits.next_seconds is None
+    assert [(c.text, c.seconds) for c in limits.changes] == [("twice the speed of dev0", 3.0)]
