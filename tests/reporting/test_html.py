@@ -8,7 +8,9 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
+from evener.limits import limits_of
 from evener.plans import Rival, Stage
+from evener.reporting import limiting
 from evener.reporting.html import report, write_comparison, write_report
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
@@ -78,8 +80,12 @@ def test_a_report(small_plan):
     assert plan.notes[0] in text
     assert [e.text for e in root.all("h2")] == [
         "The blocks in space", "Load against capacity", "Predicted time per iteration",
-        "Volume per block", "Who talks to whom", "Certificate", "Provenance",
+        "What limits it, and what would help most", "Volume per block", "Who talks to whom",
+        "Certificate", "Provenance",
     ]  # fmt: skip
+    limits = limits_of(plan.evaluation, plan.platform, plan.workload)
+    assert limiting.sentence(limits) in text
+    assert all(cell in text for row in limiting.rows(limits) for cell in row)
 
 
 def test_the_exchange_is_there_in_numbers(small_plan):
