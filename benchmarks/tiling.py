@@ -41,7 +41,7 @@ def main():
         for kind, draw in KINDS.items():
             for p in COUNTS:
                 rng = np.random.default_rng([INSTANCE_SEED, p])
-                runs = 500 if p <= 16 else 100 if p <= 101 else 30
+                runs = 200 if p <= 12 else 50 if p <= 101 else 20
                 line = {"kind": kind, "p": p, "runs": runs}
                 line |= measured([draw(rng, p) for _ in range(runs)])
                 file.write(json.dumps(line) + "\n")

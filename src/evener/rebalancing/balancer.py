@@ -24,10 +24,11 @@ from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
 from evener.models import Constant, SpeedModel
 from evener.rebalancing.learning import Curve
-from evener.rebalancing.whole import between, raised
+from evener.rebalancing.whole import raised
 from evener.running.spreading import moved_rows
 from evener.samples import DeviceSpeeds
 from evener.sizing import solve_sizes
+from evener.sizing.handing_out import between
 from evener.sizing.problems import make_problem
 
 WINDOW = 9  # iterations that count at most: what is older may be out of date
@@ -223,7 +224,10 @@ class Balancer:
         high = np.where(known, self._high, 0)  # what may stay without units does
         wanted = np.asarray(solve_sizes(models, self.n, low=self._low, high=high).sizes, np.int64)
         if self._failures:
-            wanted = between(self._best[0], wanted, 0.5**self._failures)
+            part = 0.5**self._failures
+            wanted = np.asarray(
+                between(self._best[0], wanted, part, self._low, self._high), np.int64
+            )
         seconds = max(float(m.time(float(d))) for m, d in zip(models, wanted, strict=True))
         gain = 1 - seconds / slowest
         if np.array_equal(wanted, self.sizes) or not self._worth(gain):

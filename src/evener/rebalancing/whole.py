@@ -1,4 +1,4 @@
-"""Whole sizes near other ones, of the same sum: half a step on the way, or no less than limits."""
+"""Whole sizes near other ones, of the same sum, that are no less than limits."""
 
 from __future__ import annotations
 
@@ -8,15 +8,6 @@ import numpy.typing as npt
 from evener.arrays import IntArray
 
 Whole = npt.NDArray[np.int64]
-
-
-def between(a: Whole, b: Whole, share: float) -> Whole:
-    """Return whole sizes (k,) on the way from a to b, of the same sum."""
-    ideal = a + (b - a) * share
-    whole = np.floor(ideal).astype(np.int64)
-    up = np.argsort(whole - ideal, kind="stable")[: int(a.sum() - whole.sum())]
-    whole[up] += 1
-    return np.asarray(whole)
 
 
 def raised(sizes: Whole, low: IntArray) -> Whole:

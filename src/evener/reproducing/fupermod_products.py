@@ -29,7 +29,9 @@ GRENOBLE_SIZES = (16000, 32000, 48000, 64000, 80000, 96000)
 PAPER_COST = (4.7, 2.5, 15.5, 6.5, 8.1, 5.6)  # per cent, table 4.2
 LILLE_SIZES = (20000, 40000, 60000, 80000, 100000, 120000, 140000)
 HELD = 3  # matrices of which each node holds its rectangle: memory ends near N = 155,000
-GRID = 256  # blocks a side of a tiling
+LILLE_NODES = (20, 20, 19, 5)  # of each kind, table 5.2
+LILLE_GRID = 8  # x 8 nodes
+GRID = 1024  # blocks a side of a tiling; the thesis has N / 16
 BYTES_PER_S = 1e9  # of the network between the nodes of Lille
 GIGABIT = 125e6
 HYBRID_SIZES = (15000, 30000, 60000, 90000, 120000, 180000, 240000, 300000, 360000)
@@ -100,9 +102,15 @@ def partial_models(sizes: Sequence[int] = GRENOBLE_SIZES) -> Result:
 
 
 def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> Result:
-    """Figures 5.4 and 5.5: even, BR, FPM-KL and FPM-BR (1.5D) on 64 nodes of four kinds."""
+    """Figures 5.4 and 5.5: even, BR, FPM-KL and FPM-BR (1.5D) on 64 nodes of four kinds.
+
+    Nodes are dealt to the columns of the grid, so that each has some of every kind. In the order of
+    their kinds FPM-KL does not converge from N = 120,000 on: columns then have nodes of one kind
+    alone, and some have no memory for their width.
+    """
     kinds = [replace(curve, memory=curve.memory / HELD) for curve in curve_set("lille")]
-    curves = kinds * 16  # so that every column of a grid has nodes of each kind
+    listed = [kind for kind, count in zip(kinds, LILLE_NODES, strict=True) for _ in range(count)]
+    curves = [node for j in range(LILLE_GRID) for node in listed[j::LILLE_GRID]]
     rows: list[dict[str, float | int | str]] = []
     for n in sizes:
         models = [in_blocks(curve, (n / GRID) ** 2) for curve in curves]
@@ -137,10 +145,11 @@ def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> Result:
         Finding(
             "figure 5.4",
             "FPM-KL is slower than FPM-BR on 64 nodes, as more travels",
-            f"{kl.mean():.3f} times in the mean: a grid of 8 x 8 has volume 16, columns "
-            f"{min(float(row['fpm-br_volume']) for row in rows):.1f} to "
-            f"{max(float(row['fpm-br_volume']) for row in rows):.1f}",
-            bool(kl.mean() > 1.005),
+            f"{kl.min():.3f} times at least, {kl.max():.2f} where memories fill and widths of the "
+            "grid follow single speeds: a grid of 8 x 8 has volume 16, columns "
+            f"{min(float(row['fpm-br_volume']) for row in rows):.2f} to "
+            f"{max(float(row['fpm-br_volume']) for row in rows):.2f}",
+            bool(kl.min() > 1 and kl.mean() > 1.002),
         ),
         *_fourteen(),
     ]
