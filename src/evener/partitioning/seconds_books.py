@@ -163,9 +163,14 @@ def desk_of(n: int, k: int) -> Desk:
     """Return room to search n vertices in k blocks."""
     d = min(k, kernels.MOST_BLOCKS) + 2
     return Desk(
-        np.full(k, -1, np.int32),
-        *(np.empty(d, np.int32) for _ in range(3)),
-        *(np.empty(d) for _ in range(4)),
+        slot=np.full(k, -1, np.int32),
+        ids=np.empty(d, np.int32),
+        held=np.empty(d, np.int32),
+        lone=np.empty(d, np.int32),
+        leaving=np.empty(d),
+        drop=np.empty(d),
+        rise=np.empty(d),
+        after=np.empty(d),
         has=np.empty(d * d, np.int32),
         queue=np.empty(n, np.int32),
         lock=np.zeros(n, np.int8),
