@@ -15,7 +15,7 @@ from evener.shared_links import shared_names, shared_routes
 from evener.workloads import WEIGHTS, Workload
 
 LAST = 3  # devices looked at one by one: those done last
-MOST_LINKS = 48  # links looked at one by one
+MOST_LINKS, LARGE, FEW_LINKS = 48, 128, 4  # looked at one by one; on machines of many devices
 WORTH = 0.995  # of the makespan: less of a change is none
 
 
@@ -192,7 +192,7 @@ def _connections(platform: Platform, now: Prediction) -> Iterator[tuple[str, Pla
     homes = {place for b in latest for place in (platform.names[b], platform.devices[b].at)}
     links: list[Connection] = list(platform.connections)
     order = sorted(range(len(links)), key=lambda i: not homes & set(links[i].between))
-    for i in order[:MOST_LINKS]:
+    for i in order[: MOST_LINKS if platform.k <= LARGE else FEW_LINKS]:
         a, b = links[i].between
         own = [*links]
         own[i] = replace(links[i], link=_wider(links[i].link))

@@ -80,6 +80,27 @@ def test_a_plan_is_a_partition(evener, grid_file, tmp_path):
     assert json.loads(said.out)["holds"] is True
 
 
+def test_a_plan_brings_its_kernel(evener, grid_file, tmp_path):
+    words = ["--k", 4, "--kernel", "spmv", "--overlap", "--bytes-per-value", 40]
+    evener("plan", grid_file, *words, "--with", "rcb", "-o", tmp_path / "x.plan")
+
+    def judged(*more):
+        said = evener("evaluate", grid_file, tmp_path / "x.plan", "--k", 4, *more, "--json")
+        return json.loads(said.out)
+
+    assert judged() == judged(*words[2:])
+    plain = judged("--kernel", "weights")
+    assert plain["seconds"] != judged()["seconds"]
+    assert plain["blocks"][0]["weight"] == plain["blocks"][0]["vertices"]
+    assert judged("--bytes-per-value", 40) == judged()
+
+
+def test_no_such_kernel(evener, grid_file, part_file):
+    said = evener("evaluate", grid_file, part_file, "--k", 2, "--kernel", "spvm")
+    assert said.code == 2
+    assert "did you mean spmv?" in said.err
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -138,6 +138,21 @@ def test_odd_options_in_a_plan_are_bad_input(evener, grid_file, tmp_path, option
     assert "x.plan: holds" in said.err
 
 
+def test_a_plan_of_an_evener_without_workloads_is_replayed(evener, grid_file, tmp_path):
+    evener("plan", grid_file, "--k", 2, "--with", "rcb", "-o", tmp_path / "x.plan")
+
+    def age(data):
+        for name in ("contention", "fixed", "overlapped", "interior"):
+            del data["prediction"][name]
+        del data["options"]["workload"]
+        data["options"]["bytes_per_value"] = 8.0
+        for stage in data["stages"]:
+            del stage["seconds"]
+
+    changed(tmp_path / "x.plan", age)
+    assert evener("replay", tmp_path / "x.plan", grid_file).code == 0
+
+
 def test_an_odd_option_of_an_older_plan_is_bad_input(evener, grid_file, tmp_path):
     evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan")
     old = {"bytes_per_value": 2**2000}

@@ -3,7 +3,7 @@
 import io
 import json
 import zipfile
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
 import pytest
@@ -16,6 +16,7 @@ from evener.filing import plans
 from evener.filing.plans import manifest, read_plan, write_plan
 from evener.generating.platforms import topo1
 from evener.plans import Stage
+from evener.workloads import WEIGHTS
 from tests.assertions import grid, path
 
 
@@ -319,6 +320,30 @@ def test_stages_are_kept_and_may_be_missing(plan, tmp_path):
     assert read_plan(tmp_path / "x.plan").stages == stages
     with_manifest(tmp_path / "x.plan", tmp_path / "old.plan", lambda data: data.pop("stages"))
     assert read_plan(tmp_path / "old.plan").stages == ()
+
+
+def test_a_plan_that_knew_no_workload_is_read(plan, tmp_path):
+    kernel = asdict(replace(WEIGHTS, bytes_per_value=40.0))
+    stages = (Stage("start", 9.5, 4, 8, 2, 0.9, 1.1, seconds=2.0),)
+    options = {**plan.options, "workload": kernel}
+    write_plan(tmp_path / "x.plan", replace(plan, stages=stages, options=options))
+    kept = read_plan(tmp_path / "x.plan")
+    assert kept.workload.bytes_per_value == 40
+    assert kept.stages == stages
+    assert kept.prediction.interior.tolist() == plan.prediction.interior.tolist()
+
+    def age(data):
+        for name in ("contention", "fixed", "overlapped", "interior"):
+            del data["prediction"][name]
+        del data["options"]["workload"], data["stages"][0]["seconds"]
+        data["options"]["bytes_per_value"] = 40.0
+
+    with_manifest(tmp_path / "x.plan", tmp_path / "old.plan", age)
+    old = read_plan(tmp_path / "old.plan")
+    assert old.workload == kept.workload
+    assert old.stages[0].seconds is None
+    assert old.prediction.makespan == kept.prediction.makespan
+    assert not old.prediction.interior.any()
 
 
 @pytest.mark.parametrize("stages", [3, [3], [{}], [{"name": "x"}]])

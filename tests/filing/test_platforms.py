@@ -122,12 +122,20 @@ def platforms(draw):
         places,
         st.dictionaries(st.text(st.characters(exclude_categories=["Cs"]), max_size=4),
                         st.floats(allow_nan=False, allow_infinity=False), max_size=2),
+        st.none(),
+        st.sampled_from([0.0, 1e-5, 0.1 + 0.2]),
+        *(st.one_of(st.none(), st.floats(0, 1e300)) for _ in range(3)),
     )  # fmt: skip
+    flags = st.booleans()
     same = draw(traits)
     devices = [Device(name, *(same if shared else draw(traits))) for name in wanted]
     form = draw(st.sampled_from(["free", "levels", "links"][: 2 + (len(devices) > 1)]))
-    levels = [Level(f"l{i}", draw(links)) for i in range(3)] if form == "levels" else []
-    hub = [Connection((d.name, "the hub"), draw(links)) for d in devices] if form == "links" else []
+    levels = (
+        [Level(f"l{i}", draw(links), draw(flags)) for i in range(3)] if form == "levels" else []
+    )
+    hub = []
+    if form == "links":
+        hub = [Connection((d.name, "the hub"), draw(links), draw(flags)) for d in devices]
     return Platform(tuple(devices), tuple(levels), tuple(hub), draw(st.one_of(st.just(""), names)))
 
 
@@ -211,6 +219,10 @@ D = '[[device]]\nname = "a"\nspeed = 1\n'
         (D + "memory_GiB = 1e305\n", 4, "memory_GiB of device 'a'"),
         (D + 'at = "n0//s"\n', 4, "at of device 'a' must be a place"),
         (D + "kind = 3\n", 4, "kind of device 'a'"),
+        (D + "fixed_seconds = -1\n", 4, "fixed_seconds of device 'a' must be a number not below"),
+        (D + "watts = nan\n", 4, "watts of device 'a'"),
+        (D + "cost_per_hours = 1\n", 4, "did you mean cost_per_hour"),
+        ('[[level]]\nname="x"\nshared = 1\n' + D, 3, "shared of level 'x' must be true or false"),
         (D + "[device.capabilities]\nmips = 1\nvector = 'x'\n", 6, "table of numbers"),
         (D + "capabilities = { mips = inf }\n", 4, "table of numbers"),
         ('[[level]]\nname = "cluster"\n' + D + 'at = "n0"\n', 3, r"1 level\(s\) allow 0"),

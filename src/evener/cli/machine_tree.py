@@ -14,9 +14,15 @@ if TYPE_CHECKING:
     from rich.text import Text
     from rich.tree import Tree
 
-    from evener.platforms import Device, Link, Platform
+    from evener.platforms import Connection, Device, Level, Link, Platform
 
 GIB = 2.0**30
+OWN = {
+    "fixed_seconds": "s fixed",
+    "cost_per_hour": "an hour",
+    "watts": "W",
+    "idle_watts": "W idle",
+}
 MAX_LINES = 40  # below one place; the rest is counted
 
 
@@ -38,7 +44,7 @@ def tree_of(platform: Platform) -> Tree:
     if platform.connections:
         links = root.add(_text(plural(len(platform.connections), "link"), "bold"))
         lines = (
-            f"{safe(c.between[0])} - {safe(c.between[1])}: {link_text(c.link)}"
+            f"{safe(c.between[0])} - {safe(c.between[1])}: {link_text(c.link)}{_shared(c)}"
             for c in platform.connections
         )
         _add_some(links, lines, len(platform.connections), "links")
@@ -61,6 +67,11 @@ def device_text(devices: Sequence[Device]) -> str:
         words.append(f"{device.memory / GIB:,.4g} GiB")
     if device.memory_units is not None:
         words.append(f"{device.memory_units:,.6g} units")
+    words += [
+        f"{getattr(device, key):,.6g} {unit}"
+        for key, unit in OWN.items()
+        if getattr(device, key) is not None and (getattr(device, key) or key != "fixed_seconds")
+    ]
     words += [f"{safe(key)} {value:,.6g}" for key, value in device.capabilities.items()]
     return "  ".join(words)
 
@@ -89,7 +100,11 @@ def _level_note(platform: Platform, depth: int) -> str:
     if depth >= len(platform.levels):
         return ""
     level = platform.levels[depth]
-    return f" ({safe(level.name)}: {link_text(level.link)})"
+    return f" ({safe(level.name)}: {link_text(level.link)}{_shared(level)})"
+
+
+def _shared(one: Level | Connection) -> str:
+    return ", shared" if one.shared else ""
 
 
 def _add_some(tree: Tree, lines: Iterable[str], count: int, what: str) -> None:

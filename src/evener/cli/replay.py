@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import fields
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evener.cli.rereading import add_rereading_options, kept_reading, read_again
 
@@ -82,6 +82,16 @@ def _digests(plan: Plan) -> list[str]:
     return sorted(str(digest) for digest in plan.inputs.values())
 
 
+def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Leave out of both records what the evener that made the old plan did not predict yet."""
+    if not any(then["prediction"]["interior"]):
+        for record in (then, now):
+            del record["prediction"]["interior"]
+    if all(stage["seconds"] is None for stage in then["stages"]):
+        for stage in (*then["stages"], *now["stages"]):
+            del stage["seconds"]
+
+
 def _differences(old: Plan, new: Plan) -> list[str]:
     """Name what differs, most telling first."""
     from evener.filing.plans import manifest
@@ -95,6 +105,7 @@ def _differences(old: Plan, new: Plan) -> list[str]:
     if moved:
         found.append(f"{moved:,} of {new.partition.n:,} vertices are in another block")
     then, now = manifest(old), manifest(new)
+    _leave_out_unknown(then, now)
     for name, version in then["versions"].items():
         if now["versions"].get(name) != version:
             found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")

@@ -173,7 +173,7 @@ def _levels(plan: Plan) -> list[tuple[str, str, str, str]]:
     hops += [0.0] * (len(plan.platform.levels) - len(hops))
     return [
         (
-            level.name,
+            f"{level.name} (shared)" if level.shared else level.name,
             duration(level.link.alpha),
             f"{1e-9 / level.link.beta:,.3g} GB/s" if level.link.beta > 0 else "unlimited",
             memory(hop),
