@@ -37,9 +37,22 @@ def main():
                     lines.append(one(kind, seed, price))
                     file.write(json.dumps(lines[-1]) + "\n")
                     file.flush()
-    for rule in RULES:
-        ratios = [line["rules"][rule]["ratio"] for line in lines]
-        print(f"{rule:30} {statistics.mean(ratios):8.3f} mean {max(ratios):8.3f} worst")
+    print(table(lines))
+
+
+def table(lines):
+    """A row a rule: mean and worst ratio of all lines, and means by kind of drift."""
+    kinds = list(dict.fromkeys(line["kind"] for line in lines))
+    rows = [f"| rule | mean | worst | {' | '.join(kinds)} |", "| --- " * (3 + len(kinds)) + "|"]
+    for rule in lines[0]["rules"]:
+        own = [(line["kind"], line["rules"][rule]["ratio"]) for line in lines]
+        ratios = [ratio for _, ratio in own]
+        means = [statistics.mean(ratio for at, ratio in own if at == kind) for kind in kinds]
+        cells = [f"{value:.2f}" for value in means]
+        name = "**regret (ours)**" if rule == "regret" else rule
+        mean, worst = statistics.mean(ratios), max(ratios)
+        rows.append(f"| {name} | {mean:.3f} | {worst:.3f} | {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def one(kind, seed, price):

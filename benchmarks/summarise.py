@@ -16,10 +16,12 @@ HERE = Path(__file__).parent
 PAGE = HERE.parent / "docs" / "results" / "README.md"
 FILES_PAGE = PAGE.parent / "real_inputs.md"
 PREDICTION_PAGE = PAGE.parent.parent / "prediction.md"
+REBALANCING_PAGE = HERE.parent / "docs" / "rebalancing.md"
 
 
 def main():
     PAGE.write_text(updated(PAGE.read_text()))
+    REBALANCING_PAGE.write_text(updated(REBALANCING_PAGE.read_text(), REBALANCING_TABLES))
     FILES_PAGE.write_text(updated(FILES_PAGE.read_text(), FILE_TABLES))
     PREDICTION_PAGE.write_text(updated(PREDICTION_PAGE.read_text(), PREDICTION_TABLES))
 
@@ -59,6 +61,11 @@ def simulated(lines):
 def constraints(lines):
     """As `constraints.py --table` prints it."""
     return script("constraints").table(lines)
+
+
+def rebalancing(lines):
+    """As `rebalancing.py` prints it."""
+    return script("rebalancing").table(lines)
 
 
 def script(name):
@@ -364,6 +371,7 @@ TABLES = {
 
 FILE_TABLES = {"real_inputs": real_files}
 PREDICTION_TABLES = {"simulated": simulated}
+REBALANCING_TABLES = {"rebalancing": rebalancing}
 
 if __name__ == "__main__":
     main()

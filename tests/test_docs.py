@@ -309,6 +309,8 @@ def test_figures_are_those_of_the_result_files():
     assert summarise.updated(page, summarise.FILE_TABLES) == page
     page = summarise.PREDICTION_PAGE.read_text()
     assert summarise.updated(page, summarise.PREDICTION_TABLES) == page
+    page = summarise.REBALANCING_PAGE.read_text()
+    assert summarise.updated(page, summarise.REBALANCING_TABLES) == page
 
 
 def test_every_cited_source_is_listed():

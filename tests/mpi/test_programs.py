@@ -19,8 +19,12 @@ pytestmark = pytest.mark.skipif(
 
 
 def run(name, ranks):
+    return run_words(ranks, "-m", "tests.mpi.programs", name)
+
+
+def run_words(ranks, *words):
     return subprocess.run(
-        [MPIEXEC, "-n", str(ranks), sys.executable, "-m", "tests.mpi.programs", name],
+        [MPIEXEC, "-n", str(ranks), sys.executable, *words],
         cwd=ROOT,
         env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         capture_output=True,
@@ -34,6 +38,13 @@ def run(name, ranks):
 def test_apps_run_on_processes(name, ranks):
     done = run(name, ranks)
     assert (done.returncode, done.stdout.strip()) == (0, "fine"), done.stderr
+
+
+def test_the_example_rebalances_a_loop_of_mpi4py():
+    done = run_words(2, str(ROOT / "examples" / "rebalance_mpi.py"), "mpi")
+    assert done.returncode == 0, done.stderr
+    assert "after iteration 12: " in done.stdout
+    assert "least and largest value" in done.stdout
 
 
 def test_a_rank_that_fails_ends_all():

@@ -1,4 +1,4 @@
-"""`evener replay`: make a plan again and say whether it is identical."""
+"""`evener replay`: make a plan, or decisions, again and say whether they are identical."""
 
 from __future__ import annotations
 
@@ -18,17 +18,22 @@ NOT_REPLAYED = ("versions", "inputs", "verdict", "rival")  # of a plan's record
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", help="a plan file")
-    parser.add_argument("graph", help="the file it was made from")
+    parser.add_argument("plan", help="a plan file, or one of decisions")
+    parser.add_argument("graph", nargs="?", help="the file a plan was made from")
     add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
-    from evener.errors import InputError, ToolError
+    from evener.errors import InputError, ToolError, UsageError
     from evener.filing.plans import read_plan
     from evener.planning import plan
+    from evener.rebalancing.diary import is_decisions
 
+    if is_decisions(args.plan):
+        return _decisions(args, out)
+    if args.graph is None:
+        raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
     old = read_plan(args.plan)
     options = _options_of(old, args.plan)
     reading = read_again(args.graph, old, args, out)
@@ -51,6 +56,24 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if _digests(old) != _digests(new):
         raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
     raise ToolError(message, file=args.plan)
+
+
+def _decisions(args: argparse.Namespace, out: Output) -> int:
+    """Decide again from what was told; of a graph nothing is needed."""
+    from evener.errors import ToolError, UsageError
+    from evener.rebalancing.diary import read_decisions
+    from evener.rebalancing.replaying import replay
+
+    if args.graph is not None:
+        raise UsageError(
+            "decisions are made again from their file", hint=f"Leave out {args.graph}."
+        )
+    made = replay(read_decisions(args.plan))
+    out.result({"identical": not made.differences, "differences": made.differences})
+    if made.differences:
+        raise ToolError(f"not identical: {'; '.join(made.differences[:8])}", file=args.plan)
+    out.say(f"Identical: {made.decisions:,} decisions, {made.moves:,} of them to move.")
+    return 0
 
 
 def _options_of(old: Plan, file: str) -> PlanOptions:

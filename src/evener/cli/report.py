@@ -1,4 +1,4 @@
-"""`evener report`: a plan's HTML report, made again from the plan file."""
+"""`evener report`: the HTML report of a plan file, or of a file of decisions."""
 
 from __future__ import annotations
 
@@ -16,19 +16,22 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", help="a plan file")
+    parser.add_argument("plan", help="a plan file, or one of decisions")
     parser.add_argument("mesh", nargs="?", help="the file it was made from, for the picture")
-    parser.add_argument("-o", "--output", metavar="X.html", help="default: the plan's name.html")
+    parser.add_argument("-o", "--output", metavar="X.html", help="default: the file's name.html")
     add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the plan and, for the picture, what it was made from; write the page."""
     from evener.filing.plans import read_plan
+    from evener.rebalancing.diary import is_decisions
     from evener.reporting.html import write_report
 
-    plan = read_plan(args.plan)
     output = args.output or f"{Path(args.plan).with_suffix('')}.html"
+    if is_decisions(args.plan):
+        return _of_decisions(args, output, out)
+    plan = read_plan(args.plan)
     graph = mesh = None
     if args.mesh is not None:
         reading = read_again(args.mesh, plan, args, out)
@@ -43,6 +46,20 @@ def run(args: argparse.Namespace, out: Output) -> int:
     limits = limits_to_dict(plan.evaluation, plan.platform, plan.workload)
     picture = graph is not None
     out.result({"verdict": plan.verdict(), "written": output, "picture": picture, "limits": limits})
+    return 0
+
+
+def _of_decisions(args: argparse.Namespace, output: str, out: Output) -> int:
+    from evener.errors import UsageError
+    from evener.rebalancing.diary import read_decisions
+    from evener.reporting.decisions import write_decisions
+
+    if args.mesh is not None:
+        raise UsageError("the report of decisions shows no mesh", hint=f"Leave out {args.mesh}.")
+    verdict = write_decisions(output, read_decisions(args.plan))
+    out.say(f"{verdict}.")
+    out.say(f"Written: {output}")
+    out.result({"verdict": verdict, "written": output, "picture": False})
     return 0
 
 

@@ -115,11 +115,30 @@ def _line(row: bytes, path: str | Path, number: int) -> Line:
 
 
 def _check(line: Line, k: int, path: str | Path, number: int) -> None:
-    if "took" in line:
-        fine = isinstance(line["took"], int | float)
-    else:
-        times, decided = line.get("times"), line.get("decided")
-        fine = isinstance(times, list) and len(times) == k and isinstance(decided, dict)
-        fine = fine and all(t is None or isinstance(t, int | float) for t in times or ())
+    fine = _is_number(line["took"]) if "took" in line else _is_decision(line, k)
     if not fine:
         raise InputError("is neither a decision nor what a move took", file=path, line=number)
+
+
+def _is_decision(line: Line, k: int) -> bool:
+    times, decided = line.get("times"), line.get("decided")
+    if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
+        return False
+    if not all(t is None or _is_number(t) for t in times):
+        return False
+    if not all(_is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
+        return False
+    choice, proposals = decided.get("choice"), line.get("proposals")
+    if choice is None or decided.get("move") is None:
+        return choice is None and decided.get("move") is None
+    return (
+        isinstance(choice, int)
+        and isinstance(proposals, list)
+        and 0 <= choice < len(proposals)
+        and isinstance(proposals[choice], dict)
+        and _is_number(proposals[choice].get("moved"))
+    )
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)

@@ -56,7 +56,7 @@ def report(
     scene = _scene(plan, graph, mesh)
     shown_loads, shown_times = bars.tightest(plan), bars.latest(plan)
     time_bars, bound = bars.time_bars(plan, shown_times)
-    return _render(
+    return render(
         "report.html.j2",
         plan=plan,
         certificate=plan.certificate,
@@ -108,7 +108,7 @@ def write_comparison(
     are None where the tool did not get that far. options: what all tools were asked for; inputs:
     file name -> SHA-256.
     """
-    page = _render(
+    page = render(
         "comparison.html.j2",
         view=compared(rows),
         graph=graph,
@@ -129,7 +129,8 @@ def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Sce
     return None
 
 
-def _render(template: str, **values: Any) -> str:
+def render(template: str, **values: Any) -> str:
+    """Return a page made of a template, which has the words for numbers and these values."""
     environment = Environment(
         loader=PackageLoader("evener.reporting"),
         autoescape=True,

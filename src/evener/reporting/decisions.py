@@ -1,0 +1,183 @@
+"""The report of a running program's decisions: times, what was lost, moves foretold and as seen."""
+
+from __future__ import annotations
+
+import base64
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.rebalancing.diary import Decisions
+from evener.rebalancing.replaying import replay
+from evener.reporting.html import render
+from evener.reporting.line_plots import COLOURS
+from evener.reporting.numbers import count, duration, percent, plural
+from evener.reporting.plots import figure_bytes, new_figure, styled
+from evener.writing import write_text
+
+NEAR = 10  # iterations before and after a move that its saving is taken from
+MOST_LINES = 7  # devices drawn each by itself: those that took longest
+MOST_ROWS = 200  # moves listed
+CSS_DPI = 96
+
+
+@dataclass(frozen=True)
+class MoveRow:
+    """One move, in words: when, how, what was foretold and what came of it."""
+
+    iteration: str
+    kind: str
+    moved: str
+    regret: str
+    price: str
+    took: str
+    foretold: str
+    obtained: str
+
+
+@dataclass(frozen=True, eq=False)
+class Course:
+    """What the lines hold, as arrays: times (n, k) [s], NaN where untold; regret, price (n,) [s].
+
+    span (n,): seconds of the slowest device. moves: the line index of each.
+    """
+
+    times: FloatArray
+    span: FloatArray
+    regret: FloatArray
+    price: FloatArray
+    moves: list[int]
+
+
+def write_decisions(path: str | Path, told: Decisions) -> str:
+    """Write the report of a file of decisions; return its verdict. Equal files, equal bytes."""
+    course, rows = course_of(told), move_rows(told)
+    verdict = verdict_of(told, course)
+    figure = draw_course(told.names, course)
+    picture = base64.b64encode(figure_bytes(figure, "png")).decode()
+    page = render(
+        "decisions.html.j2",
+        verdict=verdict,
+        names=told.names,
+        picture=f"data:image/png;base64,{picture}",
+        width=round(figure.get_figwidth() * CSS_DPI),
+        rows=rows[:MOST_ROWS],
+        n_moves=len(course.moves),
+        drawn=min(len(told.names), MOST_LINES),
+        silent=_silent(told.names, course),
+        replayed=replay(told),
+    )
+    write_text(path, page)
+    return verdict
+
+
+def course_of(told: Decisions) -> Course:
+    """Return the lines as arrays."""
+    lines = _decided(told)
+    times = np.array([[np.nan if t is None else t for t in line["times"]] for line in lines])
+    times = times.reshape(len(lines), told.state.k).astype(np.float64)
+    span = np.where(np.isnan(times), 0.0, times).max(axis=1) if len(lines) else np.zeros(0)
+    regret, price = (
+        np.array([line["decided"][key] for line in lines], np.float64) for key in ("regret", "cost")
+    )
+    moves = [i for i, line in enumerate(lines) if line["decided"]["move"] is not None]
+    return Course(times, span, regret, price, moves)
+
+
+def verdict_of(told: Decisions, course: Course) -> str:
+    """Return the file in one sentence."""
+    n, moves = len(course.span), len(course.moves)
+    what = f"{plural(n, 'iteration')} on {plural(told.state.k, 'device')}"
+    if not moves:
+        return f"{what}: nothing was moved"
+    took = sum(line["took"] for line in told.lines if "took" in line)
+    saved = sum(s * min(after, n) for s, after in _obtained(course) if s is not None)
+    words = f"{what}: data moved {'once' if moves == 1 else f'{moves} times'}"
+    return f"{words}, {duration(took)} in all, and saved about {duration(max(saved, 0.0))} since"
+
+
+def move_rows(told: Decisions) -> list[MoveRow]:
+    """Return a row a move."""
+    course, lines = course_of(told), _decided(told)
+    took = _took(told)
+    obtained = _obtained(course)
+    rows = []
+    for number, (i, (saving, _)) in enumerate(zip(course.moves, obtained, strict=True)):
+        decided = lines[i]["decided"]
+        chosen = lines[i]["proposals"][decided["choice"]]
+        total = max(sum(told.state.loads.tolist()), 1e-300)
+        rows.append(
+            MoveRow(
+                count(lines[i]["iteration"]),
+                str(decided["move"]),
+                percent(chosen["moved"] / total),
+                duration(decided["regret"]),
+                duration(decided["cost"]),
+                duration(took.get(number)),
+                duration(decided["saving"]),
+                duration(saving) if saving is None or saving > 0 else f"-{duration(-saving)}",
+            )
+        )
+    return rows
+
+
+def draw_course(names: list[str], course: Course) -> Any:
+    """Return a figure: times of devices above, regret and price of moving below."""
+    x = np.arange(1, len(course.span) + 1)
+    slowest = np.argsort(-np.nan_to_num(course.times).sum(axis=0), kind="stable")[:MOST_LINES]
+    with styled():
+        figure, (above, below) = new_figure(2, 1, 9.0, 5.2)
+        for number, b in enumerate(np.sort(slowest).tolist()):
+            colour = COLOURS[number % len(COLOURS)]
+            above.plot(x, 1e3 * course.times[:, b], color=colour, lw=0.9, label=names[b])
+        above.set(ylabel="ms of an iteration", title="What each device took")
+        below.plot(x, 1e3 * course.regret, color=COLOURS[1], lw=1.2, label="regret")
+        below.plot(x, 1e3 * course.price, color="#555b66", lw=1.0, ls="--", label="price of moving")
+        below.set(xlabel="iteration", ylabel="ms", title="Lost since the imbalance began")
+        for axes in (above, below):
+            for i in course.moves:
+                axes.axvline(i + 1, color="#228833", lw=0.9, alpha=0.8)
+            axes.set_ylim(bottom=0)
+            axes.xaxis.set_major_formatter("{x:,.0f}")
+            axes.legend(fontsize=7, ncols=4)
+    return figure
+
+
+def _decided(told: Decisions) -> list[dict[str, Any]]:
+    return [line for line in told.lines if "decided" in line]
+
+
+def _took(told: Decisions) -> dict[int, float]:
+    """Seconds told of each move, by its number; the last ones told count."""
+    found: dict[int, float] = {}
+    number = -1
+    for line in told.lines:
+        if "took" in line:
+            found[number] = float(line["took"])
+        elif line["decided"]["move"] is not None:
+            number += 1
+    return found
+
+
+def _obtained(course: Course) -> list[tuple[float | None, int]]:
+    """For each move the seconds an iteration became shorter by, and how many followed it."""
+    ends = [*[i + 1 for i in course.moves], len(course.span)][1:]
+    found: list[tuple[float | None, int]] = []
+    before = 0
+    for i, end in zip(course.moves, ends, strict=True):
+        # The last iterations before it, and none from before the imbalance: three that agree.
+        earlier = course.span[max(before, i - 2) : i + 1]
+        later = course.span[i + 1 : min(i + 1 + NEAR, end)]
+        saving = float(np.mean(earlier) - np.mean(later)) if later.size else None
+        found.append((saving, end - i - 1))
+        before = i + 1
+    return found
+
+
+def _silent(names: list[str], course: Course) -> list[str]:
+    """Devices that have told nothing for the last iterations."""
+    gone = np.isnan(course.times[-NEAR:]).all(axis=0) if len(course.span) else np.zeros(0)
+    return [names[b] for b in np.flatnonzero(gone)]

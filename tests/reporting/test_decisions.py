@@ -1,0 +1,84 @@
+"""The report of decisions holds what the file holds; the commands read the file by themselves."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evener.cli import main
+from evener.errors import InputError
+from evener.rebalancing.diary import read_decisions
+from evener.rebalancing.rows import RowRebalancer
+from evener.reporting.decisions import course_of, move_rows, write_decisions
+from tests.reporting.pages import parse
+
+
+@pytest.fixture
+def told(tmp_path):
+    """Forty iterations of two ranks; the second becomes half as fast at the twentieth."""
+    path = tmp_path / "decisions.jsonl"
+    rows = RowRebalancer([60, 60], log=path)
+    for i in range(40):
+        times = rows.sizes * np.array([1e-3, 2e-3 if i >= 20 else 1e-3])
+        if rows.observe([*times[:1], None if i > 28 else times[1]]) is not None:
+            rows.moved(0.05)
+    rows.close()
+    return path
+
+
+def test_moves_are_foretold_and_obtained(told):
+    read = read_decisions(told)
+    course, rows = course_of(read), move_rows(read)
+    assert len(rows) == len(course.moves) >= 1
+    assert course.times.shape == (40, 2)
+    assert np.isnan(course.times[-1, 1])
+    assert rows[0].kind == "sizes"
+    assert rows[0].took == "50.0 ms"
+    assert course.span[course.moves[0] - 1] > course.span[-1]
+
+
+def test_the_page_says_it_and_is_the_same_each_time(told, tmp_path):
+    verdict = write_decisions(tmp_path / "a.html", read_decisions(told))
+    write_decisions(tmp_path / "b.html", read_decisions(told))
+    page = (tmp_path / "a.html").read_bytes()
+    assert page == (tmp_path / "b.html").read_bytes()
+    root = parse(page.decode())
+    (heading,) = root.all("h1")
+    assert heading.text.strip() == verdict
+    assert "the same to the last bit" in page.decode()
+    assert "Told nothing for a while: rank1" in page.decode()
+
+
+def test_a_file_without_decisions_has_a_page(tmp_path):
+    path = tmp_path / "d.jsonl"
+    rows = RowRebalancer([3, 3], log=path)
+    rows.observe([1.0, 1.0])
+    rows.close()
+    head = path.read_text().splitlines()[0]
+    path.write_text(head + "\n")
+    assert "nothing was moved" in write_decisions(tmp_path / "a.html", read_decisions(path))
+
+
+def test_the_commands_know_the_file(told, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["replay", "decisions.jsonl"]) == 0
+    assert "Identical: 40 decisions" in capsys.readouterr().out
+    assert main(["report", "decisions.jsonl", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["written"] == "decisions.html"
+    assert (tmp_path / "decisions.html").exists()
+    for words in (["replay", "decisions.jsonl", "g"], ["report", "decisions.jsonl", "g"]):
+        assert main(words) == 2
+    lines = told.read_text().splitlines()
+    row = json.loads(lines[30])
+    row["decided"]["regret"] += 1.0
+    told.write_text("\n".join([*lines[:30], json.dumps(row), *lines[31:]]) + "\n")
+    assert main(["replay", "decisions.jsonl"]) == 5
+    assert "line 31: regret" in capsys.readouterr().err
+    for broken in ({"decided": {}}, {"choice": 99}):
+        told.write_text("\n".join([*lines[:25], json.dumps({**row, **broken}), ""]))
+        assert main(["replay", "decisions.jsonl"]) in (3, 5)
+        capsys.readouterr()
+    told.write_text(lines[0] + "\n" + json.dumps({"took": 1.0}) + "\n")
+    assert main(["replay", "decisions.jsonl"]) == 3
+    with pytest.raises(InputError):
+        read_decisions(tmp_path / "decisions.html")
