@@ -101,7 +101,7 @@ def _fastest(
 ) -> Plan:
     """Return the plan of least predicted seconds; its sizes are what the search made of them."""
     found = solve_seconds(graph, platform, options, progress=tell)
-    partition = Partition(found.best.part, platform.k)
+    partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)
     judged = evaluate(graph, partition, platform, found.contract, workload=options.workload)
     loads = judged.certificate.weights

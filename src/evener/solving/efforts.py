@@ -9,12 +9,14 @@ from dataclasses import dataclass
 class Effort:
     """One trade of time for seconds per iteration.
 
-    slabs, slab_rounds: sets of devices that slabs are tried for, and rounds of sizes for each.
-    blocks, rounds: the same for blocks from scratch, of sets whose estimate is below `hopeful`
-    times the best seconds so far; objective, preset: of the partitioner that makes them, epsilon
-    its tolerance. refined: how many of the best candidates are refined, by refine_effort.
+    sets: whether smaller sets of devices are estimated. slabs, slab_rounds: sets that slabs are
+    tried for, and rounds of sizes for each. blocks, rounds: the same for blocks from scratch, of
+    sets whose estimate is below `hopeful` times the best seconds so far; objective, preset: of the
+    partitioner that makes them, epsilon its tolerance. placing: whether blocks change places among
+    devices alike. refined: how many of the best candidates are refined, by refine_effort.
     """
 
+    sets: bool
     slabs: int
     slab_rounds: int
     blocks: int
@@ -22,15 +24,16 @@ class Effort:
     objective: str
     preset: str
     epsilon: float
+    placing: bool
     refined: int
     refine_effort: str
-    hopeful: float = 1.1
+    hopeful: float = 1.05
 
 
 EFFORTS = {
-    "fast": Effort(1, 2, 0, 0, "cut", "fast", 0.01, 1, "fast"),
-    "default": Effort(3, 3, 2, 3, "cut", "default", 0.01, 2, "default"),
-    "strong": Effort(5, 4, 4, 4, "max_volume", "strong", 0.01, 3, "strong"),
+    "fast": Effort(False, 1, 1, 0, 0, "cut", "fast", 0.01, False, 1, "fast"),
+    "default": Effort(True, 2, 2, 1, 2, "cut", "default", 0.01, True, 2, "default"),
+    "strong": Effort(True, 4, 3, 3, 2, "max_volume", "default", 0.01, True, 4, "strong", 1.1),
 }
 DAMPING, CALMER = 0.7, 0.8  # how far sizes move to those asked, and times that a round
 SETTLED = 0.002  # of the time: a round that wins less is the last

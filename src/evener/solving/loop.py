@@ -13,6 +13,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import zip_longest
 
 import numpy as np
 
@@ -31,11 +32,19 @@ from evener.sizing.rounding import limits
 from evener.solving.efforts import CALMER, DAMPING, EFFORTS, SETTLED, Effort
 from evener.solving.halos import law_of_blocks, surface_power
 from evener.solving.judging import Candidate, Part, Task
+from evener.solving.ordering import Ordered, ordered
 from evener.solving.placing import Places
-from evener.solving.rivals import metis_blocks, plain_blocks
+from evener.solving.rivals import Plain, least_mapped, mapped, metis_blocks, plain_blocks
 from evener.solving.sizes import even_sizes
 from evener.solving.slabs import SECTION, Slabs
-from evener.solving.starts import Start, block_starts, slab_starts
+from evener.solving.starts import (
+    Start,
+    all_devices,
+    block_starts,
+    ends_alone,
+    sets_of,
+    slab_starts,
+)
 
 Progress = Callable[[str, float], None]
 
@@ -44,12 +53,13 @@ Progress = Callable[[str, float], None]
 class Solved:
     """The best blocks found, the steps that led there, and what a person should know.
 
-    contract: what binds them, their targets being what they are. room (k,) [units]: the most that
-    each device holds. versions: of the tools that made candidates, by name. cpu_seconds [s]: of
-    the whole search.
+    part (n,): the block of every vertex. contract: what binds them, their targets being what they
+    are. room (k,) [units]: the most that each device holds. versions: of the tools that made
+    candidates, by name. cpu_seconds [s]: of the whole search.
     """
 
     best: Candidate
+    part: Part
     contract: Contract
     room: FloatArray
     stages: tuple[Stage, ...]
@@ -76,18 +86,18 @@ def solve_seconds(
     not fit. Same arguments, same result, whatever the threads.
     """
     began = time.process_time()
-    task = Task.of(graph, platform, options.workload)
-    effort = EFFORTS[options.preset]
-    search = Search(task, options, effort, progress or _silent)
+    search = Search.begun(graph, platform, options, progress or _silent)
     search.rivals()
     search.line_up()
     search.make_blocks()
     search.refine()
+    search.map_plain()
     best = search.best
     return Solved(
         best,
-        task.contract(best.loads),
-        task.room,
+        search.ordered.given(best.part),
+        search.task.contract(best.loads),
+        search.task.room,
         (*search.stages, replace(best.stage(best.loads), name=f"chosen: {best.name}")),
         search.versions,
         (*search.notes, *_remarks(best, platform)),
@@ -99,6 +109,8 @@ def solve_seconds(
 class Search:
     """A search under way: what was found so far, and the steps that found it."""
 
+    graph: Graph
+    ordered: Ordered
     task: Task
     options: PlanOptions
     effort: Effort
@@ -108,6 +120,18 @@ class Search:
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     foreign_seconds: float = 0.0
+
+    plain: Plain | None = None
+
+    @classmethod
+    def begun(
+        cls, graph: Graph, platform: Platform, options: PlanOptions, progress: Progress
+    ) -> Search:
+        """Weigh the graph, bring its vertices into order, and begin."""
+        counted = options.workload.weighted(graph)
+        kept = ordered(graph, options.threads)
+        task = Task.of(kept.graph, platform, options.workload)
+        return cls(counted, kept, task, options, EFFORTS[options.preset], progress)
 
     @property
     def best(self) -> Candidate:
@@ -140,41 +164,57 @@ class Search:
         return result
 
     def rivals(self) -> None:
-        """Try METIS with speeds, meanwhile the plain plan, and the fastest device alone.
+        """Try METIS with speeds, and meanwhile the plain plan.
 
-        Raises InfeasibleError where none can be.
+        Raises what the plain plan does where neither can be.
         """
-        task = self.task
-        speeds = task.platform.speeds * (task.load / task.platform.speeds.sum())
+        platform, options, refused = self.task.platform, self.options, None
         with ThreadPoolExecutor(1) as aside:
-            metis = aside.submit(metis_blocks, task, self.options)
-            plain: EvenerError | None = None
+            metis = aside.submit(metis_blocks, self.graph, platform, options)
             try:
-                raw, part = plain_blocks(task, self.options)
-                self.made(raw)
-                self.add("plain plan", part, speeds)
+                self.plain = plain_blocks(self.graph, platform, options)
+                self.made(self.plain.raw)
+                self.add("plain plan", self.ordered.ordered(self.plain.partition.part), self.speeds)
             except EvenerError as error:
-                plain = error
+                refused = error
             try:
-                self.add("METIS with speeds", self.made(metis.result()).part, speeds)
+                part = self.ordered.ordered(self.made(metis.result()).part)
+                self.add("METIS with speeds", part, self.speeds)
             except EvenerError as error:
                 self.notes.append(f"without METIS: {error.message}")
         if not self.found:
-            assert plain is not None
-            raise plain
+            raise refused or NotFoundError("no partition keeps within the devices' memory")
+
+    def map_plain(self) -> None:
+        """Map the plain plan, unless no mapping can make it as fast as what was found."""
+        plain, known = self.plain, self.found[0]
+        if plain is None or not self.options.mapping or not self.task.platform.has_links:
+            return
+        if least_mapped(self.task, known, plain.contract) < self.best.seconds:
+            part = mapped(self.graph, plain, self.options)
+            self.add("plain plan, mapped", self.ordered.ordered(part), self.speeds)
+
+    @cached_property
+    def speeds(self) -> FloatArray:
+        """(k,) loads in proportion to speed [units]."""
+        speeds = self.task.platform.speeds
+        return np.asarray(speeds * (self.task.load / speeds.sum()))
 
     def line_up(self) -> None:
-        """Try slabs, which cost next to nothing: of all devices, then of the best sets of them."""
-        task, slabs = self.task, Slabs(self.task)
+        """Try slabs, which cost next to nothing, and the fastest device alone."""
+        task, slabs, effort = self.task, Slabs(self.task), self.effort
         if task.platform.k == 1:
             return
-        speeds = task.platform.speeds * (task.load / task.platform.speeds.sum())
-        known = self.add("slabs", slabs.blocks(speeds), speeds)
+        alone = np.zeros(task.platform.k)
+        alone[int(np.argmin(ends_alone(task)))] = task.load
+        self.add("one device", slabs.blocks(alone), alone)
+        known = self.add("slabs", slabs.blocks(self.speeds), self.speeds)
         if known is None:
             return
-        within = self.effort.hopeful * self.best.seconds
-        for start in slab_starts(task, slabs, known, within)[: self.effort.slabs]:
-            self.rounds(f"{start.name}, slabs", start, self.effort.slab_rounds, SECTION,
+        sets = sets_of(task) if effort.sets else all_devices(task)
+        within = effort.hopeful * self.best.seconds
+        for start in slab_starts(task, slabs, known, sets, within)[: effort.slabs]:
+            self.rounds(f"{start.name}, slabs", start, effort.slab_rounds, SECTION,
                         lambda loads, _: slabs.blocks(loads))  # fmt: skip
 
     def make_blocks(self) -> None:
@@ -183,8 +223,9 @@ class Search:
             return
         power = surface_power(self.task.graph)
         within = self.effort.hopeful * self.best.seconds
-        for start in block_starts(self.task, self.found[0], within)[: self.effort.blocks]:
-            if start.seconds < self.effort.hopeful * self.best.seconds:
+        begin = block_starts(self.task, self.found[0], sets_of(self.task), within)
+        for start in begin[: self.effort.blocks]:
+            if start.count > 1 and start.seconds < self.effort.hopeful * self.best.seconds:
                 self.rounds(start.name, start, self.effort.rounds, power, self.blocks)
 
     def rounds(
@@ -202,7 +243,7 @@ class Search:
             one = self.add(step, blocks(loads, turn), loads)
             if one is None:
                 break
-            moved = self.places.placed(one)
+            moved = self.places.placed(one) if self.effort.placing else None
             other = None if moved is None else self.add(f"{step}, placed", moved, loads)
             one = one if other is None or one.seconds <= other.seconds else other
             if (loads > 0).sum() == 1 or one.seconds > least * (1 - SETTLED):
@@ -238,20 +279,30 @@ class Search:
         return self.made(partition_with(self.options.tool, graph, request)).part
 
     def refine(self) -> None:
-        """Move vertices of the best candidates by seconds."""
-        task = self.task
-        ranked = sorted(self.found, key=lambda one: one.seconds)
-        for one in ranked[: self.effort.refined]:
-            if one.used.sum() < 2:
-                continue
-            contract = task.contract(one.loads)
-            part, _ = refine_seconds(
-                task.weighted, one.part, task.work, task.costs,
-                low=contract.low, high=contract.high, caps=contract.caps,
-                seed=self.options.seed, threads=self.options.threads,
-                effort=self.effort.refine_effort,
-            )  # fmt: skip
-            self.add(f"{one.name}, refined", part, one.loads)
+        """Move vertices of the best candidates by seconds.
+
+        Slabs and blocks take turns: which of them are better in the end is hard to tell before.
+        """
+        several = sorted((one for one in self.found if one.used.sum() > 1), key=_seconds)
+        kinds = [[one for one in several if ("slabs" in one.name) == slabs] for slabs in (0, 1)]
+        kinds.sort(key=lambda own: own[0].seconds if own else np.inf)
+        turns = [one for pair in zip_longest(*kinds) for one in pair if one is not None]
+        for one in turns[: self.effort.refined]:
+            self.refined(one)
+
+    def refined(self, one: Candidate) -> None:
+        """Refine a candidate by seconds."""
+        task, contract = self.task, self.task.contract(one.loads)
+        part, _ = refine_seconds(
+            task.weighted, one.part, task.work, task.costs, low=contract.low, high=contract.high,
+            caps=contract.caps, seed=self.options.seed, threads=self.options.threads,
+            effort=self.effort.refine_effort,
+        )  # fmt: skip
+        self.add(f"{one.name}, refined", part, one.loads)
+
+
+def _seconds(one: Candidate) -> float:
+    return one.seconds
 
 
 def _remarks(best: Candidate, platform: Platform) -> list[str]:

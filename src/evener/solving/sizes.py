@@ -19,7 +19,7 @@ from evener.models_piecewise import Piecewise
 from evener.sizing.solving import solve_sizes
 from evener.solving.halos import HaloLaw
 
-STEPS = 40  # loads, geometrically, at which a device's time is looked at, beside its own knots
+STEPS = 28  # loads, geometrically, at which a device's time is looked at, beside its own knots
 SMALLEST = 1e-6  # of the whole load: the least of them
 MOST_PARTS = 1 << 22  # that the whole load is divided into
 

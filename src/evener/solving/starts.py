@@ -15,7 +15,7 @@ from evener.solving.judging import Candidate, Task
 from evener.solving.sizes import Even, even_sizes
 from evener.solving.slabs import Slabs
 
-SOLVES = 4  # times that loads and the halos they have are estimated from each other
+SOLVES = 3  # times that loads and the halos they have are estimated from each other
 
 Law = Callable[[FloatArray], HaloLaw]
 
@@ -38,32 +38,34 @@ class Start:
         return "one device" if self.count == 1 else f"{self.count} devices"
 
 
-def block_starts(task: Task, known: Candidate, within: float) -> list[Start]:
+def block_starts(task: Task, known: Candidate, sets: list[BoolArray], within: float) -> list[Start]:
     """Return where to begin with blocks like those `known`, the most hopeful first.
 
-    within [s]: what is estimated to take longer is left out.
+    sets: of devices, each (k,). within [s]: what is estimated to take longer is left out.
     """
     surface = surface_of(known.between, known.loads, known.sizes, surface_power(task.graph))
-    return _ranked(task, lambda loads: _law_of(task, surface, loads), within)
+    return _ranked(task, lambda loads: _law_of(task, surface, loads), sets, within)
 
 
-def slab_starts(task: Task, slabs: Slabs, known: Candidate, within: float) -> list[Start]:
+def slab_starts(
+    task: Task, slabs: Slabs, known: Candidate, sets: list[BoolArray], within: float
+) -> list[Start]:
     """Return where to begin with slabs like those `known`; as block_starts."""
     between = known.between
     values = float(np.median(between.sent + between.received)) if between.sent.size else 0.0
     each = known.loads.sum() / task.graph.n
     border = 0.5 * values * each
-    return _ranked(task, lambda loads: slabs.law(values, border, loads), within)
+    return _ranked(task, lambda loads: slabs.law(values, border, loads), sets, within)
 
 
 def _law_of(task: Task, surface: Surface, loads: FloatArray) -> HaloLaw:
     return surface.law(loads, task.costs.alpha, task.costs.beta, loads > 0)
 
 
-def _ranked(task: Task, law: Law, within: float) -> list[Start]:
+def _ranked(task: Task, law: Law, sets: list[BoolArray], within: float) -> list[Start]:
     found: dict[bytes, Start] = {}
     fastest = np.array([_most_speed(model) for model in task.models])
-    for used in sets_of(task):
+    for used in sets:
         if task.load / fastest[used].sum() + task.costs.fixed[used].min() > within:
             continue
         even = estimated(task, law, used)
@@ -117,8 +119,7 @@ def ends(task: Task, law: HaloLaw, loads: FloatArray) -> FloatArray:
 def sets_of(task: Task) -> list[BoolArray]:
     """Return sets of devices: all, those near the fastest one, and ever more of the fastest."""
     k, alpha = task.platform.k, task.costs.alpha
-    seconds = np.array([float(m.time(task.load)) for m in task.models])
-    first = int(np.argmin(seconds))
+    first = int(np.argmin(ends_alone(task)))
     order = np.lexsort((alpha[first], -task.platform.speeds))
     everyone = np.ones(k, np.bool_)
     sets = {everyone.tobytes(): everyone}
@@ -132,8 +133,17 @@ def sets_of(task: Task) -> list[BoolArray]:
             mask = np.zeros(k, np.bool_)
             mask[chosen[:count]] = True
             sets[mask.tobytes()] = mask
-        count += max(1, count // 2)
-    alone = np.zeros(k, np.bool_)
-    alone[first] = True
-    sets[alone.tobytes()] = alone
+        count *= 2
     return list(sets.values())
+
+
+def all_devices(task: Task) -> list[BoolArray]:
+    """Return the set of all devices."""
+    return [np.ones(task.platform.k, np.bool_)]
+
+
+def ends_alone(task: Task) -> FloatArray:
+    """(k,) seconds that each device would take alone, infinity without the room."""
+    alone = np.full(task.platform.k, task.load)
+    seconds = task.costs.compute_seconds(alone) + task.costs.fixed
+    return np.where(task.room >= task.load * (1 - 1e-9), seconds, np.inf)
