@@ -19,6 +19,21 @@ def test_bars_are_as_long_as_their_values_and_the_least_is_marked(small_plan):
     assert [b.is_least for b in total.bars] == [True, True]
 
 
+def test_the_steps_of_a_search_for_seconds_are_drawn_by_their_makespan(small_plan):
+    plan, _ = small_plan
+    bound = plan.prediction.bound
+    steps = tuple(replace(FIRST, name=f"step {i}", seconds=(8 - i) * bound) for i in range(6))
+    shown = before_and_after(replace(plan, stages=steps))
+    (makespan,) = shown.groups
+    assert [bar.bar for bar in makespan.bars] == [100.0, 87.5, 75.0, 62.5, 50.0, 37.5]
+    assert makespan.bound == 12.5
+    assert [bar.ratio for bar in makespan.bars][-1] == "0.38x"
+    assert shown.sentence.startswith("From step 0 to step 5: makespan 0.38x, cut 1.00x")
+    few = before_and_after(replace(plan, stages=steps[:3]))
+    assert [group.title for group in few.groups] == ["cut", "largest volume", "total volume"]
+    assert [row.cells[5] for row in few.rows] == [row.cells[5] for row in shown.rows][:3]
+
+
 def test_without_stages_there_is_nothing(small_plan):
     assert before_and_after(small_plan[0]) is None
     assert against("evener", LAST, 1.0, Rival("metis", note="not installed")) is None

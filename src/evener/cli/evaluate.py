@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from evener.cli.judging import add_judging_options, evaluation_to_dict, fullness, workload_of
-from evener.cli.limiting import limits_to_dict, print_limits
+from evener.cli.limiting import say_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options, read_workload
 
@@ -48,8 +48,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     contract, _ = contract_for(counted, platform, args.epsilon, shares=shares)
     judged = evaluate(graph, partition, platform, contract, workload=workload)
     _print(judged, platform, out)
-    print_limits(judged, platform, workload, out)
-    limits = limits_to_dict(judged, platform, workload)
+    limits = say_limits(judged, platform, workload, out)
     out.result({**evaluation_to_dict(judged, platform), "limits": limits})
     return 0
 

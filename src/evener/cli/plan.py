@@ -5,9 +5,9 @@ from __future__ import annotations
 import argparse
 from dataclasses import asdict, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from evener.cli.limiting import limits_to_dict, print_limits
+from evener.cli.limiting import say_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
@@ -76,14 +76,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress("report", 0.1)
             write_report(args.report, made, reading.graph, reading.mesh)
         written.append(args.report)
-    _print(made, written, out)
+    limits = _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
     out.result({"verdict": made.verdict(), "tool": made.tool, **judged, "mapping": mapping,
                 "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
-                "limits": limits_to_dict(made.evaluation, made.platform, options.workload),
-                "notes": list(made.notes), "written": written})  # fmt: skip
+                "limits": limits, "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
 
 
@@ -107,7 +106,8 @@ def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
         raise UsageError(f"{output} cannot be both the plan and its report")
 
 
-def _print(made: Plan, written: list[str], out: Output) -> None:
+def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
+    """Print the plan; return what limits it, as JSON takes it."""
     from evener.reporting.tables import plan_rows
 
     columns, rows = plan_rows(made)
@@ -115,10 +115,11 @@ def _print(made: Plan, written: list[str], out: Output) -> None:
     out.say(made.verdict())
     if made.rival is not None:
         print_versus(made, made.rival, out)
-    print_limits(made.evaluation, made.platform, made.workload, out)
+    limits = say_limits(made.evaluation, made.platform, made.workload, out)
     for note in made.notes[-3:]:
         out.say(f"  {note}")
     out.say(f"Written: {', '.join(written)}")
+    return limits
 
 
 def _default_name(graph: str) -> str:

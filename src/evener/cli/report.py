@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.limiting import limits_to_dict, print_limits
+from evener.cli.limiting import say_limits
 from evener.cli.rereading import add_rereading_options, read_again
 
 if TYPE_CHECKING:
@@ -41,9 +41,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         progress("report", 0.1)
         write_report(output, plan, graph, mesh)
     out.say(plan.verdict())
-    print_limits(plan.evaluation, plan.platform, plan.workload, out)
+    limits = say_limits(plan.evaluation, plan.platform, plan.workload, out)
     out.say(f"Written: {output}")
-    limits = limits_to_dict(plan.evaluation, plan.platform, plan.workload)
     picture = graph is not None
     out.result({"verdict": plan.verdict(), "written": output, "picture": picture, "limits": limits})
     return 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evener.plans import Plan, Rival, Stage
 from evener.reporting.numbers import NOTHING, count, duration, ratio
@@ -15,6 +15,7 @@ MEASURES = (
     ("total_volume", "total volume", "sent by all blocks"),
 )
 SECONDS = ("seconds", "makespan", "predicted seconds per iteration")
+SIDE_BY_SIDE = 4  # stages whose measures all are drawn
 
 
 @dataclass(frozen=True)
@@ -30,11 +31,12 @@ class StageBar:
 
 @dataclass(frozen=True)
 class Group:
-    """One measure of all stages."""
+    """One measure of all stages; bound: where no partition can be below, on the bars' scale [%]."""
 
     title: str
     meaning: str
     bars: list[StageBar]
+    bound: float | None = None
 
 
 @dataclass(frozen=True)
@@ -61,7 +63,15 @@ def before_and_after(plan: Plan) -> Stages | None:
         return None
     first, last = plan.stages[0], plan.stages[-1]
     sentence = f"From {first.name} to {last.name}: {_change(first, last)}."
-    return _stages(sentence, [(stage.name, stage) for stage in plan.stages], [NOTHING] * 99)
+    named = [(stage.name, stage) for stage in plan.stages]
+    shown = _stages(sentence, named, [NOTHING] * len(named))
+    if any(stage.seconds is None for stage in plan.stages) or len(named) <= SIDE_BY_SIDE:
+        return shown
+    # Steps of a search for seconds: these are what they are about; the table has the rest.
+    seconds = _group(*SECONDS, named)
+    most = max(stage.seconds or 0.0 for stage in plan.stages)
+    bound = min(round(100 * plan.prediction.bound / max(most, 1e-300), 1), 100.0)
+    return replace(shown, groups=[replace(seconds, bound=bound)])
 
 
 def against(ours: str, mine: Stage, cpu_seconds: float | None, rival: Rival) -> Stages | None:
@@ -91,9 +101,6 @@ def _stages(sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str]) -
         for (name, stage), spent in zip(named, cpu, strict=False)
     ]  # fmt: skip
     groups = [_group(key, title, meaning, named) for key, title, meaning in MEASURES]
-    timed = [(name, stage) for name, stage in named if stage.seconds is not None]
-    if len(timed) > 1:
-        groups.append(_group(*SECONDS, timed))
     return Stages(sentence, groups, rows, max(len(name) for name, _ in named))
 
 
@@ -117,7 +124,7 @@ def _change(first: Stage, last: Stage) -> str:
     """Say what the measures are of the first's: "cut 0.84x, largest volume 0.80x, ..."."""
     said = [
         f"{title} {ratio(getattr(last, key) / getattr(first, key))}"
-        for key, title, _ in MEASURES
-        if getattr(first, key) > 0
+        for key, title, _ in (SECONDS, *MEASURES)
+        if getattr(first, key) and getattr(last, key) is not None
     ]
     return ", ".join(said) or "nothing is cut"
