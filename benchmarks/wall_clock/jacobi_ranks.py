@@ -62,7 +62,7 @@ class Bench:
         """Seconds that a few rows take to the other rank, with room made for them."""
         half, few = self.n // 2, self.n // 20
         own = slice(0, half) if self.comm.rank == 0 else slice(half, self.n)
-        held = [HeldRows(array[own], own.start) for array in (self.A, self.b)]
+        held = [HeldRows(array[own], own.start, room=True) for array in (self.A, self.b)]
         self.comm.barrier()
         begin = time.perf_counter()
         for one in held:
@@ -99,6 +99,7 @@ class Bench:
             "moves": [(at, int(found.sizes[at][0])) for at in watched.moved_at
                       if at < len(found.sizes)],
             "took": watched.took,
+            "rebuild": self.rebuild,
             "iteration": float(np.median(found.seconds[: self.job["begins"]].max(axis=1))),
         }  # fmt: skip
 

@@ -84,7 +84,9 @@ def run(
         raise InputError(f"{comm.size} ranks need as many sizes, zero or above, not {own.tolist()}")
     starts = starts_of(own)
     first = int(starts[comm.rank])
-    A, b = (HeldRows(rows, first) for rows in rows_of(first, int(starts[comm.rank + 1])))
+    given = rows_of(first, int(starts[comm.rank + 1]))
+    A, b = (HeldRows(rows, first, room=balancer is not None) for rows in given)
+    del given  # where there is room, these are copies
     x, history, change = np.zeros(int(own.sum())), _History(), np.inf
     for _ in range(iterations):
         begin = time.perf_counter()

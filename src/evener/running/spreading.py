@@ -49,13 +49,16 @@ def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) 
 class HeldRows:
     """This rank's run of rows of an array, with room around them: moves copy only what moves.
 
-    rows: those it has; first: the number of the first. Room that is never used costs no memory on
-    systems that give pages when they are written to.
+    rows: those it has; first: the number of the first. room: whether to make room at once, for
+    half as many again on both sides; else when it is needed, which copies all. Room that is never
+    used costs no memory on systems that give pages when they are written to.
     """
 
-    def __init__(self, rows: Rows, first: int) -> None:
+    def __init__(self, rows: Rows, first: int, *, room: bool = False) -> None:
         self._buffer, self._offset = np.ascontiguousarray(rows), first
         self.first, self.end = first, first + len(rows)
+        if room:
+            self._enlarge(self.first, self.end)
 
     @property
     def rows(self) -> Rows:
@@ -86,8 +89,10 @@ class HeldRows:
     def _make_room(self, first: int, end: int) -> None:
         """Have room for rows first:end beside those that are there."""
         low, high = min(first, self.first), max(end, self.end)
-        if low >= self._offset and high <= self._offset + len(self._buffer):
-            return
+        if low < self._offset or high > self._offset + len(self._buffer):
+            self._enlarge(low, high)
+
+    def _enlarge(self, low: int, high: int) -> None:
         more = (high - low) // 2
         start = max(low - more, 0)
         buffer = np.empty((high + more - start, *self._buffer.shape[1:]), self._buffer.dtype)
