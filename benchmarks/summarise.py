@@ -260,6 +260,61 @@ def error_cell(line, kind):
     return f"{middle:.1%} ({low:.1%} to {high:.1%}), {most:.1%}"
 
 
+def truth(lines):
+    """Errors of predicted iterations on two real cores, beside what was asked."""
+    rows = [("second core", "iterations", "runs", "error: median (95 %), p90", "asked",
+             "by means only", "null pair", "machine's load before")]  # fmt: skip
+    for line in lines:
+        seconds = [1e3 * run["measured"] for run in line["runs"]]
+        rows.append(
+            (
+                line["case"],
+                f"{min(seconds):.0f} to {max(seconds):.0f} ms",
+                len(seconds),
+                spread_cell(line["errors"]),
+                "8%, 18%" if line["judged"] else "reported only",
+                *(spread_cell(line[key]) for key in ("by_means", "null")),
+                line["load_before"],
+            )
+        )
+    return markdown(rows)
+
+
+def spread_cell(own):
+    return f"{own['median']:.1%} ({own['low']:.1%} to {own['high']:.1%}), {own['p90']:.1%}"
+
+
+def measured(lines):
+    """Seconds of plans to those of equal blocks and METIS with speeds, by the clock."""
+    rows = [("part", "case", "runs", "plan / equal (95 %)", "asked", "plan / METIS (95 %)",
+             "asked", "predicted", "null pair (95 %)", "devices used", "late waits")]  # fmt: skip
+    for line in lines:
+        equal, metis = line["ratios"]["equal"], line["ratios"]["metis"]
+        asked = {
+            rival: {"null": "null pair"}.get(most, most) for rival, most in line["asked"].items()
+        }
+        rows.append(
+            (
+                line["part"],
+                line["case"],
+                len(line["measured"]["planned"]),
+                ratio_cell(equal),
+                asked.get("equal", ""),
+                ratio_cell(metis),
+                asked.get("metis", ""),
+                f"{metis['predicted']:.3f}",
+                ratio_cell(line["null"]),
+                line["partitions"]["planned"]["devices"],
+                f"{max(line['late'].values()):.1%}" if "late" in line else "",
+            )
+        )
+    return markdown(rows)
+
+
+def ratio_cell(own):
+    return f"{own['ratio']:.3f} ({own['low']:.3f} to {own['high']:.3f})"
+
+
 def mapping(lines):
     """Ratios to METIS as it comes: geometric means over families of the medians over seeds."""
     cells = defaultdict(list)
@@ -365,6 +420,8 @@ TABLES = {
     "tiling": tiling,
     "fupermod": fupermod,
     "here": here,
+    "truth": truth,
+    "measured": measured,
     "reading": reading,
     "generating": generating,
 }

@@ -56,7 +56,7 @@ def scatter(axes, lines):
         for partition, mark in (("planned", "o"), ("equal", "^")):
             own = [run for run in line["runs"] if run["partition"] == partition]
             x, y = ([1e3 * run[key] for run in own] for key in ("predicted", "measured"))
-            axes.plot(x, y, mark, color=colour, markersize=3.5, alpha=0.7, markeredgewidth=0)
+            axes.plot(x, y, mark, color=colour, markersize=4, markeredgewidth=0)
         axes.plot([], [], "o", color=colour, label=line["case"])
     axes.plot([], [], "o", color=GREY, label="the plan", markersize=3.5)
     axes.plot([], [], "^", color=GREY, label="equal blocks", markersize=3.5)
@@ -93,7 +93,7 @@ def save(figure):
     """As a PNG of few colours, the same bytes every time."""
     content = io.BytesIO()
     figure.savefig(content, dpi=150, metadata={"Software": None})
-    Image.open(content).convert("RGB").quantize(64).save(FOLDER / "truth.png", optimize=True)
+    Image.open(content).convert("RGB").quantize(200).save(FOLDER / "truth.png", optimize=True)
 
 
 if __name__ == "__main__":
