@@ -16,6 +16,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "Advice": "evener.advice",
     "Balancer": "evener.rebalancing.balancer",
     "Certificate": "evener.plans",
     "Connection": "evener.platforms",
@@ -57,6 +58,7 @@ _HOME = {
     "Precision": "evener.measuring.outcomes",
     "TraceLog": "evener.measuring.timers",
     "benchmark": "evener.measuring.benchmark",
+    "advise": "evener.advising",
     "best_subset": "evener.sizing",
     "read_traces": "evener.measuring.traces",
     "timed": "evener.measuring.timers",
@@ -99,6 +101,8 @@ _HOME = {
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
+    from evener.advice import Advice
+    from evener.advising import advise
     from evener.comparing import compare
     from evener.curved_platforms import with_curves
     from evener.errors import (

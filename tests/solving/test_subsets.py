@@ -8,7 +8,8 @@ from evener.generating.delaunay import delaunay
 from evener.platforms import Device, Level, Link, Platform
 from evener.samples import DeviceSpeeds, Sample
 from evener.solving.estimates import Estimator
-from evener.solving.subsets import estimate_seconds, promising_subsets, search
+from evener.solving.searching import search
+from evener.solving.subsets import estimate_seconds, promising_subsets
 from evener.solving.surfaces import Surface
 from evener.workloads import Workload
 
@@ -119,7 +120,7 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     costs = costs_of(platform)
     estimator = Estimator(PLANE, costs, PLANE.n)
     every = search(estimator, costs)
-    monkeypatch.setattr("evener.solving.subsets.ALL_SETS", 1)
+    monkeypatch.setattr("evener.solving.searching.ALL_SETS", 1)
     searched = search(estimator, costs)
     assert searched.least == pytest.approx(every.least, rel=5e-3)
     assert len(searched.of_each_size()) == 10

@@ -22,6 +22,7 @@ COMMANDS = {
     "evaluate": ("evener.cli.evaluate", "judge a partition from any tool"),
     "refine": ("evener.cli.refine", "improve a partition from any tool, never worsen it"),
     "compare": ("evener.cli.compare", "run several partitioners side by side"),
+    "advise": ("evener.cli.advise", "which devices are worth using, and how many"),
     "fits": ("evener.cli.fits", "will it fit, on which devices not, by how much"),
     "sizes": ("evener.cli.sizes", "how much each device gets: optimal under speed and memory"),
     "measure": ("evener.cli.measure", "measure how fast each device is at each load"),

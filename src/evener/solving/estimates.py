@@ -7,8 +7,8 @@ are. An estimate ranks sets; what a set really takes, only a plan tells.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,15 +16,17 @@ import numpy.typing as npt
 from evener.arrays import BoolArray, FloatArray
 from evener.costs import Costs
 from evener.solving.computing import Computing
+from evener.solving.linked import groups_of, message_seconds, pair_costs
 from evener.solving.surfaces import Surface
 
 ROUNDS = 8  # of halos from sizes, and sizes from halos
 SETTLED = 1e-3  # of a set's time: by how much exchanges may still change
 STEPS, PRECISION = 60, 1e-5  # of finding the time by which all is done
-MOST_LEVELS = 3  # of groups of devices by their links
 ASTRAY = 0.4  # how far partitions are from following the groups
-DOUBLE = 256  # devices up to which pairs are summed up in double precision
 CHUNK = 1 << 22  # entries (sets x devices) of one batch
+
+
+Exchanged = Callable[[FloatArray, BoolArray], tuple[FloatArray, FloatArray]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,12 +49,13 @@ class Estimator:
         self.k, self.work = costs.k, float(work)
         self._surface, self._costs = surface, costs
         self._per_unit = surface.n / self.work if work > 0 else 0.0
+        self._least = min(1.0 / self._per_unit, self.work) if self._per_unit > 0 else 0.0
         most = np.full(self.k, np.inf) if high is None else np.asarray(high, np.float64)
         self._high = np.minimum(most, self.work)
         self._computing = Computing(costs, self.work)
-        self.links = _message_seconds(surface, costs)
-        self.groups = _groups(self.links)
-        self._pairs = _pairs(self.groups, costs)
+        self.links = message_seconds(surface, costs)
+        self.groups = groups_of(self.links)
+        self._pairs = pair_costs(self.groups, costs)
 
     def of(self, masks: BoolArray) -> Estimates:
         """Estimate the sets that masks (s, k) mark; each device in a set gets at least a vertex."""
@@ -64,6 +67,21 @@ class Estimator:
             np.concatenate([p.seconds for p in parts]), np.concatenate([p.loads for p in parts])
         )
 
+    def evened(self, devices: npt.NDArray[np.int64], exchange: FloatArray) -> FloatArray:
+        """(k,) loads [units] of these devices that end at one time, exchanges (k,) [s] known."""
+        mask = np.zeros((1, self.k), np.bool_)
+        mask[0, devices] = True
+        high = np.where(mask, self._high, 0.0)
+        low = np.minimum(np.where(mask, self._least, 0.0), high)
+        border = np.zeros(mask.shape)
+        return np.asarray(self._evened(exchange[None], border, mask, low, high)[0])
+
+    def shaped(self, devices: npt.NDArray[np.int64]) -> tuple[FloatArray, FloatArray]:
+        """Return the loads (k,) of this set if it has slabs, and if it has blocks [units]."""
+        mask = np.zeros((1, self.k), np.bool_)
+        mask[0, devices] = True
+        return self._shaped(mask, self._slabs).loads[0], self._shaped(mask, self._blocks).loads[0]
+
     def kinds(self) -> npt.NDArray[np.int64]:
         """(k,) equal numbers for devices that are alike: in speed, limits, and all their links."""
         links = np.sort(np.round(np.log(np.maximum(self.links, 1e-30)), 6), axis=1)
@@ -72,16 +90,24 @@ class Estimator:
         return np.asarray(np.unique(what, axis=0, return_inverse=True)[1].ravel())
 
     def _of(self, masks: BoolArray) -> Estimates:
-        least = min(1.0 / self._per_unit, self.work) if self._per_unit > 0 else 0.0
+        """The better of blocks and slabs, for each set."""
+        blocks, slabs = (self._shaped(masks, exchange) for exchange in (self._blocks, self._slabs))
+        thin = slabs.seconds < blocks.seconds
+        loads = np.where(thin[:, None], slabs.loads, blocks.loads)
+        return Estimates(np.where(thin, slabs.seconds, blocks.seconds), loads)
+
+    def _shaped(self, masks: BoolArray, exchanged: Exchanged) -> Estimates:
         high = np.where(masks, self._high, 0.0)
-        low = np.minimum(np.where(masks, least, 0.0), high)
-        room = (high.sum(axis=1) >= self.work * (1 - 1e-12)) & masks.any(axis=1)
+        low = np.minimum(np.where(masks, self._least, 0.0), high)
+        count = masks.sum(axis=1)
+        room = (high.sum(axis=1) >= self.work * (1 - 1e-12)) & (count > 0)
+        room &= count <= self._surface.n
         exchange = np.zeros(masks.shape)
         loads = self._evened(exchange, exchange, masks, low, high)
         seconds = np.full(len(masks), np.inf)
         best = loads
         for turn in range(ROUNDS):
-            now, border = self._exchange(loads, masks)
+            now, border = exchanged(loads, masks)
             ends = self._ends(loads, now, border, masks)
             better = ends < seconds
             seconds = np.where(better, ends, seconds)
@@ -92,15 +118,49 @@ class Estimator:
             loads = self._evened(exchange, border, masks, low, high)
         return Estimates(np.where(room, seconds, np.inf), best)
 
-    def _exchange(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
+    def _blocks(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
         """(s, k) seconds of each block's exchange; (s, k) the part of its work at its border."""
         vertices = loads * self._per_unit
-        halos = self._surface.halos(vertices)
-        touching = self._surface.touching(vertices)
-        seconds = np.zeros(masks.shape)
         surface = self._surface.alone(vertices)
-        for share, pairs in zip(self._shares(vertices, surface), self._pairs, strict=True):
-            met, alpha, beta = np.split(surface.astype(pairs.dtype) @ pairs, 3, axis=1)
+        return self._exchange(
+            vertices, masks, surface, self._shares(vertices, surface),
+            self._surface.touching(vertices), self._surface.halos(vertices),
+        )  # fmt: skip
+
+    def _slabs(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
+        """The same where blocks lie side by side along a line, those of a group together."""
+        vertices = loads * self._per_unit
+        count = masks.sum(axis=1, keepdims=True)
+        sides = np.where(masks, np.minimum(2.0 - 2.0 / np.maximum(count, 1), count - 1.0), 0.0)
+        section = self._surface.section
+        with np.errstate(divide="ignore", invalid="ignore"):
+            further = np.minimum(2.0 * section / np.where(vertices > 0, vertices, np.inf), 3.0)
+        inside, shares = np.zeros(vertices.shape), []
+        for row in self.groups:
+            member = row[:, None] == np.arange(row.max() + 1)
+            own = np.maximum((masks @ member.astype(np.float64))[:, row], 1.0)
+            outside = np.where(own < count, 1.0 / own, 0.0)
+            shares.append(np.maximum(1.0 - outside - inside, 0.0))
+            inside = inside + shares[-1]
+        touching = np.minimum(sides * (1.0 + further), np.maximum(count - 1.0, 0.0))
+        weight = masks.astype(np.float64)
+        return self._exchange(
+            vertices, masks, weight, [*shares, 1.0 - inside], touching, sides * section
+        )
+
+    def _exchange(
+        self,
+        vertices: FloatArray,
+        masks: BoolArray,
+        weight: FloatArray,
+        shares: list[FloatArray],
+        touching: FloatArray,
+        halos: FloatArray,
+    ) -> tuple[FloatArray, FloatArray]:
+        """Price messages and halos; weight (s, k): how likely each block is a neighbour."""
+        seconds = np.zeros(masks.shape)
+        for share, pairs in zip(shares, self._pairs, strict=True):
+            met, alpha, beta = np.split(weight.astype(pairs.dtype) @ pairs, 3, axis=1)
             cost = touching * alpha + beta * 2.0 * halos
             seconds += np.where(met > 0, share * cost / np.where(met > 0, met, 1.0), 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
@@ -179,47 +239,3 @@ class Estimator:
         loads = done(late)
         total = loads.sum(axis=1, keepdims=True)
         return loads * (self.work / np.where(total > 0, total, 1.0))
-
-
-def _message_seconds(surface: Surface, costs: Costs) -> FloatArray:
-    """(k, k) time of a message of the size that is usual between equal blocks [s]."""
-    k = max(costs.k, 2)
-    halo = float(surface.halos(np.full(k, surface.n / k)).max())
-    return np.asarray(costs.alpha + costs.beta * halo / max(surface.neighbours, 1.0))
-
-
-def _groups(links: FloatArray) -> npt.NDArray[np.int64]:
-    """(levels, k) equal numbers for devices joined by links up to a cost, the cheapest first."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
-    k = len(links)
-    levels: list[npt.NDArray[np.int64]] = []
-    between = np.log10(np.maximum(links[~np.eye(k, dtype=bool)], 1e-30))
-    for least in np.unique(np.round(between, 1)) if k > 1 else []:
-        near = csr_array(links <= 10.0 ** (least + 0.05))
-        count, label = connected_components(near, directed=False)
-        if count == 1:
-            break
-        if count < (k if not levels else levels[-1].max() + 1):
-            levels.append(label.astype(np.int64))
-    last = len(levels) - 1
-    picked = sorted(
-        {round(i * last / (MOST_LEVELS - 1)) for i in range(MOST_LEVELS)} if levels else ()
-    )
-    return np.array([levels[i] for i in picked], np.int64).reshape(len(picked), k)
-
-
-def _pairs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
-    """(k, 3k) for each level: 1 where a pair is joined there first, its alpha, and its beta.
-
-    The last is of pairs that no level joins. Of many devices in single precision.
-    """
-    kind: type[Any] = np.float64 if costs.k <= DOUBLE else np.float32
-    apart = ~np.eye(costs.k, dtype=bool)
-    found = []
-    for row in [*groups, np.zeros(costs.k, np.int64)]:
-        joined = apart & (row[:, None] == row)
-        found.append(np.hstack([joined, joined * costs.alpha, joined * costs.beta]).astype(kind))
-        apart &= ~joined
-    return found

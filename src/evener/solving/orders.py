@@ -15,7 +15,8 @@ IntVector = npt.NDArray[np.int64]
 
 MOST_KINDS = 4  # that come first in an order of their own
 MOST_GROUPS = 24  # left out whole, of a level
-ALL_SIZES = 64  # devices up to which every number of them is tried
+ALL_SIZES = 128  # devices up to which every number of them is tried
+THINNED = 48  # of more, how many numbers are tried beside the first 16
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,8 +67,8 @@ def orders_of(machine: Machine) -> list[IntVector]:
 
 
 def sizes_to_try(k: int) -> list[int]:
-    """Numbers of devices, all of them up to 64, else thinned out."""
+    """Numbers of devices, all of them up to 128, else thinned out."""
     if k <= ALL_SIZES:
         return list(range(1, k + 1))
-    rest = np.rint(np.geomspace(17, k, ALL_SIZES - 16)).astype(int).tolist()
+    rest = np.rint(np.geomspace(17, k, THINNED)).astype(int).tolist()
     return sorted({*range(1, 17), *rest})

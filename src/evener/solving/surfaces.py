@@ -40,6 +40,11 @@ class Surface:
     exponent: float
     neighbours: float
 
+    @property
+    def section(self) -> float:
+        """Values that one side of a slab sends, which divides the whole."""
+        return float(0.5 * (1.0 - self.exponent) * self.coefficient * self.n**self.exponent)
+
     def halos(self, vertices: FloatArray) -> FloatArray:
         """(..., k) values that each block sends, of partitions into such blocks (..., k).
 
@@ -140,4 +145,4 @@ def _neighbours(unit: Surface, vertices: FloatArray, met: FloatArray, count: int
     usual = 3.0 / max(1.0 - unit.exponent, 1.0 - MOST)  # 6 in the plane, 9 in space
     inside = 1.0 - float(unit.n) ** unit.exponent / float(unit.alone(vertices).sum())
     seen = float(met[vertices > 0].mean()) / max(inside, 0.05)
-    return seen if count >= MANY * usual else max(seen, usual)
+    return float(seen if count >= MANY * usual else max(seen, usual))

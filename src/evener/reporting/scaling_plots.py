@@ -1,0 +1,127 @@
+"""Seconds per iteration against devices: what was planned, what is estimated, the knee."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from evener.reporting.numbers import duration
+from evener.reporting.plots import new_figure, styled
+
+PANEL = (4.6, 3.1)  # inches
+INK, FAINT, LINE, ALARM, PLANNED = "#262a30", "#8a9099", "#4477aa", "#cc3311", "#228833"
+LOG_FROM = 20  # devices from which on their number is drawn in factors
+
+
+class Row(Protocol):
+    """A point of the curve."""
+
+    @property
+    def devices(self) -> Any:
+        """Indices of the devices."""
+
+    @property
+    def nodes(self) -> int | None:
+        """How many nodes they are, if they are whole ones."""
+
+    @property
+    def seconds(self) -> float:
+        """Per iteration [s]."""
+
+    @property
+    def planned(self) -> bool:
+        """Whether by a real partition."""
+
+    @property
+    def efficiency(self) -> float:
+        """The time of all speeds together over seconds."""
+
+
+class Curve(Protocol):
+    """What is drawn: rows by number of devices and of nodes, and two of them marked."""
+
+    @property
+    def choices(self) -> Sequence[Row]:
+        """By number of devices."""
+
+    @property
+    def nodes(self) -> Sequence[Row]:
+        """By number of nodes."""
+
+    @property
+    def best(self) -> Row:
+        """Of least seconds."""
+
+    @property
+    def knee(self) -> Row:
+        """Of the fewest devices nearly as fast."""
+
+
+def draw_scaling(advice: Curve) -> Any:
+    """Return a figure: seconds by devices, and by whole nodes where there are some."""
+    panels = 2 if len(advice.nodes) > 1 else 1
+    with styled():
+        figure, axes = new_figure(1, panels, PANEL[0] * panels, PANEL[1])
+        _draw(axes[0], advice, advice.choices, [row.devices.size for row in advice.choices])
+        axes[0].set_xlabel("devices, the best set of each number")
+        if panels == 2:
+            _draw(axes[1], advice, advice.nodes, [row.nodes or 0 for row in advice.nodes])
+            axes[1].set_xlabel("whole nodes, the best set of each number")
+    return figure
+
+
+def _draw(axes: Any, advice: Curve, rows: Sequence[Row], x: Sequence[int]) -> None:
+    seconds = [row.seconds for row in rows]
+    axes.plot(x, seconds, color=LINE, linewidth=1.1, zorder=1)
+    ideal = [row.seconds * row.efficiency for row in rows]
+    axes.plot(x, ideal, color=FAINT, linestyle="--", linewidth=0.9, label="all speeds together")
+    for planned, label in ((True, "planned"), (False, "estimated")):
+        points = [(a, b) for a, b, row in zip(x, seconds, rows, strict=True)
+                  if row.planned == planned]  # fmt: skip
+        if points:
+            fill = LINE if planned else "white"
+            axes.plot(*zip(*points, strict=True), linestyle="none", marker="o", markersize=4,
+                      color=fill, markeredgecolor=LINE, label=label)  # fmt: skip
+    _mark(axes, rows, x, advice.best, "best", PLANNED, 10)
+    if advice.knee.devices.size != advice.best.devices.size:
+        _mark(axes, rows, x, advice.knee, "knee", ALARM, -15)
+    axes.set_yscale("log")
+    _label(axes, x, [*seconds, *ideal])
+    axes.set_ylabel("predicted per iteration")
+    axes.legend(fontsize=7)
+
+
+def _label(axes: Any, x: Sequence[int], seconds: Sequence[float]) -> None:
+    """Put ticks at round numbers, and nothing between them."""
+    if max(x) > LOG_FROM:
+        axes.set_xscale("log")
+        ticks = _round_numbers(1, max(x))
+    else:
+        ticks = list(range(1, max(x) + 1, 1 + max(x) // 12))
+    axes.set_xticks(ticks, [f"{tick:,.0f}" for tick in ticks])
+    positive = [value for value in seconds if value > 0] or [1.0]
+    ticks = _round_numbers(min(positive) / 1.5, max(positive) * 1.5)
+    axes.set_yticks(ticks, [duration(tick) for tick in ticks])
+    axes.set_ylim(min(positive) / 1.4, max(positive) * 1.7)
+    axes.minorticks_off()
+
+
+def _round_numbers(least: float, most: float) -> list[float]:
+    """1, 2, 5, 10, ... of any magnitude, from the least to the most; over many, powers of ten."""
+    first, last = math.floor(math.log10(least)), math.ceil(math.log10(most))
+    steps = (1.0, 2.0, 5.0) if last - first <= 3 else (1.0,)
+    found = [step * 10.0**power for power in range(first, last + 1) for step in steps]
+    return [value for value in found if least * 0.999 <= value <= most * 1.001]
+
+
+def _mark(
+    axes: Any, rows: Sequence[Row], x: Sequence[int], one: Row, word: str, colour: str, above: int
+) -> None:
+    for a, row in zip(x, rows, strict=True):
+        if row.devices.tolist() == one.devices.tolist():
+            axes.plot([a], [row.seconds], marker="o", markersize=11, color="none",
+                      markeredgecolor=colour, markeredgewidth=1.4, linestyle="none")  # fmt: skip
+            axes.annotate(f"{word}: {duration(row.seconds)}", (a, row.seconds), xytext=(0, above),
+                          textcoords="offset points", ha="center", fontsize=7,
+                          color=INK)  # fmt: skip

@@ -1,0 +1,129 @@
+"""The sets of devices that were looked at, and the best of each size."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, FloatArray
+from evener.solving.estimates import Estimator
+from evener.solving.orders import Machine, sizes_to_try
+
+IntVector = npt.NDArray[np.int64]
+
+ALL_SETS = 10  # devices up to which every set is looked at
+SURELY = 1 - 1e-4  # times another's seconds: less is lost in the precision of estimates
+WORTH_A_PLAN = 1.3  # times the least estimate: beyond, a set is not promising
+OF_A_SIZE = 2  # promising sets of one size
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A set of devices, ascending, the loads (k,) [units] it would have, and estimated seconds."""
+
+    devices: IntVector
+    loads: FloatArray
+    seconds: float
+
+
+class Found:
+    """The sets looked at so far, and the best of each size."""
+
+    def __init__(self, estimator: Estimator, machine: Machine, needed: BoolArray | None) -> None:
+        self.machine, self.k = machine, estimator.k
+        self._estimator = estimator
+        self._needed = np.zeros(self.k, np.bool_) if needed is None else np.asarray(needed)
+        self._known: dict[bytes, Candidate] = {}
+        self._best: dict[int, Candidate] = {}
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every set was looked at."""
+        return self.k <= ALL_SETS
+
+    def offer(self, masks: BoolArray) -> list[Candidate]:
+        """Estimate the sets that masks (s, k) mark, those needed with them; return them."""
+        masks = masks | self._needed
+        keys = [mask.tobytes() for mask in masks]
+        new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
+        estimates = self._estimator.of(masks[new])
+        for i, seconds, loads in zip(new, estimates.seconds, estimates.loads, strict=True):
+            devices = np.flatnonzero(masks[i])
+            one = Candidate(devices, loads, float(seconds))
+            self._known[keys[i]] = one
+            best = self._best.get(devices.size)
+            if best is None or one.seconds < best.seconds * SURELY:
+                self._best[devices.size] = one
+        return [self._known[key] for key in keys]
+
+    @property
+    def least(self) -> float:
+        """The least estimate found [s]."""
+        return min(one.seconds for one in self._best.values())
+
+    def of_each_size(self) -> list[Candidate]:
+        """The best set of each size that all orders were tried for and has room, smallest first."""
+        best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
+        return [one for one in best if np.isfinite(one.seconds)]
+
+    def all_sets(self) -> list[Candidate]:
+        """All sets that were looked at."""
+        return list(self._known.values())
+
+    def all_unlike(self) -> list[Candidate]:
+        """All sets with room that were looked at, the best estimate first; of twins one."""
+        ranked = sorted(
+            (one for one in self._known.values() if np.isfinite(one.seconds)),
+            key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
+        )
+        return list({self._signature(one): one for one in reversed(ranked)}.values())[::-1]
+
+    def promising(self, most: int) -> list[Candidate]:
+        """At most `most` sets near the least estimate, the best first, few of one size."""
+        chosen: list[Candidate] = []
+        per_size: dict[int, int] = {}
+        for one in self.all_unlike():
+            size = one.devices.size
+            if len(chosen) >= most or one.seconds > WORTH_A_PLAN * self.least:
+                break
+            if per_size.get(size, 0) < OF_A_SIZE:
+                per_size[size] = per_size.get(size, 0) + 1
+                chosen.append(one)
+        return chosen
+
+    def unlike(self, one: Candidate) -> list[int]:
+        """Devices of a set of which none is like another, those of the least load first."""
+        load, kind = one.loads[one.devices], self.machine.kinds[one.devices]
+        rounded = _rounded(load)
+        order = np.lexsort((-one.devices, rounded))
+        seen: dict[tuple[int, float], int] = {}
+        for i in order.tolist():
+            if not self._needed[one.devices[i]]:
+                seen.setdefault((int(kind[i]), float(rounded[i])), int(one.devices[i]))
+        return list(seen.values())
+
+    def unlike_others(self, one: Candidate) -> list[int]:
+        """Devices outside a set of which none is like another, the fastest first."""
+        mask = np.zeros(self.k, np.bool_)
+        mask[one.devices] = True
+        shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.machine.groups]
+        outside = np.flatnonzero(~mask)
+        order = outside[np.argsort(-self.machine.speeds[outside], kind="stable")]
+        seen: dict[tuple[float, ...], int] = {}
+        for i in order.tolist():
+            seen.setdefault((self.machine.kinds[i], *(row[i] for row in shared)), i)
+        return list(seen.values())
+
+    def _signature(self, one: Candidate) -> tuple[object, ...]:
+        load, kind = _rounded(one.loads[one.devices]), self.machine.kinds[one.devices]
+        order = np.lexsort((load, kind))
+        return one.devices.size, kind[order].tobytes(), load[order].tobytes()
+
+
+def _rounded(loads: FloatArray) -> FloatArray:
+    """Loads to six digits: what differs by less comes from the order of sums."""
+    with np.errstate(divide="ignore"):
+        scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(loads, 1e-300))))
+    return np.asarray(np.rint(loads * scale) / scale)
