@@ -32,9 +32,9 @@ def work(comm):
         for ids, values in comm.allgather((own, x[own])):  # ... and exchange
             x[ids] = values
         times = comm.allgather(seconds)  # 2: what each rank took
+        begin = time.perf_counter()
         move = comm.bcast(rebalancer.observe(times) if comm.rank == 0 else None)  # 3: one decides
         if move is not None:  # 4: from now on this rank has other vertices
-            begin = time.perf_counter()
             own = np.flatnonzero(move.part == comm.rank)  # 5: here is sent what belongs to them
             comm.barrier()
             if comm.rank == 0:  # 6: later moves are priced by what this one took

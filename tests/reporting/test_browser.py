@@ -7,8 +7,12 @@ import shutil
 import signal
 import subprocess
 
+import numpy as np
 import pytest
 
+from evener.rebalancing.diary import read_decisions
+from evener.rebalancing.rows import RowRebalancer
+from evener.reporting.decisions import write_decisions
 from evener.reporting.html import report, write_comparison
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
@@ -160,6 +164,16 @@ def test_a_phone_shows_a_comparison(chromium, tmp_path):
     write_comparison(path, comparison_rows(), grid(3, 3), machine(2),
                      options={"seed": 7}, inputs={"graph": "0" * 64})  # fmt: skip
     assert_fits_a_phone(chromium, tmp_path, path.read_text())
+
+
+def test_a_phone_shows_decisions(chromium, tmp_path):
+    rows = RowRebalancer([60, 60], log=tmp_path / "d.jsonl")
+    for i in range(12):
+        rows.observe(rows.sizes * np.array([1e-3, 2e-3 if i > 4 else 1e-3]))
+    rows.close()
+    write_decisions(tmp_path / "d.html", read_decisions(tmp_path / "d.jsonl"))
+    assert rows.moves
+    assert_fits_a_phone(chromium, tmp_path, (tmp_path / "d.html").read_text())
 
 
 def test_the_keyboard_reaches_everything_that_can_be_pressed(chromium, tmp_path, page):

@@ -8,7 +8,7 @@
 Measured times correct the plan's speed models; what is lost for want of a better plan is added up,
 and when it reaches the price of moving, data moves (regret.py). What is moved is the best of what
 proposing.py finds, each priced: predicted seconds per iteration after it, and the seconds its bytes
-travel over the real links, with what rebuilding halos took last time on top.
+travel over the real links, with what planning and rebuilding halos took last time on top.
 """
 
 from __future__ import annotations
@@ -147,8 +147,9 @@ class Rebalancer:
         return move
 
     def moved(self, seconds: float) -> None:
-        """Tell how long the last move took as a whole [s], halos rebuilt; later ones are priced so.
+        """Tell how long the last move took as a whole [s]; later ones are priced by it.
 
+        From before `observe` until halos are rebuilt: planning counts, too.
         Raises InputError before any move, and for what is no time.
         """
         self._decider.measured(float(seconds))
