@@ -51,9 +51,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Effort:
-    """Rounds, one after the other until `passes` times the graph's adjacency entries were weighed
-    (kernels.LOOKS tells what counts as one).
-    """
+    """Rounds, and how much they may look at (kernels.LOOKS), by adjacency entries of the graph."""
 
     rounds: tuple[Round, ...]
     passes: float
@@ -67,10 +65,11 @@ CHAINS = (
     Round(5, 0.9, 30, depth=30, share=2.0), Round(6, 0.8, sweeps=2),
     Round(6, 0.93, depth=10, share=2.0), Round(6, 0.8, sweeps=2),
 )  # fmt: skip
+QUICK = Round(6, 0.93, depth=10), Round(6, 0.8)
 EFFORTS = {
-    "fast": Effort(DESCENT, 4.0),
-    "default": Effort(DESCENT + CHAINS, 14.0),
-    "strong": Effort(DESCENT + 3 * CHAINS, 43.0),
+    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 5.0),
+    "default": Effort(DESCENT + CHAINS, 18.0),
+    "strong": Effort(DESCENT + 3 * CHAINS, 54.0),
 }
 
 
@@ -133,7 +132,7 @@ def refine_by(
 
 
 def _searched(books: Books, task: Round, most_looks: int, seed: int) -> int:
-    """Search as one round says; return how many adjacency entries were weighed."""
+    """Search as one round says; return how much it looked at."""
     looks, last = 0, np.inf
     shared = books.prices.costs.shared_beta.size > 0
     for turn in range(task.sweeps if task.depth == 1 else 1):

@@ -178,6 +178,7 @@ def desk_of(n: int, k: int) -> Desk:
         keys=np.empty(kernels.FRONTIER),
         moved=np.empty(kernels.DEPTH, np.int64),
         came_from=np.empty(kernels.DEPTH, np.int64),
+        looks=np.zeros(1, np.int64),
     )
 
 

@@ -19,7 +19,7 @@ from evener.partitioning.volumes_kernels import _open as open_table
 
 MOST_BLOCKS = 32  # that a vertex may touch and still move: weighing it takes their square
 FRONTIER = 32  # vertices that a chain of moves chooses from
-LOOKS = 30  # entries that take as long as what does not depend on them
+LOOKS = 30  # what weighing takes, in halves of what a neighbour adds; eight blocks it touches: 1
 DEPTH = 64  # moves of the longest chain
 KNOWN, WAITING = 1, 2  # flags of vertices at a boundary, and of those in the queue
 NEVER = np.inf
@@ -83,7 +83,7 @@ class Desk(NamedTuple):
     touch another one already.
 
     To search: queue, lock (n,), zero before and after; front, keys (FRONTIER,): the vertices that
-    a chain chooses from; moved, came_from (DEPTH,): its moves.
+    a chain chooses from; moved, came_from (DEPTH,): its moves; looks (1,).
     """
 
     slot: np.ndarray
@@ -101,6 +101,7 @@ class Desk(NamedTuple):
     keys: np.ndarray
     moved: np.ndarray
     came_from: np.ndarray
+    looks: np.ndarray
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -170,7 +171,7 @@ def _look(ledger, model, bounds, v, to, desk):
         desk.lone[i], desk.leaving[i] = 0, 0.0
     for i in range(d * d):
         desk.has[i] = 0
-    entering = 0.0
+    entering, looks = 0.0, LOOKS
     for e in range(first, ledger.xadj[v + 1]):
         u = np.int64(ledger.adjncy[e])
         if ledger.length[u] == CLOSED:
@@ -188,11 +189,13 @@ def _look(ledger, model, bounds, v, to, desk):
                     lone = 1
             inside += b == r
         desk.lone[row] += lone
+        looks += 2 + size // 8
         if model.overlap:
             if r == p:
                 entering += bounds.work[u] if size == 1 else 0.0
             elif lone == 1 and size == 1 + inside:
                 desk.leaving[row] += bounds.work[u]
+    desk.looks[0] += looks
     home = np.int64(desk.slot[p])
     for i in range(d):
         desk.slot[desk.ids[i]] = -1
@@ -368,12 +371,6 @@ def _is_hot(ledger, seconds, v, hot):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _looks(xadj, v):
-    """What weighing v costs, in adjacency entries."""
-    return np.int64(xadj[v + 1]) - np.int64(xadj[v]) + LOOKS
-
-
-@inner(forceinline=True, error_model="numpy", counted=False)
 def _least(keys, size):
     """Where the least of the first keys is."""
     at = 0
@@ -414,10 +411,9 @@ def search(
     even at a loss, then the next; those after the best point are taken back. Seeds are
     desk.queue[:n_queued], then the neighbours of what has moved. Passed over are those at no
     block of at least `heat` of the longest seconds. flag (n,) is KNOWN, before and after, of all
-    vertices that are or were at a boundary. Ends after most_looks adjacency entries weighed;
-    returns (moves kept, looks).
+    vertices that are or were at a boundary. Ends after most_looks (LOOKS tells what
+    counts); returns (moves kept, looks).
     """
-    xadj = ledger.xadj
     queue, lock, front, keys = desk.queue, desk.lock, desk.front, desk.keys
     moved, came_from = desk.moved, desk.came_from
     reference = _reprice(ledger, model, totals)
@@ -426,15 +422,15 @@ def search(
         totals.powered[b] = _powered(totals.seconds[b], reference, doublings)
     for i in range(n_queued):
         flag[queue[i]] = WAITING
-    head, kept, looks = 0, 0, 0
-    while n_queued > 0 and looks < most_looks:
+    head, kept = 0, 0
+    desk.looks[0] = 0
+    while n_queued > 0 and desk.looks[0] < most_looks:
         v = np.int64(queue[head])
         head = 0 if head + 1 == queue.size else head + 1
         n_queued -= 1
         flag[v] = KNOWN
         if not _is_hot(ledger, totals.seconds, v, hot):
             continue
-        looks += _looks(xadj, v)
         change, to = consider(ledger, model, totals, bounds, v, -1, reference, doublings, desk)
         if to < 0 or change > most_lost:
             continue
@@ -443,7 +439,6 @@ def search(
         while n_moved < depth and size > 0:
             i = _least(keys, size)
             v, key = front[i], keys[i]
-            looks += _looks(xadj, v)
             change, to = consider(ledger, model, totals, bounds, v, -1, reference, doublings, desk)
             keys[i] = change
             if to >= 0 and change > key and _least(keys, size) != i:
@@ -470,7 +465,6 @@ def search(
                     i += 1
                 if i == FRONTIER:
                     continue
-                looks += _looks(xadj, u)
                 change, _ = consider(
                     ledger, model, totals, bounds, u, -1, reference, doublings, desk
                 )
@@ -497,4 +491,4 @@ def search(
     for i in range(n_queued):
         at = head + i
         flag[queue[at if at < queue.size else at - queue.size]] = KNOWN
-    return kept, looks
+    return kept, desk.looks[0]
