@@ -79,9 +79,10 @@ class Prices:
         return floor, slowest
 
     def _dearer(self, sent: npt.NDArray[np.int32]) -> FloatArray:
-        """Beta (k, k), raised over the shared links that blocks wait for until they account for it.
+        """Beta (k, k), raised over the shared links that blocks wait for.
 
-        Every value less there is then worth its share of the wait.
+        Every value less there is then worth more, though not all of the wait: the other blocks at
+        a link answer to it too, and together they would go too far.
         """
         costs, k = self.costs, self.costs.k
         values = np.asarray(sent + sent.T, np.float64)
@@ -98,7 +99,7 @@ class Prices:
         some = by_link > 0
         factor[some] += (floor - direct)[some] / by_link[some]
         beta = costs.beta.copy()
-        beta.ravel()[over] *= factor[over // k]
+        beta.ravel()[over] *= np.sqrt(factor)[over // k]
         return beta
 
 
