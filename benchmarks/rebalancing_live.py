@@ -47,13 +47,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--rows", type=int, default=5000)
-    parser.add_argument("--iterations", type=int, default=120)
+    parser.add_argument("--iterations", type=int, default=105)
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     with rival_in_waiting() as rival:
         job = {"case": "jacobi", "rows": args.rows, "iterations": args.iterations, "begins": BEGINS,
                "rounds": args.rounds, "ways": WAYS, "rival": rival, "pause": 0.05}  # fmt: skip
-        found = run_ranks(2, "jacobi_ranks", job, timeout=470.0)
+        found = run_ranks(2, "jacobi_ranks", job, timeout=580.0)
     with args.output.open("w") as file:
         for number, runs in enumerate(found["rounds"]):
             for run in runs:

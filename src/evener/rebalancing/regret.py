@@ -17,6 +17,7 @@ from evener.rebalancing.watching import LONG, Watch
 SHORT = 10  # iterations: a saving must show in the mean of these and of LONG
 NOISE_FLOOR = 0.06  # of the makespan after the move: smaller savings are noise
 ENOUGH = 0.85  # of the price of moving: regret that is enough
+FEWEST = 5  # iterations before the first move: what begins is often odd
 FORGOTTEN = 20.0  # iterations without loss in which regret falls to 1/e
 
 
@@ -76,7 +77,7 @@ class Regret:
         self.regret += saving
         aim = watch.ahead(float(watch.count - self.since))
         price = pricing(aim)
-        due = watch.count > 2 and self.regret >= ENOUGH * price.cost
+        due = watch.count >= FEWEST and self.regret >= ENOUGH * price.cost
         return Verdict(due, saving, self.regret, price, aim)
 
     @property
