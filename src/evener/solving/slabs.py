@@ -50,17 +50,19 @@ class Slabs:
 
     @cached_property
     def line(self) -> IntArray:
-        """(k,) devices in line: each is put where it costs least, those easy to reach first."""
+        """(k,) devices in line, so that messages between neighbours cost the least work.
+
+        While a message is sent, a fast device would have done more: fast ones stand at the ends,
+        with one neighbour, where links leave the choice. Of a line made by seconds and one made by
+        lost work the better one.
+        """
         costs, n = self.task.costs, self.task.graph.n
         message = costs.alpha + costs.beta * float(n) ** self.power
+        speeds = self.task.platform.speeds
+        lost = message * np.add.outer(speeds, speeds)
         order = np.argsort(message.sum(axis=1), kind="stable").tolist()
-        line = np.array(order[:1])
-        for device in order[1:]:
-            before = np.r_[0.0, message[line, device]]
-            after = np.r_[message[device, line], 0.0]
-            between = np.r_[0.0, message[line[:-1], line[1:]], 0.0]
-            line = np.insert(line, int(np.argmin(before + after - between)), device)
-        return line
+        lines = [_lined_up(order, price) for price in (lost, message)]
+        return min(lines, key=lambda line: float(lost[line[:-1], line[1:]].sum()))
 
     def blocks(self, loads: FloatArray) -> Part:
         """Return the block (n,) of every vertex, of about these loads (k,) [units]."""
@@ -85,6 +87,17 @@ class Slabs:
             per_surface[one] += values * task.costs.beta[one, other]
             at_border[one] += border
         return HaloLaw(messages, per_surface, at_border, SECTION)
+
+
+def _lined_up(order: list[int], price: FloatArray) -> IntArray:
+    """Put devices, in this order, where each adds least to the price (k, k) of neighbours."""
+    line = np.array(order[:1])
+    for device in order[1:]:
+        before = np.r_[0.0, price[line, device]]
+        after = np.r_[price[device, line], 0.0]
+        between = np.r_[0.0, price[line[:-1], line[1:]], 0.0]
+        line = np.insert(line, int(np.argmin(before + after - between)), device)
+    return line
 
 
 def in_line(graph: Graph, power: float) -> IntArray:
