@@ -68,6 +68,11 @@ def rebalancing(lines):
     return script("rebalancing").table(lines)
 
 
+def seconds(lines):
+    """As `seconds.py --table` prints it."""
+    return script("seconds").table(lines)
+
+
 def script(name):
     """One of the scripts beside this one, as a module."""
     spec = importlib.util.spec_from_file_location(name, HERE / f"{name}.py")
@@ -415,6 +420,7 @@ TABLES = {
     "geometric": geometric,
     "scale": scale,
     "mapping": mapping,
+    "seconds": seconds,
     "sizing": sizing,
     "adaptive": adaptive,
     "tiling": tiling,

@@ -29,6 +29,7 @@ from evener.solving.loop import solve_seconds
 
 Progress = Callable[[str, float], None]
 NAMED = 8  # devices that a remark lists
+FULL = 0.99  # of a memory: what a search for seconds fills is not filled to the last vertex
 
 
 def plan(
@@ -112,7 +113,8 @@ def _fastest(
         platform,
         judged,
         sizes=loads.astype(np.int64) if whole else loads,
-        saturated=loads >= found.room * (1 - 1e-9),
+        saturated=(loads >= FULL * found.room)
+        | (judged.certificate.bytes >= FULL * platform.memories),
         options=_chosen(options, found.tools) | {"reading": reading},
         versions={**found.versions, "evener": version("evener"), "numpy": version("numpy")},
         notes=(*notes, *found.notes),

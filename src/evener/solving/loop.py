@@ -17,14 +17,15 @@ from itertools import zip_longest
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener import metrics
+from evener.arrays import BoolArray, FloatArray
 from evener.durations import duration
 from evener.errors import EvenerError, InfeasibleError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.seconds import refine_seconds
-from evener.partitions import Contract
+from evener.partitions import Contract, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Stage
 from evener.platforms import Platform
@@ -47,6 +48,7 @@ from evener.solving.starts import (
 )
 
 Progress = Callable[[str, float], None]
+NAMED = 8  # devices that a remark lists
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +102,7 @@ def solve_seconds(
         search.task.room,
         (*search.stages, replace(best.stage(best.loads), name=f"chosen: {best.name}")),
         search.versions,
-        (*search.notes, *_remarks(best, platform)),
+        (*search.notes, *_remarks(search, best)),
         time.process_time() - began + search.foreign_seconds,
     )
 
@@ -152,7 +154,7 @@ class Search:
         self.found.append(candidate)
         self.stages.append(candidate.stage(aim))
         above = candidate.seconds / candidate.prediction.bound
-        done = 1 - 0.9 ** len(self.found)
+        done = 0.97 * (1 - 0.9 ** len(self.found))
         self.progress(f"{name}: {duration(candidate.seconds)}, {above:.2f}x the bound", done)
         return candidate
 
@@ -243,7 +245,8 @@ class Search:
             one = self.add(step, blocks(loads, turn), loads)
             if one is None:
                 break
-            moved = self.places.placed(one) if self.effort.placing else None
+            placing = self.effort.placing and self.options.mapping
+            moved = self.places.placed(one) if placing else None
             other = None if moved is None else self.add(f"{step}, placed", moved, loads)
             one = one if other is None or one.seconds <= other.seconds else other
             if (loads > 0).sum() == 1 or one.seconds > least * (1 - SETTLED):
@@ -305,13 +308,23 @@ def _seconds(one: Candidate) -> float:
     return one.seconds
 
 
-def _remarks(best: Candidate, platform: Platform) -> list[str]:
-    """Say which devices are left out."""
-    unused = [platform.names[b] for b in np.flatnonzero(~best.used)]
-    if not unused:
-        return []
-    shown = ", ".join(unused[:8]) + (f" and {len(unused) - 8} more" if len(unused) > 8 else "")
-    return [f"Left out, as the iteration is faster without: {shown}"]
+def _remarks(search: Search, best: Candidate) -> list[str]:
+    """Say which devices are left out, and which blocks are in pieces that were not to be."""
+    task, remarks = search.task, []
+    if not best.used.all():
+        unused = _named(task.platform, ~best.used)
+        remarks.append(f"Left out, as the iteration is faster without: {unused}")
+    if search.options.connected:
+        pieces = metrics.block_components(task.weighted, Partition(best.part, task.platform.k)) > 1
+        if pieces.any():
+            names = _named(task.platform, pieces)
+            remarks.append(f"not in one piece, although connected blocks were asked for: {names}")
+    return remarks
+
+
+def _named(platform: Platform, which: BoolArray) -> str:
+    names = [platform.names[b] for b in np.flatnonzero(which)]
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
 
 
 def _silent(step: str, fraction: float) -> None:
