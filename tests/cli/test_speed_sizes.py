@@ -84,6 +84,8 @@ def test_table(evener, curves):
         (["--n", 500, "--k", 3], 2, "--k does not go along"),
         (["--n", 500, "--edges", 3], 2, "capacities"),
         (["--n", 0], 2, "--n must be above zero"),
+        (["--n", "1e18"], 2, "lies beyond 2^53"),
+        (["--n", "nan"], 2, "is no whole number"),
         ([], 2, "the load is either --n N or --graph FILE"),
     ],
 )
@@ -141,6 +143,9 @@ def test_what_taking_part_costs(evener, curves):
     assert found["reasons"][2] == "not worth the 3.00 s that it costs all"
     assert 0.3 < found["gain"] < 0.6
     assert evener(*words, "--shared-seconds", 0.1).code == 0
+    # With a unit for each all are in use, and all wait 0.5 + 2 s beyond the 2.92 s.
+    said = evener(*words, "--low", 1, "--shared-seconds", "0.5,0,2")
+    assert "With what taking part costs all: 5.42 s an iteration" in said.out
 
 
 @pytest.mark.parametrize("seconds", ["-1", "1,2", "soon", "nan"])

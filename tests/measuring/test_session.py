@@ -1,16 +1,20 @@
 """A whole measurement of emulated devices, from settings to the file and what is said of it."""
 
 from contextlib import contextmanager
+from dataclasses import replace
 
 import pytest
 
 from evener.cli.measured import show_records
 from evener.cli.output import Output
+from evener.errors import InputError
 from evener.filing.speeds import read_speeds
 from evener.measuring import session
 from evener.measuring.devices import Measured
-from evener.measuring.outcomes import Precision
+from evener.measuring.journal import Journal
+from evener.measuring.outcomes import Point, Precision
 from evener.models import Constant
+from evener.samples import Sample
 from tests.measuring.virtual import EmulatedBench
 
 DEVICES = (Measured("d0", cpus=(0,)), Measured("d1", cpus=(1,)))
@@ -63,6 +67,18 @@ def test_one_load_again_at_the_end_and_one_alone(bench, tmp_path, capsys):
     )
     assert "8: " in second.notes["again"]
     assert second.notes["measured"] == "together"
+
+
+def test_an_interrupted_grid_is_not_dropped_for_another(tmp_path):
+    grid = session.Settings("own:one", DEVICES, (1, 2, 4, 8, 16, 32), Precision(), 1e9)
+    journal = Journal(tmp_path / "s.journal", grid.lasting)
+    journal.add("d0", Point(Sample(4, 1.0)))
+    journal.close()
+    with pytest.raises(InputError, match=r"loads was '1, 2, to 32 \(6\)', now it is '1, 6, to"):
+        Journal(tmp_path / "s.journal", replace(grid, loads=(1, 6, 32)).lasting)
+    journal = Journal(tmp_path / "s.journal", grid.lasting)
+    assert journal.n_found == 1
+    journal.close()
 
 
 def test_alone_nothing_is_compared(bench, tmp_path):

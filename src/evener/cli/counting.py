@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 
 MOST = 2**53  # what a float64 still counts
 
@@ -16,7 +17,9 @@ def count(text: str) -> int:
             number = float(text)
         except ValueError:
             number = 0.5
-        if not abs(number) <= MOST or number != int(number):
+        if abs(number) > MOST:
+            raise argparse.ArgumentTypeError(f"{text!r} lies beyond 2^53") from None
+        if math.isnan(number) or number != int(number):
             raise argparse.ArgumentTypeError(
                 f"{text!r} is no whole number, such as 500 or 1e5"
             ) from None

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from evener.measuring.campaign import Record
     from evener.measuring.linking import NamedLink
     from evener.measuring.outcomes import Outcome, Point
+    from evener.samples import Sample
 
 MAX_ROWS = 60
 CHANGED = 0.05  # between two measurements of one load: worth saying
@@ -69,7 +70,7 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
                 record.name,
                 count(sample.load),
                 ("> " if slower else "") + duration(sample.seconds),
-                "" if slower else percent(sample.half_width / sample.seconds),
+                "" if slower else percent(_relative_width(sample)),
                 str(sample.repetitions),
                 ("< " if slower else "") + f"{sample.speed:.3g}",
                 remark(point),
@@ -82,6 +83,12 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
             *((load, f"skipped, {record.why_skipped}") for load in record.skipped),
         ]
     ]
+
+
+def _relative_width(sample: Sample) -> float | None:
+    """Of the confidence interval, a half; None where one repetition tells nothing of it."""
+    once = sample.repetitions < 2 and sample.half_width == 0
+    return None if once else sample.half_width / sample.seconds
 
 
 def remark(point: Point) -> str:

@@ -127,7 +127,7 @@ def _row(fits: DeviceFits) -> list[str]:
         NOTHING if math.isinf(device.capacity) else count(device.capacity),
         device.model,
         count(len(fits.dropped)),
-        percent(fits.uncertainty),
+        percent(fits.uncertainty or None),
         percent(fits.worst(("constant", "piecewise")).share),
         percent(worst.share),
         NOTHING if agree else count(round(worst.load)),

@@ -47,7 +47,7 @@ def run_curves(args: argparse.Namespace, out: Output) -> int:
         reasons = _unused_said(reasons, chosen, shared)
     found = replace(found, notes=(*found.notes, *guessed(devices, found.sizes.tolist())))
     _show(devices, found, reasons, out)
-    _show_subset(chosen, out)
+    _show_subset(chosen, found.makespan, out)
     out.result(_result(devices, found, reasons, chosen))
     return 0
 
@@ -182,9 +182,13 @@ def _show(
     )
 
 
-def _show_subset(chosen: Subset | None, out: Output) -> None:
-    """Say what leaving devices out gains."""
-    if chosen is None or chosen.used.all():
+def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
+    """Say what leaving devices out gains, or what an iteration takes with what all wait for."""
+    if chosen is None:
+        return
+    if chosen.used.all():
+        if chosen.makespan > makespan:
+            out.say(f"With what taking part costs all: {duration(chosen.makespan)} an iteration")
         return
     used, k = int(chosen.used.sum()), chosen.used.size
     if math.isinf(chosen.makespan_of_all):

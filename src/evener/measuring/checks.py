@@ -43,8 +43,8 @@ class Check:
 
     def __str__(self) -> str:
         second = self.second
-        again = f"{second.sample.seconds!r} s" if isinstance(second, Point) else second.message
-        return f"{self.load:.0f}: {self.first.sample.seconds!r} s, then {again}"
+        again = f"{second.sample.seconds:.4g} s" if isinstance(second, Point) else second.message
+        return f"{self.load:.0f}: {self.first.sample.seconds:.4g} s, then {again}"
 
 
 def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -41,9 +41,13 @@ class Settings:
 
     @property
     def lasting(self) -> dict[str, Any]:
-        """What must be equal for a journal's outcomes to be reused; memory may differ."""
+        """What must be equal for a journal's outcomes to be reused; memory may differ.
+
+        Loads as well: what another grid does not have would be dropped with the journal.
+        """
         return {
             "kernel": self.kernel,
+            "loads": _abridged(self.loads),
             "precision": asdict(self.precision),
             "options": dict(self.options),
             "together": self.together,
@@ -52,3 +56,8 @@ class Settings:
             "total": self.total,
             "tolerance": self.tolerance,
         }
+
+
+def _abridged(loads: Sequence[int]) -> str:
+    """Tell grids apart, however long: "1000, 1080, to 1000000 (91)"."""
+    return f"{', '.join(map(str, loads[:2]))}, to {max(loads)} ({len(loads)})"

@@ -8,6 +8,7 @@ from typing import Any, Protocol
 from evener.reporting.plots import new_figure, styled
 
 PANEL = (3.9, 2.9)  # inches
+SHORT = 8  # letters of a label: four such stand in a row
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#8a9099")
 MARKERS = "os^vDP*"
 
@@ -64,4 +65,6 @@ def _draw(axes: Any, panel: Lines) -> None:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    axes.legend(fontsize=7)
+    # Below: inside, there is no place that lines to and fro leave free.
+    columns = 2 if max(map(len, panel.lines)) > SHORT else 4
+    axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=columns)

@@ -82,7 +82,12 @@ def _draw(axes: Any, fits: DeviceFits, given: Sequence[float]) -> None:
     axes.set_title(name.replace("$", r"\$"))
     axes.set(xscale="log", xlabel="load [units]", ylabel="speed [units/s]")
     axes.yaxis.set_major_formatter(lambda speed, _: _short(speed))
-    axes.set_ylim(0, 1.12 * float(max(curves.max(), *(s.speed for s in device.samples))))
+    axes.set_ylim(0, 1.12 * float(max(curves.max(), *map(_top, device.samples))))
+
+
+def _top(sample: Sample) -> float:
+    """Return where the interval of a sample ends [units/s], or half above it, if that is lower."""
+    return sample.speed / max(1 - sample.half_width / sample.seconds, 2 / 3)
 
 
 def _points(axes: Any, samples: Sequence[Sample], label: str, **style: Any) -> None:

@@ -17,6 +17,7 @@ PANEL = (3.5, 2.6)  # inches
 POINTS = 120  # along each side of the map
 LEVELS = 9  # lines of equal speed
 SECTIONS = 4  # widths
+TICKS, SHORT = 7, 1e4  # labels along a side, if they are short; of long ones four
 ALARM, INK = "#cc3311", "#262a30"
 LINES = ("#4477aa", "#228833", "#ccbb44", "#ee6677")
 
@@ -51,6 +52,8 @@ def _map(figure: Any, axes: Any, name: str, surface: SpeedSurface) -> None:
                       bbox={"facecolor": "white", "edgecolor": "none", "pad": 1})  # fmt: skip
     axes.grid(visible=False)
     axes.set(xscale="log", yscale="log", xlabel="width", ylabel="height")
+    _ticks(axes.xaxis, surface.widths)
+    _ticks(axes.yaxis, surface.heights)
     for limit, values in ((axes.set_xlim, widths), (axes.set_ylim, heights)):
         if values.size > 1:
             limit(values[0], values[-1])
@@ -71,9 +74,18 @@ def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
     axes.plot(heights, surface.speed(heights, heights), color=INK, linestyle="--", linewidth=0.9,
               label="squares")  # fmt: skip
     axes.set(xscale="log", xlabel="height", ylabel="speed [units/s]")
+    _ticks(axes.xaxis, surface.heights)
     axes.set_ylim(0, 1.1 * float(surface.speeds.max()))
     axes.set_title(f"{name}: sections")
     axes.legend(fontsize=6.5)
+
+
+def _ticks(axis: Any, knots: FloatArray) -> None:
+    """Label points of the grid, as many as have room: they may lie within one decade."""
+    most = TICKS if knots[-1] < SHORT else 4
+    shown = knots[np.unique(np.linspace(0, knots.size - 1, most).round().astype(int))]
+    axis.set_ticks(shown, labels=[count(float(knot)) for knot in shown])
+    axis.set_ticks([], minor=True)
 
 
 def _along(knots: FloatArray) -> FloatArray:
