@@ -7,6 +7,7 @@ each costs in seconds, money and energy stands in one row.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,7 @@ from evener.platforms import Platform
 from evener.solving.confirming import Confirmed, confirm
 from evener.solving.found import Candidate, Found
 from evener.solving.leaving_out import only
+from evener.solving.loop import Solved, solve_seconds
 from evener.solving.searching import search, search_groups
 from evener.solving.trials import Trial, Trials
 
@@ -30,6 +32,12 @@ Progress = Callable[[str, float], None]
 ITERATIONS = 1000  # that money and energy are counted for
 HOUR = 3600.0
 NEARLY = 1.1  # times the least seconds: the knee is where fewest devices are this near
+AT_SPEEDS = (
+    "METIS with speeds",
+    "plain plan",
+    "plain plan, mapped",
+    "slabs",
+)  # plans of all devices
 SAME = 1.002  # times the least seconds: as fast, with fewer devices
 
 
@@ -71,10 +79,28 @@ def advise(
         exhaustive=found.exhaustive,
         progress=lambda step, done: tell(step, 0.05 + 0.9 * done),
     )
+    solved = None
+    if platform.k > 1:
+        # What `plan` makes of the whole machine, leaving out devices by itself: never worse.
+        tell("planning for all devices", 0.95)
+        try:
+            solved = solve_seconds(graph, platform, options)
+        except InfeasibleError:
+            pass  # not all devices can have a part: sets of fewer were planned
+        else:
+            used = np.flatnonzero(solved.best.used)
+            confirmed = confirmed.also(Trial(used, solved.best.prediction))
     confirmed = _knee_planned(found, confirmed, trials)
-    advice = _advice(platform, trials, found, whole, nodes, confirmed)
+    every = _everyone(solved)
+    advice = _advice(platform, trials, found, whole, nodes, confirmed, every)
     tell("done", 1.0)
     return advice
+
+
+def _everyone(solved: Solved | None) -> float:
+    """Least seconds of the plans at the speeds, which all devices have a part of [s]."""
+    stages = () if solved is None else solved.stages
+    return min((one.seconds or np.inf for one in stages if one.name in AT_SPEEDS), default=np.inf)
 
 
 def _always(found: Found, k: int) -> list[Candidate]:
@@ -108,10 +134,12 @@ def _advice(
     whole: list[Candidate],
     nodes: IntVector | None,
     confirmed: Confirmed,
+    every: float,
 ) -> Advice:
     view = _View(platform, trials, confirmed)
     rows = [view.of_size(one) for one in found.of_each_size()]
-    best = view.of_trial(_fewest(confirmed, platform.k))
+    best = view.of_trial(_fewest(confirmed, platform.k, every))
+    rows = [_sooner(row, every) if row.devices.size == platform.k else row for row in rows]
     rows = [best if row.devices.size == best.devices.size else row for row in rows]
     # An estimate never looks better than what was planned, or it would have been planned too.
     rows = [row if row.planned else view.no_better(row, best) for row in rows]
@@ -121,12 +149,29 @@ def _advice(
     return Advice(platform, tuple(rows), tuple(by_node), best, knee, everyone, confirmed.complete)
 
 
-def _fewest(confirmed: Confirmed, k: int) -> Trial:
+def _fewest(confirmed: Confirmed, k: int, every: float) -> Trial:
     """The fewest devices as fast as the best but for what nobody could measure, or as all are."""
-    full = min((t.seconds for t in confirmed.trials if t.devices.size == k), default=np.inf)
+    full = min((t.seconds for t in confirmed.trials if t.devices.size == k), default=every)
+    full = min(full, every)
     enough = min(SAME * confirmed.best.seconds, max(full, confirmed.best.seconds))
     as_fast = [trial for trial in confirmed.trials if trial.seconds <= enough]
     return min(as_fast, key=lambda one: (one.devices.size, one.seconds))
+
+
+def _sooner(row: Choice, seconds: float) -> Choice:
+    """The row of a set that another plan is known for, if that is faster."""
+    if not seconds < row.seconds:
+        return row
+    share = seconds / row.seconds
+    return replace(
+        row,
+        seconds=seconds,
+        planned=True,
+        speed_up=row.speed_up / share,
+        efficiency=row.efficiency / share,
+        cost=None if row.cost is None else row.cost * share,
+        energy=None if row.energy is None else row.energy * share,
+    )
 
 
 class _View:

@@ -52,6 +52,10 @@ class Confirmed:
             self.complete,
         )
 
+    def also(self, trial: Trial) -> Confirmed:
+        """The same, and the trial of a set that no estimate led to."""
+        return Confirmed((*self.trials, trial), self.sizes, self.ratios, self.complete)
+
     def corrected(self, one: Candidate) -> float:
         """What a plan of this set is likely to take [s]."""
         return one.seconds * _correction(one.devices.size, self.sizes, self.ratios)
