@@ -18,12 +18,16 @@ FILES_PAGE = PAGE.parent / "real_inputs.md"
 PREDICTION_PAGE = PAGE.parent.parent / "prediction.md"
 REBALANCING_PAGE = HERE.parent / "docs" / "rebalancing.md"
 
+ADVISING_PAGE = HERE.parent / "docs" / "advising.md"
+
 
 def main():
     PAGE.write_text(updated(PAGE.read_text()))
     REBALANCING_PAGE.write_text(updated(REBALANCING_PAGE.read_text(), REBALANCING_TABLES))
     FILES_PAGE.write_text(updated(FILES_PAGE.read_text(), FILE_TABLES))
     PREDICTION_PAGE.write_text(updated(PREDICTION_PAGE.read_text(), PREDICTION_TABLES))
+
+    ADVISING_PAGE.write_text(updated(ADVISING_PAGE.read_text(), ADVISING_TABLES))
 
 
 def updated(page, tables=None):
@@ -71,6 +75,11 @@ def rebalancing(lines):
 def seconds(lines):
     """As `seconds.py --table` prints it."""
     return script("seconds").table(lines)
+
+
+def advise(lines):
+    """As `advise.py --table` prints it."""
+    return script("advise").table(lines)
 
 
 def script(name):
@@ -434,6 +443,7 @@ TABLES = {
 
 FILE_TABLES = {"real_inputs": real_files}
 PREDICTION_TABLES = {"simulated": simulated}
+ADVISING_TABLES = {"advise": advise}
 REBALANCING_TABLES = {"rebalancing": rebalancing}
 
 if __name__ == "__main__":

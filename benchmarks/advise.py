@@ -1,0 +1,136 @@
+"""The best set of devices beside all of them, where communication is heavy.
+
+    python benchmarks/advise.py [--only TEXT,...] [--preset default] [--seed 2026]
+    python benchmarks/advise.py --table      # what the result file says
+
+Meshes, machines and kernels of benchmarks/seconds.py; real meshes come from EVENER_DATA. `all` is
+the least predicted makespan of any plan known in which every device has a block: ours for that
+set, METIS with speeds as targets, the plain plan and slabs. `ratio` is the best set's to it; `plan`
+what `evener plan`, which chooses devices by itself, takes of it. `share`: of communication in
+METIS's plan, as there. What is in the result file is not measured again.
+"""
+
+import argparse
+import importlib.util
+import json
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+import evener as ev
+from evener import metrics
+from evener.partitioning.registry import partition_with
+from evener.partitioning.requests import Request
+from evener.partitions import Partition
+from evener.solving.loop import solve_seconds
+from evener.workloads import WEIGHTS
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "advise.jsonl"
+MESHES = ("fe_body", "heatexch", "delaunay18", "rgg3d18")
+CELLS = (("gpu4", "light"), ("gpu4", "spmv"), ("gpu4", "spmm8"), ("topo1", "light"),
+         ("topo1", "spmv"),         ("mix22", "spmv"), ("mix22", "spmm8"))  # fmt: skip
+HEAVY = 0.45
+
+
+def main():
+    args = arguments()
+    if not args.table:
+        measure(args)
+    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+
+
+def arguments():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--only", type=lambda text: text.split(","), default=[])
+    parser.add_argument("--preset", default="default")
+    parser.add_argument("--seed", type=int, default=2026, help="of the meshes")
+    parser.add_argument("--table", action="store_true", help="only print what was measured")
+    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
+    return parser.parse_args()
+
+
+def measure(args):
+    grid = seconds_benchmark()
+    args.output.parent.mkdir(exist_ok=True)
+    args.output.touch()
+    done = {json.loads(line)["cell"] for line in args.output.read_text().splitlines()}
+    for mesh in MESHES:
+        for machine, kernel in CELLS:
+            cell = f"{mesh} {machine} {kernel} {args.preset}"
+            if cell in done or not all(word in cell for word in args.only):
+                continue
+            graph = grid.instance(mesh, args.seed)
+            if graph is None:
+                print(f"left out: {mesh} is not in EVENER_DATA")
+                break
+            line = {"cell": cell} | one_cell(grid, graph, machine, kernel, args.preset)
+            with args.output.open("a") as file:
+                file.write(json.dumps(line) + "\n")
+
+
+def seconds_benchmark():
+    """The benchmark of plans for seconds, whose machines these are."""
+    spec = importlib.util.spec_from_file_location("seconds", HERE / "seconds.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def one_cell(grid, graph, machine, kernel, preset):
+    platform = grid.machine(machine, graph, kernel)
+    workload = replace(WEIGHTS, name=kernel, bytes_per_value=grid.KERNELS[kernel][2])
+    options = ev.PlanOptions(preset=preset, workload=workload, threads=1)
+    began = time.process_time()
+    advice = ev.advise(graph, platform, options)
+    spent = time.process_time() - began
+    solved = solve_seconds(graph, platform, options)
+    rivals = [one.seconds for one in solved.stages if one.name in RIVALS]
+    every = min([advice.everyone.seconds, *rivals])
+    metis, share = of_metis(graph, platform, workload)
+    return {
+        "share": share,
+        "devices": platform.k,
+        "used": int(advice.best.devices.size),
+        "ratio": advice.best.seconds / every,
+        "plan": solved.best.seconds / every,
+        "of_metis": advice.best.seconds / metis,
+        "verdict": advice.verdict(),
+        "planned": sum(one.planned for one in advice.choices),
+        "complete": advice.complete,
+        "cpu_s": round(spent, 2),
+    }
+
+
+def of_metis(graph, platform, workload):
+    """Predicted seconds of METIS with speeds, and the share of exchange of its last device."""
+    request = Request(platform.speeds, 0.03, ev.PlanOptions().seed)
+    part = Partition(partition_with("metis", graph, request).part, platform.k)
+    base = metrics.predicted_seconds(graph, part, platform, workload)
+    last = base.bottleneck
+    return base.makespan, float(base.communicate[last] / base.seconds[last])
+
+
+RIVALS = ("METIS with speeds", "plain plan", "plain plan, mapped", "slabs")
+
+
+def table(lines):
+    """Ratios of the best set to all devices, and their geometric mean where heavy."""
+    rows = ["| mesh, machine, kernel | share | used | best / all | plan / all | CPU s |",
+            "| --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    rows += [
+        f"| {line['cell']} | {line['share']:.2f} | {line['used']} of {line['devices']} "
+        f"| {line['ratio']:.3f} | {line['plan']:.3f} | {line['cpu_s']:.1f} |"
+        for line in lines
+    ]
+    heavy = [line["ratio"] for line in lines if line["share"] > HEAVY]
+    if heavy:
+        rows.append(f"| geometric mean of {len(heavy)} heavy ones | | | "
+                    f"{np.exp(np.mean(np.log(heavy))):.3f} | | |")  # fmt: skip
+    return "\n".join(rows)
+
+
+if __name__ == "__main__":
+    main()
