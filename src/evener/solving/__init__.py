@@ -6,6 +6,7 @@ slabs.py        blocks side by side along one line, with two neighbours each
 starts.py       which devices, and loads that hold an estimated halo
 halos.py        what a device exchanges by its load alone: the surface law
 sizes.py        loads at which computing and exchanging end at one time
+ordering.py     the graph with neighbours near each other in memory
 placing.py      blocks that change places among devices alike
 judging.py      the task, its limits, and the seconds of a candidate
 efforts.py      how much is tried, by preset
