@@ -117,11 +117,12 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
     graph, part, platform, workload, rng = random_case(seed, n, k)
     work = workload.work(graph)
     books = books_of(graph, part, work, costs_of(platform, workload))
-    model = books.prices.model(float(rng.integers(1, 5)), books.ledger.sent)
+    worth = rng.uniform(0.1, 10, k)
+    model = books.prices.model(float(rng.integers(1, 5)), books.ledger.sent, worth)
     total, doublings = books.totals, 2
     reference = kernels._reprice(books.ledger, model, total)
     for b in range(k):
-        total.powered[b] = (total.seconds[b] / reference) ** 2**doublings
+        total.powered[b] = worth[b] * (total.seconds[b] / reference) ** 2**doublings
     for v in rng.permutation(n)[:6]:
         args = (books.ledger, model, total, books.bounds, int(v))
         np.testing.assert_allclose(
@@ -133,7 +134,8 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
             moved = books.part.copy()
             moved[v] = q
             now = slow_seconds(model, graph, moved, work)
-            least[q] = float(((now / reference) ** 2**doublings).sum() - total.powered.sum())
+            powered = worth * (now / reference) ** 2**doublings
+            least[q] = float(powered.sum() - total.powered.sum())
         least.pop(int(books.part[v]), None)
         if total.size[books.part[v]] == 1 or not least:
             assert to == -1
@@ -253,3 +255,14 @@ def test_nothing_to_do() -> None:
     alone = Graph(np.zeros(2, np.int64), np.empty(0, np.int32))
     found, seconds = refine_seconds(alone, np.ones(1, np.int32), np.full(1, 3.0), costs)
     assert found.tolist() == [1] and seconds.tolist() == [0.0, 3.0]
+
+
+def test_unlike_devices_are_evened_out_to_the_last_unit() -> None:
+    """Where exchange is next to free, as whole units allow: 2 x 674 + 6 x 42 = 1,600."""
+    graph = grid(40)
+    speeds = [16e6, 16e6, 1e6, 1e6, 1e6, 1e6, 1e6, 1e6]
+    devices = tuple(Device(f"d{i}", s) for i, s in enumerate(speeds))
+    platform = Platform(devices, levels=(PlatformLevel("net", Link(1e-12, 1e-15)),))
+    part = np.repeat(np.arange(8), [660, 661, 40, 44, 50, 48, 47, 50]).astype(np.int32)
+    _, seconds = refine_seconds(graph, part, np.ones(graph.n), costs_of(platform))
+    assert seconds.max() == pytest.approx(674 / 16e6, rel=1e-4)

@@ -13,6 +13,7 @@ from evener.generating.platforms import tree
 from evener.models import Constant
 from evener.platforms import Device, Level, Link, Platform
 from evener.samples import DeviceSpeeds, Sample
+from evener.solving.efforts import ALIKE
 from evener.solving.halos import HaloLaw, law_of_blocks, surface_of
 from evener.solving.judging import Task
 from evener.solving.sizes import even_sizes
@@ -51,7 +52,7 @@ def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
     assert plan.certificate.all_hold
     steps = {one.name: one.seconds for one in plan.stages}
     assert plan.prediction.makespan <= min(steps["METIS with speeds"], steps["plain plan"])
-    assert plan.prediction.makespan == plan.stages[-1].seconds == min(steps.values())
+    assert plan.prediction.makespan == plan.stages[-1].seconds <= ALIKE * min(steps.values())
     again = metrics.predicted_seconds(graph, plan.partition, CLUSTER, work)
     assert again.makespan == plan.prediction.makespan
     assert np.allclose(plan.certificate.contract.targets, plan.certificate.weights)

@@ -1,7 +1,7 @@
 """Refinement for seconds: moves boundary vertices until the slowest block gets no faster.
 
-Greedy sweeps lower the sum of seconds**p with rising p: first all blocks count, then only the
-slowest. Chains of moves follow, each taken back to its best point. High powers put the longest
+Greedy sweeps lower the sum of worth x seconds**p with rising p: first all blocks count, then only
+the slowest. Chains of moves follow, each taken back to its best point. High powers put the longest
 times in order, so that many equally slow blocks do not stop it. Messages of few values count in
 proportion at first, so that it is worth making them smaller until they are gone.
 """
@@ -26,6 +26,7 @@ from evener.partitions import RELATIVE_SLACK
 
 SMALL = 1 << 16  # adjacency entries up to which all graphs are searched as long
 GREEDY = -1e-12  # of the sum of powers: what a lone move must win
+ALIKE = 1e-12  # of the longest seconds: times that differ by rounding
 BOLD = 1.0  # what a chain may lose on its way: the share of a block that is slowest
 
 
@@ -123,7 +124,7 @@ def refine_by(
         share = task.share / sum(one.share for one in effort.rounds[number:])
         looks -= _searched(books, task, int(share * looks), seed + number)
         seconds = books.seconds()
-        if seconds.max() < least.max():
+        if _sooner(seconds, least):
             best, least = books.part.copy(), seconds
     if best is part:
         return part, least
@@ -131,12 +132,21 @@ def refine_by(
     return (best, exact)
 
 
+def _sooner(seconds: FloatArray, least: FloatArray) -> bool:
+    """Whether the slowest takes less, or the next slowest, where those before take as long."""
+    ours, theirs = np.sort(seconds)[::-1], np.sort(least)[::-1]
+    apart = np.flatnonzero(np.abs(ours - theirs) > ALIKE * theirs[0])
+    return bool(apart.size and ours[apart[0]] < theirs[apart[0]])
+
+
 def _searched(books: Books, task: Round, most_looks: int, seed: int) -> int:
     """Search as one round says; return how much it looked at."""
     looks, last = 0, np.inf
     shared = books.prices.costs.shared_beta.size > 0
     for turn in range(task.sweeps if task.depth == 1 else 1):
-        model = books.prices.model(task.smooth, books.ledger.sent if shared else None)
+        model = books.prices.model(
+            task.smooth, books.ledger.sent if shared else None, books.worth()
+        )
         seeds = np.flatnonzero(books.flag).astype(np.int32)
         if task.depth > 1:
             shuffle(seeds, seed)

@@ -18,6 +18,9 @@ from evener.partitioning.seconds_kernels import Bounds, Desk, Model, Totals
 from evener.partitioning.volumes import open_ledger
 from evener.partitioning.volumes_kernels import Ledger
 
+SLOW = 0.5  # of the longest seconds: blocks that take more tell what counts
+NEXT_TO_NOTHING = 1e-6  # of the mean load: what an empty block is said to hold
+
 
 @dataclass(frozen=True, eq=False)
 class Prices:
@@ -50,13 +53,21 @@ class Prices:
         pair = np.repeat(np.arange(costs.k**2), np.diff(costs.route_start))
         return pair, pair // costs.k
 
-    def model(self, smooth: float = 1.0, sent: npt.NDArray[np.int32] | None = None) -> Model:
-        """Return what kernels price moves by; sent (k, k): with what shared links hold up now."""
+    def model(
+        self,
+        smooth: float = 1.0,
+        sent: npt.NDArray[np.int32] | None = None,
+        worth: FloatArray | None = None,
+    ) -> Model:
+        """Return what kernels price moves by; sent (k, k): with what shared links hold up now;
+        worth (k,): of a second of each device, else all the same.
+        """
         costs = self.costs
         beta = costs.beta if sent is None else self._dearer(sent)
+        worth = np.ones(costs.k) if worth is None else worth
         return Model(
             costs.first, costs.last, costs.knot_load, costs.knot_speed, self.slope, costs.alpha,
-            beta, costs.fixed, float(smooth), bool(costs.overlap),
+            beta, costs.fixed, worth, float(smooth), bool(costs.overlap),
         )  # fmt: skip
 
     def held_up(self, values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
@@ -158,6 +169,23 @@ class Books:
             total = np.maximum(compute - edge, exchange) + edge
         used = (load > 0) | (values > 0).any(axis=1)
         return np.where(used, total + costs.fixed, 0.0)
+
+    def worth(self) -> FloatArray:
+        """(k,) of a second of each device, the geometric mean 1.
+
+        Where blocks compute, moving one unit shortens a slow device's seconds more than it
+        lengthens a fast one's, so that equal seconds are the least sum of powers only if a
+        device's count as many times as it does units in them. Where they exchange, all count
+        alike; in between, by the share of computing of the slower blocks.
+        """
+        costs, seconds = self.prices.costs, self.seconds()
+        if not self.totals.load.any():
+            return np.ones(costs.k)
+        slow = seconds > SLOW * seconds.max()
+        share = costs.compute_seconds(self.totals.load)[slow].sum() / seconds[slow].sum()
+        load = np.maximum(self.totals.load, NEXT_TO_NOTHING * self.totals.load.mean())
+        speed = load / costs.compute_seconds(load)
+        return np.asarray((speed / np.exp(np.log(speed).mean())) ** share)
 
 
 def desk_of(n: int, k: int) -> Desk:

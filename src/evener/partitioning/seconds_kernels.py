@@ -30,8 +30,9 @@ class Model(NamedTuple):
 
     first, last (k,) int64: each device's pieces; left, speed, slope (s,): where each begins
     [units], speed there [units/s] and its slope [1/s]; alpha (k, k) [s], beta (k, k) [s per
-    value]; fixed (k,) [s]; smooth: a message of fewer values counts in proportion, so that it is
-    worth making smaller until it is gone; overlap: exchange goes on beside the interior's compute.
+    value]; fixed (k,) [s]; worth (k,): of a second of each device, relative (Books.worth);
+    smooth: a message of fewer values counts in proportion, so that it is worth making smaller
+    until it is gone; overlap: exchange goes on beside the interior's compute.
     """
 
     first: np.ndarray
@@ -42,6 +43,7 @@ class Model(NamedTuple):
     alpha: np.ndarray
     beta: np.ndarray
     fixed: np.ndarray
+    worth: np.ndarray
     smooth: float
     overlap: bool
 
@@ -135,11 +137,11 @@ def _seconds(overlap, fixed, load, compute, outer, exchange):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _powered(seconds, reference, doublings):
+def _powered(seconds, reference, doublings, worth):
     x = seconds / reference
     for _ in range(doublings):
         x *= x
-    return x
+    return worth * x
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -295,7 +297,7 @@ def _price(
         elif exchange == totals.exchange[b]:
             continue
         seconds = _seconds(model.overlap, model.fixed[b], load, compute, outer, exchange)
-        powered = _powered(seconds, reference, doublings)
+        powered = _powered(seconds, reference, doublings, model.worth[b])
         change += powered - totals.powered[b]
         if store:
             totals.load[b], totals.outer[b], totals.exchange[b] = load, outer, exchange
@@ -405,21 +407,21 @@ def search(
     ledger, model, totals, bounds, doublings, heat, depth, most_lost, n_queued, most_looks, flag,
     desk,
 ):  # fmt: skip
-    """Search from every seed in turn for less sum of seconds**(2**doublings).
+    """Search from every seed in turn for less sum of worth x seconds**(2**doublings).
 
     A chain of up to `depth` moves begins at each seed: the best move of the vertices around it,
-    even at a loss, then the next; those after the best point are taken back. Seeds are
-    desk.queue[:n_queued], then the neighbours of what has moved. Passed over are those at no
-    block of at least `heat` of the longest seconds. flag (n,) is KNOWN, before and after, of all
-    vertices that are or were at a boundary. Ends after most_looks (LOOKS tells what
-    counts); returns (moves kept, looks).
+    even at a loss (of most_lost times its block's worth), then the next; those after the best
+    point are taken back. Seeds are desk.queue[:n_queued], then the neighbours of what has moved.
+    Passed over are those at no block of at least `heat` of the longest seconds. flag (n,) is
+    KNOWN, before and after, of all vertices that are or were at a boundary. Ends after most_looks
+    adjacency entries weighed; returns (moves kept, looks).
     """
     queue, lock, front, keys = desk.queue, desk.lock, desk.front, desk.keys
     moved, came_from = desk.moved, desk.came_from
     reference = _reprice(ledger, model, totals)
     hot = heat * reference
     for b in range(totals.seconds.size):
-        totals.powered[b] = _powered(totals.seconds[b], reference, doublings)
+        totals.powered[b] = _powered(totals.seconds[b], reference, doublings, model.worth[b])
     for i in range(n_queued):
         flag[queue[i]] = WAITING
     head, kept = 0, 0
@@ -432,7 +434,8 @@ def search(
         if not _is_hot(ledger, totals.seconds, v, hot):
             continue
         change, to = consider(ledger, model, totals, bounds, v, -1, reference, doublings, desk)
-        if to < 0 or change > most_lost:
+        bold = most_lost * model.worth[ledger.part[v]]
+        if to < 0 or change > bold:
             continue
         front[0], keys[0] = v, change
         size, n_moved, n_best, gained, best = 1, 0, 0, 0.0, -1e-12
@@ -445,7 +448,7 @@ def search(
                 continue
             size -= 1
             front[i], keys[i] = front[size], keys[size]
-            if to < 0 or gained + change > most_lost:
+            if to < 0 or gained + change > bold:
                 break
             moved[n_moved], came_from[n_moved] = v, ledger.part[v]
             n_moved += 1

@@ -45,6 +45,11 @@ class Candidate:
         """(k,) devices that have anything."""
         return self.sizes > 0
 
+    @property
+    def sent(self) -> int:
+        """Values sent by all devices together per iteration."""
+        return int(self.between.sent.sum())
+
     def stage(self, targets: FloatArray) -> Stage:
         """Return its figures as a step of a plan; targets (k,) [units]: what was aimed at."""
         volumes = metrics.comm_volumes(self.between)
