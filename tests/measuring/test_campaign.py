@@ -42,6 +42,31 @@ def test_or_one_after_the_other():
     assert bench.asked[4] == [None, 10]
 
 
+class KillingBench(EmulatedBench):
+    """Its second device is killed at loads from 40 on, `times` times each."""
+
+    times = 1
+
+    def one(self, model, load):
+        done = sum(row[1] == load for row in self.asked)
+        if model is self.models[1] and load >= 40 and done <= self.times:
+            return Gap(load, "killed", "its process was ended by SIGKILL")
+        return super().one(model, load)
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_who_is_killed_once_tries_again_and_twice_has_no_memory(times):
+    bench = KillingBench([MODELS[0], Constant(100.0)])
+    bench.times = times
+    _, second = campaign(bench, Journal(None, {}))
+    if times == 1:
+        assert second.capacity == math.inf
+        assert [s.load for s in second.samples] == LOADS
+    else:
+        assert second.capacity < 40
+        assert second.gaps[0] == Gap(40, "memory", "its process was ended by SIGKILL, twice")
+
+
 class Killed(BaseException):
     """Ends a campaign at any moment."""
 

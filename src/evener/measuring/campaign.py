@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol
 
 from evener.measuring.checks import Check, odd_load
@@ -170,11 +170,30 @@ def _outcomes(
         return known
     # All of them, so that those still to be measured have the same company as at first.
     asked = [c if load is None else load for load, c in zip(loads, company, strict=True)]
-    for i, outcome in enumerate(bench.measure(asked)):
+    for i, outcome in enumerate(_measured(bench, asked)):
         if outcome is not None and known[i] is None and loads[i] is not None:
             journal.add(bench.names[i], outcome)
             known[i] = outcome
     return known
+
+
+def _measured(bench: Measuring, asked: Sequence[int | None]) -> Sequence[Outcome | None]:
+    """Measure; a process that is killed once may be somebody's doing, one killed twice at the same
+    load has not memory enough.
+    """
+    outcomes = list(bench.measure(asked))
+    killed = [i for i, outcome in enumerate(outcomes) if _is_killed(outcome)]
+    again = bench.measure(asked) if killed else []
+    for i in killed:
+        second = again[i]
+        if isinstance(second, Gap) and _is_killed(second):
+            second = replace(second, kind="memory", message=f"{second.message}, twice")
+        outcomes[i] = second
+    return outcomes
+
+
+def _is_killed(outcome: Outcome | None) -> bool:
+    return isinstance(outcome, Gap) and outcome.kind == "killed"
 
 
 def _fraction(plans: Sequence[LoadPlan]) -> float:

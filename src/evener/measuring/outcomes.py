@@ -88,7 +88,8 @@ class Gap:
     """A load that could not be measured, and why.
 
     kind: "memory" (there was not enough), "raised", "at once", "clock", "lost" (the process
-    that measured is gone) or "stuck" (it could not even be prepared in time).
+    that measured is gone), "killed" (so it is, as the system or a person ends what takes too much
+    memory) or "stuck" (it could not even be prepared in time).
     """
 
     load: float

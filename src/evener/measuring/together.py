@@ -167,8 +167,8 @@ class _Round:
         """Record a process that is gone."""
         worker = self._active.pop(i)
         how, words = worker.death(), worker.last_words()
-        kind = "memory" if "SIGKILL" in how else "lost"
-        if kind == "memory":
+        kind = "killed" if "SIGKILL" in how else "lost"
+        if kind == "killed":
             how += "; the system may have run out of memory"
         self.outcomes[i] = Gap(
             self._load(i), kind, f"its process {how}" + (f"; it said: {words}" if words else "")
