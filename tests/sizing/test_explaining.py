@@ -16,8 +16,8 @@ LATE = Piecewise([1.0, 10.0], [0.05, 5.0])  # 20 s for a unit, 2 s for ten
 @pytest.mark.parametrize(
     ("models", "n", "limits", "reasons"),
     [
-        ([FAST, SLOW], 20, {}, ["ends last", "one unit takes it 10 s; all is done after 2 s"]),
-        ([FAST, FAST], 1, {}, ["ends last", "not needed: all is done after 0.1 s without it"]),
+        ([FAST, SLOW], 20, {}, ["ends last", "one unit takes it 10.0 s; all is done after 2.00 s"]),
+        ([FAST, FAST], 1, {}, ["ends last", "not needed: all is done after 100 ms without it"]),
         ([Constant(10.0, 5.0), FAST], 20, {}, ["full: its capacity", "ends last"]),
         ([Constant(10.0, 0.5), FAST], 20, {}, ["no room for a unit", "ends last"]),
         ([FAST, FAST], 20, {"high": [3, 20]}, ["at its upper limit", "ends last"]),
@@ -25,9 +25,9 @@ LATE = Piecewise([1.0, 10.0], [0.05, 5.0])  # 20 s for a unit, 2 s for ten
         ([FAST, Constant(50.0)], 20, {"low": [18, 1]}, ["ends last", ""]),
         ([FAST, SLOW], 20, {"low": [0, 1]}, ["", "ends last"]),
         ([FAST, SLOW], 20, {"fixed_seconds": [0, 9]},
-         ["ends last", "taking part costs it 9 s; all is done after 2 s"]),
+         ["ends last", "taking part costs it 9.00 s; all is done after 2.00 s"]),
         ([FAST, LATE], 15, {},
-         ["ends last", "its quickest load, 10 units, takes it 2 s; all is done after 1.5 s"]),
+         ["ends last", "its quickest load, 10 units, takes it 2.00 s; all is done after 1.50 s"]),
     ],
 )  # fmt: skip
 def test_reasons(kind, models, n, limits, reasons):
