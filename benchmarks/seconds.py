@@ -1,6 +1,6 @@
 """Predicted seconds per iteration of plans made for seconds, beside METIS with speeds as targets.
 
-    python benchmarks/seconds.py [--only TEXT,...] [--presets fast,default,strong] [--limit S]
+    python benchmarks/seconds.py [--meshes A,B] [--presets fast,default,strong] [--limit S]
     python benchmarks/seconds.py --table      # what the result file says
 
 Seven meshes x three machines, two of them also with cliffs, x three kernels. "gpu4": four nodes of
