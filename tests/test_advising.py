@@ -35,8 +35,8 @@ def test_no_set_of_devices_has_a_better_plan(speeds, alpha):
     platform = machine(speeds, alpha, fixed=1e-6)
     advice = advise(GRAPH, platform, FAST)
     trials = Trials(GRAPH, platform, Workload("weights"), "fast", 7, 2)
-    every = search(trials.estimator, trials.task.costs).all_sets()
-    assert len(every) == 31
+    found = search(trials.estimator, trials.task.costs)
+    every = found.offer((np.arange(1, 32)[:, None] >> np.arange(5)) & 1 == 1)
     plans = [trials.plan(one).seconds for one in every]
     # Plans of twins differ by the partitions they happen to get.
     assert advice.best.seconds <= 1.02 * min(plans)

@@ -79,22 +79,30 @@ def advise(
         exhaustive=found.exhaustive,
         progress=lambda step, done: tell(step, 0.05 + 0.9 * done),
     )
-    solved = None
-    if platform.k > 1:
-        # What `plan` makes of the whole machine, leaving out devices by itself: never worse.
-        tell("planning for all devices", 0.95)
-        try:
-            solved = solve_seconds(graph, platform, options)
-        except InfeasibleError:
-            pass  # not all devices can have a part: sets of fewer were planned
-        else:
-            used = np.flatnonzero(solved.best.used)
-            confirmed = confirmed.also(Trial(used, solved.best.prediction))
+    tell("planning for all devices", 0.95)
+    solved = _solved(graph, platform, options)
+    if solved is not None:
+        used = np.flatnonzero(solved.best.used)
+        confirmed = confirmed.also(Trial(used, solved.best.prediction))
     confirmed = _knee_planned(found, confirmed, trials)
     every = _everyone(solved)
     advice = _advice(platform, trials, found, whole, nodes, confirmed, every)
     tell("done", 1.0)
     return advice
+
+
+def _solved(graph: Graph, platform: Platform, options: PlanOptions) -> Solved | None:
+    """What `plan` makes of the whole machine, leaving out devices by itself; so never worse.
+
+    None of one device, and where no plan begins with all devices, as each cannot have a part:
+    sets of fewer have plans nevertheless.
+    """
+    if platform.k == 1:
+        return None
+    try:
+        return solve_seconds(graph, platform, options)
+    except InfeasibleError:
+        return None
 
 
 def _everyone(solved: Solved | None) -> float:

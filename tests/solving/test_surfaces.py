@@ -9,8 +9,8 @@ from evener.generating.grid import grid as grid_of
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitions import Partition
-from evener.solving.surfaces import Surface, fit_surface
-from tests.assertions import grid, path
+from evener.solving.surfaces import Surface, surface_law
+from tests.assertions import path
 
 
 def blocks_of(graph, targets):
@@ -25,7 +25,7 @@ def blocks_of(graph, targets):
 @pytest.mark.parametrize("targets", [[1] * 2, [1] * 6, [1] * 24, [8, 8, *[1] * 12]])
 def test_halos_and_neighbours_are_near_those_of_real_blocks(make, targets):
     graph = make()
-    surface = fit_surface(graph)
+    surface = surface_law(graph)
     vertices, sent, met = blocks_of(graph, targets)
     assert surface.halos(vertices).sum() == pytest.approx(sent.sum(), rel=0.3)
     assert surface.touching(vertices).mean() == pytest.approx(met.mean(), rel=0.4)
@@ -33,13 +33,13 @@ def test_halos_and_neighbours_are_near_those_of_real_blocks(make, targets):
 
 def test_the_dimension_is_seen_with_coordinates_and_nearly_without():
     flat, deep = delaunay(8000, seed=5), grid_of([20, 20, 20])
-    assert fit_surface(flat).exponent == pytest.approx(1 / 2)
-    assert fit_surface(deep).exponent == pytest.approx(2 / 3)
-    assert fit_surface(flat.with_(coords=None)).exponent == pytest.approx(1 / 2, abs=0.12)
+    assert surface_law(flat).exponent == pytest.approx(1 / 2)
+    assert surface_law(deep).exponent == pytest.approx(2 / 3)
+    assert surface_law(flat.with_(coords=None)).exponent == pytest.approx(1 / 2, abs=0.12)
     # A plane bent in space is still one.
     x, y = flat.coords.T
     bent = flat.with_(coords=np.column_stack([x, y, x * x + y * y]))
-    assert fit_surface(bent).exponent == pytest.approx(1 / 2)
+    assert surface_law(bent).exponent == pytest.approx(1 / 2)
 
 
 def test_two_blocks_send_each_other_the_same_and_one_sends_nothing():
@@ -52,17 +52,8 @@ def test_two_blocks_send_each_other_the_same_and_one_sends_nothing():
     assert not surface.touching(np.array([1000.0, 0.0])).any()
 
 
-def test_the_law_of_a_partition_of_this_graph_needs_no_other(monkeypatch):
-    graph = grid(60, 60)
-    part = partition_with("metis", graph, Request(np.ones(12))).part
-    monkeypatch.setattr("evener.solving.surfaces.partition_with", None)
-    surface = fit_surface(graph, Partition(part, 12))
-    assert surface.exponent == pytest.approx(1 / 2)
-    assert 2 < surface.coefficient < 6  # a square of side a: 4 a vertices
-
-
 @pytest.mark.parametrize("n", [1, 2, 5, 40])
 def test_graphs_without_edges_and_tiny_ones_have_a_law(n):
-    surface = fit_surface(path(n) if n % 2 else path(n).with_(adjncy=[], xadj=np.zeros(n + 1)))
+    surface = surface_law(path(n) if n % 2 else path(n).with_(adjncy=[], xadj=np.zeros(n + 1)))
     halos = surface.halos(np.full(2, n / 2))
     assert np.isfinite(halos).all()

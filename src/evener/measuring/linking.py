@@ -16,7 +16,6 @@ from evener.measuring.pings import ProcessPing, RankPing, ThreadPing, answer
 from evener.running.comm import Comm
 from evener.samples import DeviceSpeeds
 
-BETWEEN = ("cores", "threads", "ranks", "gpu")
 Opened = Callable[[], AbstractContextManager[Kernel]]
 
 
@@ -51,9 +50,9 @@ def measure_links(
 ) -> list[NamedLink]:
     """Measure the links from the first core, or rank, to each other one; then to all at once.
 
-    between: one of BETWEEN. cpus: cores to speak between, or the GPUs' indices for "gpu". comm:
-    for "ranks". On ranks above 0 nothing is returned. Raises UsageError for fewer than two ends,
-    ToolError for a GPU that is not there.
+    between: "cores", "threads", "ranks" or "gpu". cpus: cores to speak between, or the GPUs'
+    indices for "gpu". comm: for "ranks". On ranks above 0 nothing is returned. Raises UsageError
+    for fewer than two ends, ToolError for a GPU that is not there.
     """
     if between == "ranks" and comm.rank > 0:
         answer(comm, max(sizes))

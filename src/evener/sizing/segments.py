@@ -114,11 +114,6 @@ class Segments:
             later = min(later, float(self._times(split, beyond).min()))
         return later
 
-    def is_rising(self) -> bool:
-        """Whether no device takes longer for less: each time is then one size at most."""
-        falls = self._at_last[:-1] > self._at_first[1:]
-        return not bool((self._at_first > self._at_last).any() or falls[follows(self.device)].any())
-
     def _latest(self) -> FloatArray:
         return np.maximum(self._at_first, self._at_last)
 

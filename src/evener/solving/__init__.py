@@ -13,7 +13,6 @@ efforts.py      how much is tried, by preset
 
 Which devices are worth using:
 
-subsets.py      sets of devices worth a plan, the best estimate first
 searching.py    the search for the best sets of each size, by estimates
 found.py        the sets looked at, and the best of each size
 orders.py       kinds and groups of devices, and orders in which to take them

@@ -15,8 +15,6 @@ IntVector = npt.NDArray[np.int64]
 
 ALL_SETS = 10  # devices up to which every set is looked at
 SURELY = 1 - 1e-4  # times another's seconds: less is lost in the precision of estimates
-WORTH_A_PLAN = 1.3  # times the least estimate: beyond, a set is not promising
-OF_A_SIZE = 2  # promising sets of one size
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +29,9 @@ class Candidate:
 class Found:
     """The sets looked at so far, and the best of each size."""
 
-    def __init__(self, estimator: Estimator, machine: Machine, needed: BoolArray | None) -> None:
+    def __init__(self, estimator: Estimator, machine: Machine) -> None:
         self.machine, self.k = machine, estimator.k
         self._estimator = estimator
-        self._needed = np.zeros(self.k, np.bool_) if needed is None else np.asarray(needed)
         self._known: dict[bytes, Candidate] = {}
         self._best: dict[int, Candidate] = {}
 
@@ -44,8 +41,7 @@ class Found:
         return self.k <= ALL_SETS
 
     def offer(self, masks: BoolArray) -> list[Candidate]:
-        """Estimate the sets that masks (s, k) mark, those needed with them; return them."""
-        masks = masks | self._needed
+        """Estimate the sets that masks (s, k) mark; return them."""
         keys = [mask.tobytes() for mask in masks]
         new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
         estimates = self._estimator.of(masks[new])
@@ -68,10 +64,6 @@ class Found:
         best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
         return [one for one in best if np.isfinite(one.seconds)]
 
-    def all_sets(self) -> list[Candidate]:
-        """All sets that were looked at."""
-        return list(self._known.values())
-
     def all_unlike(self) -> list[Candidate]:
         """All sets with room that were looked at, the best estimate first; of twins one."""
         ranked = sorted(
@@ -80,19 +72,6 @@ class Found:
         )
         return list({self._signature(one): one for one in reversed(ranked)}.values())[::-1]
 
-    def promising(self, most: int) -> list[Candidate]:
-        """At most `most` sets near the least estimate, the best first, few of one size."""
-        chosen: list[Candidate] = []
-        per_size: dict[int, int] = {}
-        for one in self.all_unlike():
-            size = one.devices.size
-            if len(chosen) >= most or one.seconds > WORTH_A_PLAN * self.least:
-                break
-            if per_size.get(size, 0) < OF_A_SIZE:
-                per_size[size] = per_size.get(size, 0) + 1
-                chosen.append(one)
-        return chosen
-
     def unlike(self, one: Candidate) -> list[int]:
         """Devices of a set of which none is like another, those of the least load first."""
         load, kind = one.loads[one.devices], self.machine.kinds[one.devices]
@@ -100,8 +79,7 @@ class Found:
         order = np.lexsort((-one.devices, rounded))
         seen: dict[tuple[int, float], int] = {}
         for i in order.tolist():
-            if not self._needed[one.devices[i]]:
-                seen.setdefault((int(kind[i]), float(rounded[i])), int(one.devices[i]))
+            seen.setdefault((int(kind[i]), float(rounded[i])), int(one.devices[i]))
         return list(seen.values())
 
     def unlike_others(self, one: Candidate) -> list[int]:

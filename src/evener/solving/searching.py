@@ -25,9 +25,9 @@ SWAPPED_SIZES, SWAP_ROUNDS, SWAP_CHOICES = 8, 6, 8
 FEW_AT_A_TIME, PARTS = 64, 12  # devices up to which they are left out one by one; else a part
 
 
-def search(estimator: Estimator, costs: Costs, *, needed: BoolArray | None = None) -> Found:
+def search(estimator: Estimator, costs: Costs) -> Found:
     """Look for the best sets of devices of every size."""
-    found = Found(estimator, machine_of(costs, estimator), needed)
+    found = Found(estimator, machine_of(costs, estimator))
     if estimator.k <= ALL_SETS:
         numbers = np.arange(1, 1 << estimator.k)
         found.offer((numbers[:, None] >> np.arange(estimator.k)) & 1 == 1)

@@ -22,7 +22,6 @@ SAMPLE_BLOCKS, SPREAD = 16, 32.0  # of the partition that the law is fitted to: 
 MOST = 0.97  # exponent: at 1 there would be no surface, only volume
 RIM = 0.1  # by which slopes are less than the exponent: the larger a block, the more rim it has
 LEAST_INSIDE = 0.02  # part of all surfaces that lies between blocks
-NARROW = 4.0  # blocks whose sizes differ by less do not tell the exponent
 MANY = 3.0  # times its neighbours a partition must have blocks to tell how many there can be
 LARGE_BLOCKS = 0.3  # power of its surface by which a large block has more neighbours
 
@@ -79,16 +78,8 @@ class Surface:
         return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, LEAST_INSIDE, 1.0)
 
 
-def fit_surface(
-    graph: Graph, partition: Partition | None = None, *, seed: int = 7, threads: int = 1
-) -> Surface:
-    """Return the law of `graph`, by `partition` or by one of unlike blocks made for it; O(n + m).
-
-    Unlike blocks tell the exponent; where a partition has none, coordinates do.
-    """
-    exponent = None if graph.coords is None else _exponent_of(graph.coords)
-    if partition is not None and _tells(graph, partition, exponent):
-        return _fitted(graph, partition, exponent)
+def surface_law(graph: Graph, *, seed: int = 7, threads: int = 1) -> Surface:
+    """Return the law of `graph`, by blocks unlike in size that are made for it; O(n + m)."""
     blocks = min(SAMPLE_BLOCKS, graph.n // 8)
     if blocks < 2:
         return Surface(graph.n, 1.0, 0.0, float(max(graph.n - 1, 1)))
@@ -96,14 +87,7 @@ def fit_surface(
     request = Request(targets, seed=seed, threads=threads, preset="fast")
     light = graph if graph.vwgt is None else graph.with_(vwgt=None)
     part = partition_with("metis", light, request).part
-    return _fitted(graph, Partition(part, blocks), None)
-
-
-def _exponent_of(coords: FloatArray) -> float:
-    """(d - 1) / d, d being the directions in which the points spread."""
-    spread = np.linalg.svd(np.cov(coords.T), compute_uv=False)
-    d = max(int((spread > 1e-9 * spread.max()).sum()), 1) if spread.max() > 0 else 1
-    return (d - 1) / d
+    return _fitted(graph, Partition(part, blocks))
 
 
 def _nearest_exponent(slope: float, coords: FloatArray | None) -> float:
@@ -114,15 +98,7 @@ def _nearest_exponent(slope: float, coords: FloatArray | None) -> float:
     return whole[int(np.argmin([abs(exponent - slope) for exponent in whole]))]
 
 
-def _tells(graph: Graph, partition: Partition, exponent: float | None) -> bool:
-    """Whether a partition's blocks are many, and where need be unlike enough, to fit the law."""
-    vertices = metrics.block_sizes(partition)
-    own = vertices[vertices > 0]
-    enough = own.size >= 4 and own.max() < 0.9 * graph.n
-    return bool(enough and (exponent is not None or own.max() >= NARROW * own.min()))
-
-
-def _fitted(graph: Graph, partition: Partition, exponent: float | None) -> Surface:
+def _fitted(graph: Graph, partition: Partition) -> Surface:
     between = metrics.quotient(graph, partition)
     vertices = metrics.block_sizes(partition).astype(np.float64)
     both = np.bincount(between.block, between.sent + between.received, partition.k)
@@ -130,10 +106,9 @@ def _fitted(graph: Graph, partition: Partition, exponent: float | None) -> Surfa
     own = (vertices > 0) & (both > 0)
     if own.sum() < 2:
         return Surface(graph.n, 0.0, 0.0, 1.0)  # nothing hangs together: nothing is sent
-    if exponent is None:
-        x, y = np.log(vertices[own]), np.log(both[own])
-        slope = float(np.polyfit(x, y, 1)[0]) if np.ptp(x) > 0 else MOST
-        exponent = _nearest_exponent(slope + RIM, graph.coords)
+    x, y = np.log(vertices[own]), np.log(both[own])
+    slope = float(np.polyfit(x, y, 1)[0]) if np.ptp(x) > 0 else MOST
+    exponent = _nearest_exponent(slope + RIM, graph.coords)
     unit = Surface(graph.n, 1.0, exponent, 1.0)
     per_unit = unit.halos(np.where(own, vertices, 0.0))
     coefficient = float(np.median(0.5 * both[own] / np.maximum(per_unit[own], 1e-12)))

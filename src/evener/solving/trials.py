@@ -28,7 +28,7 @@ from evener.solving.judging import Candidate as Blocks
 from evener.solving.judging import Part, Task
 from evener.solving.placing import Places
 from evener.solving.slabs import Slabs
-from evener.solving.surfaces import fit_surface
+from evener.solving.surfaces import surface_law
 from evener.workloads import Workload
 
 IntVector = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class Trials:
     @cached_property
     def estimator(self) -> Estimator:
         """What ranks sets."""
-        surface = fit_surface(self.task.weighted, seed=self.seed, threads=self.threads)
+        surface = surface_law(self.task.weighted, seed=self.seed, threads=self.threads)
         return Estimator(surface, self.task.costs, self.task.load, self.task.room)
 
     @cached_property

@@ -4,12 +4,10 @@ import numpy as np
 import pytest
 
 from evener.costs import costs_of
-from evener.generating.delaunay import delaunay
 from evener.platforms import Device, Level, Link, Platform
 from evener.samples import DeviceSpeeds, Sample
 from evener.solving.estimates import Estimator
 from evener.solving.searching import search
-from evener.solving.subsets import estimate_seconds, promising_subsets
 from evener.solving.surfaces import Surface
 from evener.workloads import Workload
 
@@ -79,37 +77,28 @@ def test_sets_that_cannot_hold_the_work_take_forever():
     assert (found.loads[-1] <= [4000, 4000, 9000]).all()
 
 
+def searched(platform, surface=PLANE):
+    costs = costs_of(platform)
+    return search(Estimator(surface, costs, surface.n), costs)
+
+
 def test_dear_messages_leave_the_fastest_device_alone():
-    graph = delaunay(2000, seed=5)
-    chosen = promising_subsets(graph, costs_of(machine([1e6, 4e6, 2e6], 1.0)))
-    assert chosen[0].tolist() == [1]
-    assert chosen[-1].tolist() == [0, 1, 2]  # all of them are always among the sets
+    found = searched(machine([1e6, 4e6, 2e6], 1.0)).all_unlike()
+    assert found[0].devices.tolist() == [1]
+    assert len(found) == 7
 
 
 def test_free_messages_use_everyone():
-    graph = delaunay(2000, seed=5)
-    chosen = promising_subsets(graph, costs_of(machine(np.full(12, 1e6), 0.0, 0.0)))
-    assert chosen[0].tolist() == list(range(12))
+    assert searched(machine(np.full(12, 1e6), 0.0, 0.0)).all_unlike()[0].devices.size == 12
 
 
 @pytest.mark.parametrize("k", [1, 2, 10, 11, 40])
-def test_equal_devices_are_looked_at_once(k):
-    surface = Surface(100_000, 4.0, 0.5, 6.0)
-    costs = costs_of(machine(np.full(k, 1e6), 1e-5, nodes=2))
-    found = search(Estimator(surface, costs, surface.n), costs)
-    promising = found.promising(30)
-    sizes = [one.devices.size for one in promising]
-    assert all(sizes.count(size) <= 2 for size in sizes)
-    assert [one.devices.size for one in found.of_each_size()] == list(range(1, k + 1))
-    assert promising[0].seconds == min(one.seconds for one in found.of_each_size())
-
-
-def test_devices_that_are_needed_are_in_every_set():
-    graph = delaunay(2000, seed=5)
-    needed = np.array([True, False, False])
-    chosen = promising_subsets(graph, costs_of(machine([1e6, 4e6, 2e6], 1.0)), needed=needed)
-    assert chosen[0].tolist() == [0]
-    assert all(0 in one for one in chosen)
+def test_every_size_is_looked_at_and_of_twins_one(k):
+    found = searched(machine(np.full(k, 1e6), 1e-5, nodes=2), Surface(100_000, 4.0, 0.5, 6.0))
+    every = found.of_each_size()
+    assert [one.devices.size for one in every] == list(range(1, k + 1))
+    assert found.all_unlike()[0].seconds == min(one.seconds for one in every)
+    assert len(found.all_unlike()) <= k * k // 2 + 1  # of two nodes, so many of each
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -121,25 +110,13 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     estimator = Estimator(PLANE, costs, PLANE.n)
     every = search(estimator, costs)
     monkeypatch.setattr("evener.solving.searching.ALL_SETS", 1)
-    searched = search(estimator, costs)
-    assert searched.least == pytest.approx(every.least, rel=5e-3)
-    assert len(searched.of_each_size()) == 10
+    some = search(estimator, costs)
+    assert some.least == pytest.approx(every.least, rel=5e-3)
+    assert len(some.of_each_size()) == 10
 
 
 def test_a_device_a_thousand_times_faster_among_many():
     surface = Surface(1 << 15, 4.0, 0.5, 6.0)
-    costs = costs_of(machine(np.r_[np.full(499, 1e8), 1e11], 2e-6, nodes=25))
-    found = search(Estimator(surface, costs, surface.n), costs)
-    assert found.promising(1)[0].devices.tolist() == [499]
+    found = searched(machine(np.r_[np.full(499, 1e8), 1e11], 2e-6, nodes=25), surface)
+    assert found.all_unlike()[0].devices.tolist() == [499]
     assert found.of_each_size()[-1].devices.size == 500
-
-
-def test_an_estimate_of_one_set_and_its_loads():
-    graph = delaunay(2000, seed=5)
-    costs = costs_of(machine([1e6, 4e6, 2e6]))
-    seconds, loads = estimate_seconds(graph, costs, [0, 2])
-    assert loads[1] == 0
-    assert loads.sum() == pytest.approx(2000)
-    assert seconds > 2000 / 3e6
-    again, _ = estimate_seconds(graph, costs, [0, 2])
-    assert again == seconds
