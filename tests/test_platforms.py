@@ -28,6 +28,13 @@ def tree(*places, levels=("cluster", "node")):
     )
 
 
+def test_costs_are_real_numbers_also_where_nothing_costs():
+    """Kernels are compiled anew for every other type."""
+    whole = Platform((Device("a", 1.0), Device("b", 1.0)), (Level("here", Link(1, 2)),))
+    for platform in (Platform.flat([1.0, 2.0]), whole):
+        assert [cost.dtype for cost in all_costs(platform)] == [np.float64, np.float64]
+
+
 def test_two_devices_use_the_link_of_the_deepest_level_they_share():
     platform = tree("n0", "n0", "n1", "")
     alpha, beta = all_costs(platform)

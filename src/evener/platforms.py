@@ -251,7 +251,8 @@ class Platform:
         if self.connections:
             alpha, beta = self._routed(p, q, self.network.costs.T, (np.add, np.maximum))
             return alpha, beta
-        costs = np.array([[level.link.alpha, level.link.beta] for level in self.levels] + [[0, 0]])
+        links = [[level.link.alpha, level.link.beta] for level in self.levels]
+        costs = np.array([*links, [0, 0]], np.float64)
         level = self.shared_level(p, q)
         return costs[level, 0], costs[level, 1]
 

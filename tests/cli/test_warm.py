@@ -9,7 +9,6 @@ import pytest
 
 from evener.cli.warm import _whose
 from evener.warming import warm as module
-from tests.assertions import run_evener
 
 
 def test_all_is_said(evener, monkeypatch):
@@ -64,9 +63,10 @@ def test_where_the_package_cannot_be_written_the_users_cache_is_named(tmp_path):
 
 
 @pytest.mark.slow
-def test_a_process_of_its_own(tmp_path):
-    said = run_evener("warm", "--json", timeout=280)
-    assert said.returncode == 0, said.stderr
-    again = json.loads(run_evener("warm", "--json", timeout=280).stdout)
+def test_what_was_compiled_once_is_not_compiled_again(evener, monkeypatch):
+    """With one piece; tests/warming rehearses all of them."""
+    monkeypatch.setattr(module, "REHEARSALS", {"building": None})
+    assert evener("warm", "--processes", 2).code == 0
+    again = json.loads(evener("warm", "--processes", 2, "--json").out)
     assert again["compiled"] == []
     assert again["kernels"] > 100

@@ -65,9 +65,8 @@ def _nearest(
     np.fill_diagonal(joined, False)
     u, v = np.nonzero(joined)
     least = distances[distances > 0].min(initial=1.0)
-    return (
-        np.searchsorted(u, np.arange(k + 1)), v, 1.0 / np.maximum(distances[u, v], least)
-    )  # fmt: skip
+    closeness = 1.0 / np.maximum(distances[u, v], least)
+    return np.searchsorted(u, np.arange(k + 1)), np.ascontiguousarray(v), closeness
 
 
 def _halved(
