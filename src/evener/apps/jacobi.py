@@ -44,7 +44,8 @@ class JacobiRun:
     """x (n,), after how many iterations, the last change; and for each iteration sizes and times.
 
     change: the largest in x in the last iteration. sizes, seconds: (iterations, p). moved: rows
-    that went to another rank, in all.
+    that went to another rank, in all. took [s]: all of it on rank 0's clock, moves and waits
+    included, from when rows were in place.
     """
 
     x: FloatArray
@@ -53,6 +54,7 @@ class JacobiRun:
     sizes: IntArray
     seconds: FloatArray
     moved: int
+    took: float
 
 
 @dataclass
@@ -85,9 +87,30 @@ def run(
     starts = starts_of(own)
     first = int(starts[comm.rank])
     given = rows_of(first, int(starts[comm.rank + 1]))
-    A, b = (HeldRows(rows, first, room=balancer is not None) for rows in given)
-    del given  # where there is room, these are copies
-    x, history, change = np.zeros(int(own.sum())), _History(), np.inf
+    A, b = (HeldRows(comm, rows, own, ready=balancer is not None) for rows in given)
+    del given  # where they may move, these are copies
+    result = iterate(
+        comm, A, b, balancer, machine=machine, tolerance=tolerance, iterations=iterations
+    )
+    A.free()
+    b.free()
+    return result
+
+
+def iterate(
+    comm: Comm,
+    A: HeldRows,
+    b: HeldRows,
+    balancer: Observer | None = None,
+    *,
+    machine: EmulatedMachine | None = None,
+    tolerance: float = 1e-12,
+    iterations: int = 1000,
+) -> JacobiRun:
+    """As `run`, of rows (n,) that are held already, by the same sizes, and stay so."""
+    own, x, history, change = A.sizes, np.zeros(int(A.sizes.sum())), _History(), np.inf
+    comm.barrier()
+    started = time.perf_counter()
     for _ in range(iterations):
         begin = time.perf_counter()
         mine = _sweep(A.rows, b.rows, x, A.first)
@@ -101,14 +124,14 @@ def run(
         if decided is not None:
             begin = time.perf_counter()
             for held in (A, b):
-                held.move(comm, own, decided)
-            comm.barrier()
+                held.move(decided)
             if comm.rank == 0 and machine is None and isinstance(balancer, Pays):
                 balancer.moved(time.perf_counter() - begin)
             own = decided
-    history = comm.bcast(history)
+    took = time.perf_counter() - started
+    history, took = comm.bcast((history, took))
     all_sizes, all_seconds = np.array(history.sizes), np.array(history.seconds)
-    return JacobiRun(x, len(all_sizes), change, all_sizes, all_seconds, history.moved)
+    return JacobiRun(x, len(all_sizes), change, all_sizes, all_seconds, history.moved, took)
 
 
 def verify(A: FloatArray, b: FloatArray, result: JacobiRun, tolerance: float = 1e-9) -> bool:

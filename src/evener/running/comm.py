@@ -5,17 +5,16 @@ The only file that imports mpi4py.
 
 from __future__ import annotations
 
-import queue
 import sys
 import threading
 import time
 import traceback
-from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from evener.errors import ToolError, UsageError
-from evener.running.swaps import Buffers, MpiSwap, Swap, ThreadSwap
+from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
+from evener.running.swaps import Buffers, Mail, MpiSwap, Swap, ThreadSwap
 
 T = TypeVar("T")
 PATIENCE = 600.0  # seconds a thread waits for the others before it gives up
@@ -59,19 +58,25 @@ class Comm(Protocol):
         What rank r has outgoing to q, q has incoming from r, of the same length.
         """
 
+    def beside(self) -> tuple[int, int]:
+        """Return first and end of the ranks in a row, this one among them, of one computer."""
+
+    def memory(self, n_bytes: int) -> Memory | None:
+        """Return memory that the ranks of `beside` have in common; all of these call.
+
+        None where the computer has no room for what processes share: a warning says so.
+        """
+
 
 class _Shared:
     """What the threads of a group have in common: a place for each, and a barrier."""
 
-    def __init__(self, size: int) -> None:
+    def __init__(self, size: int, computers: Sequence[int]) -> None:
+        self.computers = computers
         self.places: list[Any] = [None] * size
         self.barrier = threading.Barrier(size, timeout=PATIENCE)
-        self.mail: defaultdict[tuple[int, int], queue.SimpleQueue[bytes]] = defaultdict(
-            queue.SimpleQueue
-        )
-        self.swaps: defaultdict[tuple[int, int], queue.SimpleQueue[Any]] = defaultdict(
-            queue.SimpleQueue
-        )
+        # Each its own, so that one kind never takes what another was sent.
+        self.bytes, self.swaps, self.memories = Mail(PATIENCE), Mail(PATIENCE), Mail(PATIENCE)
 
 
 class ThreadComm:
@@ -106,30 +111,45 @@ class ThreadComm:
 
     def send(self, data: bytearray | memoryview, to: int) -> None:
         """Send a copy of bytes to one rank."""
-        self._shared.mail[self.rank, to].put(bytes(data))
+        self._shared.bytes.put(self.rank, to, bytes(data))
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
         """Receive bytes; return how many. Raises ToolError where none come."""
-        try:
-            data = self._shared.mail[source, self.rank].get(timeout=PATIENCE)
-        except queue.Empty as error:
-            raise ToolError(f"rank {source} has not sent for {PATIENCE:.0f} s") from error
+        data = self._shared.bytes.take(source, self.rank)
         buffer[: len(data)] = data
         return len(data)
 
     def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
         """Return an exchange that hands copies over."""
-        return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming, PATIENCE)
+        return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming)
+
+    def beside(self) -> tuple[int, int]:
+        """Return first and end of the ranks in a row on what is this thread's computer."""
+        return run_around(self.rank, self._shared.computers)
+
+    def memory(self, n_bytes: int) -> Memory:
+        """Return memory that the ranks of `beside` have in common. ToolError where none comes."""
+        first, end = self.beside()
+        if self.rank != first:
+            found: Memory = self._shared.memories.take(first, self.rank)
+            return found
+        memory = alone(n_bytes)
+        for rank in range(first + 1, end):
+            self._shared.memories.put(first, rank, memory)
+        return memory
 
 
-def run_threads(size: int, work: Callable[[Comm], T]) -> list[T]:
+def run_threads(
+    size: int, work: Callable[[Comm], T], *, computers: Sequence[int] | None = None
+) -> list[T]:
     """Run work(comm) as `size` ranks, each a thread; return what they return, by rank.
 
-    Raises what the first rank that failed has raised; the others are stopped at their next call.
+    computers (size,): which one each rank is thought to be on; None: all on one. Raises what the
+    first rank that failed has raised; the others are stopped at their next call.
     """
     if size < 1:
         raise UsageError(f"at least one rank is needed, not {size}")
-    shared = _Shared(size)
+    shared = _Shared(size, computers or [0] * size)
     results: list[Any] = [None] * size
     failures: list[BaseException] = []
 
@@ -158,18 +178,17 @@ class MpiComm:
     """A communicator of mpi4py; MPI.COMM_WORLD by default. Raises ToolError without mpi4py."""
 
     def __init__(self, comm: Any = None) -> None:
-        if comm is None:
-            try:
-                from mpi4py import MPI
-            except (ImportError, RuntimeError) as error:
-                raise ToolError(
-                    "mpi4py is not installed, or finds no MPI",
-                    hint="python -m pip install 'evener[mpi]'",
-                ) from error
-            comm = MPI.COMM_WORLD
-            self._status = MPI.Status
-        self._comm = comm
-        self.rank, self.size = int(comm.Get_rank()), int(comm.Get_size())
+        try:
+            from mpi4py import MPI
+        except (ImportError, RuntimeError) as error:
+            raise ToolError(
+                "mpi4py is not installed, or finds no MPI",
+                hint="python -m pip install 'evener[mpi]'",
+            ) from error
+        self._mpi: Any = MPI
+        self._comm = MPI.COMM_WORLD if comm is None else comm
+        self.rank, self.size = int(self._comm.Get_rank()), int(self._comm.Get_size())
+        self._neighbours: MpiNeighbours | None = None
 
     def barrier(self) -> None:
         """Wait until all are here."""
@@ -200,13 +219,25 @@ class MpiComm:
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
         """Receive bytes, at most as many as the buffer holds; return how many."""
-        status = self._status()
+        status = self._mpi.Status()
         self._comm.Recv(buffer, source=source, status=status)
         return int(status.Get_count())
 
     def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
         """Return an exchange of persistent requests."""
         return MpiSwap(self._comm, outgoing, incoming)
+
+    def beside(self) -> tuple[int, int]:
+        """Return first and end of the ranks in a row on this computer; all ranks call at first."""
+        if self._neighbours is None:
+            self._neighbours = MpiNeighbours(self._mpi, self._comm)
+        return self._neighbours.first, self._neighbours.end
+
+    def memory(self, n_bytes: int) -> Memory | None:
+        """Return memory in common, a window of MPI, or None; all ranks of `beside` call."""
+        self.beside()
+        assert self._neighbours is not None
+        return self._neighbours.memory(n_bytes)
 
     def __enter__(self) -> Self:
         return self

@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evener.arrays import IntArray
 from evener.running.comm import Comm
+from evener.running.sharing import Memory, alone
 
 Rows = npt.NDArray[Any]
 
@@ -47,54 +48,101 @@ def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) 
 
 
 class HeldRows:
-    """This rank's run of rows of an array, with room around them: moves copy only what moves.
+    """This rank's run of rows of an array, which moves when the sizes of the runs change.
 
-    rows: those it has; first: the number of the first. room: whether to make room at once, for
-    half as many again on both sides; else when it is needed, which copies all. Room that is never
-    used costs no memory on systems that give pages when they are written to.
+    Ranks in a row on one computer keep their rows in memory that they share: between these, rows
+    change hands and nothing is copied. To other computers rows are sent, all pairs at once, into
+    room for half as many again on either side, written to from the start: a page of memory that
+    was never written to takes longer to get than to fill.
+
+    rows: this rank's by `sizes` (p,). ready: take memory now, and copy rows there; else that waits
+    for the first move. Every rank makes one, at the same time. Read: `sizes`; `first`, the number
+    of its first row; `end`.
     """
 
-    def __init__(self, rows: Rows, first: int, *, room: bool = False) -> None:
-        self._buffer, self._offset = np.ascontiguousarray(rows), first
-        self.first, self.end = first, first + len(rows)
-        if room:
-            self._enlarge(self.first, self.end)
+    def __init__(self, comm: Comm, rows: Rows, sizes: IntArray, *, ready: bool = False) -> None:
+        self._comm, self._near = comm, (comm.rank, comm.rank + 1)
+        self._memory: Memory | None = None
+        self._own(sizes)
+        self._buffer, self._offset = np.ascontiguousarray(rows), self.first
+        if ready:
+            self._ready_for(sizes)
 
     @property
     def rows(self) -> Rows:
         """Those it has now; a view, until the next move."""
         return self._buffer[self.first - self._offset : self.end - self._offset]
 
-    def move(self, comm: Comm, old: IntArray, new: IntArray) -> None:
-        """Send and receive what sizes old (p,) have elsewhere than sizes new (p,) do.
+    def move(self, sizes: IntArray) -> None:
+        """Have the rows of other sizes (p,), of the same sum. Every rank calls."""
+        memory = self._ready_for(sizes)
+        exchange = self._comm.swap(self._pieces(sizes, out=True), self._pieces(sizes, out=False))
+        exchange.start()
+        exchange.finish()
+        memory.sync()
+        self._comm.barrier()
+        memory.sync()
+        self._own(sizes)
 
-        Every rank calls. Pairs of ranks take turns in one order, so that none waits for ever.
-        """
-        before, after = starts_of(old), starts_of(new)
-        me = comm.rank
-        self._make_room(int(after[me]), int(after[me + 1]))
-        for source in range(comm.size):
-            for target in range(comm.size):
-                a = int(max(before[source], after[target]))
-                b = int(min(before[source + 1], after[target + 1]))
-                if source == target or a >= b or me not in (source, target):
-                    continue
-                piece = self._buffer[a - self._offset : b - self._offset].data.cast("B")
-                if me == source:
-                    comm.send(piece, target)
-                else:
-                    comm.receive(piece, source)
-        self.first, self.end = int(after[me]), int(after[me + 1])
+    def free(self) -> None:
+        """Give the memory back: every rank calls, and none looks at `rows` again."""
+        if self._memory is not None:
+            self._buffer, self._offset, self.end = self._buffer[:0].copy(), self.first, self.first
+            self._memory.free()
+            self._memory = None
 
-    def _make_room(self, first: int, end: int) -> None:
-        """Have room for rows first:end beside those that are there."""
-        low, high = min(first, self.first), max(end, self.end)
-        if low < self._offset or high > self._offset + len(self._buffer):
-            self._enlarge(low, high)
+    def _own(self, sizes: IntArray) -> None:
+        self.sizes: npt.NDArray[np.int64] = np.array(sizes, np.int64)
+        starts = starts_of(self.sizes)
+        self.first, self.end = (int(x) for x in starts[self._comm.rank : self._comm.rank + 2])
 
-    def _enlarge(self, low: int, high: int) -> None:
+    def _pieces(self, sizes: IntArray, *, out: bool) -> dict[int, Rows]:
+        """Rank -> bytes that it is sent from here, or sends here; of ranks that share no memory."""
+        before, after = starts_of(self.sizes), starts_of(sizes)
+        mine, theirs = (before, after) if out else (after, before)
+        me, (a, b) = self._comm.rank, self._near
+        found = {}
+        for rank in (*range(a), *range(b, self._comm.size)):
+            low, high = max(mine[me], theirs[rank]), min(mine[me + 1], theirs[rank + 1])
+            if low < high:
+                piece = self._buffer[low - self._offset : high - self._offset]
+                found[rank] = piece.reshape(-1).view(np.uint8)
+        return found
+
+    def _ready_for(self, sizes: IntArray) -> Memory:
+        """Have memory for the rows of `sizes`, beside those that are there."""
+        if self._memory is None:
+            self._near = self._comm.beside()
+        low, high = self._span(sizes)
+        inside = self._offset <= low and high <= self._offset + len(self._buffer)
+        return self._memory if self._memory is not None and inside else self._take(sizes)
+
+    def _span(self, sizes: IntArray) -> tuple[int, int]:
+        """Rows that the ranks nearby have between them, now or by `sizes`."""
+        before, after = starts_of(self.sizes), starts_of(sizes)
+        a, b = self._near
+        return int(min(before[a], after[a])), int(max(before[b], after[b]))
+
+    def _take(self, sizes: IntArray) -> Memory:
+        """Take memory with room, together with the ranks nearby, and put this rank's rows there."""
+        starts, (a, b) = starts_of(self.sizes), self._near
+        low, high = self._span(sizes)
         more = (high - low) // 2
-        start = max(low - more, 0)
-        buffer = np.empty((high + more - start, *self._buffer.shape[1:]), self._buffer.dtype)
-        buffer[self.first - start : self.end - start] = self.rows
-        self._buffer, self._offset = buffer, start
+        first, end = max(low - more, 0), min(high + more, int(starts[-1]))
+        shape = (end - first, *self._buffer.shape[1:])
+        n_bytes = int(np.prod(shape)) * self._buffer.itemsize
+        memory = alone(n_bytes) if b - a == 1 else self._comm.memory(n_bytes)
+        if memory is None:  # nobody nearby has got any
+            self._near = (self._comm.rank, self._comm.rank + 1)
+            return self._take(sizes)
+        buffer = memory.data.view(self._buffer.dtype).reshape(shape)
+        buffer[self.first - first : self.end - first] = self.rows
+        if self._comm.rank == a:
+            buffer[: starts[a] - first] = 0
+        if self._comm.rank == b - 1:
+            buffer[starts[b] - first :] = 0
+        old, self._memory = self._memory, memory
+        self._buffer, self._offset = buffer, first
+        if old is not None:
+            old.free()
+        return memory

@@ -8,15 +8,15 @@ from __future__ import annotations
 import queue
 import time
 import weakref
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Protocol
 
-import numpy as np
 import numpy.typing as npt
 
 from evener.errors import ToolError
 
-Buffer = npt.NDArray[np.float64]
+Buffer = npt.NDArray[Any]
 Buffers = Mapping[int, Buffer]
 
 
@@ -33,27 +33,43 @@ class Swap(Protocol):
         """
 
 
+class Mail:
+    """What threads hand to each other: a queue for each pair, so that who sends waits for none."""
+
+    def __init__(self, patience: float) -> None:
+        self._patience = patience  # [s]
+        self._queues: defaultdict[tuple[int, int], queue.SimpleQueue[Any]] = defaultdict(
+            queue.SimpleQueue
+        )
+
+    def put(self, source: int, to: int, value: Any) -> None:
+        """Hand over."""
+        self._queues[source, to].put(value)
+
+    def take(self, source: int, to: int) -> Any:
+        """Return what was handed over, in that order. Raises ToolError where nothing comes."""
+        try:
+            return self._queues[source, to].get(timeout=self._patience)
+        except queue.Empty as error:
+            raise ToolError(f"rank {source} has not sent for {self._patience:.0f} s") from error
+
+
 class ThreadSwap:
     """Between threads: a copy of each buffer is handed over."""
 
-    def __init__(
-        self, rank: int, mail: Any, outgoing: Buffers, incoming: Buffers, patience: float
-    ) -> None:
-        self._rank, self._mail, self._patience = rank, mail, patience
+    def __init__(self, rank: int, mail: Mail, outgoing: Buffers, incoming: Buffers) -> None:
+        self._rank, self._mail = rank, mail
         self._outgoing, self._incoming = outgoing, incoming
 
     def start(self) -> None:
         """Hand over."""
         for to, buffer in self._outgoing.items():
-            self._mail[self._rank, to].put(buffer.copy())
+            self._mail.put(self._rank, to, buffer.copy())
 
     def finish(self, rest: float = 0.0) -> None:  # noqa: ARG002 - threads wait asleep
         """Take what the others have handed over. Raises ToolError where nothing comes."""
         for source, buffer in self._incoming.items():
-            try:
-                buffer[:] = self._mail[source, self._rank].get(timeout=self._patience)
-            except queue.Empty as error:
-                raise ToolError(f"rank {source} has not sent for {self._patience:.0f} s") from error
+            buffer[:] = self._mail.take(source, self._rank)
 
 
 class MpiSwap:
