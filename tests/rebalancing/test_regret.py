@@ -57,6 +57,16 @@ def test_a_mean_begins_anew_where_a_device_changes_and_only_there():
     assert watch.scatter == pytest.approx(0.05, rel=0.5)
 
 
+def test_what_begins_slowly_is_left_out_as_soon_as_there_is_more():
+    watch = Watch(2)
+    seen = np.array([[9.0, 1.0], [3.0, 1.0], [1.0, 1.0], [1.2, 1.0]])
+    means = []
+    for row in seen:
+        watch.see(row)
+        means.append(watch.recent(LONG)[0])
+    assert means == pytest.approx([9.0, 3.0, 1.0, 1.1])
+
+
 def test_a_trend_goes_on_and_a_step_does_not():
     watch = Watch(3)
     for t in range(200):

@@ -21,6 +21,9 @@ BACK = 100  # iterations back, and half of it: where a trend must have been seen
 TREND = 0.07  # least rise or fall of a trend over so many, as a logarithm
 STEADY = 0.25  # the least share of it that each half must have: else it is a step
 AHEAD = 0.15  # the farthest a trend is believed to go on, as a logarithm
+WARMING = (
+    2  # first iterations that no mean counts once there are others: caches are cold, pages new
+)
 MOST = 1e9  # slowness beyond this, or below its inverse, is not told apart
 
 
@@ -53,6 +56,8 @@ class Watch:
         self.count += 1
         self._sums[self.count % KEPT] = before + seen
         self._age, self._last = self._age + 1, seen
+        if self.count <= WARMING + 1:
+            self._age[:] = 1
         self._notice()
 
     def recent(self, window: int) -> FloatArray:
@@ -75,7 +80,7 @@ class Watch:
 
     def _notice(self) -> None:
         """Begin the windows anew of devices whose last times all differ from those before."""
-        if self.count < 2 * LAST:
+        if self.count < WARMING + 2 * LAST:
             return
         earlier = np.clip(self._age - LAST, 1, LONG)
         before = self._mean(LAST, earlier)
