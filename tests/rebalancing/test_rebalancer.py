@@ -20,7 +20,8 @@ from evener.rebalancing.spreads import spread
 GRAPH = grid((40, 40))
 LINKS = (ev.Level("net", ev.Link(1e-6, 1e-9)),)
 PLATFORM = ev.Platform(tuple(ev.Device(f"d{i}", 1e6 * (1 + i % 2)) for i in range(4)), LINKS)
-PLAN = ev.plan(GRAPH, PLATFORM, ev.PlanOptions(threads=1))
+# Compact blocks: slabs in a line, which plans for seconds may be, pass much more on.
+PLAN = ev.plan(GRAPH, PLATFORM, ev.PlanOptions(objective="cut", threads=1))
 
 
 def times_of(rebalancer, factors, graph=GRAPH):
@@ -51,7 +52,7 @@ def test_a_slow_device_gives_and_the_rest_stays_where_it_is(replan, tmp_path):
         after = times_of(rebalancer, factors).max()
         assert after < 0.62 * before
         assert move.saving == pytest.approx(before - after, rel=0.1)
-        assert move.vertices == np.count_nonzero(move.part != PLAN.partition.part) < 0.4 * GRAPH.n
+        assert move.vertices == np.count_nonzero(move.part != PLAN.partition.part) < GRAPH.n / 3
         assert rebalancer.rebuild_seconds < 1e-3
         assert len(played(rebalancer, np.ones(4))) == 1  # and back again
     told = read_decisions(log)
