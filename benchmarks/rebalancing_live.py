@@ -2,12 +2,14 @@
 
     python benchmarks/rebalancing_live.py [--rounds 20] [-o FILE]
 
-Two ranks bound to a core each, iterations of some 20 ms; after a third of them a rival begins on
-the second core, in a session of its own, and stays. In each round, in random order: not moving,
-the best fixed split in hindsight (of the round before), and a RowRebalancer; then without a rival
-not moving and the RowRebalancer. A JSON line a run, then the figures asked: the first move comes
-within 5 iterations; the total is within 10 % of the best fixed split, and at most 2 % worse than
-not moving. Under eight minutes; the cores are to be quiet.
+Two ranks bound to a core each, iterations of some 20 ms; after 40 of 105 a rival begins on the
+second core, in a session of its own, and stays. In each round, in random order: not moving, twice,
+so that it is known how far two runs of one thing differ; the best fixed split in hindsight (of the
+last run that stayed); and a RowRebalancer; then the same without a rival, but for the fixed split.
+A JSON line a run, then the figures asked: the first move comes within 5 iterations; the total is
+within 10 % of the best fixed split, and at most 2 % worse than not moving. "By its own times" is
+free of how runs differ: what the times of that very run, by row, would have summed up to with even
+sizes, or the best fixed ones. Seven minutes; the cores are to be quiet.
 """
 
 import argparse
@@ -16,15 +18,27 @@ import os
 import signal
 import subprocess
 import sys
+from collections import defaultdict
 from contextlib import contextmanager
 from pathlib import Path
+from statistics import median
 
+import numpy as np
 from wall_clock.figures import median_interval
 from wall_clock.launching import core_of, quiet, run_ranks
 
 RESULTS = Path(__file__).parent / "results" / "rebalancing_live.jsonl"
-WAYS = ("never", "fixed", "moves", "quiet", "quiet moves")
+WAYS = ("never", "never again", "fixed", "moves", "quiet", "quiet again", "quiet moves")
 BEGINS = 40
+IN_TIME = 5  # iterations from the rival's first to the first move
+PAIRS = (  # what is asked of which ratio; None: two runs of the same, the noise
+    ("moves", "fixed", 1.10),
+    ("moves", "never", 1.02),
+    ("never again", "never", None),
+    ("quiet moves", "quiet", 1.02),
+    ("quiet again", "quiet", None),
+)
+OWN = (("moves", "fixed", 1.10), ("moves", "even", 1.02), ("quiet moves", "even", 1.02))
 
 # Busy from one signal to the other; ends when the benchmark has, however that came about.
 RIVAL = """
@@ -46,20 +60,18 @@ while os.getppid() == int(sys.argv[2]):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--rows", type=int, default=5000)
+    parser.add_argument("--rows", type=int, default=8000)
     parser.add_argument("--iterations", type=int, default=105)
     parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     with rival_in_waiting() as rival:
         job = {"case": "jacobi", "rows": args.rows, "iterations": args.iterations, "begins": BEGINS,
                "rounds": args.rounds, "ways": WAYS, "rival": rival, "pause": 0.05}  # fmt: skip
-        found = run_ranks(2, "jacobi_ranks", job, timeout=580.0)
-    with args.output.open("w") as file:
-        for number, runs in enumerate(found["rounds"]):
-            for run in runs:
-                file.write(json.dumps({"round": number, **run, "others": quiet()}) + "\n")
-    for line in figures(found["rounds"]):
-        print(line)
+        found = run_ranks(2, "jacobi_ranks", job, timeout=480.0)
+    lines = [{"round": number, **run, "others": quiet()}
+             for number, runs in enumerate(found["rounds"]) for run in runs]  # fmt: skip
+    args.output.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    print(table(lines))
 
 
 @contextmanager
@@ -76,31 +88,63 @@ def rival_in_waiting():
         process.stdout.close()
 
 
-def figures(rounds):
-    """What is asked beside what was found, a line each."""
-    by_way = [{run["way"]: run for run in runs} for runs in rounds]
-    reaction = [reacted(own["moves"]) for own in by_way]
-    late = sum(one is None or one > 5 for one in reaction)
-    yield f"first move after the rival, asked within 5 iterations: {reaction}, later in {late}"
-    for above, below, asked in (
-        ("moves", "fixed", 1.10), ("moves", "never", 1.02), ("quiet moves", "quiet", 1.02),
-    ):  # fmt: skip
-        ratios = [own[above]["seconds"] / own[below]["seconds"] for own in by_way]
-        middle, low, high = median_interval(ratios)
-        over = sum(ratio > asked for ratio in ratios)
-        yield (
-            f"{above} / {below}, asked at most {asked}: median {middle:.3f} "
-            f"({low:.3f} to {high:.3f}), worst {max(ratios):.3f}, above in {over} of {len(ratios)}"
-        )
-    took = [seconds for own in by_way for seconds in own["moves"]["took"]]
-    if took:
-        iteration = by_way[0]["never"]["iteration"]
-        yield f"a move took {1e3 * max(took):.0f} ms at most, an iteration {1e3 * iteration:.1f} ms"
+def table(lines):
+    """What is asked beside what was found, a row each."""
+    rounds = defaultdict(dict)
+    for line in lines:
+        rounds[line["round"]][line["way"]] = line
+    rows = ["| | asked | median | its interval | worst | missed in |", "| --- " * 6 + "|"]
+    reactions = [reacted(own["moves"]["moves"]) for own in rounds.values()]
+    known = [one for one in reactions if one is not None]
+    late = sum(one is None or one > IN_TIME for one in reactions)
+    rows.append(
+        f"| first move after the rival, iterations | {IN_TIME} | {median(known):.0f} | "
+        f"| {max(known)} | {late} of {len(reactions)} |"
+    )
+    for above, below, asked in PAIRS:
+        ratios = [own[above]["seconds"] / own[below]["seconds"] for own in rounds.values()]
+        rows.append(compared(f"{above} / {below}", asked, ratios))
+    for way, below, asked in OWN:
+        ratios = [by_own_times(own[way], below) for own in rounds.values()]
+        rows.append(compared(f"{way} / {below}, by its own times", asked, ratios))
+    return "\n".join(rows) + "\n\n" + remarks(lines)
 
 
-def reacted(run):
+def compared(name, asked, ratios):
+    """A row: the ratios' median and its interval, the worst, and how often one is above."""
+    middle, low, high = median_interval(ratios)
+    limit, missed = "the noise", ""
+    if asked is not None:
+        limit, missed = f"{asked:.2f}", f"{sum(r > asked for r in ratios)} of {len(ratios)}"
+    worst = f"{min(ratios):.3f}, {max(ratios):.3f}" if asked is None else f"{max(ratios):.3f}"
+    return f"| {name} | {limit} | {middle:.3f} | {low:.3f} to {high:.3f} | {worst} | {missed} |"
+
+
+def by_own_times(run, below):
+    """A run that moves, its moves included, by what its times would have been without."""
+    own = run["hindsight"]
+    return (own["own"] + sum(run["move_s"])) / own[below]
+
+
+def remarks(lines):
+    """What an iteration and a move took, and what else the cores did."""
+    stayed = [
+        np.max(line["times_us"], axis=1)[:BEGINS] for line in lines if "moves" not in line["way"]
+    ]
+    moves = [1e3 * seconds for line in lines for seconds in line["move_s"]]
+    count = median(len(line["moves"]) for line in lines if line["way"] == "quiet moves")
+    share = median(line["cpu_share"][0] for line in lines)
+    return (
+        f"{1 + max(line['round'] for line in lines)} rounds. An iteration of even sizes takes {1e-3 * np.median(stayed):.1f} ms without a rival, a "
+        f"move {median(moves):.2f} ms in the median and {max(moves):.1f} ms at most; without a rival, "
+        f"data moves {count:.0f} times in the median run. The first core was ours for {share:.0%} "
+        "of the time."
+    )
+
+
+def reacted(moves):
     """Iterations from the rival's first to the first move, or None."""
-    after = [at for at, _ in run["moves"] if at > BEGINS]
+    after = [at for at, _ in moves if at > BEGINS]
     return after[0] - BEGINS if after else None
 
 

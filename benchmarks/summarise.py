@@ -72,6 +72,11 @@ def rebalancing(lines):
     return script("rebalancing").table(lines)
 
 
+def rebalancing_live(lines):
+    """As `rebalancing_live.py` prints it."""
+    return script("rebalancing_live").table(lines)
+
+
 def seconds(lines):
     """As `seconds.py --table` prints it."""
     return script("seconds").table(lines)
@@ -444,7 +449,7 @@ TABLES = {
 FILE_TABLES = {"real_inputs": real_files}
 PREDICTION_TABLES = {"simulated": simulated}
 ADVISING_TABLES = {"advise": advise}
-REBALANCING_TABLES = {"rebalancing": rebalancing}
+REBALANCING_TABLES = {"rebalancing": rebalancing, "rebalancing_live": rebalancing_live}
 
 if __name__ == "__main__":
     main()

@@ -2,10 +2,10 @@
 
     mpiexec -n 2 python -m wall_clock.jacobi_ranks JOB
 
-In each round every way of JOB is run, in random order: "never" and "fixed" keep their sizes,
-"moves" asks a RowRebalancer; "quiet" and "quiet moves" are the same without the rival. "fixed" is
-the split that would have been best for the times of the "never" run before. The rival is a process
-that waits for signals, in a session of its own.
+In each round every way of JOB is run, in random order: "never", "never again" and "fixed" keep
+their sizes, "moves" asks a RowRebalancer; "quiet", "quiet again" and "quiet moves" are the same
+without the rival. "fixed" is the split that would have been best for the times of the last run
+that stayed. The rival is a process that waits for signals, in a session of its own.
 """
 
 import json
@@ -23,6 +23,7 @@ from evener.running.spreading import HeldRows
 from wall_clock.timing import pin
 
 SEED = 2026
+SPLITS = np.linspace(0.3, 0.9, 121)  # shares of the first rank that hindsight chooses from
 
 
 class Watched:
@@ -48,72 +49,84 @@ class Watched:
 
 
 class Bench:
-    """The system, and what ranks know of it."""
+    """The system, held once and for all by both ranks."""
 
     def __init__(self, comm, job):
         self.comm, self.job, self.n = comm, job, job["rows"]
-        self.A = np.random.default_rng(SEED).random((self.n, self.n))
-        self.A[np.diag_indices(self.n)] = 2 * self.A.sum(axis=1)
-        self.b = self.A[0].copy()
-        self.best = self.n // 2
+        self.even = [self.n // 2, self.n - self.n // 2]
+        self.best = self.even
+        rng, mine = np.random.default_rng([SEED, comm.rank]), self.even[comm.rank]
+        rows, place = rng.random((mine, self.n)), np.arange(mine)
+        rows[place, place + sum(self.even[: comm.rank])] = 2 * rows.sum(axis=1)
+        self.held = [HeldRows(comm, one, self.even, ready=True) for one in (rows, rng.random(mine))]
         self.rebuild = self.move_takes()
 
+    def move(self, sizes):
+        """Both arrays; how long that took [s]."""
+        self.comm.barrier()
+        begin = time.perf_counter()
+        for held in self.held:
+            held.move(sizes)
+        return time.perf_counter() - begin
+
     def move_takes(self):
-        """Seconds that a few rows take to the other rank: the median of five, when all is warm."""
-        half, few = self.n // 2, self.n // 20
-        own = slice(0, half) if self.comm.rank == 0 else slice(half, self.n)
-        old, new = np.array([half, self.n - half]), np.array([half - few, self.n - half + few])
-        took = []
-        for _ in range(7):
-            held = [HeldRows(array[own], own.start, room=True) for array in (self.A, self.b)]
-            self.comm.barrier()
-            begin = time.perf_counter()
-            for one in held:
-                one.move(self.comm, old, new)
-            self.comm.barrier()
-            took.append(time.perf_counter() - begin)
-        return float(np.median(took[2:]))
+        """Seconds that a twentieth of all rows takes to the other rank: the median of five."""
+        few = self.n // 20
+        took = [self.move([self.even[0] - few * (i % 2), self.even[1] + few * (i % 2)])
+                for i in range(6)]  # fmt: skip
+        return self.comm.bcast(float(np.median(took[1:])))
 
     def go(self, way):
         """One run; its record on rank 0."""
-        first = self.best if way == "fixed" else self.n // 2
-        sizes = [first, self.n - first]
-        inner = None
-        if way.endswith("moves"):
-            inner = RowRebalancer(sizes, rebuild_seconds=self.rebuild)
+        sizes = self.best if way == "fixed" else self.even
+        self.move(sizes)
+        inner = RowRebalancer(sizes, rebuild_seconds=self.rebuild) if "moves" in way else None
         rival = 0 if way.startswith("quiet") else self.job["rival"]
         watched = Watched(inner, rival, self.job["begins"])
-        self.comm.barrier()
-        begin = time.perf_counter()
-        found = jacobi.run(
-            self.comm, lambda a, b: (self.A[a:b], self.b[a:b]), sizes, watched,
-            tolerance=-1.0, iterations=self.job["iterations"],
-        )  # fmt: skip
-        seconds = time.perf_counter() - begin
+        cpu = time.process_time()
+        found = jacobi.iterate(
+            self.comm, *self.held, watched, tolerance=-1.0, iterations=self.job["iterations"]
+        )
+        cpu = self.comm.allgather(time.process_time() - cpu)
         if self.comm.rank == 0:
             os.kill(self.job["rival"], signal.SIGUSR2)
-        if way == "never":
-            self.best = self.comm.bcast(best_split(found.seconds, sizes))
+        by_row = found.seconds / np.maximum(found.sizes, 1)
+        if way.startswith("never"):
+            self.best = self.comm.bcast(best_split(by_row, self.n))
         time.sleep(self.job["pause"])
         return {
             "way": way,
-            "seconds": seconds,
-            "first": first,
+            "seconds": round(found.took, 6),
+            "first": int(sizes[0]),
             "moves": [(at, int(found.sizes[at][0])) for at in watched.moved_at
                       if at < len(found.sizes)],
-            "took": watched.took,
-            "rebuild": self.rebuild,
-            "iteration": float(np.median(found.seconds[: self.job["begins"]].max(axis=1))),
+            "move_s": watched.took,
+            "rebuild_s": self.rebuild,
+            "cpu_share": [round(own / found.took, 3) for own in cpu],
+            "hindsight": hindsight(by_row, found, self.n),
+            "times_us": np.rint(1e6 * found.seconds).astype(int).tolist(),
         }  # fmt: skip
 
 
-def best_split(seconds, sizes):
-    """Rows of the first rank with which these times, by row, would have taken least in all."""
-    by_row = seconds / np.asarray(sizes)
-    n = sum(sizes)
-    firsts = np.linspace(0.3, 0.9, 121) * n
-    totals = [np.maximum(f * by_row[:, 0], (n - f) * by_row[:, 1]).sum() for f in firsts]
-    return int(firsts[int(np.argmin(totals))])
+def best_split(by_row, n):
+    """Rows of both ranks with which these times, by row (iterations, 2), take least in all."""
+    first = int(SPLITS[int(np.argmin([fixed(by_row, share, n) for share in SPLITS]))] * n)
+    return [first, n - first]
+
+
+def fixed(by_row, share, n):
+    """Seconds of all iterations where the first rank has this share of the rows."""
+    return float(np.maximum(share * n * by_row[:, 0], (1 - share) * n * by_row[:, 1]).sum())
+
+
+def hindsight(by_row, found, n):
+    """The same times, by row, as other sizes would have had them [s]: even, best, and as they were.
+
+    Free of what changes from run to run; what is beside computing is in none of them.
+    """
+    own = float(found.seconds.max(axis=1).sum())
+    best = min(fixed(by_row, share, n) for share in SPLITS)
+    return {"even": fixed(by_row, 0.5, n), "fixed": best, "own": own}
 
 
 def main(comm):
