@@ -134,9 +134,10 @@ def remarks(lines):
     moves = [1e3 * seconds for line in lines for seconds in line["move_s"]]
     count = median(len(line["moves"]) for line in lines if line["way"] == "quiet moves")
     share = median(line["cpu_share"][0] for line in lines)
+    rounds, took = 1 + max(line["round"] for line in lines), 1e-3 * np.median(stayed)
     return (
-        f"{1 + max(line['round'] for line in lines)} rounds. An iteration of even sizes takes {1e-3 * np.median(stayed):.1f} ms without a rival, a "
-        f"move {median(moves):.2f} ms in the median and {max(moves):.1f} ms at most; without a rival, "
+        f"{rounds} rounds. An iteration of even sizes takes {took:.1f} ms without a rival, a move "
+        f"{median(moves):.2f} ms in the median and {max(moves):.1f} ms at most; without a rival, "
         f"data moves {count:.0f} times in the median run. The first core was ours for {share:.0%} "
         "of the time."
     )
