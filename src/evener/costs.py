@@ -6,6 +6,7 @@ evener.metrics.predicted_seconds is the same in terms of a platform; tests hold 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -59,10 +60,17 @@ class Costs:
     def compute_seconds(self, loads: FloatArray) -> FloatArray:
         """(k,) time each device computes at its load (k,) [s]."""
         speed = np.empty(self.k)
-        for b, load in enumerate(np.asarray(loads, np.float64).tolist()):
-            own = slice(self.first[b], self.last[b])
-            speed[b] = np.interp(load, self.knot_load[own], self.knot_speed[own])
+        for devices, own in self._alike:
+            speed[devices] = np.interp(loads[devices], self.knot_load[own], self.knot_speed[own])
         return np.asarray(loads / speed)
+
+    @cached_property
+    def _alike(self) -> list[tuple[IntArray, slice]]:
+        """Devices of one speed curve, and its knots."""
+        starts = np.unique(self.first).tolist()
+        groups = [np.flatnonzero(self.first == start) for start in starts]
+        return [(own, slice(start, int(self.last[own[0]])))
+                for start, own in zip(starts, groups, strict=True)]  # fmt: skip
 
 
 def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
@@ -61,15 +62,12 @@ class Graph:
         n = xadj.size - 1
         put(self, "xadj", xadj)
         put(self, "adjncy", _narrow(self.adjncy, n))
-        if self.vwgt is not None:
-            put(self, "vwgt", _vertex_weights(self.vwgt, n))
         if self.adjwgt is not None:
             weights = as_weights(self.adjwgt, "adjwgt")
             _same_length(weights, self.adjncy.size, "adjwgt", "adjacency entries")
             put(self, "adjwgt", weights)
         _sort_and_check(self)
-        if self.coords is not None:
-            put(self, "coords", _coordinates(self.coords, n))
+        _check_vertices(self)
         if self.labels is not None:
             put(self, "labels", np.atleast_1d(as_array(self.labels, "labels")))
             _same_length(self.labels, n, "labels", "vertices")
@@ -137,7 +135,28 @@ class Graph:
 
     def with_(self, **changes: object) -> Graph:
         """Return a copy with some fields replaced; what is new is validated."""
-        return replace(self, **changes)  # type: ignore[arg-type]
+        if not changes.keys() <= {"vwgt", "coords"}:
+            return replace(self, **changes)  # type: ignore[arg-type]
+        made = copy(self)
+        for name, value in changes.items():
+            object.__setattr__(made, name, value)
+        _check_vertices(made)
+        return made
+
+    def renumbered(self, order: IntArray, xadj: IntArray, adjncy: IntArray) -> Graph:
+        """Return the same graph, its vertex v the one that was order[v] (n,); without edge weights.
+
+        xadj (n + 1,) int64, adjncy (2m,) int32: its edges in these numbers, which are not checked;
+        lists may be in any order.
+        """
+        made = copy(self)
+        new = {"xadj": xadj, "adjncy": adjncy, "adjwgt": None}
+        for name in ("vwgt", "coords", "labels"):
+            value = getattr(self, name)
+            new[name] = None if value is None else value[order]
+        for name, value in new.items():
+            object.__setattr__(made, name, value)
+        return made
 
     @classmethod
     def from_edges(
@@ -262,6 +281,15 @@ def _cost(value: object, name: str) -> float:
 def _same_length(array: npt.NDArray[np.generic], length: int, name: str, what: str) -> None:
     if len(array) != length:
         raise InputError(f"{name} has {len(array)} entries for {length} {what}")
+
+
+def _check_vertices(graph: Graph) -> None:
+    """Check and bring into shape what its vertices weigh, and where they are."""
+    put = object.__setattr__
+    if graph.vwgt is not None:
+        put(graph, "vwgt", _vertex_weights(graph.vwgt, graph.n))
+    if graph.coords is not None:
+        put(graph, "coords", _coordinates(graph.coords, graph.n))
 
 
 def _sort_and_check(graph: Graph) -> None:

@@ -68,6 +68,12 @@ class Quotient:
         return csr_array((values, self.other, self.starts), shape=(self.k, self.k))
 
 
+def silent(k: int) -> Quotient:
+    """Return the quotient of k blocks of which none touches another."""
+    none, zeros = np.empty(0, np.int64), np.zeros(k, np.int64)
+    return Quotient(np.zeros(k + 1, np.int64), none, none, np.empty(0), zeros)
+
+
 def quotient(graph: Graph, partition: Partition) -> Quotient:
     """Quotient graph of the blocks; O(n + m)."""
     from evener import metrics_kernels as kernels
@@ -229,14 +235,16 @@ def predicted_seconds(
     *,
     between: Quotient | None = None,
     constraint: int = 0,
+    bound: float | None = None,
 ) -> Prediction:
     """Predict an iteration of `workload` with block b on device b; O(n + m).
 
     graph: as it was read; the workload weighs it, or its vertex weight `constraint` does. between:
-    the quotient graph, where it is known already. A device computes at its speed for its load,
-    exchanges for the sum over its neighbours of alpha + beta x bytes both ways, though no less
-    than its shared links take, and has its fixed cost; with overlap, exchange and interior work
-    happen at once. One without work and neighbours takes no time. docs/prediction.md has it all.
+    the quotient graph, and bound: seconds_bound, where known already. A device computes at its
+    speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both
+    ways, though no less than its shared links take, and has its fixed cost; with overlap, exchange
+    and interior work happen at once. One without work and neighbours takes no time.
+    docs/prediction.md has it all.
     """
     between = between or quotient(graph, partition)
     if any(workload.shares):
@@ -249,7 +257,7 @@ def predicted_seconds(
         work = np.asarray(graph.weights(constraint), np.float64)
         loads, outside = summed(work, partition), boundary_weights(graph, partition, work)
     interior = np.clip(1 - outside / np.maximum(loads, 1e-300), 0, 1)
-    return prediction_of(between, loads, interior, platform, workload)
+    return prediction_of(between, loads, interior, platform, workload, bound=bound)
 
 
 def prediction_of(
@@ -269,9 +277,8 @@ def prediction_of(
     floor = contention_seconds(between, platform, workload.bytes_per_value)
     communicate = np.maximum(direct, floor)
     fixed = platform.fixed_seconds + workload.fixed_seconds
-    total = float(loads.sum())
     if bound is None:
-        bound = makespan_bound(total, platform) + (float(fixed.min()) if total > 0 else 0.0)
+        bound = seconds_bound(float(loads.sum()), platform, workload)
     return Prediction(
         compute,
         communicate,
@@ -282,6 +289,12 @@ def prediction_of(
         overlapped=np.minimum(interior * compute, communicate) * workload.overlap,
         interior=interior,
     )
+
+
+def seconds_bound(total: float, platform: Platform, workload: Workload = WEIGHTS) -> float:
+    """Least possible makespan of an iteration of so much work [units], exchanging nothing [s]."""
+    fixed = platform.fixed_seconds + workload.fixed_seconds
+    return makespan_bound(total, platform) + (float(fixed.min()) if total > 0 else 0.0)
 
 
 def makespan_bound(total_weight: float, platform: Platform) -> float:

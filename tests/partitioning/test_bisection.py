@@ -113,7 +113,7 @@ def test_a_side_is_the_graph_among_its_vertices(graph, seed):
 @settings(max_examples=40)
 def test_breadth_first_orders_hold_every_vertex_once(graph):
     order, seen = np.empty(graph.n, np.int64), np.empty(graph.n, np.bool_)
-    kernels.breadth_first_order(graph.xadj, graph.adjncy, order, seen)
+    kernels.breadth_first_order(graph.xadj, graph.adjncy, 0, order, seen)
     assert sorted(order.tolist()) == list(range(graph.n))
     rank = np.argsort(order)
     _, component = graph.components()

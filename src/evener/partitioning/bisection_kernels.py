@@ -32,10 +32,14 @@ def hops(xadj, adjncy, start, queue, distance):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def breadth_first_order(xadj, adjncy, order, seen):
-    """Every vertex, component by component, in breadth-first order from its first one."""
+def breadth_first_order(xadj, adjncy, begin, order, seen):
+    """Every vertex in breadth-first order: from those that order[:begin] names, then component by
+    component from its first one.
+    """
     seen[:] = False
-    tail, head, after = 0, 0, 0
+    for i in range(begin):
+        seen[order[i]] = True
+    tail, head, after = begin, 0, 0
     n = order.size
     while head < n:
         if head == tail:

@@ -224,7 +224,7 @@ def vertex_order(graph: Graph, threads: int = 1) -> IntArray:
         return hilbert_order(graph.coords, threads)
     order = np.empty(graph.n, np.int64)
     seen = np.empty(graph.n, np.bool_)
-    bisection_kernels.breadth_first_order(graph.xadj, graph.adjncy, order, seen)
+    bisection_kernels.breadth_first_order(graph.xadj, graph.adjncy, 0, order, seen)
     return order
 
 

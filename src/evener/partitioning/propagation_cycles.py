@@ -138,7 +138,7 @@ def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generat
     order = rng.permutation(level.n)
     if turn % 2 == 0:
         seen = np.empty(level.n, np.bool_)
-        breadth_first_order(level.xadj, level.adjncy, order, seen)
+        breadth_first_order(level.xadj, level.adjncy, 0, order, seen)
     following = np.argsort(-targets, kind="stable")
     if turn % 4 >= 2:
         following = rng.permutation(targets.size)

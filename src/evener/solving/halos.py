@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
+from evener.curves import extents
 from evener.graphs import Graph
 from evener.metrics import Quotient
 
@@ -51,8 +52,8 @@ def surface_power(graph: Graph) -> float:
     """Return the power with which borders grow: 1 - 1/d of a graph with coordinates (n, d)."""
     if graph.coords is None:
         return SPACE
-    points = np.asarray(graph.coords)
-    spread = np.ptp(points, axis=0)
+    low, high = extents(graph.coords)
+    spread = high - low
     flat = spread > 1e-9 * max(float(spread.max()), 1e-300)
     return 1.0 - 1.0 / max(int(flat.sum()), 2)
 

@@ -113,6 +113,11 @@ class Task:
         return models_of(self.platform)
 
     @cached_property
+    def bound(self) -> float:
+        """Seconds that no blocks fall below [s]."""
+        return metrics.seconds_bound(self.load, self.platform, self.workload)
+
+    @cached_property
     def room(self) -> FloatArray:
         """(k,) most units that memory, samples of speed and the user allow, about."""
         density = self.graph.total_bytes / self.load
@@ -130,18 +135,20 @@ class Task:
 
     def loads(self, part: Part) -> FloatArray:
         """(k,) work of every block [units]."""
-        sums = np.bincount(part, weights=self.work, minlength=self.platform.k)
-        return np.asarray(sums, np.float64)
+        return metrics.block_weights(self.weighted, Partition(part, self.platform.k))
 
     def judged(self, name: str, part: Part) -> Candidate:
         """Judge blocks as they are."""
         partition = Partition(part, self.platform.k)
-        between = metrics.quotient(self.weighted, partition)
-        prediction = metrics.predicted_seconds(
-            self.graph, partition, self.platform, self.workload, between=between
+        sizes = metrics.block_sizes(partition)
+        alone = (sizes > 0).sum() == 1
+        between = (
+            metrics.silent(partition.k) if alone else metrics.quotient(self.weighted, partition)
         )
-        loads = self.loads(part)
-        return Candidate(name, part, loads, metrics.block_sizes(partition), between, prediction)
+        prediction = metrics.predicted_seconds(
+            self.graph, partition, self.platform, self.workload, between=between, bound=self.bound
+        )
+        return Candidate(name, part, self.loads(part), sizes, between, prediction)
 
     def kept(self, part: Part, connected: bool = False) -> Part:
         """Return the blocks with what limits there are enforced; devices without any stay so.
@@ -150,19 +157,21 @@ class Task:
         Raises InfeasibleError or NotFoundError where that cannot be.
         """
         k = self.platform.k
-        loads = self.loads(part)
-        used = np.flatnonzero(np.bincount(part, minlength=k) > 0)
-        contract = self.contract(loads)
+        loads, partition = self.loads(part), Partition(part, k)
+        contract, sizes = self.contract(loads), metrics.block_sizes(partition)
+        n_bytes = np.zeros(k)
+        if np.isfinite(contract.caps).any():
+            n_bytes = metrics.block_bytes(self.graph, partition)
+        used = np.flatnonzero(sizes > 0)
+        holds = contract.keeps(loads, sizes, n_bytes)[used].all()
+        if holds and not connected:
+            return part
         number = np.zeros(k, np.int32)
         number[used] = np.arange(used.size)
         own = Contract(
             contract.targets[used], contract.low[used], contract.high[used], contract.caps[used]
         )
         blocks = Partition(number[part], used.size)
-        n_bytes = metrics.block_bytes(self.graph, blocks)
-        holds = own.keeps(loads[used], metrics.block_sizes(blocks), n_bytes).all()
-        if holds and not connected:
-            return part
         names = [self.platform.names[b] for b in used]
         repaired = enforce(self.weighted, blocks, own, connected=connected, names=names)
         return used[repaired.partition.part].astype(np.int32)

@@ -188,9 +188,9 @@ class Search:
         with ThreadPoolExecutor(1) as aside:
             metis = aside.submit(metis_blocks, self.graph, platform, options)
             try:
-                self.plain = plain_blocks(self.graph, platform, options)
+                self.plain = plain_blocks(self.task.weighted, platform, options)
                 self.made(self.plain.raw)
-                self.add(PLAIN, self.ordered.ordered(self.plain.partition.part), self.speeds)
+                self.add(PLAIN, self.plain.partition.part, self.speeds)
             except EvenerError as error:
                 refused = error
             try:
@@ -207,8 +207,8 @@ class Search:
         if plain is None or not self.options.mapping or not self.task.platform.has_links:
             return
         if least_mapped(self.task, known, plain.contract) < self.fastest.seconds:
-            part = mapped(self.graph, plain, self.options)
-            self.add("plain plan, mapped", self.ordered.ordered(part), self.speeds)
+            part = mapped(self.task.weighted, plain, self.options)
+            self.add("plain plan, mapped", part, self.speeds)
 
     @cached_property
     def speeds(self) -> FloatArray:
@@ -263,7 +263,8 @@ class Search:
             moved = self.places.placed(one) if placing else None
             other = None if moved is None else self.add(f"{step}, placed", moved, loads)
             one = one if other is None or one.seconds <= other.seconds else other
-            if (loads > 0).sum() == 1 or one.seconds > least * (1 - SETTLED):
+            last = turn + 1 == rounds or (loads > 0).sum() == 1
+            if last or one.seconds > least * (1 - SETTLED):
                 break
             least = one.seconds
             loads = self.next_sizes(one, loads, damping, power)

@@ -1,4 +1,8 @@
-"""The graph with neighbours near each other in memory: everything that follows takes less time."""
+"""The graph with neighbours near each other in memory: everything that follows takes less time.
+
+Its lists are as the partitioner would lay them out for itself, so that it makes of this graph what
+it makes of the given one, without ordering it once more.
+"""
 
 from __future__ import annotations
 
@@ -10,6 +14,7 @@ from evener.arrays import IntArray
 from evener.graphs import Graph
 from evener.partitioning.levels import Part, finest, scattered
 from evener.partitioning.multilevel import vertex_order
+from evener.partitioning.skew import is_uneven
 
 LARGE = 1 << 14  # vertices of which an order pays
 
@@ -31,17 +36,13 @@ class Ordered:
 
 
 def ordered(graph: Graph, threads: int) -> Ordered:
-    """Order the vertices of a large graph; weighted edges stay where they are."""
-    if graph.n < LARGE or graph.adjwgt is not None:
+    """Order the vertices of a large graph.
+
+    Weighted edges stay where they are, and graphs of uneven degrees, whose blocks spread anyhow.
+    """
+    if graph.n < LARGE or graph.adjwgt is not None or is_uneven(graph):
         return Ordered(graph, None)
     order = vertex_order(graph, threads)
     level = finest(graph, order, None, np.empty(0, np.int32), threads)
-    made = Graph(
-        level.xadj.astype(np.int64),
-        level.adjncy.astype(np.int32),
-        vwgt=None if graph.vwgt is None else graph.vwgt[order],
-        coords=None if graph.coords is None else graph.coords[order],
-        bytes_per_vertex=graph.bytes_per_vertex,
-        bytes_per_edge=graph.bytes_per_edge,
-    )
+    made = graph.renumbered(order, level.xadj.astype(np.int64), level.adjncy.view(np.int32))
     return Ordered(made, order)

@@ -1,8 +1,9 @@
 """Sizes that hold a halo: loads at which computing and exchanging together end at one time.
 
-A device's time is tabulated at many loads (its speed there, what it starts with, the halo that the
-law says) and handed to the exact solver for models of any shape. A device whose messages alone
-would last too long gets nothing.
+A device's time is tabulated at many loads: its speed there, what it starts with, the halo that the
+law says. Where all times rise with load, the moment is found by regula falsi; else the tables are
+handed to the exact solver for models of any shape. A device whose messages alone would last too
+long gets nothing.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.models import SpeedModel
@@ -21,7 +23,9 @@ from evener.solving.halos import HaloLaw
 
 STEPS = 28  # loads, geometrically, at which a device's time is looked at, beside its own knots
 SMALLEST = 1e-6  # of the whole load: the least of them
-MOST_PARTS = 1 << 22  # that the whole load is divided into
+MOST_PARTS = 1 << 22  # that the whole load is divided into, where times do not rise
+PRECISION = 1e-10  # of the load, or of the time: near enough
+MOST_TURNS = 200
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,6 +36,38 @@ class Even:
     seconds: float
 
 
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Times of g devices of one speed model: devices (g,); loads (j,) [units] rise.
+
+    seconds, speeds (g, j): at each of them, halo included, but for what is spent at any load.
+    """
+
+    devices: npt.NDArray[np.int64]
+    model: SpeedModel
+    loads: FloatArray
+    seconds: FloatArray
+    speeds: FloatArray
+
+    @property
+    def rises(self) -> bool:
+        """Whether more load always takes longer."""
+        return bool((self.seconds[:, 1:] > self.seconds[:, :-1]).all())
+
+    def done_by(self, seconds: FloatArray) -> FloatArray:
+        """(g,) the load done by these times (g,), speed being linear between loads."""
+        count = (self.seconds <= seconds[:, None]).sum(axis=1)
+        rows, top = np.arange(count.size), self.loads.size - 1
+        here, after = np.maximum(count - 1, 0), np.minimum(count, top)
+        flat = seconds * self.speeds[rows, here]
+        room = flat - self.loads[here]
+        lack = self.loads[after] - seconds * self.speeds[rows, after]
+        inside = (count > 0) & (count <= top)
+        share = room / np.where(inside, room + lack, 1.0)
+        between = self.loads[here] + (self.loads[after] - self.loads[here]) * share
+        return np.asarray(np.where(inside, between, flat))
+
+
 def even_sizes(
     models: Sequence[SpeedModel],
     fixed: FloatArray,
@@ -39,59 +75,77 @@ def even_sizes(
     load: float,
     high: FloatArray,
     *,
-    low: FloatArray | None = None,
     overlap: bool = False,
 ) -> Even:
     """Divide `load` [units] so that the last device is done as early as possible, halo included.
 
-    models: k, any shape; fixed (k,) [s]: of every device that gets anything; low, high (k,)
-    [units]: limits. overlap: halos are exchanged while the interior is computed. Raises
-    InfeasibleError where the limits leave no room.
+    models: k, any shape; fixed (k,) [s]: of every device that gets anything; high (k,) [units]:
+    limits. overlap: halos are exchanged while the interior is computed. Raises InfeasibleError
+    where the limits leave no room.
     """
+    tables = _tables(models, law, load, overlap)
+    start = fixed + (0.0 if overlap else law.messages)
+    room = np.minimum(high, [model.capacity for model in models])
+    if all(table.rises for table in tables) and room.sum() >= load * (1 + PRECISION):
+        return _even(tables, start, load, room)
     parts = int(min(MOST_PARTS, max(load, 1024 * len(models))))
     unit = load / parts
-    at_least = np.zeros(law.k) if low is None else low
-    found = solve_sizes(
-        _models_with_halo(models, law, load, unit, overlap),
-        parts,
-        "exact",
-        low=np.ceil(at_least / unit - 1e-9).astype(np.int64),
-        high=np.floor(np.minimum(high / unit * (1 + 1e-12), 2.0**53)),
-        fixed_seconds=fixed + (0.0 if overlap else law.messages),
-    )
+    slow: list[SpeedModel] = list(models)
+    for table in tables:
+        capacity = table.model.capacity / unit
+        for b, speeds in zip(table.devices.tolist(), table.speeds, strict=True):
+            slow[b] = Piecewise(table.loads / unit, speeds / unit, capacity)
+    most = np.floor(np.minimum(high / unit * (1 + 1e-12), 2.0**53))
+    found = solve_sizes(slow, parts, "exact", high=most, fixed_seconds=start)
     return Even(np.asarray(found.sizes * unit, np.float64), found.makespan)
 
 
-def _models_with_halo(
-    models: Sequence[SpeedModel], law: HaloLaw, load: float, unit: float, overlap: bool
-) -> list[SpeedModel]:
-    """Return the (k,) times with halos; those of devices that have the same are one object."""
-    made: dict[tuple[object, ...], Piecewise] = {}
-    halos = np.stack([law.per_surface, law.border, law.messages if overlap else 0 * law.messages])
-    result: list[SpeedModel] = []
-    for b, (model, own) in enumerate(zip(models, halos.T.tolist(), strict=True)):
-        key = (id(model), *(f"{value:.9e}" for value in own))
-        if key not in made:
-            made[key] = _with_halo(model, law, b, load, unit, overlap)
-        result.append(made[key])
-    return result
+def _even(tables: list[Table], start: FloatArray, load: float, room: FloatArray) -> Even:
+    """Find the time by which devices whose times rise have done it all, between two others."""
+
+    def done_by(seconds: float) -> FloatArray:
+        loads, left = np.zeros(room.size), np.maximum(seconds - start, 0.0)
+        for table in tables:
+            loads[table.devices] = table.done_by(left[table.devices])
+        return np.minimum(loads, room)
+
+    early, before = 0.0, 0.0
+    late = load / sum(float(table.speeds[:, -1].sum()) for table in tables)
+    while float((most := done_by(late)).sum()) < load:
+        early, before, late = late, float(most.sum()), 2 * late
+    for turn in range(MOST_TURNS):
+        surplus = float(most.sum()) - load
+        if surplus <= PRECISION * load or late - early <= PRECISION * late:
+            break
+        share = (load - before) / (surplus + load - before)
+        share = min(max(share, 0.02), 0.98) if turn % 3 < 2 else 0.5
+        middle = early + (late - early) * share
+        found = done_by(middle)
+        if float(found.sum()) >= load:
+            late, most = middle, found
+        else:
+            early, before = middle, float(found.sum())
+    return Even(most * (load / most.sum()), late)
 
 
-def _with_halo(
-    model: SpeedModel, law: HaloLaw, b: int, load: float, unit: float, overlap: bool
-) -> Piecewise:
-    """Return device b's time with its halo, but for what it spends at any load, in parts."""
-    loads = np.geomspace(SMALLEST * load, load, STEPS)
-    if isinstance(model, Piecewise | Akima):
-        knots = model.loads if isinstance(model, Piecewise) else model.points.loads
-        loads = np.union1d(loads, knots[(knots > loads[0]) & (knots < load)])
-    surface = loads**law.power
-    compute = loads / np.asarray(model.speed(loads))
-    exchange = law.per_surface[b] * surface
-    if overlap:
-        at_border = np.minimum(law.border[b] * surface / loads, 1.0) * compute
-        seconds = np.maximum(compute - at_border, exchange + law.messages[b]) + at_border
-    else:
-        seconds = compute + exchange
-    capacity = model.capacity / unit
-    return Piecewise(loads / unit, loads / unit / seconds, capacity)
+def _tables(models: Sequence[SpeedModel], law: HaloLaw, load: float, overlap: bool) -> list[Table]:
+    """Tabulate the times of all devices, those of one model together."""
+    members: dict[int, list[int]] = {}
+    for b, model in enumerate(models):
+        members.setdefault(id(model), []).append(b)
+    found = []
+    for own in members.values():
+        model, devices = models[own[0]], np.array(own, np.int64)
+        loads = np.geomspace(SMALLEST * load, load, STEPS)
+        if isinstance(model, Piecewise | Akima):
+            knots = model.loads if isinstance(model, Piecewise) else model.points.loads
+            loads = np.union1d(loads, knots[(knots > loads[0]) & (knots < load)])
+        surface = loads**law.power
+        compute = loads / np.asarray(model.speed(loads))
+        seconds = compute + law.per_surface[devices, None] * surface
+        if overlap:
+            outer = np.minimum(law.border[devices, None] * surface / loads, 1.0) * compute
+            exchange = law.per_surface[devices, None] * surface + law.messages[devices, None]
+            seconds = np.maximum(compute - outer, exchange) + outer
+        found.append(Table(devices, model, loads, seconds, loads / seconds))
+    return found

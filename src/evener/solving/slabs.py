@@ -10,17 +10,15 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.graphs import Graph
+from evener.partitioning.bisection_kernels import breadth_first_order
+from evener.partitioning.levels import scattered
 from evener.solving.halos import HaloLaw, surface_power
 from evener.solving.judging import Part, Task
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
 
 SECTION = 0.0  # the power with which a slab's border grows with its load
 BEYOND, MOST_BEYOND = 2.0, 3.0  # further slabs touched, over border / thickness, and at most
@@ -32,7 +30,7 @@ class Slabs:
 
     task: Task
 
-    @property
+    @cached_property
     def power(self) -> float:
         """How a section of the graph grows with it."""
         return surface_power(self.task.graph)
@@ -44,7 +42,7 @@ class Slabs:
 
     @cached_property
     def _passed(self) -> FloatArray:
-        """(n,) work of the vertices before each in line and half its own [units]."""
+        """(n,) work of the vertices before each in line and half its own [units], ascending."""
         work = self.task.work[self.order]
         return np.cumsum(work) - 0.5 * work
 
@@ -67,11 +65,9 @@ class Slabs:
     def blocks(self, loads: FloatArray) -> Part:
         """Return the block (n,) of every vertex, of about these loads (k,) [units]."""
         line = self.line[loads[self.line] > 0]
-        ends = np.cumsum(loads[line])
-        at = np.searchsorted(ends[:-1], self._passed, side="right")
-        part = np.empty(self.task.graph.n, np.int32)
-        part[self.order] = line[at]
-        return part
+        inner = np.searchsorted(self._passed, np.cumsum(loads[line])[:-1], side="left")
+        sizes = np.diff(inner, prepend=0, append=self.task.graph.n)
+        return scattered(np.repeat(line.astype(np.int32), sizes), self.order, 1)
 
     def law(self, values: float, border: float, loads: FloatArray) -> HaloLaw:
         """Estimate what slabs of these loads (k,) [units] spend if a border has so many values.
@@ -91,48 +87,41 @@ class Slabs:
 
 def _lined_up(order: list[int], price: FloatArray) -> IntArray:
     """Put devices, in this order, where each adds least to the price (k, k) of neighbours."""
-    line = np.array(order[:1])
-    for device in order[1:]:
-        before = np.r_[0.0, price[line, device]]
-        after = np.r_[price[device, line], 0.0]
-        between = np.r_[0.0, price[line[:-1], line[1:]], 0.0]
-        line = np.insert(line, int(np.argmin(before + after - between)), device)
+    line, to = np.array(order), np.ascontiguousarray(price.T)
+    between = np.zeros(line.size + 1)  # what the two at each place pay each other now
+    for size, device in enumerate(order[1:], 1):
+        before, after = np.zeros(size + 1), np.zeros(size + 1)
+        before[1:], after[:-1] = to[device, line[:size]], price[device, line[:size]]
+        at = int(np.argmin(before + after - between[: size + 1]))
+        line[at + 1 : size + 1] = line[at:size]
+        between[at + 2 : size + 2] = between[at + 1 : size + 1]
+        line[at], between[at], between[at + 1] = device, before[at], after[at]
     return line
 
 
 def in_line(graph: Graph, power: float) -> IntArray:
-    """Return the vertices (n,) from one end of the graph to the other; O(n log n + m).
+    """Return the vertices (n,) from one end of the graph to the other; O(n + m).
 
     The end: those first along the longest axis, n^power of them; without coordinates, the vertex
-    reached last from any. Components follow one another, the largest comes first.
+    reached last from any. What is reached from none of them comes last.
     """
-    from scipy.sparse.csgraph import breadth_first_order
-
+    order, seen = np.empty(graph.n, np.int64), np.empty(graph.n, np.bool_)
     if graph.coords is not None:
-        points = np.asarray(graph.coords, np.float64)
-        centred = points - points.mean(axis=0)
-        _, axes = np.linalg.eigh(centred.T @ centred)
-        along = np.argsort(centred @ axes[:, -1], kind="stable")
-        end = along[: int(np.ceil(graph.n**power))]
-        order = breadth_first_order(_with_source(graph, end), graph.n, return_predecessors=False)
-        order = order[1:]
+        end = _first_along(np.asarray(graph.coords, np.float64), int(np.ceil(graph.n**power)))
     else:
-        along, matrix = np.arange(graph.n), _matrix(graph.xadj, graph.adjncy)
-        order = breadth_first_order(matrix, 0, return_predecessors=False)
-        order = breadth_first_order(matrix, int(order[-1]), return_predecessors=False)
-    missed = np.ones(graph.n, np.bool_)
-    missed[order] = False
-    return np.concatenate([order, along[missed[along]]])
+        breadth_first_order(graph.xadj, graph.adjncy, 0, order, seen)
+        end = order[-1:].copy()
+    order[: end.size] = end
+    breadth_first_order(graph.xadj, graph.adjncy, end.size, order, seen)
+    return order
 
 
-def _with_source(graph: Graph, end: IntArray) -> csr_array:
-    """Return the graph with one more vertex, from which an arc leads to each of `end`."""
-    xadj = np.append(graph.xadj, graph.xadj[-1] + end.size)
-    return _matrix(xadj, np.concatenate([graph.adjncy, end.astype(graph.adjncy.dtype)]))
-
-
-def _matrix(xadj: IntArray, adjncy: IntArray) -> csr_array:
-    from scipy.sparse import csr_array
-
-    n = xadj.size - 1
-    return csr_array((np.ones(adjncy.size), adjncy, xadj), shape=(n, n))
+def _first_along(points: FloatArray, count: int) -> IntArray:
+    """Return about so many of the points (n, d), the first ones along their longest axis."""
+    shifted = points - points[0]
+    n = len(points)
+    middle = np.ones(n) @ shifted / n
+    _, axes = np.linalg.eigh(shifted.T @ shifted / n - np.outer(middle, middle))
+    along = shifted @ axes[:, -1]
+    first = np.flatnonzero(along <= np.partition(along, count - 1)[count - 1])
+    return np.asarray(first[np.argsort(along[first], kind="stable")])
