@@ -6,6 +6,9 @@ BIN := $(VENV)/bin
 FUZZ := tests/partitioning/test_fuzz.py
 KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/warming/*.py)
 
+# Kept in __pycache__: the tests start hundreds of processes.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: demo check test test-fast test-checked format bench clean
 
 demo: $(VENV)/.core

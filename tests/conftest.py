@@ -1,5 +1,6 @@
 """What all tests share."""
 
+import gc
 import os
 from pathlib import Path
 
@@ -9,6 +10,11 @@ from hypothesis import settings
 # The first example of a test may compile kernels, or load them on a busy computer.
 settings.register_profile("evener", deadline=None)
 settings.load_profile("evener")
+
+
+def pytest_collection_finish() -> None:
+    """Leave thousands of tests alone, which stay to the end, where garbage is looked for."""
+    gc.freeze()
 
 
 def _data_folder() -> Path | None:

@@ -11,8 +11,9 @@ from tests.reporting.conftest import machine, plan_of, stripes
 
 
 @pytest.fixture
-def folder(tmp_path):
-    """A plan without inputs' hashes, and the graph it was made from."""
+def folder(tmp_path, monkeypatch):
+    """A plan without inputs' hashes, and the graph it was made from; the current folder."""
+    monkeypatch.chdir(tmp_path)
     graph = grid(6, 30, coords=None)
     write_graph(tmp_path / "mesh.graph", graph, "metis")
     plan = plan_of(graph, stripes(6, 30, 3), machine(3), inputs={})
@@ -21,10 +22,11 @@ def folder(tmp_path):
 
 
 @pytest.mark.slow
-def test_made_again(folder):
-    first = run_evener("report", "mesh.plan", "mesh.graph", "-o", "a.html", cwd=folder)
-    assert (first.returncode, first.stderr) == (0, "")
-    assert "All 3 blocks hold their contract" in first.stdout
+def test_made_again(evener, folder):
+    """In two processes."""
+    first = evener("report", "mesh.plan", "mesh.graph", "-o", "a.html")
+    assert (first.code, first.err) == (0, "")
+    assert "All 3 blocks hold their contract" in first.out
     page = (folder / "a.html").read_text()
     assert "All 3 blocks hold their contract" in page
     again = run_evener("report", "mesh.plan", "mesh.graph", "-o", "b.html", "--json", cwd=folder)
@@ -34,24 +36,24 @@ def test_made_again(folder):
     assert (folder / "b.html").read_text() == page
 
 
-def test_the_plan_alone_is_enough(folder):
-    done = run_evener("report", "mesh.plan", "--json", cwd=folder)
-    assert json.loads(done.stdout)["written"] == "mesh.html"
+def test_the_plan_alone_is_enough(evener, folder):
+    said = evener("report", "mesh.plan", "--json")
+    assert json.loads(said.out)["written"] == "mesh.html"
     assert 'class="network"' in (folder / "mesh.html").read_text()
 
 
-def test_another_file_is_refused(folder):
+def test_another_file_is_refused(evener, folder):
     graph = grid(6, 30, coords=None)
     plan = plan_of(graph, stripes(6, 30, 3), machine(3), inputs={"mesh.graph": "00" * 32})
     write_plan(folder / "mesh.plan", plan)
-    done = run_evener("report", "mesh.plan", "mesh.graph", "-o", "a.html", cwd=folder)
-    assert done.returncode == 3
-    assert "is not the file the plan was made from" in done.stderr
+    said = evener("report", "mesh.plan", "mesh.graph", "-o", "a.html")
+    assert said.code == 3
+    assert "is not the file the plan was made from" in said.err
     assert not (folder / "a.html").exists()
 
 
-def test_a_missing_plan(tmp_path):
-    done = run_evener("report", "none.plan", cwd=tmp_path)
-    assert done.returncode == 3
-    assert "none.plan" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_a_missing_plan(evener, tmp_path):
+    said = evener("report", tmp_path / "none.plan")
+    assert said.code == 3
+    assert "none.plan" in said.err
+    assert "Traceback" not in said.err
