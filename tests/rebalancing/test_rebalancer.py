@@ -71,9 +71,13 @@ def test_decisions_told_wrongly_are_found_out(tmp_path):
     row = json.loads(lines[3])
     row["times"][0] *= 1 + 1e-15 * 4
     log.write_text("\n".join([*lines[:3], json.dumps(row), *lines[4:], "{cut o"]))
-    assert replay(read_decisions(log)).differences
+    told = read_decisions(log)
+    assert told.cut
+    assert replay(told).differences
+    state = json.dumps({"state": {"loads": [1]}})[1:-1]
     for broken in ("", "[]\n", '{"decisions": 9}\n', '{"decisions": 1}\n', lines[0] + "\n{}\n",
-                   lines[0].replace("loads", "lads") + "\n", lines[0] + "\nx\n"):  # fmt: skip
+                   lines[0].replace("loads", "lads") + "\n", lines[0] + "\nx\n",
+                   "\n".join([lines[0], lines[1][:-1] + ", " + state + "}\n"])):  # fmt: skip
         log.write_text(broken)
         with pytest.raises(InputError):
             read_decisions(log)

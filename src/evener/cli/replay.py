@@ -32,9 +32,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     if is_decisions(args.plan):
         return _decisions(args, out)
+    old = read_plan(args.plan)
     if args.graph is None:
         raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
-    old = read_plan(args.plan)
     options = _options_of(old, args.plan)
     reading = read_again(args.graph, old, args, out)
     with out.progress("Planning") as progress:
@@ -68,11 +68,14 @@ def _decisions(args: argparse.Namespace, out: Output) -> int:
         raise UsageError(
             "decisions are made again from their file", hint=f"Leave out {args.graph}."
         )
-    made = replay(read_decisions(args.plan))
-    out.result({"identical": not made.differences, "differences": made.differences})
+    told = read_decisions(args.plan)
+    made = replay(told)
+    out.result({"identical": not made.differences, "differences": made.differences,
+                "decisions": made.decisions, "moves": made.moves, "cut": told.cut})  # fmt: skip
     if made.differences:
         raise ToolError(f"not identical: {'; '.join(made.differences[:8])}", file=args.plan)
-    out.say(f"Identical: {made.decisions:,} decisions, {made.moves:,} of them to move.")
+    cut = " The last line was cut off, and is left out." if told.cut else ""
+    out.say(f"Identical: {made.decisions:,} decisions, {made.moves:,} of them to move.{cut}")
     return 0
 
 

@@ -61,9 +61,8 @@ class Balancer:
 
     models: a SpeedModel for each of k devices, or none. sizes (k,), needed: whole units that each
     has now. tolerance: times that differ by less are even, and gains below half of it are not worth
-    a move.
-    low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that every
-    device goes on being measured.
+    a move. low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that
+    every device goes on being measured.
 
     Read: `sizes`, the current ones; `gaps`, times that were no times; `moves`; `settled`, whether
     no better sizes are known; `speeds()`, what was learnt, for a file of speeds. Calls with equal
@@ -180,8 +179,7 @@ class Balancer:
         if len(recent) >= PATIENCE:
             active = self.sizes > 0
             off = np.abs(np.log(recent[:, active] / typical[active]))
-            # The median of deviations, so that a device that changes is no noise; without the
-            # iterations that are the typical ones themselves.
+            # The median, so that a device that changes is no noise; typical times left out.
             off = off[off > 0]
             spread = 1.48 * float(np.median(off)) if off.size else 0.0
             self._noise = max(spread, 0.7 * self._noise)

@@ -8,9 +8,8 @@ decisions can be made again from their file alone (replaying.py).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
-from typing import Any
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -19,51 +18,9 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
 from evener.rebalancing.spreads import spread
+from evener.rebalancing.states import Line, State, plain
 
-Line = dict[str, Any]
 LEARNT = 0.5  # of a measured move's excess over what its bytes take: the newest counts so much
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """Where things are, arrays (k,) in the devices' order.
-
-    loads [units]; compute [s]: what the models say for these; other [s]: communication and fixed
-    costs; idle_rates [units/s]: speeds where a load is zero; high [units]: memory; per_unit
-    [s/unit]: what moving one unit to or from the device takes.
-    """
-
-    loads: FloatArray
-    compute: FloatArray
-    other: FloatArray
-    idle_rates: FloatArray
-    high: FloatArray
-    per_unit: FloatArray
-
-    def __post_init__(self) -> None:
-        for field in fields(self):
-            values = [np.inf if x is None else x for x in getattr(self, field.name)]
-            object.__setattr__(self, field.name, np.asarray(values, np.float64))
-
-    @property
-    def k(self) -> int:
-        """Number of devices."""
-        return int(self.loads.size)
-
-    def slowness(self, times: FloatArray) -> FloatArray:
-        """(k,) times [s] by what the models say; NaN where a device has nothing to do."""
-        busy = (self.loads > 0) & (self.compute > 0)
-        return np.asarray(np.where(busy, times / np.where(busy, self.compute, 1.0), np.nan))
-
-    def rates(self, slowness: FloatArray) -> FloatArray:
-        """(k,) speeds at a slowness [units/s]."""
-        busy = (self.loads > 0) & (self.compute > 0)
-        rates = np.where(busy, self.loads / np.where(busy, self.compute, 1.0), self.idle_rates)
-        return np.asarray(rates / slowness)
-
-    def as_line(self) -> Line:
-        """Return lists of plain numbers, None for infinity."""
-        return {name: plain(values) for name, values in vars(self).items()}
 
 
 @dataclass(frozen=True)
@@ -106,7 +63,7 @@ Propose = Callable[[FloatArray, FloatArray], Sequence[Proposal]]
 class Decider:
     """See the head of this file. rebuild [s]: what a move takes beside its bytes, until measured.
 
-    Read: `rebuild`, as learnt; `state`; `count`, iterations so far.
+    Read: `rebuild`, as learnt; `state`; `noise_floor`; `count`, iterations so far.
     """
 
     def __init__(self, state: State, rebuild: float, noise_floor: float = NOISE_FLOOR) -> None:
@@ -114,7 +71,7 @@ class Decider:
             raise InputError(f"rebuild seconds must be finite and not negative, not {rebuild}")
         if not 0 <= noise_floor < 1:
             raise InputError(f"the noise floor must lie in [0, 1), not {noise_floor}")
-        self.state, self.rebuild = state, float(rebuild)
+        self.state, self.rebuild, self.noise_floor = state, float(rebuild), noise_floor
         self._regret = Regret(state.k, noise_floor)
         self._was_measured = False
         self._reach = 1.0  # seconds of what was last proposed, by those of loads cut anywhere
@@ -182,7 +139,7 @@ class Decider:
 
     def _best(self, proposals: Sequence[Proposal], price: Price, regret: float) -> int | None:
         """Index of what brings most if the imbalance lasts as long again as it has, or None."""
-        lasted, floor = self._regret.lasted, self._regret.noise_floor
+        lasted, floor = self._regret.lasted, self.noise_floor
         best, most = None, -np.inf
         for i, one in enumerate(proposals):
             saving, cost = price.now - one.seconds, self._cost(one)
@@ -230,22 +187,6 @@ def decision_line(
         "cost": decision.cost,
     }
     return line
-
-
-def plain(values: npt.ArrayLike) -> list[float | None]:
-    """Return numbers for JSON; None for those that are not finite."""
-    return [x if np.isfinite(x) else None for x in np.asarray(values, np.float64).tolist()]
-
-
-def state_of(line: Mapping[str, Any]) -> State:
-    """Return the State of State.as_line. Raises InputError for anything else."""
-    try:
-        state = State(**line)
-    except (TypeError, ValueError) as error:
-        raise InputError(f"a state is a table of {len(fields(State))} lists: {error}") from error
-    if len({getattr(state, field.name).shape for field in fields(State)}) != 1 or state.k == 0:
-        raise InputError("the lists of a state differ in length, or are empty")
-    return state
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from evener.errors import InputError
-from evener.rebalancing.deciding import Line, State, state_of
+from evener.rebalancing.states import Line, State, state_of
 
 VERSION = 1
 
@@ -53,11 +53,15 @@ class Diary:
 
 
 class Decisions(NamedTuple):
-    """A file of decisions: its head, the state it began with, and all lines after the head."""
+    """A file of decisions: its head, the state it began with, and all lines after the head.
+
+    cut: whether a last line was cut off, which is left out.
+    """
 
     head: Line
     state: State
     lines: list[Line]
+    cut: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -84,7 +88,8 @@ def read_decisions(path: str | Path) -> Decisions:
     except OSError as error:
         reason = error.strerror or str(error)
         raise InputError(f"cannot be read: {reason}", file=path) from error
-    rows = [_line(row, path, i) for i, row in enumerate(text.split(b"\n")[:-1], start=1)]
+    *whole, rest = text.split(b"\n")
+    rows = [_line(row, path, i) for i, row in enumerate(whole, start=1)]
     if not rows or rows[0].get("decisions") != VERSION:
         raise InputError(
             f"is no file of decisions of version {VERSION}",
@@ -101,7 +106,7 @@ def read_decisions(path: str | Path) -> Decisions:
         raise InputError("its head names other devices than it has", file=path, line=1)
     for i, line in enumerate(lines, start=2):
         _check(line, state.k, path, i)
-    return Decisions(head, state, lines)
+    return Decisions(head, state, lines, bool(rest))
 
 
 def _line(row: bytes, path: str | Path, number: int) -> Line:
@@ -124,7 +129,7 @@ def _is_decision(line: Line, k: int) -> bool:
     times, decided = line.get("times"), line.get("decided")
     if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
         return False
-    if not all(t is None or _is_number(t) for t in times):
+    if not all(t is None or _is_number(t) for t in times) or not _is_state(line.get("state"), k):
         return False
     if not all(_is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
         return False
@@ -138,6 +143,16 @@ def _is_decision(line: Line, k: int) -> bool:
         and isinstance(proposals[choice], dict)
         and _is_number(proposals[choice].get("moved"))
     )
+
+
+def _is_state(state: Any, k: int) -> bool:
+    """Whether it is what holds from a line on, or None: as before."""
+    if state is None:
+        return True
+    try:
+        return isinstance(state, dict) and state_of(state).k == k
+    except InputError:
+        return False
 
 
 def _is_number(value: Any) -> bool:

@@ -13,7 +13,7 @@ from evener.samples import Sample
 SAME = 0.001  # loads so near to each other, relative, are one
 NEAR = 0.01  # so near that one may stand for the other, if they agree
 MOST = 9  # observations that an estimate counts for at most
-KNOTS = 40  # of a given model that is no piecewise one
+KNOTS = 64  # of a given model that is no piecewise one
 
 
 @dataclass(frozen=True, order=True)
@@ -34,7 +34,7 @@ class Curve:
 
     def __init__(self, model: SpeedModel | None, most: float) -> None:
         self.capacity = math.inf if model is None else float(model.capacity)
-        self._given = None if model is None else _knots(model, min(most, self.capacity))
+        self._given = None if model is None else knots(model, min(most, self.capacity))
         self._factor = 1.0  # of the given speeds
         self._past: list[Seen] = []
         self._here: Seen | None = None
@@ -119,7 +119,7 @@ def agree(a: float, b: float, limit: float) -> bool:
     return bool(max(a, b) <= (1 + limit) * min(a, b))
 
 
-def _knots(model: SpeedModel, most: float) -> tuple[list[float], list[float]]:
+def knots(model: SpeedModel, most: float) -> tuple[list[float], list[float]]:
     """Loads and speeds of a model, up to `most` [units]."""
     if isinstance(model, Piecewise):
         return model.loads.tolist(), model.speeds.tolist()

@@ -34,14 +34,13 @@ from evener.rebalancing.deciding import (
     Decider,
     Decision,
     Proposal,
-    State,
     checked_times,
-    decision_line,
 )
-from evener.rebalancing.diary import Diary
 from evener.rebalancing.moving import messages, transfer_seconds, usual_per_byte
 from evener.rebalancing.proposing import Replan, diffused, matched, refined, slowed
+from evener.rebalancing.recording import Recorder
 from evener.rebalancing.regret import NOISE_FLOOR
+from evener.rebalancing.states import State
 from evener.workloads import WEIGHTS, Workload, workload_from_dict
 
 
@@ -88,8 +87,7 @@ class Rebalancer:
         if graph.n_constraints > 1:
             raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
         workload = _workload_of(plan)
-        self.partition, self.moves = plan.partition, 0
-        self.last: Decision | None = None
+        self.partition = plan.partition
         self._plan, self._replan, self._platform = plan, replan, plan.platform
         self._graph = workload.weighted(graph)
         # The weights are the work from here on; what is sent and overlapped stays.
@@ -99,17 +97,25 @@ class Rebalancer:
         state = self._state(self.partition)
         if rebuild_seconds is None:
             rebuild_seconds = float((state.compute + state.other).max())
-        self._decider = Decider(state, rebuild_seconds, noise_floor)
         self._found: list[Partition] = []
         self._refused: list[str] = []
-        head = {"names": plan.platform.names, "state": state.as_line(), "rebuild": rebuild_seconds,
-                "noise_floor": noise_floor, "vertices": graph.n}  # fmt: skip
-        self._diary = Diary(log, head)
+        decider = Decider(state, rebuild_seconds, noise_floor)
+        self._recorder = Recorder(decider, log, plan.platform.names, {"vertices": graph.n})
 
     @property
     def rebuild_seconds(self) -> float:
         """Seconds that a move takes beside its bytes, as learnt."""
-        return self._decider.rebuild
+        return self._recorder.decider.rebuild
+
+    @property
+    def moves(self) -> int:
+        """How often data has moved."""
+        return self._recorder.moves
+
+    @property
+    def last(self) -> Decision | None:
+        """The latest decision, or None before any."""
+        return self._recorder.last
 
     @property
     def silent(self) -> list[str]:
@@ -129,22 +135,12 @@ class Rebalancer:
         other than k times and n weights, and negative ones.
         """
         given = checked_times(times, self._platform.k)
-        changed = work is not None
+        changed, self._refused = None, []
         if work is not None:
             self._graph = self._graph.with_(vwgt=self._checked(work))
-            self._decider.change(self._state(self.partition))
-        before, self._refused = self._decider.state, []
-        decision = self.last = self._decider.decide(given, self._propose)
-        line = decision_line(
-            self._decider.count, given, decision, before.as_line() if changed else None
-        )
-        move = None if decision.move is None else self._carried_out(decision)
-        if self._refused:
-            line["refused"] = self._refused
-        if move is not None:
-            line["after"] = self._decider.state.as_line()
-        self._diary.add(line)
-        return move
+            changed = self._state(self.partition)
+        decision = self._recorder.decide(given, self._propose, changed, self._refused)
+        return None if decision.move is None else self._carried_out(decision)
 
     def moved(self, seconds: float) -> None:
         """Tell how long the last move took as a whole [s]; later ones are priced by it.
@@ -152,12 +148,11 @@ class Rebalancer:
         From before `observe` until halos are rebuilt: planning counts, too.
         Raises InputError before any move, and for what is no time.
         """
-        self._decider.measured(float(seconds))
-        self._diary.add({"took": float(seconds)})
+        self._recorder.moved(seconds)
 
     def close(self) -> None:
         """Close the file of decisions."""
-        self._diary.close()
+        self._recorder.close()
 
     def __enter__(self) -> Self:
         return self
@@ -199,7 +194,6 @@ class Rebalancer:
             again = self._replan
             ways["replanned"] = lambda: again(self._plan, self._graph, platform, self._workload)
         found: dict[str, Partition] = {}
-        self._refused = []
         for kind, way in ways.items():
             try:
                 found[kind] = way().checked_for(self._graph.n)
@@ -230,8 +224,8 @@ class Rebalancer:
         chosen, new = decision.proposals[decision.move], self._found[decision.move]
         away = new.part != self.partition.part
         n_bytes = float(self._graph.vertex_bytes()[away].sum())
-        self.partition, self.moves, self._found = new, self.moves + 1, []
-        self._decider.moved(chosen, self._state(new))
+        self.partition, self._found = new, []
+        self._recorder.carry_out(self._state(new))
         return Move(new.part, chosen.kind, int(away.sum()), n_bytes, decision.saving, decision.cost)
 
 

@@ -12,13 +12,12 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.rebalancing.deciding import (
     Decider,
-    Line,
     Proposal,
     checked_times,
     decision_line,
-    state_of,
 )
 from evener.rebalancing.diary import Decisions
+from evener.rebalancing.states import Line, state_of
 
 
 class Replayed(NamedTuple):

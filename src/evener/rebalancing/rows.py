@@ -25,17 +25,16 @@ from evener.rebalancing.deciding import (
     Decider,
     Decision,
     Proposal,
-    State,
     checked_times,
-    decision_line,
 )
-from evener.rebalancing.diary import Diary
+from evener.rebalancing.learning import knots
+from evener.rebalancing.recording import Recorder
 from evener.rebalancing.regret import NOISE_FLOOR
+from evener.rebalancing.states import State
 from evener.running.spreading import starts_of
 from evener.sizing import solve_sizes
 
 Whole = npt.NDArray[np.int64]
-KNOTS = 64  # of a model that is neither constant nor piecewise
 
 
 class RowRebalancer:
@@ -69,12 +68,22 @@ class RowRebalancer:
             raise InputError(f"{len(models)} models for {k} sizes")
         if not (np.isfinite(bytes_per_row) and bytes_per_row >= 0):
             raise InputError(f"bytes_per_row must be finite, not negative, and is {bytes_per_row}")
-        self.moves, self._found = 0, self.sizes
-        self.last: Decision | None = None
         self._models, self._link = list(models), link or Link()
         self._bytes, self._rebuild, self._floor = float(bytes_per_row), rebuild_seconds, noise_floor
-        self._log, self._decider = log, self._begun() if models else None
-        self._diary: Diary | None = None
+        self._log, self._found = log, self.sizes
+        self._recorder: Recorder | None = None
+        if models:
+            self._begun()
+
+    @property
+    def moves(self) -> int:
+        """How often rows have moved."""
+        return self._recorder.moves if self._recorder else 0
+
+    @property
+    def last(self) -> Decision | None:
+        """The latest decision, or None before any."""
+        return self._recorder.last if self._recorder else None
 
     def observe(self, times: Sequence[float | None] | FloatArray) -> Whole | None:
         """Take in the times (k,) [s] of an iteration; return new sizes where these pay, or None.
@@ -83,33 +92,25 @@ class RowRebalancer:
         times and negative ones; and where the first ones lack some, without models.
         """
         given = checked_times(times, self.sizes.size)
-        if self._decider is None:
+        if not self._models:
             self._learn_first(given)
-        decider = self._decider or self._begun()
-        self._decider = decider
-        if self._diary is None:
-            self._diary = Diary(self._log, self._head(decider))
-        decision = self.last = decider.decide(given, self._propose)
-        line = decision_line(decider.count, given, decision)
-        if decision.move is not None:
-            self.sizes, self.moves = self._found, self.moves + 1
-            decider.moved(decision.proposals[decision.move], self._state())
-            line["after"] = decider.state.as_line()
-        self._diary.add(line)
-        return None if decision.move is None else self.sizes.copy()
+        recorder = self._recorder or self._begun()
+        if recorder.decide(given, self._propose).move is None:
+            return None
+        self.sizes = self._found
+        recorder.carry_out(self._state())
+        return self.sizes.copy()
 
     def moved(self, seconds: float) -> None:
         """Tell how long the last move took as a whole [s]; later ones are priced by it."""
-        if self._decider is None:
+        if self._recorder is None:
             raise InputError("nothing has moved whose seconds could be told")
-        self._decider.measured(float(seconds))
-        if self._diary is not None:
-            self._diary.add({"took": float(seconds)})
+        self._recorder.moved(seconds)
 
     def close(self) -> None:
         """Close the file of decisions."""
-        if self._diary is not None:
-            self._diary.close()
+        if self._recorder is not None:
+            self._recorder.close()
 
     def _learn_first(self, times: FloatArray) -> None:
         known = (self.sizes == 0) | (times > 0)
@@ -123,15 +124,13 @@ class RowRebalancer:
         rates = np.where(np.isnan(rates), np.nanmean(rates), rates)
         self._models = [Constant(float(rate)) for rate in rates]
 
-    def _begun(self) -> Decider:
+    def _begun(self) -> Recorder:
         state = self._state()
         rebuild = float(state.compute.max()) if self._rebuild is None else self._rebuild
-        return Decider(state, rebuild, self._floor)
-
-    def _head(self, decider: Decider) -> dict[str, object]:
         names = [f"rank{i}" for i in range(self.sizes.size)]
-        return {"names": names, "state": decider.state.as_line(), "rebuild": decider.rebuild,
-                "noise_floor": self._floor, "rows": int(self.sizes.sum())}  # fmt: skip
+        more = {"rows": int(self.sizes.sum())}
+        self._recorder = Recorder(Decider(state, rebuild, self._floor), self._log, names, more)
+        return self._recorder
 
     def _state(self) -> State:
         loads, k = self.sizes.astype(np.float64), self.sizes.size
@@ -160,10 +159,8 @@ def _slowed(model: SpeedModel, times: float, most: float) -> SpeedModel:
     """Return the model of a device that takes `times` times as long at any load up to `most`."""
     if isinstance(model, Constant):
         return Constant(model.rate / times, model.capacity)
-    if isinstance(model, Piecewise):
-        return Piecewise(model.loads, model.speeds / times, model.capacity)
-    loads = np.geomspace(1.0, max(min(most, model.capacity), 2.0), KNOTS)
-    return Piecewise(loads, np.asarray(model.speed(loads)) / times, model.capacity)
+    loads, speeds = knots(model, min(most, model.capacity))
+    return Piecewise(np.array(loads), np.array(speeds) / times, model.capacity)
 
 
 def _transfer(old: Whole, new: Whole, row: float, link: Link) -> tuple[float, float]:

@@ -79,15 +79,21 @@ class Never:
 
 
 @dataclass
-class Every:
-    """Moves every n iterations, 1 being always."""
+class _Watching:
+    """A rule that keeps the means of what k devices do."""
 
     k: int
-    n: int
     watch: Watch = field(init=False)
 
     def __post_init__(self) -> None:
         self.watch = Watch(self.k)
+
+
+@dataclass
+class Every(_Watching):
+    """Moves every n iterations, 1 being always."""
+
+    n: int
 
     def observe(self, shares: FloatArray, seen: FloatArray) -> FloatArray | None:
         """Return what the last ten iterations ask for, at the end of every n."""
@@ -97,20 +103,15 @@ class Every:
 
 
 @dataclass
-class Threshold:
+class Threshold(_Watching):
     """Moves where the slowest takes so much longer than all would if even.
 
     cool_down: iterations after a move in which none follows.
     """
 
-    k: int
     excess: float
     cool_down: int = 0
-    watch: Watch = field(init=False)
     last: int = -1_000_000
-
-    def __post_init__(self) -> None:
-        self.watch = Watch(self.k)
 
     def observe(self, shares: FloatArray, seen: FloatArray) -> FloatArray | None:
         """Return balanced shares beyond the threshold."""
@@ -125,16 +126,11 @@ class Threshold:
 
 
 @dataclass
-class Horizon:
+class Horizon(_Watching):
     """Moves where saving x remaining iterations exceeds the cost; it knows when the run ends."""
 
-    k: int
     cost: MoveCost
     iterations: int
-    watch: Watch = field(init=False)
-
-    def __post_init__(self) -> None:
-        self.watch = Watch(self.k)
 
     def observe(self, shares: FloatArray, seen: FloatArray) -> FloatArray | None:
         """Return balanced shares where the rest of the run would pay for them."""

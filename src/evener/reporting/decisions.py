@@ -104,11 +104,12 @@ def move_rows(told: Decisions) -> list[MoveRow]:
     course, lines = course_of(told), _decided(told)
     took = _took(told)
     obtained = _obtained(course)
+    totals = _totals(told)
     rows = []
     for number, (i, (saving, _)) in enumerate(zip(course.moves, obtained, strict=True)):
         decided = lines[i]["decided"]
         chosen = lines[i]["proposals"][decided["choice"]]
-        total = max(sum(told.state.loads.tolist()), 1e-300)
+        total = max(totals[i], 1e-300)
         rows.append(
             MoveRow(
                 count(lines[i]["iteration"]),
@@ -150,6 +151,16 @@ def _decided(told: Decisions) -> list[dict[str, Any]]:
     return [line for line in told.lines if "decided" in line]
 
 
+def _totals(told: Decisions) -> list[float]:
+    """All work [units] in each iteration: weights may change."""
+    found, total = [], float(told.state.loads.sum())
+    for line in _decided(told):
+        if line.get("state") is not None:
+            total = float(sum(line["state"]["loads"]))
+        found.append(total)
+    return found
+
+
 def _took(told: Decisions) -> dict[int, float]:
     """Seconds told of each move, by its number; the last ones told count."""
     found: dict[int, float] = {}
@@ -168,8 +179,11 @@ def _obtained(course: Course) -> list[tuple[float | None, int]]:
     found: list[tuple[float | None, int]] = []
     before = 0
     for i, end in zip(course.moves, ends, strict=True):
-        # The last iterations before it, and none from before the imbalance: three that agree.
-        earlier = course.span[max(before, i - 2) : i + 1]
+        # Up to three iterations before it, and none from before the imbalance: regret grew in all.
+        first = i
+        while first > max(before, i - 2) and 0 < course.regret[first - 1] < course.regret[first]:
+            first -= 1
+        earlier = course.span[first : i + 1]
         later = course.span[i + 1 : min(i + 1 + NEAR, end)]
         saving = float(np.mean(earlier) - np.mean(later)) if later.size else None
         found.append((saving, end - i - 1))
