@@ -9,7 +9,8 @@ last run that stayed); and a RowRebalancer; then the same without a rival, but f
 A JSON line a run, then the figures asked: the first move comes within 5 iterations; the total is
 within 10 % of the best fixed split, and at most 2 % worse than not moving. "By its own times" is
 free of how runs differ: what the times of that very run, by row, would have summed up to with even
-sizes, or the best fixed ones. Seven minutes; the cores are to be quiet.
+sizes, or the best fixed ones. Seven minutes, eight at most (a slow machine does fewer rounds then);
+the cores are to be quiet.
 """
 
 import argparse
@@ -30,6 +31,7 @@ from wall_clock.launching import core_of, quiet, run_ranks
 RESULTS = Path(__file__).parent / "results" / "rebalancing_live.jsonl"
 WAYS = ("never", "never again", "fixed", "moves", "quiet", "quiet again", "quiet moves")
 BEGINS = 40
+BUDGET = 440.0  # seconds after which no round begins
 IN_TIME = 5  # iterations from the rival's first to the first move
 PAIRS = (  # what is asked of which ratio; None: two runs of the same, the noise
     ("moves", "fixed", 1.10),
@@ -66,7 +68,8 @@ def main():
     args = parser.parse_args()
     with rival_in_waiting() as rival:
         job = {"case": "jacobi", "rows": args.rows, "iterations": args.iterations, "begins": BEGINS,
-               "rounds": args.rounds, "ways": WAYS, "rival": rival, "pause": 0.05}  # fmt: skip
+               "rounds": args.rounds, "ways": WAYS, "rival": rival, "pause": 0.05,
+               "budget": BUDGET}  # fmt: skip
         found = run_ranks(2, "jacobi_ranks", job, timeout=480.0)
     lines = [{"round": number, **run, "others": quiet()}
              for number, runs in enumerate(found["rounds"]) for run in runs]  # fmt: skip

@@ -130,7 +130,7 @@ def hindsight(by_row, found, n):
 
 
 def main(comm):
-    job = json.loads(sys.argv[1])
+    job, began = json.loads(sys.argv[1]), time.perf_counter()
     pin(comm.rank)
     bench = Bench(comm, job)
     rng = np.random.default_rng(SEED)
@@ -138,6 +138,8 @@ def main(comm):
         bench.go(way)
     rounds = []
     for _ in range(job["rounds"]):
+        if comm.bcast(time.perf_counter() - began > job["budget"]):
+            break
         order = rng.permutation(job["ways"]).tolist()
         rounds.append([bench.go(way) for way in order])
         if comm.rank == 0:
