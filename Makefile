@@ -3,13 +3,13 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-FUZZ := tests/partitioning/test_fuzz.py
+CHECKED := tests/partitioning/test_fuzz.py tests/partitioning/test_seconds.py
 KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/warming/*.py)
 
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-fast test-checked format bench clean
+.PHONY: demo check test test-fast test-bounds test-nojit format bench clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -26,10 +26,12 @@ test: $(VENV)/.warm
 test-fast: $(VENV)/.warm
 	$(BIN)/pytest -n 2 -m "not slow and not browser"
 
-# Compiled parts once with bounds checked, once without the compiler, on small random graphs.
-test-checked: $(VENV)/.dev
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked $(BIN)/pytest -n 2 --timeout 900 $(FUZZ)
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --timeout 900 $(FUZZ)
+# Compiled parts on small random graphs, with bounds checked and without the compiler.
+test-bounds: $(VENV)/.dev
+	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked $(BIN)/pytest -n 2 --timeout 900 $(CHECKED)
+
+test-nojit: $(VENV)/.dev
+	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --timeout 900 $(CHECKED)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -1,7 +1,10 @@
 """Every compiled part on a thousand small random graphs of every unpleasant kind.
 
-`make test-checked` runs this file with bounds checked, and without the compiler on fewer graphs.
+`make test-bounds` runs this file with bounds checked, `make test-nojit` without the compiler on
+fewer graphs.
 """
+
+from functools import cache
 
 import numba
 import numpy as np
@@ -34,15 +37,21 @@ SEEDS = range(MANY)
 HAIR = 1e-9
 
 
+@cache
+def inputs(seed):
+    """The same for all parts: to make them takes as long as to search them."""
+    graph = any_graph(seed, coords=seed % 2 == 0)
+    k = any_k(graph, seed)
+    return graph, k, any_part(graph, k, seed), any_contract(graph, k, seed)
+
+
 class Case:
     """What a seed stands for: a graph, k, a partition that may break the contract, a level."""
 
     def __init__(self, seed, threads=1):
         self.seed, self.threads = seed, threads
-        self.graph = any_graph(seed, coords=seed % 2 == 0)
-        self.k = any_k(self.graph, seed)
-        self.part = any_part(self.graph, self.k, seed)
-        self.contract = any_contract(self.graph, self.k, seed)
+        self.graph, self.k, part, self.contract = inputs(seed)
+        self.part = part.copy()
         self.preset, self.objective = PRESETS[seed % 3], OBJECTIVES[seed // 3 % 3]
 
     @property
