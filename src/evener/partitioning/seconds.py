@@ -117,6 +117,8 @@ def refine_by(
     """Go through the rounds; return the best partition and its seconds (k,)."""
     books = Books.opened(level, part.copy(), bounds, prices, threads)
     best, least = part, books.seconds()
+    if not least.any():
+        return best, least  # nobody has anything to do
     looks = int(effort.passes * max(level.adjncy.size, SMALL))
     for number, task in enumerate(effort.rounds):
         if task.depth > 1 and not np.array_equal(books.part, best):
