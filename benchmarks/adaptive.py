@@ -1,6 +1,6 @@
 """Twenty loads chosen adaptively, against grids of 20 and 100: what sizes made from them lose.
 
-    python benchmarks/adaptive.py [--seeds 5] [-o FILE]
+    python benchmarks/adaptive.py [--seeds 5] [--table] [-o FILE]
 
 The emulated devices of evener.generating.speed_curves, up to eight of a set, whose speeds are
 known exactly; a sample is the mean of five times with 1 % of noise. For five total loads from 3
@@ -10,13 +10,13 @@ total, "adaptive" does not. A JSON line a set and way: `loss` (mean, median, wor
 (mean relative error of predicted times over all loads), `points` (most of a device), `cpu_s`.
 """
 
-import argparse
-import json
 import statistics
 import time
+from itertools import chain
 from pathlib import Path
 
 import numpy as np
+from records import markdown, parser, read, write
 
 from evener.generating.speed_curves import CURVE_SETS, curve_set
 from evener.measuring.adaptive import AdaptivePlan
@@ -58,14 +58,12 @@ class Emulated:
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=5)
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    with args.output.open("w") as file:
-        for name in CURVE_SETS:
-            for line in one_set(name, args.seeds):
-                file.write(json.dumps(line) + "\n")
+    arguments = parser(__doc__, RESULTS)
+    arguments.add_argument("--seeds", type=int, default=5)
+    args = arguments.parse_args()
+    if not args.table:
+        write(args.output, chain.from_iterable(one_set(name, args.seeds) for name in CURVE_SETS))
+    print(table(read(args.output)))
 
 
 def one_set(name, seeds):
@@ -129,6 +127,22 @@ def time_error(models, records, low, high):
         loads = np.rint(np.geomspace(low, min(high, fit.capacity), 300))
         errors.append(np.abs(fit.time(loads) / model.time(loads) - 1).mean())
     return float(np.mean(errors))
+
+
+def table(lines):
+    """A row a set and way of choosing loads: what sizes made from the samples lose."""
+    rows = [("devices", "loads", "most points", "loss mean", "median", "worst", "error of times")]
+    rows += [
+        (
+            f"{line['set']} ({line['devices']})",
+            line["way"],
+            line["points"],
+            *(f"{line['loss'][key]:.2%}" for key in ("mean", "median", "worst")),
+            f"{line['time_error']:.2%}",
+        )
+        for line in lines
+    ]
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -10,14 +10,13 @@ what `evener plan`, which chooses devices by itself, takes of it. `share`: of co
 METIS's plan, as there. What is in the result file is not measured again.
 """
 
-import argparse
-import importlib.util
-import json
 import time
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import seconds_cases as cases
+from records import append, known, parser, read, words
 
 import evener as ev
 from evener import metrics
@@ -39,49 +38,35 @@ def main():
     args = arguments()
     if not args.table:
         measure(args)
-    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", type=lambda text: text.split(","), default=[])
-    parser.add_argument("--preset", default="default")
-    parser.add_argument("--seed", type=int, default=2026, help="of the meshes")
-    parser.add_argument("--table", action="store_true", help="only print what was measured")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--only", type=words, default=[])
+    made.add_argument("--preset", default="default")
+    made.add_argument("--seed", type=int, default=2026, help="of the meshes")
+    return made.parse_args()
 
 
 def measure(args):
-    grid = seconds_benchmark()
-    args.output.parent.mkdir(exist_ok=True)
-    args.output.touch()
-    done = {json.loads(line)["cell"] for line in args.output.read_text().splitlines()}
+    done = {line["cell"] for line in known(args.output)}
     for mesh in MESHES:
         for machine, kernel in CELLS:
             cell = f"{mesh} {machine} {kernel} {args.preset}"
             if cell in done or not all(word in cell for word in args.only):
                 continue
-            graph = grid.instance(mesh, args.seed)
+            graph = cases.instance(mesh, args.seed)
             if graph is None:
                 print(f"left out: {mesh} is not in EVENER_DATA")
                 break
-            line = {"cell": cell} | one_cell(grid, graph, machine, kernel, args.preset)
-            with args.output.open("a") as file:
-                file.write(json.dumps(line) + "\n")
+            found = one_cell(graph, machine, kernel, args.preset)
+            append(args.output, {"cell": cell} | found)
 
 
-def seconds_benchmark():
-    """The benchmark of plans for seconds, whose machines these are."""
-    spec = importlib.util.spec_from_file_location("seconds", HERE / "seconds.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def one_cell(grid, graph, machine, kernel, preset):
-    platform = grid.machine(machine, graph, kernel)
-    workload = replace(WEIGHTS, name=kernel, bytes_per_value=grid.KERNELS[kernel][2])
+def one_cell(graph, machine, kernel, preset):
+    platform = cases.machine(machine, graph, kernel)
+    workload = replace(WEIGHTS, name=kernel, bytes_per_value=cases.KERNELS[kernel][2])
     options = ev.PlanOptions(preset=preset, workload=workload, threads=1)
     began = time.process_time()
     advice = ev.advise(graph, platform, options)

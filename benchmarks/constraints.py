@@ -18,25 +18,22 @@ repaired both sides, null where it could not. METIS counts as within where no bl
 by more than the hair of its rounding.
 """
 
-import argparse
-import importlib.util
-import json
 import os
 import time
 from pathlib import Path
 
 import numpy as np
+import partitioners
+from records import markdown, parser, read, words, write
 
-from evener import metrics
+from evener import filing, metrics
 from evener.errors import EvenerError
-from evener.filing import read
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitions import Partition
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "constraints.jsonl"
+RESULTS = Path(__file__).parent / "results" / "constraints.jsonl"
 EPSILON, HAIR, WEIGHT_SEED, FAST_SPEED = 0.03, 5e-4, 2026, 16.0
 GRAPHS = {"delaunay18": None, "rgg3d16": None, "wedge": "graphs/cvrc_wedge120k.graph.zst"}
 WEIGHTS = ("degree2", "regions2", "regions3", "phases2", "phases3")
@@ -47,21 +44,16 @@ ACTIVE = (0.5, 0.25)  # of the regions of a phase
 def main():
     args = arguments()
     if not args.table:
-        with args.output.open("w") as file:
-            for line in measured(args):
-                file.write(json.dumps(line) + "\n")
-                file.flush()
-    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+        write(args.output, measured(args))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--graphs", type=lambda text: text.split(","), default=list(GRAPHS))
-    parser.add_argument("--weights", type=lambda text: text.split(","), default=list(WEIGHTS))
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--table", action="store_true", help="only print what was measured")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--graphs", type=words, default=list(GRAPHS))
+    made.add_argument("--weights", type=words, default=list(WEIGHTS))
+    made.add_argument("--seeds", type=int, default=1)
+    return made.parse_args()
 
 
 def measured(args):
@@ -81,14 +73,11 @@ def measured(args):
 
 def instance(name):
     if GRAPHS[name] is None:
-        spec = importlib.util.spec_from_file_location("partitioners", HERE / "partitioners.py")
-        module = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(module)
         if name == "rgg3d16":
-            return module.piece(module.instance("rgg3d18"), 1 << 16)
-        return module.instance(name)
+            return partitioners.piece(partitioners.instance("rgg3d18"), 1 << 16)
+        return partitioners.instance(name)
     folder = os.environ.get("EVENER_DATA")
-    return read(Path(folder) / GRAPHS[name]).graph if folder else None
+    return filing.read(Path(folder) / GRAPHS[name]).graph if folder else None
 
 
 def weighted(graph, kind):
@@ -171,10 +160,10 @@ def table(lines):
         groups.setdefault((line["graph"], line["weights"]), []).append(line)
     head = ("graph", "weights", "cut", "cut, METIS repaired", "max volume", "CPU", "METIS within",
             "ours, both limits", "METIS's blocks", "our blocks")  # fmt: skip
-    rows = [head, tuple("---" for _ in head)]
+    rows = [head]
     rows += [row(graph, weights, own) for (graph, weights), own in groups.items()]
     rows.append(row("all", "", lines))
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return markdown(rows)
 
 
 def row(graph, weights, lines):

@@ -8,12 +8,13 @@ and targets; `cut_ratio`: cut after over before (over METIS's for partitions tha
 `least`: share of the weight that has to move whatever one does. Medians follow on the screen.
 """
 
-import argparse
-import json
 import time
+from collections import defaultdict
 from pathlib import Path
+from statistics import median
 
 import numpy as np
+from records import markdown, parser, read, write
 
 from evener import metrics
 from evener.errors import EvenerError
@@ -32,18 +33,14 @@ SMALL = 14  # scale of the R-MAT graph, on which METIS itself takes seconds
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--vertices", type=int, default=1 << 18)
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    args.output.parent.mkdir(exist_ok=True)
-    warm_up()
-    with args.output.open("w") as file:
-        for line in runs(args):
-            file.write(json.dumps(line) + "\n")
-            file.flush()
-    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+    arguments = parser(__doc__, RESULTS)
+    arguments.add_argument("--vertices", type=int, default=1 << 18)
+    arguments.add_argument("--seeds", type=int, default=3)
+    args = arguments.parse_args()
+    if not args.table:
+        warm_up()
+        write(args.output, runs(args))
+    print(table(read(args.output)))
 
 
 def runs(args):
@@ -143,24 +140,21 @@ def warm_up():
 
 
 def table(lines):
+    """Medians over machines and seeds."""
+    groups = defaultdict(list)
+    for line in lines:
+        groups[line["graph"], line["from"]].append(line)
     rows = [
-        "| graph | from | runs | failed | off | CPU / METIS | worst | cut ratio | worst | moved |"
+        ("graph", "from", "CPU / METIS's", "cut after / before", "moved", "had to move", "runs")
     ]
-    rows.append("|" + " --- |" * 10)
-    for graph in ("delaunay", "rmat"):
-        for start in ("metis", "metis-light", "equal", "one-block", "metis-connected"):
-            cell = [x for x in lines if (x["graph"], x["from"]) == (graph, start)]
-            good = [x for x in cell if "failed" not in x]
-            if not good:
-                continue
-            cpu, cut = ([x[key] for x in good] for key in ("cpu_ratio", "cut_ratio"))
-            rows.append(
-                f"| {graph} | {start} | {len(cell)} | {len(cell) - len(good)} "
-                f"| {np.median([x['off'] for x in good]):.0f} | {np.median(cpu):.3f} "
-                f"| {max(cpu):.3f} | {np.median(cut):.4f} | {max(cut):.4f} "
-                f"| {np.median([x['moved'] for x in good]):.5f} |"
-            )
-    return "\n".join(rows)
+    for (graph, origin), own in groups.items():
+        cpu, cut, moved, least = (
+            median(line[key] for line in own)
+            for key in ("cpu_ratio", "cut_ratio", "moved", "least")
+        )
+        row = graph, origin, f"{cpu:.3f}", f"{cut:.3f}", f"{moved:.1%}", f"{least:.1%}", len(own)
+        rows.append(row)
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -4,12 +4,12 @@ Writes one JSON line an instance to benchmarks/results/generating.jsonl and prin
 the median of three; ends with 1 where it is above `limit_s`.
 """
 
-import json
 import sys
 import time
 from pathlib import Path
 
 import numpy as np
+from records import markdown, write
 
 from evener.generating.airfoil import FEWEST
 from evener.generating.families import GENERATORS
@@ -65,11 +65,20 @@ def main():
         if limit is not None:
             line["limit_s"] = limit
             late |= seconds > limit
-        lines.append(json.dumps(line))
-        print(lines[-1], flush=True)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text("\n".join(lines) + "\n")
+        lines.append(line)
+        print(line, flush=True)
+    write(RESULTS, lines)
     sys.exit(int(late))
+
+
+def table(lines):
+    """A row an instance."""
+    rows = [("family", "vertices or cells", "edges", "CPU s")]
+    for line in lines:
+        name = line["family"] + (f", {line['dim']}-D" if "dim" in line else "")
+        size, edges = line.get("vertices", line.get("cells")), line.get("edges")
+        rows.append((name, f"{size:,}", f"{edges:,}" if edges else "", f"{line['cpu_s']:.2f}"))
+    return markdown(rows)
 
 
 if __name__ == "__main__":

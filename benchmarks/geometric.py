@@ -1,13 +1,14 @@
 """CPU seconds of the geometric partitioners: 2^22 uniform points, 96 unequal blocks, under 3 s.
 
-Writes one JSON line a run to benchmarks/results/geometric.jsonl and prints it.
+Writes one JSON line a run to benchmarks/results/geometric.jsonl and prints their table.
 """
 
-import json
 import time
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from records import markdown, write
 
 from evener.curves import hilbert_order
 from evener.partitioning.geometric import GEOMETRIC
@@ -50,10 +51,26 @@ def main():
                 line = {"what": name, "n": N, "d": d, "k": TARGETS.size, "weights": kind}
                 error = round(heaviest_error(part, weights), 4)
                 lines.append(line | {"cpu_s": round(seconds, 3), "off_by_heaviest": error})
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text(text)
-    print(text, end="")
+    print(table(write(RESULTS, lines)))
+
+
+def table(lines):
+    """A row a partitioner, a column a kind of points and weights."""
+    cells = {}
+    off = defaultdict(float)
+    for line in lines:
+        if "weights" in line:
+            cells[line["what"], line["d"], line["weights"]] = f"{line['cpu_s']:.2f}"
+            off[line["what"]] = max(off[line["what"]], line["off_by_heaviest"])
+    columns = [(2, "unit"), (2, "whole"), (3, "unit"), (3, "whole")]
+    rows = [
+        ("partitioner", *(f"{d}-D, {kind} weights" for d, kind in columns), "worst block off by")
+    ]
+    rows += [
+        (name, *(cells[name, *column] for column in columns), f"{worst:.2f}")
+        for name, worst in off.items()
+    ]
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Partitions as they come, mapped, and made along the machine's tree: bytes x hops and seconds.
 
-    python benchmarks/mapping.py [--families ...] [--machines ...] [--seeds 3]
+    python benchmarks/mapping.py [--families ...] [--machines ...] [--seeds 3] [--table]
 
 The machines are trees of nodes, sockets and devices with speeds as TOPO1's: one device in 12 is 16
 times as fast (1.6e9 against 1e8 units/s). "tree": 4 x 2 x 12 in the tree's order. "shuffled": the
@@ -11,20 +11,20 @@ one JSON line: `hop_bytes` and `seconds` (predicted) before and after mapping, `
 `cpu_s` of the partitioning call, `map_cpu_s` of the mapping.
 """
 
-import argparse
-import importlib.util
-import json
 import time
+from collections import defaultdict
 from dataclasses import replace
 from pathlib import Path
+from statistics import median
 
 import numpy as np
+import partitioners
+from records import markdown, parser, read, words, write
 
 import evener as ev
 from evener.generating.platforms import tree
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "mapping.jsonl"
+RESULTS = Path(__file__).parent / "results" / "mapping.jsonl"
 FAMILIES = ("delaunay18", "graded19", "rgg3d18")
 TOOLS = ("metis", "evener", "hierarchical")
 SPEEDS = {"fast": 1, "speed": 16e8, "slow_speed": 1e8}
@@ -44,38 +44,28 @@ def machines():
 
 def main():
     args = arguments()
-    load_kernels()
-    with args.output.open("w") as file:
-        for family in args.families:
-            graph = partitioners().instance(family)
-            for name in args.machines:
-                for seed in range(1, args.seeds + 1):
-                    for tool in TOOLS:
-                        line = {"family": family, "machine": name, "tool": tool, "seed": seed}
-                        line |= one_run(graph, machines()[name], tool, seed)
-                        file.write(json.dumps(line) + "\n")
-                        file.flush()
+    if not args.table:
+        load_kernels()
+        write(args.output, measured(args))
+    print(table(read(args.output)))
+
+
+def measured(args):
+    for family in args.families:
+        graph = partitioners.instance(family)
+        for name in args.machines:
+            for seed in range(1, args.seeds + 1):
+                for tool in TOOLS:
+                    line = {"family": family, "machine": name, "tool": tool, "seed": seed}
+                    yield line | one_run(graph, machines()[name], tool, seed)
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--families", type=words, default=list(FAMILIES))
-    parser.add_argument("--machines", type=words, default=list(machines()))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
-
-
-def words(text):
-    return text.split(",")
-
-
-def partitioners():
-    """The benchmark of partitioners, whose instances these are."""
-    spec = importlib.util.spec_from_file_location("partitioners", HERE / "partitioners.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--families", type=words, default=list(FAMILIES))
+    made.add_argument("--machines", type=words, default=list(machines()))
+    made.add_argument("--seeds", type=int, default=3)
+    return made.parse_args()
 
 
 def load_kernels():
@@ -106,6 +96,39 @@ def one_run(graph, platform, tool, seed):
         "cpu_s": round(result.cpu_seconds, 4),
         "map_cpu_s": round(spent, 4),
     }
+
+
+def table(lines):
+    """Ratios to METIS as it comes: geometric means over families of the medians over seeds."""
+    cells = defaultdict(list)
+    for line in lines:
+        cells[line["machine"], line["family"], line["tool"]].append(line)
+    families = list(dict.fromkeys(line["family"] for line in lines))
+    machines = list(dict.fromkeys(line["machine"] for line in lines))
+    tools = list(dict.fromkeys(line["tool"] for line in lines))
+
+    def ratio(machine, tool, *keys):
+        product = 1.0
+        for family in families:
+            base = median(line[keys[0]] for line in cells[machine, family, "metis"])
+            own = cells[machine, family, tool]
+            product *= median(sum(line[key] for key in keys[1:]) for line in own) / base
+        return f"{product ** (1 / len(families)):.2f}"
+
+    rows = [("machine", "blocks", "cut", "predicted time", "bytes x hops", "CPU")]
+    for machine in machines:
+        for tool in tools:
+            name, cut = tool.replace("metis", "METIS"), ratio(machine, tool, "cut", "cut")
+            for state, suffix, cpu in (
+                ("as it comes", "", ()),
+                ("mapped", "_mapped", ("map_cpu_s",)),
+            ):
+                seconds, hops = (
+                    ratio(machine, tool, key, key + suffix) for key in ("seconds", "hop_bytes")
+                )
+                spent = ratio(machine, tool, "cpu_s", "cpu_s", *cpu)
+                rows.append((machine, f"{name}, {state}", cut, seconds, hops, spent))
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -15,12 +15,12 @@ medians over runs, intervals by bootstrap. Cases that FILE holds are not run aga
 part.
 """
 
-import argparse
-import json
 from pathlib import Path
 
+from records import markdown
 from wall_clock.cases import CASES
 from wall_clock.figures import paired
+from wall_clock.keeping import arguments, run_cases
 from wall_clock.launching import quiet, rivals, run_ranks
 
 NEAR = 0.05  # how far part d's measured ratios may be from the predicted ones
@@ -28,29 +28,11 @@ RESULTS = Path(__file__).parent / "results" / "measured.jsonl"
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = arguments(__doc__, RESULTS, CASES)
     parser.add_argument("--part", choices=("a", "bcd"), required=True)
-    parser.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
-    parser.add_argument("--runs", type=int, default=20, help="of each case")
-    parser.add_argument("--fresh", action="store_true", help="run again what FILE holds")
-    parser.add_argument("--only", choices=CASES, action="append", help="this case alone")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     chosen = [name for name in args.only or CASES if CASES[name].part in args.part]
-    kept = [] if args.short or not args.output.exists() else read(args.output)
-    kept = [line for line in kept if not (args.fresh and line["case"] in chosen)]
-    for name in chosen:
-        if any(line["case"] == name for line in kept):
-            continue
-        line = run_case(name, runs=3 if args.short else args.runs)
-        kept.append(line)
-        print(*rows(line), sep="\n", flush=True)
-        if not args.short:
-            kept.sort(key=lambda own: list(CASES).index(own["case"]))
-            args.output.write_text("".join(json.dumps(own) + "\n" for own in kept))
-    print()
-    for line in kept:
-        print(*rows(line), sep="\n")
+    run_cases(args, list(CASES), chosen, run_case, lambda line: "\n".join(rows(line)))
 
 
 def run_case(name, runs):
@@ -107,8 +89,31 @@ def text(found):
     return f"{found['ratio']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def table(lines):
+    """Seconds of plans to those of equal blocks and METIS with speeds, by the clock."""
+    rows = [("part", "case", "runs", "plan / equal (95 %)", "asked", "plan / METIS (95 %)",
+             "asked", "predicted", "null pair (95 %)", "devices used", "late waits")]  # fmt: skip
+    for line in lines:
+        equal, metis = line["ratios"]["equal"], line["ratios"]["metis"]
+        asked = {
+            rival: {"null": "null pair"}.get(most, most) for rival, most in line["asked"].items()
+        }
+        rows.append(
+            (
+                line["part"],
+                line["case"],
+                len(line["measured"]["planned"]),
+                text(equal),
+                asked.get("equal", ""),
+                text(metis),
+                asked.get("metis", ""),
+                f"{metis['predicted']:.3f}",
+                text(line["null"]),
+                line["partitions"]["planned"]["devices"],
+                f"{max(line['late'].values()):.1%}" if "late" in line else "",
+            )
+        )
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -8,15 +8,13 @@ large as the rest; METIS k-way beside it up to 2^20. few: 20 vertices a block. p
 alone. threads: CPU seconds of every slice of the work, and what two cores need for them.
 rdg: 2^24 points, 96 devices, the machines of [LDHT]_'s Table IV without memory; whole plans.
 
-Prints one JSON line a measurement and puts them in place of those of the same parts in
+Prints one line a measurement and puts them in place of those of the same parts in
 the result file. Each is made in a process of its own; `peak_MB` is all the memory
 it ever held, graph and compiled code included. The graph of 2^24 points is made once, which takes
 minutes and 13 GB, and kept in benchmarks/data.
 """
 
-import argparse
 import heapq
-import json
 import multiprocessing
 import resource
 import statistics
@@ -24,6 +22,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from records import bare_parser, known, write
 
 import evener.threads
 from evener import metrics
@@ -53,23 +52,21 @@ PAPER = {
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser = bare_parser(__doc__, RESULTS)
     parser.add_argument("--parts", default=",".join(PARTS), help="which measurements")
     parser.add_argument("--least", type=int, default=16, help="smallest graphs, a power of two")
     parser.add_argument("--most", type=int, default=24, help="largest graphs, a power of two")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
     args = parser.parse_args()
     parts = args.parts.split(",")
     powers = range(args.least, args.most + 1, 2)
-    old = args.output.read_text().splitlines() if args.output.exists() else []
-    lines = [line for line in map(json.loads, old) if line["part"] not in parts]
+    lines = [line for line in known(args.output) if line["part"] not in parts]
     prepare([*powers, *([24] if "rdg" in parts else [])])
     for part in parts:
         for function, arguments in PARTS[part](powers):
             line = {"part": part} | alone(function, *arguments)
-            print(json.dumps(line), flush=True)
+            print(line, flush=True)
             lines.append(line)
-            args.output.write_text("".join(json.dumps(line) + "\n" for line in lines))
+            write(args.output, lines)
 
 
 def alone(function, *arguments):

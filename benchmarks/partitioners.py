@@ -10,13 +10,12 @@ each instance, machine and seed the tools run in turn, one after another. Each r
 `empty` blocks; `cpu_s`, the CPU time of the partitioning call alone.
 """
 
-import argparse
-import json
 import sys
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from records import markdown, parser, read, words, write
 
 from evener import metrics
 from evener.errors import EvenerError
@@ -74,51 +73,40 @@ EXTRA = {
 def main():
     args = arguments()
     if not args.table:
-        measure(args)
-    lines = [json.loads(line) for line in args.output.read_text().splitlines()]
-    print(table(lines))
+        write(args.output, measured(args))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    made = parser(__doc__, RESULTS)
     usual = [label for label in VARIANTS if label not in VERY_SLOW]
-    parser.add_argument("--families", type=words, default=list(FAMILIES))
-    parser.add_argument("--topologies", type=words, default=list(TOPOLOGIES))
-    parser.add_argument("--tools", type=words, default=usual, help=", ".join(VARIANTS))
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--slow-seeds", type=int, default=1, help="for the slow tools")
-    parser.add_argument("--small", action="store_true", help="a piece of 2^14 vertices of each")
-    parser.add_argument("--table", action="store_true", help="only print what was measured")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
+    made.add_argument("--families", type=words, default=list(FAMILIES))
+    made.add_argument("--topologies", type=words, default=list(TOPOLOGIES))
+    made.add_argument("--tools", type=words, default=usual, help=", ".join(VARIANTS))
+    made.add_argument("--seeds", type=int, default=3)
+    made.add_argument("--slow-seeds", type=int, default=1, help="for the slow tools")
+    made.add_argument("--small", action="store_true", help="a piece of 2^14 vertices of each")
+    args = made.parse_args()
     unknown = set(args.tools) - set(VARIANTS)
     if unknown:
-        parser.error(f"no such tool: {', '.join(sorted(unknown))}")
+        made.error(f"no such tool: {', '.join(sorted(unknown))}")
     return args
 
 
-def words(text):
-    return text.split(",")
-
-
-def measure(args):
-    args.output.parent.mkdir(exist_ok=True)
+def measured(args):
     labels = [label for label in args.tools if installed(label)]
     load_kernels(labels, args.families)
-    with args.output.open("w") as file:
-        for topology in args.topologies:
-            for family in args.families:
-                graph = instance(family)
-                if args.small:
-                    graph = piece(graph, SMALL_VERTICES)
-                for seed in range(1, args.seeds + 1):
-                    for label in labels:
-                        if VARIANTS[label][3] and seed > args.slow_seeds:
-                            continue
-                        line = {"family": family, "topology": topology, "tool": label, "seed": seed}
-                        line |= one_run(graph, topology, label, seed)
-                        file.write(json.dumps(line) + "\n")
-                        file.flush()
+    for topology in args.topologies:
+        for family in args.families:
+            graph = instance(family)
+            if args.small:
+                graph = piece(graph, SMALL_VERTICES)
+            for seed in range(1, args.seeds + 1):
+                for label in labels:
+                    if VARIANTS[label][3] and seed > args.slow_seeds:
+                        continue
+                    line = {"family": family, "topology": topology, "tool": label, "seed": seed}
+                    yield line | one_run(graph, topology, label, seed)
 
 
 def load_kernels(labels, families):
@@ -215,14 +203,14 @@ def table(lines):
     ratios = {key: head for key, head in RATIOS.items() if all(key in line for line in done)}
     extra = {key: EXTRA[key] for key in EXTRA if all(key in line for line in done)}
     head = ("tool", *ratios.values(), *(name for name, _ in extra.values()), "runs")
-    rows = [head, tuple("---" for _ in head)]
+    rows = [head]
     for tool, own in cells.items():
         runs = [line for cell in own.values() for line in cell]
         failed = f" ({failures[tool]} failed)" if failures[tool] else ""
         means = [geometric_mean(own, cells["metis"], key) for key in ratios]
         said = [show([line[key] for line in runs]) for key, (_, show) in extra.items()]
         rows.append((tool, *means, *said, f"{len(runs)}{failed}"))
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return markdown(rows)
 
 
 def geometric_mean(own, base, key):

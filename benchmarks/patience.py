@@ -1,6 +1,6 @@
 """The best cut that other tools find in ten times the CPU time of ours at `strong`.
 
-    python benchmarks/patience.py [--families ...] [--topologies t1_f8,t2_f16]
+    python benchmarks/patience.py [--families ...] [--topologies t1_f8,t2_f16] [--table]
 
 Instances and machines are those of partitioners.py. Ours runs once; every other tool runs at its
 most thorough, seed after seed, until ten times that CPU time is spent, and its least cut
@@ -9,52 +9,40 @@ our cut to it, `runs`, `cpu_s` of all of them, `times`: that over ours, `smalles
 block over target of that best run.
 """
 
-import argparse
-import importlib.util
-import json
+from collections import defaultdict
 from pathlib import Path
 
-HERE = Path(__file__).parent
-RESULTS = HERE / "results" / "patience.jsonl"
+import partitioners as bench
+from records import markdown, parser, read, words, write
+
+RESULTS = Path(__file__).parent / "results" / "patience.jsonl"
 OURS, TIMES, MOST_RUNS = "evener:strong", 10, 40
 RIVALS = ("metis:strong", "metis-recursive", "scotch:strong", "kaminpar:strong", "mtkahypar:strong")
 
 
 def main():
     args = arguments()
-    bench = partitioners()
-    with args.output.open("w") as file:
-        for family in args.families:
-            graph = bench.instance(family)
-            for topology in args.topologies:
-                for line in contest(bench, graph, topology):
-                    text = json.dumps({"family": family, "topology": topology} | line)
-                    file.write(text + "\n")
-                    file.flush()
-                    print(text, flush=True)
+    if not args.table:
+        write(args.output, measured(args))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--families", type=words, default=list(partitioners().FAMILIES))
-    parser.add_argument("--topologies", type=words, default=["t1_f8"])
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--families", type=words, default=list(bench.FAMILIES))
+    made.add_argument("--topologies", type=words, default=["t1_f8"])
+    return made.parse_args()
 
 
-def words(text):
-    return text.split(",")
+def measured(args):
+    for family in args.families:
+        graph = bench.instance(family)
+        for topology in args.topologies:
+            for line in contest(graph, topology):
+                yield {"family": family, "topology": topology} | line
 
 
-def partitioners():
-    """The benchmark of partitioners, whose instances and tools these are."""
-    spec = importlib.util.spec_from_file_location("partitioners", HERE / "partitioners.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-def contest(bench, graph, topology):
+def contest(graph, topology):
     """Ours once, then every other tool for ten times as long."""
     bench.one_run(bench.piece(graph, bench.SMALL_VERTICES), topology, OURS, 1)  # loads kernels
     ours = bench.one_run(graph, topology, OURS, 1)
@@ -74,6 +62,22 @@ def contest(bench, graph, topology):
 def figures(best, cut, spent):
     line = {"cut": best["cut"], "ratio": round(cut / best["cut"], 4), "cpu_s": round(spent, 2)}
     return line | {key: best[key] for key in ("smallest", "worst", "version")}
+
+
+def table(lines):
+    """A row an instance, a column a tool: our cut to the best of its runs."""
+    tools = list(dict.fromkeys(line["tool"] for line in lines if line["tool"] != "evener:strong"))
+    cases = defaultdict(dict)
+    for line in lines:
+        cases[line["family"], line["topology"]][line["tool"]] = line
+    rows = [("instance", "machine", "our CPU s", *tools)]
+    for (family, topology), own in cases.items():
+        ours = own["evener:strong"]["cpu_s"]
+        cells = (
+            f"{own[t]['ratio']:.3f} ({own[t]['runs']} runs)" if t in own else "" for t in tools
+        )
+        rows.append((family, topology, f"{ours:.1f}", *cells))
+    return markdown(rows)
 
 
 if __name__ == "__main__":

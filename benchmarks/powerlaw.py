@@ -10,16 +10,14 @@ Tools run in turn. Each run is one JSON line, as those of `partitioners.py`; `ke
 every block is within its limits, rounded to whole vertices.
 """
 
-import argparse
-import json
 import os
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from records import markdown, parser, read, words, write
 
-from evener import metrics
-from evener.filing import read
+from evener import filing, metrics
 from evener.generating.barabasi_albert import barabasi_albert
 from evener.generating.rmat import rmat
 from evener.partitioning.registry import partition_with
@@ -50,39 +48,32 @@ TINY_CPU = 1e-3  # seconds; less is not measured
 def main():
     args = arguments()
     if not args.table:
-        measure(args)
-    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+        write(args.output, measured(args))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--groups", type=words, default=list(GROUPS))
-    parser.add_argument("--graphs", type=words, help="those whose names begin so; all without")
-    parser.add_argument("--ks", type=words, default=["96", "16"], help="numbers of devices")
-    parser.add_argument("--machines", type=words, help="such as t1_f8; all without")
-    parser.add_argument("--objectives", type=words, default=list(OBJECTIVES))
-    parser.add_argument("--preset", default="default")
-    parser.add_argument("--instance-seed", type=int, default=INSTANCE_SEED, help="of R-MAT graphs")
-    parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--table", action="store_true", help="only print what was measured")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--groups", type=words, default=list(GROUPS))
+    made.add_argument("--graphs", type=words, help="those whose names begin so; all without")
+    made.add_argument("--ks", type=words, default=["96", "16"], help="numbers of devices")
+    made.add_argument("--machines", type=words, help="such as t1_f8; all without")
+    made.add_argument("--objectives", type=words, default=list(OBJECTIVES))
+    made.add_argument("--preset", default="default")
+    made.add_argument("--instance-seed", type=int, default=INSTANCE_SEED, help="of R-MAT graphs")
+    made.add_argument("--seeds", type=int, default=1)
+    return made.parse_args()
 
 
-def words(text):
-    return text.split(",")
-
-
-def measure(args):
+def measured(args):
     load_code(args)
-    with args.output.open("w") as file:
-        for group in args.groups:
-            for name, graph in graphs_of(group, args):
-                for k in (k for k in GROUPS[group] if str(k) in args.ks):
-                    for machine in args.machines or MACHINES[k]:
-                        if machine in MACHINES[k]:
-                            about = {"group": group, "graph": name, "k": k, "machine": machine}
-                            write_runs(file, about, graph, args)
+    for group in args.groups:
+        for name, graph in graphs_of(group, args):
+            for k in (k for k in GROUPS[group] if str(k) in args.ks):
+                for machine in args.machines or MACHINES[k]:
+                    if machine in MACHINES[k]:
+                        about = {"group": group, "graph": name, "k": k, "machine": machine}
+                        yield from runs(about, graph, args)
 
 
 def load_code(args):
@@ -101,21 +92,19 @@ def graphs_of(group, args):
     for path in sorted(Path(os.environ["EVENER_DATA"], group).iterdir()):
         name = path.name.split(".")[0]
         if args.graphs is None or any(name.startswith(part) for part in args.graphs):
-            yield name, read(path).graph
+            yield name, filing.read(path).graph
 
 
-def write_runs(file, about, graph, args):
+def runs(about, graph, args):
     speed = speeds(about["k"], about["machine"])
     targets = graph.n * speed / speed.sum()
-    runs = [("metis-recursive", "cut", "default")]
-    runs += [("evener", objective, args.preset) for objective in args.objectives]
+    tools = [("metis-recursive", "cut", "default")]
+    tools += [("evener", objective, args.preset) for objective in args.objectives]
     for seed in range(1, args.seeds + 1):
-        for tool, objective, preset in runs:
+        for tool, objective, preset in tools:
             request = Request(targets, EPSILON, seed, objective=objective, preset=preset)
             line = about | {"tool": tool, "objective": objective, "seed": seed}
-            line |= figures(graph, targets, partition_with(tool, graph, request))
-            file.write(json.dumps(line) + "\n")
-            file.flush()
+            yield line | figures(graph, targets, partition_with(tool, graph, request))
 
 
 def figures(graph, targets, result):
@@ -155,7 +144,7 @@ def table(lines):
         "graphs", "objective", "asked: its own, CPU", "cut", "max volume", "total volume", "CPU",
         "within limits", "METIS's",
     )  # fmt: skip
-    rows = [head, tuple("---" for _ in head)]
+    rows = [head]
     for (group, objective), asked in ASKED.items():
         keys = [c for c in cells if c[:3] == (group, "evener", objective)]
         if not keys:
@@ -167,7 +156,7 @@ def table(lines):
         ]
         ratios = (mean_ratio(pairs, r) for r in ("cut", "max_volume", "total_volume", "cpu_s"))
         rows.append((group, objective, asked, *(f"{r:.3f}" for r in ratios), *held))
-    return "\n".join("| " + " | ".join(row) + " |" for row in rows)
+    return markdown(rows)
 
 
 def cell(line):

@@ -11,7 +11,6 @@ pattern of A + A^T, validated. The METIS file has --edges edges, the matrices as
 from __future__ import annotations
 
 import argparse
-import json
 import statistics
 import tempfile
 import time
@@ -21,6 +20,7 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 import scipy.sparse
+from records import markdown, write
 
 from evener.filing import matrixmarket, read, write_graph
 from evener.filing.sources import Source
@@ -134,10 +134,18 @@ def main() -> None:
             record |= {"beside": peer, "cpu_ratio": ratio["cpu_s"], "wall_ratio": ratio["wall_s"]}
         records.append(record)
     records.append({"writer": "metis", "n": graph.n, "m": graph.m, "cpu_s": written})
-    lines = [json.dumps(record) for record in records]
-    print("\n".join(lines))
-    RESULTS.parent.mkdir(exist_ok=True)
-    RESULTS.write_text("\n".join(lines) + "\n")
+    print(table(write(RESULTS, records)))
+
+
+def table(lines):
+    """A row a reader, beside its peer."""
+    rows = [("reader or writer", "edges", "CPU s", "beside", "CPU ratio")]
+    for line in lines:
+        what = line.get("reader") or f"{line['writer']}, written"
+        ratio = f"{line['cpu_ratio']:.2f}" if "cpu_ratio" in line else ""
+        beside = line.get("beside", "")
+        rows.append((what, f"{line['m']:,}", f"{line['cpu_s']:.2f}", beside, ratio))
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -12,18 +12,16 @@ CPU seconds; the worst and the smallest block over target; whether both limits a
 cut once `enforce` has seen to it.
 """
 
-import argparse
-import json
 import math
 import os
 from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from records import markdown, parser, read, write
 
-from evener import metrics
+from evener import filing, metrics
 from evener.errors import EvenerError
-from evener.filing import read
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
@@ -42,29 +40,24 @@ RATIOS = ("cut", "max_volume", "cpu_s")
 def main():
     args = arguments()
     if not args.table:
-        with args.output.open("w") as file:
-            for line in measured(Path(os.environ["EVENER_DATA"]), args):
-                file.write(json.dumps(line) + "\n")
-                file.flush()
-    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+        write(args.output, measured(Path(os.environ["EVENER_DATA"]), args))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--only", default="", help="files whose names have one of these in them")
-    parser.add_argument("--folders", default=",".join(FOLDERS))
-    parser.add_argument("--machines", default=",".join(MACHINES))
-    parser.add_argument("--tools", default=",".join(TOOLS), help="beside METIS")
-    parser.add_argument("--table", action="store_true", help="only print what was measured")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--only", default="", help="files whose names have one of these in them")
+    made.add_argument("--folders", default=",".join(FOLDERS))
+    made.add_argument("--machines", default=",".join(MACHINES))
+    made.add_argument("--tools", default=",".join(TOOLS), help="beside METIS")
+    return made.parse_args()
 
 
 def measured(folder, args):
     seen = set()
     for path in inputs(folder, args):
         try:
-            graph = read(path).graph
+            graph = filing.read(path).graph
         except EvenerError:
             continue  # coordinates, half a mesh, rectangular, an archive
         key = (graph.n, graph.m)
@@ -207,12 +200,6 @@ def best_cuts(lines):
 def beside(line, best):
     """The cut over that of the best other tool."""
     return line["cut_holding"] / max(best[line["file"], line["machine"]][0], 1e-3)
-
-
-def markdown(rows):
-    head, *body = rows
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
 
 
 if __name__ == "__main__":

@@ -3,13 +3,12 @@ of checking fifty million edges, and `fits` after reading.
 
     python benchmarks/scale.py [--edges 50_000_000]
 
-Prints one JSON line a measurement and writes them to results/scale.jsonl. CPU seconds are medians
-of three runs, the first, which loads compiled code, left out. Memory is the peak of a process of
-its own beside the arrays that the graph keeps.
+Writes one JSON line a measurement to results/scale.jsonl and prints their table. CPU seconds are
+medians of three runs, the first, which loads compiled code, left out. Memory is the peak of a
+process of its own beside the arrays that the graph keeps.
 """
 
 import argparse
-import json
 import multiprocessing
 import resource
 import statistics
@@ -17,6 +16,7 @@ import time
 from pathlib import Path
 
 import numpy as np
+from records import markdown, write
 
 from evener.evaluating import evaluate
 from evener.generating.grid import grid
@@ -35,9 +35,7 @@ def main():
     parser.add_argument("--edges", type=int, default=50_000_000, help="of the graph checked")
     edges = parser.parse_args().edges
     lines = [sizes_of_a_million(), *metrics_of_ten_million(), memory_of_checking(edges)]
-    text = "".join(json.dumps(line) + "\n" for line in lines)
-    RESULTS.write_text(text)
-    print(text, end="")
+    print(table(write(RESULTS, lines)))
 
 
 def cpu_seconds(call):
@@ -105,6 +103,20 @@ def _ring(n, reach):
 
 def _peak_mb():
     return round(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def table(lines):
+    """A row a measurement."""
+    rows = [("what", "size", "CPU s")]
+    for line in lines:
+        sizes = [(key, f"{value:,}") for key, value in line.items() if key not in ("what", "cpu_s")]
+        size = ", ".join(
+            f"{key[:-3]} {value} MB" if key.endswith("_MB") else f"{value} {key}"
+            for key, value in sizes
+            if key != "k"
+        )
+        rows.append((line["what"], size, f"{line['cpu_s']:.2f}"))
+    return markdown(rows)
 
 
 if __name__ == "__main__":

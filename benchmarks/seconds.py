@@ -14,180 +14,49 @@ to METIS's call (process time of all our own work, METIS's included). What is in
 not measured again. Real meshes come from the folder EVENER_DATA, and are left out without it.
 """
 
-import argparse
-import json
-import os
 import sys
 import time
 from collections import defaultdict
 from dataclasses import replace
-from functools import lru_cache
 from itertools import product
 from pathlib import Path
 
 import numpy as np
+from records import append, known, markdown, parser, read, words
+from seconds_cases import INSTANCE_SEED, KERNELS, MACHINES, MESHES, instance, machine
 
 import evener as ev
 from evener import metrics
-from evener.filing import read
-from evener.generating.families import benchmark_family
-from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitions import Partition
-from evener.platforms import Connection, Device, Link, Platform
-from evener.samples import DeviceSpeeds, Sample
 from evener.solving.loop import solve_seconds
 from evener.workloads import WEIGHTS
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "seconds.jsonl"
-INSTANCE_SEED, SEED = 2026, 7
-GENERATED = ("delaunay18", "rgg3d18", "graded19", "delaunay20")
-REAL = {
-    "wedge": "graphs/cvrc_wedge120k.graph",
-    "heatexch": "graphs/heatexch_inner.graph",
-    "fe_body": "graphs/fe_body.graph",
-}
-MESHES = ("delaunay18", "fe_body", "rgg3d18", "wedge", "graded19", "heatexch", "delaunay20")
-MACHINES = ("gpu4", "topo1", "mix22", "gpu4f", "topo1f")
-KERNELS = {"light": (20.0, 1, 8.0), "spmv": (1.0, 1, 8.0), "spmm8": (1.0, 8, 64.0)}
-OUT_OF_MEMORY = 8.0  # times slower
+SEED = 7
 REGIMES = (("light", 0.15), ("medium", 0.45), ("heavy", 1.01))
-
-
-@lru_cache(maxsize=2)
-def instance(name, seed=INSTANCE_SEED):
-    """The mesh of this name, or None where its file is absent."""
-    if name not in REAL:
-        graph = benchmark_family(name, seed)
-        return Graph(graph.xadj, graph.adjncy, coords=graph.coords)
-    folder = os.environ.get("EVENER_DATA")
-    path = folder and Path(folder, REAL[name] + ".zst")
-    return read(path).graph if path and path.exists() else None
-
-
-def machine(name, graph, kernel, *, alpha=1.0, wrong_speeds=0.0, shared=False, seed=99):
-    """The platform, its speeds in vertices of `graph` per second for the kernel.
-
-    alpha: times every latency. wrong_speeds: relative error of every speed (standard deviation).
-    shared: nodes have one link to the others for all their devices.
-    """
-    times, vectors, _ = KERNELS[kernel]
-    stored = 12 * (graph.adjncy.size / graph.n + 1) + 4 + 16 * vectors  # bytes of a vertex
-    devices, connections = BUILDERS[name.removesuffix("f")]()
-    off = np.exp(np.random.default_rng(seed).normal(0, wrong_speeds, len(devices)))
-    made, curves = [], {}
-    for (label, bandwidth, launch, cache, room), error in zip(devices, off, strict=True):
-        speed = error * bandwidth / (times * stored)
-        curve = None
-        if name.endswith("f") and (cache or room):
-            held = cache and cache[1] / stored
-            kind = label.rstrip("0123456789.")  # devices alike share a curve
-            if kind not in curves or wrong_speeds:
-                own = cache and (cache[0], held), room and room * graph.n
-                curves[kind] = cliff(kind, speed, *own, graph.n)
-            curve = curves[kind]
-        made.append(Device(label, speed, curve=curve, fixed_seconds=launch))
-    links = [
-        Connection(ends, Link(a * alpha, 1 / width), shared=bool(shared) and between_nodes(ends))
-        for ends, a, width in connections
-    ]
-    return Platform(tuple(made), connections=tuple(links), name=name)
-
-
-def between_nodes(ends):
-    return all(end == "switch" or end.startswith("node") for end in ends)
-
-
-def cliff(label, speed, cache, room, n):
-    """Samples of a device faster within its cache, slower beyond its memory, exact at each."""
-    loads = np.geomspace(16, 2 * n, 80)
-    if cache:
-        loads = np.union1d(loads, cache[1] * np.linspace(1, 1.5, 17))
-    if room:
-        loads = np.union1d(loads, room * np.geomspace(1, 8, 49))
-    seconds = loads / speed
-    if cache:
-        slower = np.clip((loads - cache[1]) / (0.5 * cache[1]), 0, 1)
-        seconds *= 1 / cache[0] + (1 - 1 / cache[0]) * slower
-    if room:
-        seconds += np.maximum(loads - room, 0) * (OUT_OF_MEMORY - 1) / speed
-    pairs = zip(loads.tolist(), seconds.tolist(), strict=True)
-    return DeviceSpeeds(label, tuple(Sample(load, time) for load, time in pairs))
-
-
-def gpu4():
-    """Four nodes of a GPU and a CPU."""
-    devices, links = [], []
-    for node in range(4):
-        devices.append((f"gpu{node}", 2e12, 10e-6, (2.5, 40e6), 0.22))
-        devices.append((f"cpu{node}", 1e11, 2e-6, (3.0, 48e6), None))
-        links.append(host(f"gpu{node}", node, 8.25e-6, 12e9))
-        links.append(host(f"cpu{node}", node, 0.25e-6, 20e9))
-        links.append(((f"node{node}", "switch"), 0.5e-6, 10e9))
-    return devices, links
-
-
-def topo1():
-    """Eight nodes of a fast device and eleven slow ones."""
-    devices, links = [], []
-    for node in range(8):
-        devices.append((f"fast{node}", 80e9, 10e-6, None, 13.8 / 216))
-        links.append(host(f"fast{node}", node, 4.25e-6, 10e9))
-        for core in range(11):
-            devices.append((f"slow{node}.{core}", 5e9, 0.5e-6, (3.0, 1.5e6), None))
-            links.append(host(f"slow{node}.{core}", node, 0.25e-6, 10e9))
-        links.append(((f"node{node}", "switch"), 0.5e-6, 4e9))
-    return devices, links
-
-
-def mix22():
-    """Two old nodes behind a slow network, two new ones; eight cores each."""
-    devices, links = [], []
-    for node in range(4):
-        for core in range(8):
-            devices.append((f"core{node}.{core}", 4e9 if node < 2 else 12e9, 0.5e-6, None, None))
-            links.append(host(f"core{node}.{core}", node, 0.25e-6, 10e9))
-        for other in range(node):
-            alpha, width = (1.5e-6, 4e9) if other >= 2 else (12e-6, 0.6e9)
-            ends = (f"node{other}", f"node{node}")
-            links.append((ends, alpha - 0.5e-6, width))
-    return devices, links
-
-
-def host(device, node, alpha, width):
-    """A device's link to its node, its bus included."""
-    return (device, f"node{node}"), alpha, width
-
-
-BUILDERS = {"gpu4": gpu4, "topo1": topo1, "mix22": mix22}
 
 
 def main():
     args = arguments()
     if not args.table:
         measure(args)
-    print(table([json.loads(line) for line in args.output.read_text().splitlines()]))
+    print(table(read(args.output)))
 
 
 def arguments():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--meshes", type=words, default=list(MESHES))
-    parser.add_argument("--machines", type=words, default=list(MACHINES))
-    parser.add_argument("--kernels", type=words, default=list(KERNELS))
-    parser.add_argument("--presets", type=words, default=["fast", "default"])
-    parser.add_argument("--variants", type=words, default=["plain"], help=", ".join(VARIANTS))
-    parser.add_argument("--limit", type=float, default=1e9, help="seconds after which to stop")
-    parser.add_argument("--instance-seed", type=int, default=INSTANCE_SEED)
-    parser.add_argument("--seed", type=int, default=SEED)
-    parser.add_argument("--table", action="store_true", help="only print what was measured")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    return parser.parse_args()
-
-
-def words(text):
-    return text.split(",")
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--meshes", type=words, default=list(MESHES))
+    made.add_argument("--machines", type=words, default=list(MACHINES))
+    made.add_argument("--kernels", type=words, default=list(KERNELS))
+    made.add_argument("--presets", type=words, default=["fast", "default"])
+    made.add_argument("--variants", type=words, default=["plain"], help="names in VARIANTS")
+    made.add_argument("--limit", type=float, default=1e9, help="seconds after which to stop")
+    made.add_argument("--instance-seed", type=int, default=INSTANCE_SEED)
+    made.add_argument("--seed", type=int, default=SEED)
+    return made.parse_args()
 
 
 # What is other than usual: times every latency, overlap, shared links; what the plan is made for.
@@ -204,27 +73,22 @@ VARIANTS = {
 
 
 def measure(args):
-    args.output.parent.mkdir(exist_ok=True)
-    done = set()
-    if args.output.exists():
-        done = {key_of(json.loads(line)) for line in args.output.read_text().splitlines()}
+    done = {key_of(line) for line in known(args.output)}
     began, warm = time.monotonic(), False
-    with args.output.open("a") as file:
-        for mesh in args.meshes:
-            for cell in product(args.machines, args.kernels, args.variants):
-                todo = [p for p in args.presets if (mesh, *cell, p) not in done]
-                if not todo or time.monotonic() - began > args.limit:
-                    continue
-                graph = instance(mesh, args.instance_seed)
-                if graph is None:
-                    print(f"left out: {mesh}, which needs the folder EVENER_DATA", file=sys.stderr)
-                    break
-                if not warm:
-                    load_kernels(args.presets)
-                    warm = True
-                for line in runs(mesh, graph, *cell, todo, args.seed):
-                    file.write(json.dumps(line) + "\n")
-                    file.flush()
+    for mesh in args.meshes:
+        for cell in product(args.machines, args.kernels, args.variants):
+            todo = [p for p in args.presets if (mesh, *cell, p) not in done]
+            if not todo or time.monotonic() - began > args.limit:
+                continue
+            graph = instance(mesh, args.instance_seed)
+            if graph is None:
+                print(f"left out: {mesh}, which needs the folder EVENER_DATA", file=sys.stderr)
+                break
+            if not warm:
+                load_kernels(args.presets)
+                warm = True
+            for line in runs(mesh, graph, *cell, todo, args.seed):
+                append(args.output, line)
 
 
 def load_kernels(presets):
@@ -292,9 +156,7 @@ def table(lines):
         cpu = mean([line["cpu"] for line in own])
         what = "" if variant == "plain" else variant
         rows.append((f"`{preset}`", cliffs, what, *cells, f"{worst:.2f}", cpu, len(own)))
-    head, *body = rows
-    lines = [head, ["---"] * len(head), *body]
-    return "\n".join("| " + " | ".join(map(str, line)) + " |" for line in lines)
+    return markdown(rows)
 
 
 def mean(values):

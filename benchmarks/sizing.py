@@ -1,6 +1,6 @@
 """Sizes by speed curves on random machines: feasible, optimal, and what each method loses.
 
-    python benchmarks/sizing.py [--machines 10000] [--seed 2026] [-o FILE]
+    python benchmarks/sizing.py [--machines 10000] [--seed 2026] [--table] [-o FILE]
 
 Families: "shaped" keeps GPA's rule; "noisy" is the same, each sample off by 15 %; "cliff" falls by
 2 to 25 where the load leaves a cache or the memory; "plateau" takes the same time for any load up
@@ -14,12 +14,11 @@ makespan by the least: mean, median, nine tenths, 99 hundredths, largest.
 Then a line for each `case` of speed: `cpu_s` of one call, the least of three.
 """
 
-import argparse
-import json
 import time
 from pathlib import Path
 
 import numpy as np
+from records import markdown, parser, read, write
 
 from evener.errors import InfeasibleError
 from evener.models import Constant
@@ -35,18 +34,21 @@ METHODS = ("constant", "gpa", "npa", "exact")
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--machines", type=int, default=10_000)
-    parser.add_argument("--seed", type=int, default=INSTANCE_SEED)
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    with args.output.open("w") as file:
-        for i, family in enumerate(FAMILIES):
-            share = len(range(i, args.machines, len(FAMILIES)))
-            file.write(json.dumps(one_family(family, share, args.seed)) + "\n")
-            file.flush()
-        for case, seconds in speeds(args.seed):
-            file.write(json.dumps({"case": case, "cpu_s": round(seconds, 4)}) + "\n")
+    arguments = parser(__doc__, RESULTS)
+    arguments.add_argument("--machines", type=int, default=10_000)
+    arguments.add_argument("--seed", type=int, default=INSTANCE_SEED)
+    args = arguments.parse_args()
+    if not args.table:
+        write(args.output, measured(args))
+    print(table(read(args.output)))
+
+
+def measured(args):
+    for i, family in enumerate(FAMILIES):
+        share = len(range(i, args.machines, len(FAMILIES)))
+        yield one_family(family, share, args.seed)
+    for case, seconds in speeds(args.seed):
+        yield {"case": case, "cpu_s": round(seconds, 4)}
 
 
 def one_family(family, machines, seed):
@@ -188,6 +190,32 @@ def timed(models, n, method, low=0):
         seconds.append(time.process_time() - start)
         assert found.converged
     return min(seconds)
+
+
+def table(lines):
+    """What each method loses by family of machines; then the CPU seconds of single calls."""
+    rows = [("machines", "number", "exact is the best", "GPA under its rule", "NPA fell back",
+             *(f"{method} {what}" for method in ("CPM", "GPA", "NPA")
+               for what in ("mean", "99 %", "worst")))]  # fmt: skip
+    cases = [("call", "CPU s")]
+    for line in lines:
+        if "case" in line:
+            cases.append((line["case"], f"{line['cpu_s']:.3f}"))
+            continue
+        solved = line["machines"] - line["infeasible"]
+        assert line["feasible_answers"] == 4 * solved
+        loss = [line["loss"][method] for method in ("constant", "gpa", "npa")]
+        rows.append(
+            (
+                line["family"],
+                f"{line['machines']:,}",
+                f"{line['exact_is_best']:,} of {solved:,}",
+                f"{line['gpa_is_best']:,} of {solved:,}",
+                f"{line['npa_fell_back']:,}",
+                *(f"{own[key]:.3f}" for own in loss for key in ("mean", "p99", "worst")),
+            )
+        )
+    return markdown(rows) + "\n\n" + markdown(cases)
 
 
 if __name__ == "__main__":

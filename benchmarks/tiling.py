@@ -1,6 +1,6 @@
 """Half-perimeters of tilings to the bound 2 sum(sqrt(area)), over random speeds.
 
-    python benchmarks/tiling.py [-o FILE]
+    python benchmarks/tiling.py [--table] [-o FILE]
 
 Speeds are uniform in (0, 1), log-normal (sigma 1), or powers of two from 1 to 16. For each kind and
 number of devices many machines are divided: before anything is rounded (`columns`: BR, `cuts`:
@@ -9,12 +9,11 @@ number: mean, median, 95th percentile and worst ratio, and CPU milliseconds of o
 `thesis` is figure 5.5 of [Cla14] in kind: 14 nodes of four sorts.
 """
 
-import argparse
-import json
 import time
 from pathlib import Path
 
 import numpy as np
+from records import markdown, parser, read, write
 
 import evener as ev
 from evener.tiling.columns import best_columns, columns_half_perimeter, grid_columns
@@ -34,19 +33,20 @@ THESIS = [6.0] * 3 + [5.0] * 4 + [3.0] * 3 + [2.0] * 4
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    with args.output.open("w") as file:
-        for kind, draw in KINDS.items():
-            for p in COUNTS:
-                rng = np.random.default_rng([INSTANCE_SEED, p])
-                runs = 200 if p <= 12 else 50 if p <= 101 else 20
-                line = {"kind": kind, "p": p, "runs": runs}
-                line |= measured([draw(rng, p) for _ in range(runs)])
-                file.write(json.dumps(line) + "\n")
-                file.flush()
-        file.write(json.dumps({"kind": "thesis", "p": len(THESIS)} | thesis()) + "\n")
+    args = parser(__doc__, RESULTS).parse_args()
+    if not args.table:
+        write(args.output, tiled())
+    print(table(read(args.output)))
+
+
+def tiled():
+    for kind, draw in KINDS.items():
+        for p in COUNTS:
+            rng = np.random.default_rng([INSTANCE_SEED, p])
+            runs = 200 if p <= 12 else 50 if p <= 101 else 20
+            machines = [draw(rng, p) for _ in range(runs)]
+            yield {"kind": kind, "p": p, "runs": runs} | measured(machines)
+    yield {"kind": "thesis", "p": len(THESIS)} | thesis()
 
 
 def measured(machines):
@@ -81,6 +81,27 @@ def summary(values):
 def thesis():
     tiled = {name: ev.tile(THESIS, (840, 840), method=name) for name in ("kl", "br", "guillotine")}
     return {name: round(one.tiling.volume, 4) for name, one in tiled.items()}
+
+
+def table(lines):
+    """Mean and worst ratio by number of devices, over all kinds of speeds."""
+    rows = [("devices", "columns, mean", "95 %", "worst", "cuts, mean", "worst", "grid, mean",
+             "whole blocks", "largest area to asked", "CPU ms")]  # fmt: skip
+    for p in dict.fromkeys(line["p"] for line in lines if "runs" in line):
+        own = [line for line in lines if line["p"] == p and "runs" in line]
+
+        def cell(key, place, together, own=own):
+            values = [line[key][place] for line in own if key in line]
+            return f"{together(values):.4f}" if values else ""
+
+        def mean(values):
+            return sum(values) / len(values)
+
+        row = [cell("columns", 0, mean), cell("columns", 2, max), cell("columns", 3, max)]
+        row += [cell("cuts", 0, mean), cell("cuts", 3, max), cell("grid", 0, mean)]
+        row += [cell("whole", 0, mean), f"{mean([line['imbalance'][0] for line in own]):+.2%}"]
+        rows.append((f"{p:,}", *row, f"{mean([line['cpu_ms'] for line in own]):.1f}"))
+    return markdown(rows)
 
 
 if __name__ == "__main__":

@@ -10,12 +10,12 @@ spread of the samples give the expected iteration (expected maximum). Each run i
 Equal blocks and the plan count alike. Cases that FILE holds are not run again; about 7 minutes.
 """
 
-import argparse
-import json
 from pathlib import Path
 from typing import NamedTuple
 
+from records import markdown
 from wall_clock.figures import errors
+from wall_clock.keeping import arguments, run_cases
 from wall_clock.launching import quiet, rivals, run_ranks
 
 RESULTS = Path(__file__).parent / "results" / "truth.jsonl"
@@ -49,28 +49,8 @@ JUDGED = tuple(CASES)[:4]
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
-    parser.add_argument("--runs", type=int, default=20, help="of each case")
-    parser.add_argument("--fresh", action="store_true", help="run again what FILE holds")
-    parser.add_argument("--only", choices=CASES, action="append", help="this case alone")
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
-    chosen = args.only or list(CASES)
-    kept = [] if args.short or not args.output.exists() else read(args.output)
-    kept = [line for line in kept if not (args.fresh and line["case"] in chosen)]
-    for case in chosen:
-        if any(line["case"] == case for line in kept):
-            continue
-        line = run_case(case, runs=3 if args.short else args.runs)
-        kept.append(line)
-        print(row(line), flush=True)
-        if not args.short:
-            kept.sort(key=lambda own: list(CASES).index(own["case"]))
-            args.output.write_text("".join(json.dumps(own) + "\n" for own in kept))
-    print()
-    for line in kept:
-        print(row(line))
+    args = arguments(__doc__, RESULTS, CASES).parse_args()
+    run_cases(args, list(CASES), args.only or list(CASES), run_case, row)
 
 
 def run_case(case, runs):
@@ -112,8 +92,28 @@ def row(line):
     )
 
 
-def read(path):
-    return [json.loads(line) for line in path.read_text().splitlines()]
+def table(lines):
+    """Errors of predicted iterations on two real cores, beside what was asked."""
+    rows = [("second core", "iterations", "runs", "error: median (95 %), p90", "asked",
+             "by means only", "null pair", "machine's load before")]  # fmt: skip
+    for line in lines:
+        seconds = [1e3 * run["measured"] for run in line["runs"]]
+        rows.append(
+            (
+                line["case"],
+                f"{min(seconds):.0f} to {max(seconds):.0f} ms",
+                len(seconds),
+                spread_cell(line["errors"]),
+                "8%, 18%" if line["judged"] else "reported only",
+                *(spread_cell(line[key]) for key in ("by_means", "null")),
+                line["load_before"],
+            )
+        )
+    return markdown(rows)
+
+
+def spread_cell(own):
+    return f"{own['median']:.1%} ({own['low']:.1%} to {own['high']:.1%}), {own['p90']:.1%}"
 
 
 if __name__ == "__main__":

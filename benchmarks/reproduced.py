@@ -1,0 +1,34 @@
+"""The tables of what `evener reproduce fupermod` writes: findings, and predictions made here."""
+
+from records import markdown
+
+
+def fupermod(lines):
+    """What the thesis says beside what `evener reproduce fupermod` finds."""
+    rows = [("in the thesis", "it says", "we see", "reproduced")]
+    found = [line for line in lines if line["table"] == "findings"]
+    rows += [
+        (line["where"], line["paper"], line["ours"], "yes" if line["holds"] else "no")
+        for line in found
+    ]
+    return markdown(rows)
+
+
+def here(lines):
+    """Errors of predicted iterations, median with its interval and nine tenths, by size."""
+    kinds = {"predicted": "predicted just before", "means": "by means only",
+             "model": "by models of the beginning", "null": "null pair"}  # fmt: skip
+    rows = [("program", "units", "trials", "iteration", "devices had of their cores",
+             *(f"{name}: median (95 %), p90" for name in kinds.values()))]  # fmt: skip
+    for line in lines:
+        if line["table"] == "errors":
+            shares = f"{line['first_share']:.0%}, {line['second_share']:.0%}"
+            own = f"{1e3 * line['measured_s']:.0f} ms", shares
+            errors = (error_cell(line, kind) for kind in kinds)
+            rows.append((line["program"], line["units"], line["trials"], *own, *errors))
+    return markdown(rows)
+
+
+def error_cell(line, kind):
+    middle, low, high, most = (line[f"{kind}_{key}"] for key in ("median", "low", "high", "p90"))
+    return f"{middle:.1%} ({low:.1%} to {high:.1%}), {most:.1%}"
