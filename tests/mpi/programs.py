@@ -9,6 +9,7 @@ from evener.apps import jacobi, matmul, spmv
 from evener.models import Constant
 from evener.running.comm import MpiComm, run_threads
 from evener.running.emulation import EmulatedMachine
+from evener.running.spreading import HeldRows
 
 N = 42
 
@@ -27,6 +28,26 @@ def jacobi_with_rows_that_move(comm):
     assert np.array_equal(found.sizes, expected.sizes)
     assert np.array_equal(found.x, expected.x)
     assert jacobi.verify(*rows(0, N), found)
+    rows_apart(comm)
+
+
+def rows_apart(comm):
+    """Rows move as they should where ranks share memory, and where each is thought to be alone."""
+
+    class Alone(MpiComm):
+        def beside(self):
+            return self.rank, self.rank + 1
+
+    rng = np.random.default_rng(74)
+    whole, sizes = rng.random((N, 3)), rng.multinomial(N, rng.dirichlet(np.ones(comm.size)), 9)
+    for own in (comm, Alone()):
+        first = int(sizes[0][: comm.rank].sum())
+        held = HeldRows(own, whole[first : first + sizes[0][comm.rank]], sizes[0], ready=True)
+        for new in sizes[1:]:
+            held.move(new)
+            first = int(new[: comm.rank].sum())
+            assert np.array_equal(held.rows, whole[first : first + new[comm.rank]])
+        held.free()
 
 
 def matmul_over_a_tiling(comm):

@@ -77,6 +77,7 @@ def test_decisions_told_wrongly_are_found_out(tmp_path):
     state = json.dumps({"state": {"loads": [1]}})[1:-1]
     for broken in ("", "[]\n", '{"decisions": 9}\n', '{"decisions": 1}\n', lines[0] + "\n{}\n",
                    lines[0].replace("loads", "lads") + "\n", lines[0] + "\nx\n",
+                   "\n".join([lines[0], lines[1].replace('"times": [', '"times": [-')]) + "\n",
                    "\n".join([lines[0], lines[1][:-1] + ", " + state + "}\n"])):  # fmt: skip
         log.write_text(broken)
         with pytest.raises(InputError):

@@ -129,7 +129,9 @@ def _is_decision(line: Line, k: int) -> bool:
     times, decided = line.get("times"), line.get("decided")
     if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
         return False
-    if not all(t is None or _is_number(t) for t in times) or not _is_state(line.get("state"), k):
+    if not all(t is None or (_is_number(t) and t >= 0) for t in times):
+        return False
+    if not _is_state(line.get("state"), k):
         return False
     if not all(_is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
         return False

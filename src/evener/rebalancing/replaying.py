@@ -40,7 +40,7 @@ def replay(told: Decisions) -> Replayed:
                 continue
             made, moved = _again(decider, line)
         except (InputError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"cannot be decided again: {error}", line=number) from error
+            raise InputError(f"line {number} cannot be decided again: {error}") from error
         count, moves = count + 1, moves + moved
         if made != line:
             differences.append(f"line {number}: {_difference(line, made)}")
