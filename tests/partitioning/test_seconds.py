@@ -18,7 +18,8 @@ from evener.graphs import Graph
 from evener.partitioning import seconds_kernels as kernels
 from evener.partitioning.seconds import EFFORTS, GREEDY, refine_seconds
 from evener.partitioning.seconds_books import Books, Prices
-from evener.partitioning.seconds_kernels import Bounds
+from evener.partitioning.seconds_moves_kernels import consider
+from evener.partitioning.seconds_prices_kernels import Bounds, Model, reprice
 from evener.partitions import Partition
 from evener.platforms import Connection, Device, Link, Platform
 from evener.platforms import Level as PlatformLevel
@@ -76,7 +77,7 @@ def books_of(graph: Graph, part: np.ndarray, work: np.ndarray, costs: Costs) -> 
     return Books.opened(level_of(graph), part.copy(), free, Prices(costs), 1)
 
 
-def slow_seconds(model: kernels.Model, graph: Graph, part: np.ndarray, work: np.ndarray):
+def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray):
     """(k,) seconds as kernels are to see them: shared links in beta, small messages in part."""
     k = model.fixed.size
     values, load, outer = np.zeros((k, k)), np.zeros(k), np.zeros(k)
@@ -120,7 +121,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
     worth = rng.uniform(0.1, 10, k)
     model = books.prices.model(float(rng.integers(1, 5)), books.ledger.sent, worth)
     total, doublings = books.totals, 2
-    reference = kernels._reprice(books.ledger, model, total)
+    reference = reprice(books.ledger, model, total)
     for b in range(k):
         total.powered[b] = worth[b] * (total.seconds[b] / reference) ** 2**doublings
     for v in rng.permutation(n)[:6]:
@@ -128,7 +129,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
         np.testing.assert_allclose(
             total.seconds, slow_seconds(model, graph, books.part, work), rtol=1e-9, atol=1e-12
         )
-        change, to = kernels.consider(*args, -1, reference, doublings, books.desk)
+        change, to = consider(*args, -1, reference, doublings, books.desk)
         least = {}
         for q in set(books.part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()):
             moved = books.part.copy()
@@ -143,7 +144,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
         assert least[int(to)] == pytest.approx(min(least.values()), rel=1e-9, abs=1e-9)
         assert change == pytest.approx(least[int(to)], rel=1e-9, abs=1e-9)
         q = int(rng.choice(list(least)))
-        won, _ = kernels.consider(*args, q, reference, doublings, books.desk)
+        won, _ = consider(*args, q, reference, doublings, books.desk)
         assert won == pytest.approx(least[q], rel=1e-9, abs=1e-9)
     assert (books.desk.slot == -1).all()
     assert (total.size == np.bincount(books.part, minlength=k)).all()

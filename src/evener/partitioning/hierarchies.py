@@ -11,6 +11,8 @@ from evener.arrays import FloatArray
 from evener.partitioning.levels import Level, Part, Shrunk, projected, shrink
 
 LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
+CRUMBS = 0.01  # of the whole: the smallest blocks, up to so much together, do not keep it from
+# shrinking; they are made of what is left, or on the finest graph
 LEAST_SHRINKAGE = 0.95
 
 
@@ -46,8 +48,15 @@ def shrink_freely(
     """Shrink until some `per_block` vertices are left for each block of `targets` (k,)."""
     enough = per_block * targets.size
     heaviest = 2 * float(level.vwgt.sum()) / enough
-    caps = np.array([min(heaviest, LARGEST_CLUSTER * float(targets.min()))])
+    caps = np.array([min(heaviest, LARGEST_CLUSTER * _smallest(targets))])
     return _shrink_all(level, np.zeros(level.n, np.int32), caps, enough, shrink_by, threads)
+
+
+def _smallest(targets: FloatArray) -> float:
+    """Return the smallest target (k,) beyond the crumbs."""
+    ascending = np.sort(targets)
+    crumbs = np.cumsum(ascending) <= CRUMBS * targets.sum()
+    return float(ascending[min(int(crumbs.sum()), targets.size - 1)])
 
 
 def shrink_inside(

@@ -176,7 +176,7 @@ def v_cycle(
         finer, shrunk = hierarchy.above[depth]
         rivals = [
             follow(descend(rival, finer, shrunk, task), task, depth)
-            for rival in _followed(rivals, contract.k)
+            for rival in _followed(rivals, task)
         ]
     return worth_following(rivals)[0].part
 
@@ -195,10 +195,10 @@ def _from_given(
     return [blocks]
 
 
-def _followed(rivals: list[Placed], k: int) -> list[Placed]:
+def _followed(rivals: list[Placed], task: Task) -> list[Placed]:
     """Return the blocks worth refining on finer graphs: one way only where they are large."""
-    close = worth_following(rivals)
-    return close if close[0].level.n <= PER_BLOCK_RIVALS * k else close[:1]
+    close = worth_following(rivals)[: task.preset.rivals]
+    return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]
 
 
 def lower_volumes(

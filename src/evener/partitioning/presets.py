@@ -32,7 +32,7 @@ class Preset:
     that the coarsest graph keeps for each block, where blocks are given; shrink_by: mean weight of
     clusters, a level, in mean vertices. cycles: times that the graph is shrunk and refined again.
     slack: how far searches may stray from the contract, in targets. rounding: by diffusion, of the
-    blocks that k-means made.
+    blocks that k-means made. rivals: starts that are followed to finer graphs.
     """
 
     effort: Effort = field(default_factory=lambda: Effort(rounds=5, finest_rounds=2, patience=1))
@@ -43,6 +43,7 @@ class Preset:
     cycles: int = 1
     slack: float = 0.003
     rounding: Spread = WELL
+    rivals: int = 2
 
 
 PRESETS = {
@@ -51,6 +52,7 @@ PRESETS = {
         Cutting(reach=1.75),
         Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
         rounding=ROUGHLY,
+        rivals=1,
     ),
     "default": Preset(),
     "strong": Preset(

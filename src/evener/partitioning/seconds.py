@@ -21,7 +21,7 @@ from evener.partitioning import seconds_kernels as kernels
 from evener.partitioning.grouping import shuffle
 from evener.partitioning.levels import Level, Part, finest
 from evener.partitioning.seconds_books import Books, Prices
-from evener.partitioning.seconds_kernels import Bounds
+from evener.partitioning.seconds_prices_kernels import Bounds
 from evener.partitions import RELATIVE_SLACK
 
 SMALL = 1 << 16  # adjacency entries up to which all graphs are searched as long
@@ -52,7 +52,7 @@ class Round:
 
 @dataclass(frozen=True)
 class Effort:
-    """Rounds, and how much they may look at (kernels.LOOKS), by adjacency entries of the graph."""
+    """Rounds, and how much they may look at (LOOKS), by adjacency entries of the graph."""
 
     rounds: tuple[Round, ...]
     passes: float

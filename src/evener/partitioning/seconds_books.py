@@ -11,10 +11,11 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.costs import Costs
-from evener.partitioning import seconds_kernels as kernels
 from evener.partitioning.fm import Flags, boundary_flags
 from evener.partitioning.levels import Level, Part
-from evener.partitioning.seconds_kernels import Bounds, Desk, Model, Totals
+from evener.partitioning.seconds_kernels import DEPTH, FRONTIER
+from evener.partitioning.seconds_moves_kernels import MOST_BLOCKS
+from evener.partitioning.seconds_prices_kernels import Bounds, Desk, Model, Totals
 from evener.partitioning.volumes import open_ledger
 from evener.partitioning.volumes_kernels import Ledger
 
@@ -190,7 +191,7 @@ class Books:
 
 def desk_of(n: int, k: int) -> Desk:
     """Return room to search n vertices in k blocks."""
-    d = min(k, kernels.MOST_BLOCKS) + 2
+    d = min(k, MOST_BLOCKS) + 2
     return Desk(
         slot=np.full(k, -1, np.int32),
         ids=np.empty(d, np.int32),
@@ -203,10 +204,10 @@ def desk_of(n: int, k: int) -> Desk:
         has=np.empty(d * d, np.int32),
         queue=np.empty(n, np.int32),
         lock=np.zeros(n, np.int8),
-        front=np.empty(kernels.FRONTIER, np.int64),
-        keys=np.empty(kernels.FRONTIER),
-        moved=np.empty(kernels.DEPTH, np.int64),
-        came_from=np.empty(kernels.DEPTH, np.int64),
+        front=np.empty(FRONTIER, np.int64),
+        keys=np.empty(FRONTIER),
+        moved=np.empty(DEPTH, np.int64),
+        came_from=np.empty(DEPTH, np.int64),
         looks=np.zeros(1, np.int64),
     )
 
