@@ -70,7 +70,7 @@ class Advice:
         k = self.platform.k
         if k == 1:
             return "There is one device: use it."
-        if not self.left_out or self.gain < WORTH:
+        if not self.left_out:
             return f"Use all {k} devices: no set of fewer is faster."
         out = ranges(self.left_out)
         if self.best.devices.size < len(self.left_out):
@@ -83,4 +83,6 @@ class Advice:
         return f"Leave {out} out: {self._faster()}."
 
     def _faster(self) -> str:
+        if self.gain < WORTH:
+            return "as fast without"
         return f"{self.gain:.{1 if self.gain >= 1.095 else 2}f} times faster"

@@ -22,6 +22,7 @@ from evener.workloads import WEIGHTS, Workload
 
 MAX_PAIRED = 2048  # devices of which every pair has an entry: 64 MiB of numbers
 STEPS = 32  # linear pieces that stand for a cubic one
+REACH = 1e30  # speeds and their inverses, and seconds: powers of times beyond are no numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +77,8 @@ class Costs:
 def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
     """Return what an iteration of the workload costs on the platform.
 
-    Raises InputError for more than 2,048 devices: every pair has an entry.
+    Raises InputError for more than 2,048 devices: every pair has an entry; and for speeds and
+    costs beyond 10^30 or, speeds alone, below its inverse.
     """
     k = platform.k
     if k > MAX_PAIRED:
@@ -90,6 +92,7 @@ def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
     if platform.has_shared:
         routes = shared_routes(platform, p, q)
     per_value = workload.bytes_per_value
+    _refuse_extremes(platform, alpha, beta * per_value, workload)
     return Costs(
         *_stacked(models_of(platform)),
         alpha,
@@ -100,6 +103,27 @@ def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
         routes.link,
         routes.beta * per_value,
     )
+
+
+def _refuse_extremes(
+    platform: Platform, alpha: FloatArray, beta: FloatArray, workload: Workload
+) -> None:
+    """Raise InputError for what no machine has, naming the device that has it."""
+    fixed = platform.fixed_seconds + workload.fixed_seconds
+    found = (
+        ("speed of device", platform.speeds, 1 / REACH),
+        ("fixed seconds of device", fixed, 0.0),
+        ("latency [s] of a link of device", alpha.max(axis=1), 0.0),
+        ("seconds a value on a link of device", beta.max(axis=1), 0.0),
+    )
+    for what, values, least in found:
+        wrong = np.flatnonzero(~((values >= least) & (values <= REACH)))
+        if wrong.size:
+            name, value = platform.names[wrong[0]], values[wrong[0]]
+            raise InputError(
+                f"{what} {name!r}: {value:.3g} lies beyond what seconds are predicted from",
+                hint=f"Between {least:g} and {REACH:g}; see docs/machine-file.md for the units.",
+            )
 
 
 def _stacked(models: tuple[SpeedModel, ...]) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:

@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from evener.arrays import BoolArray
 from evener.evaluating import evaluate, stage, stage_of
 from evener.graphs import Graph
 from evener.mapping.blocks import map_blocks
@@ -107,17 +108,19 @@ def _fastest(
     judged = evaluate(graph, partition, platform, found.contract, workload=options.workload)
     loads = judged.certificate.weights
     whole = bool((loads == np.rint(loads)).all())
+    saturated = (loads >= FULL * found.room) | (
+        judged.certificate.bytes >= FULL * platform.memories
+    )
     tell("done", 1.0)
     return Plan(
         partition,
         platform,
         judged,
         sizes=loads.astype(np.int64) if whole else loads,
-        saturated=(loads >= FULL * found.room)
-        | (judged.certificate.bytes >= FULL * platform.memories),
+        saturated=saturated,
         options=_chosen(options, found.tools) | {"reading": reading},
         versions={**found.versions, "evener": version("evener"), "numpy": version("numpy")},
-        notes=(*notes, *found.notes),
+        notes=(*notes, *_filled(platform, saturated), *found.notes),
         stages=found.stages,
         cpu_seconds=found.cpu_seconds,
         **record,
@@ -215,9 +218,7 @@ def _remarks(
             f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
             "chooses); seconds are predicted from the first"
         )
-    if sizes.saturated.any():
-        filled = _names([platform.names[b] for b in np.flatnonzero(sizes.saturated)])
-        remarks.append(f"Filled to their memory, below what their speed deserves: {filled}")
+    remarks += _filled(platform, sizes.saturated, ", below what their speed deserves")
     if kept.moved:
         share = kept.moved / graph.n
         what = "vertex" if kept.moved == 1 else "vertices"
@@ -226,6 +227,12 @@ def _remarks(
         blocks = ", ".join(platform.names[b] for b in kept.disconnected)
         remarks.append(f"not in one piece, although connected blocks were asked for: {blocks}")
     return remarks
+
+
+def _filled(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
+    """Say which devices hold no more."""
+    names = [platform.names[b] for b in np.flatnonzero(saturated)]
+    return [f"Filled to their memory{more}: {_names(names)}"] if names else []
 
 
 def _names(names: list[str]) -> str:

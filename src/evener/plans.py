@@ -219,9 +219,14 @@ class Plan:
         return workload_from_dict(self.options.get("workload", {"name": WEIGHTS.name}))
 
     @property
+    def is_for_seconds(self) -> bool:
+        """Whether it is the fastest found: nothing but memory binds its blocks."""
+        return self.options.get("objective") == "seconds"
+
+    @property
     def tool(self) -> str:
         """The partitioner that made the blocks; for seconds several did, and we chose."""
-        if self.options.get("objective") == "seconds":
+        if self.is_for_seconds:
             return "evener"
         return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
@@ -233,6 +238,9 @@ class Plan:
         blocks = f"All {k} blocks hold their contract" if k > 1 else "The block holds its contract"
         if kept < k:
             blocks = f"Only {kept} of {k} blocks hold their contract"
+        empty = int((certificate.vertices == 0).sum())
+        if empty:
+            blocks += f", {empty} of them empty"
         return (
             f"{blocks}; predicted {duration(prediction.makespan)} per iteration, "
             f"{prediction.makespan / prediction.bound:.2f}x the bound; "

@@ -118,3 +118,14 @@ def test_refused_partitions_name_their_file(evener, grid_file, tmp_path, text, m
     assert (said.code, said.out) == (3, "")
     assert str(file) in said.err
     assert message in said.err
+
+
+def test_a_plan_for_seconds_is_held_to_its_own_contract(evener, grid_file, tmp_path):
+    machine, plan = tmp_path / "m.toml", tmp_path / "x.plan"
+    devices = "".join(f'[[device]]\nname = "d{i}"\nspeed = 1e8\n' for i in range(3))
+    machine.write_text(devices + '[[level]]\nname = "net"\nalpha_us = 10\n')
+    assert evener("plan", grid_file, "--machine", machine, "-o", plan).code == 0
+    own = evener("evaluate", grid_file, plan, "--machine", machine)
+    assert "3 of 3" in own.out and "the plan's own" in own.out
+    asked = evener("evaluate", grid_file, plan, "--machine", machine, "--epsilon", "0.03")
+    assert "0 of 3" in asked.out

@@ -7,7 +7,7 @@ import pytest
 
 import evener as ev
 from evener import metrics
-from evener.errors import InfeasibleError, UsageError
+from evener.errors import InfeasibleError, InputError, UsageError
 from evener.generating.delaunay import delaunay
 from evener.generating.platforms import tree
 from evener.models import Constant
@@ -148,3 +148,52 @@ def test_slabs_touch_two_others():
         found = task.judged("slabs", Slabs(task).blocks(np.full(12, one.n / 12)))
         assert np.diff(found.between.starts).max() <= 4
         assert np.abs(found.sizes - one.n / 12).max() <= 1
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_certified_holds_counted_one_by_one(seed):
+    """Loads, memory, shares of zero and steps, by plain loops over what the plan says."""
+    draw = np.random.default_rng(seed)
+    graph = delaunay(250, seed=seed).with_(vwgt=draw.integers(0, 4, 250))
+    cap = graph.total_bytes / 250 * 120
+    devices = tuple(
+        Device(f"d{i}", float(draw.choice([1e8, 4e8])), memory=cap if i % 2 else None)
+        for i in range(6)
+    )
+    machine = Platform(devices, (Level("net", Link(10.0 ** -draw.integers(6, 9), 1e-9)),))
+    plan = ev.plan(graph, machine, SOON)
+    asked = plan.certificate.contract
+    edges = np.diff(graph.xadj)
+    for b, device in enumerate(devices):
+        own = [v for v in range(graph.n) if plan.partition.part[v] == b]
+        load = sum(float(graph.weights()[v]) for v in own)
+        room = sum(graph.bytes_per_vertex + graph.bytes_per_edge * int(edges[v]) for v in own)
+        assert asked.low[b] <= load <= asked.high[b]
+        assert device.memory is None or room <= device.memory
+        assert bool(own) or asked.high[b] == 0
+    empty = plan.certificate.vertices == 0
+    assert ("Left out" in " ".join(plan.notes)) == bool(empty.any())
+    seconds = [one.seconds for one in plan.stages]
+    assert seconds[-1] <= ALIKE * min(seconds)
+    for one in plan.stages:  # what is refined is never slower than what it was made of
+        known = {other.name: other.seconds for other in plan.stages}
+        if one.name.endswith(", refined") and not one.name.startswith("chosen"):
+            assert one.seconds <= known[one.name.removesuffix(", refined")]
+
+
+@pytest.mark.parametrize("n", [1, 2, 5])
+def test_more_devices_than_vertices_leave_devices_out(n):
+    plan = ev.plan(grid(n, 1), linked([1e8] * 8, alpha=1e-12, beta=0.0), SOON)
+    assert plan.certificate.all_hold and np.count_nonzero(plan.certificate.vertices) <= n
+    assert f"{8 - np.count_nonzero(plan.certificate.vertices)} of them empty" in plan.verdict()
+
+
+def test_what_cannot_be_reckoned_is_refused():
+    graph = grid(10, 10)
+    with pytest.raises(InfeasibleError, match="weigh nothing"):
+        ev.plan(graph.with_(vwgt=np.zeros(100)), linked([1.0, 2.0]), SOON)
+    with pytest.raises(InputError, match="too little"):
+        ev.plan(graph.with_(vwgt=np.full(100, 1e-300)), linked([1.0, 2.0]), SOON)
+    for speeds, alpha, culprit in (([1.0, 1e300], 1e-6, "d1"), ([1.0, 1.0], 1e300, "latency")):
+        with pytest.raises(InputError, match=culprit):
+            ev.plan(graph, linked(speeds, alpha=alpha), SOON)

@@ -12,8 +12,12 @@ from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans import Certificate, Evaluation
+    from evener.graphs import Graph
+    from evener.partitions import Contract
+    from evener.plans import Certificate, Evaluation, Plan
     from evener.platforms import Platform
+
+EPSILON = 0.03
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -22,6 +26,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("part", help="a partition file: METIS, Scotch, npy, csv, json or a plan")
     add_machine_options(parser)
     add_judging_options(parser)
+    parser.set_defaults(epsilon=None)  # unless given, a plan's own contract holds
     add_reading_options(parser)
 
 
@@ -30,12 +35,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.errors import InputError
     from evener.evaluating import evaluate
     from evener.filing.partitions import read_part
-    from evener.filing.plans import kept_workload
+    from evener.filing.plans import plan_in
     from evener.partitions import Partition
-    from evener.sizing import contract_for
 
     platform = machine_of(args, out)
-    workload = workload_of(args, kept_workload(args.part))
+    plan = plan_in(args.part)
+    workload = workload_of(args, None if plan is None else plan.workload)
     graph = read_workload(args.graph, args, out).graph
     try:
         part = read_part(args.part, graph.n, labels=graph.labels)
@@ -43,14 +48,33 @@ def run(args: argparse.Namespace, out: Output) -> int:
     except InputError as error:
         error.file = error.file or args.part
         raise
-    shares = args.shares.split(",") if args.shares else []
-    counted = workload.weighted(graph)
-    contract, _ = contract_for(counted, platform, args.epsilon, shares=shares)
+    contract = _contract(args, plan, workload.weighted(graph), platform)
     judged = evaluate(graph, partition, platform, contract, workload=workload)
     _print(judged, platform, out)
+    if plan is not None and contract is plan.certificate.contract:
+        out.say(
+            "The contract is the plan's own, made for seconds: only memory binds, and devices "
+            "left out have nothing. --epsilon asks for sizes by speed."
+        )
     limits = say_limits(judged, platform, workload, out)
     out.result({**evaluation_to_dict(judged, platform), "limits": limits})
     return 0
+
+
+def _contract(
+    args: argparse.Namespace, plan: Plan | None, graph: Graph, platform: Platform
+) -> Contract:
+    """Return that of a plan for seconds on the same devices; else, or if asked, by the speeds."""
+    from evener.sizing import contract_for
+
+    mine = plan is not None and plan.platform.names == platform.names
+    if plan is not None and mine and args.epsilon is None and not args.shares:
+        same = plan.platform.memories.tolist() == platform.memories.tolist()
+        if plan.is_for_seconds and same:
+            return plan.certificate.contract
+    shares = args.shares.split(",") if args.shares else []
+    epsilon = EPSILON if args.epsilon is None else args.epsilon
+    return contract_for(graph, platform, epsilon, shares=shares)[0]
 
 
 def _by_weight(certificate: Certificate) -> list[list[str]]:
@@ -69,7 +93,8 @@ def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
 
     certificate, prediction = judged.certificate, judged.prediction
     kept = int(certificate.holds.sum())
-    smallest = float(fullness(certificate).min())
+    asked = certificate.contract.targets > 0
+    smallest = float(fullness(certificate)[asked].min())
     rows = [
         ["edge cut", f"{judged.edge_cut:,.6g}"],
         ["total volume", f"{judged.total_volume:,}"],

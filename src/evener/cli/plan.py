@@ -108,11 +108,14 @@ def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
 
 def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
     """Print the plan; return what limits it, as JSON takes it."""
+    from evener.reporting.stages import beside
     from evener.reporting.tables import plan_rows
 
     columns, rows = plan_rows(made)
     out.table(columns, rows)
     out.say(made.verdict())
+    if rivals := beside(made):
+        out.say(rivals)
     if made.rival is not None:
         print_versus(made, made.rival, out)
     limits = say_limits(made.evaluation, made.platform, made.workload, out)

@@ -26,7 +26,7 @@ from evener.filing.platforms import platform_from_dict, platform_to_dict
 from evener.partitions import Contract, Further, MappingScore, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction, Rival, Stage
-from evener.workloads import WEIGHTS, Workload, workload_from_dict
+from evener.workloads import WEIGHTS, workload_from_dict
 from evener.writing import atomic_write
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
@@ -87,12 +87,10 @@ def read_plan(path: str | Path) -> Plan:
         ) from error
 
 
-def kept_workload(path: str | Path) -> Workload | None:
-    """Return the workload that a plan file keeps; None for any other file."""
+def plan_in(path: str | Path) -> Plan | None:
+    """Return the plan that a file of a partition is; None for any other file."""
     try:
-        if not zipfile.is_zipfile(path):
-            return None
-        return read_plan(path).workload
+        return read_plan(path) if zipfile.is_zipfile(path) else None
     except (EvenerError, OSError):
         return None
 

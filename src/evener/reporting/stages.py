@@ -74,6 +74,17 @@ def before_and_after(plan: Plan) -> Stages | None:
     return replace(shown, groups=[replace(seconds, bound=bound)])
 
 
+def beside(plan: Plan) -> str:
+    """Say what METIS with speeds and the plain plan would take; "" where neither was tried."""
+    ours, steps = plan.prediction.makespan, {one.name: one.seconds for one in plan.stages}
+    said = [
+        f"{name} takes {duration(seconds)}, {ratio(seconds / ours)}"
+        for name in ("METIS with speeds", "plain plan")
+        if (seconds := steps.get(name)) and ours > 0
+    ]
+    return f"Beside it: {'; '.join(said)}." if said else ""
+
+
 def against(ours: str, mine: Stage, cpu_seconds: float | None, rival: Rival) -> Stages | None:
     """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none."""
     if not rival.stages:

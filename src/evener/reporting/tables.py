@@ -6,10 +6,11 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.plans import Plan
-from evener.reporting.numbers import count, duration, memory, plural, signed_percent
+from evener.reporting.numbers import count, duration, memory, percent, plural, signed_percent
 
 MAX_ROWS = 8
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
+SECONDS_COLUMNS = ["device", "load", "share", "memory", "computes", "talks", "total"]
 MEMORY = 4  # where the column of memory stands
 
 
@@ -27,7 +28,11 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def _columns(plan: Plan) -> list[str]:
-    """PLAN_COLUMNS, with one for each further weight of the vertices."""
+    """PLAN_COLUMNS, with one for each further weight of the vertices; of a plan for seconds, whose
+    targets are what came out, SECONDS_COLUMNS.
+    """
+    if plan.is_for_seconds:
+        return SECONDS_COLUMNS
     more = [f"off {i}" for i in range(1, plan.certificate.contract.n_constraints)]
     return [*PLAN_COLUMNS[:MEMORY], *more, *PLAN_COLUMNS[MEMORY:]]
 
@@ -52,12 +57,19 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
     name = names[group[0]]
     if group.size > 1:
         name = f"{name} .. {names[group[-1]]} ({group.size:,})"
-    off = off_targets(plan)[group]
+    loads = certificate.weights
+    if plan.is_for_seconds:
+        beside = [_range([percent(value) for value in _ends(loads[group] / loads.sum())])]
+    else:
+        columns = off_targets(plan)[group].T
+        beside = [
+            _range([count(value) for value in _ends(contract.targets[group])]),
+            *(_range([signed_percent(value) for value in _ends(column)]) for column in columns),
+        ]
     return [
         name if name.isprintable() else repr(name),
-        _range([count(value) for value in _ends(certificate.weights[group])]),
-        _range([count(value) for value in _ends(contract.targets[group])]),
-        *(_range([signed_percent(value) for value in _ends(column)]) for column in off.T),
+        _range([count(value) for value in _ends(loads[group])]),
+        *beside,
         memory(float(certificate.bytes[group].max())),
         *(
             duration(float(seconds[group].max()))

@@ -130,6 +130,10 @@ class Task:
 
     def whole(self, loads: FloatArray) -> FloatArray:
         """Return loads (k,) without those of less than half a vertex, the same in sum."""
+        if loads.size > self.graph.n:  # the largest, one for each vertex
+            largest = np.argsort(-loads, kind="stable")[: self.graph.n]
+            loads = np.where(np.isin(np.arange(loads.size), largest), loads, 0.0)
+            loads *= self.load / loads.sum()
         kept = np.where(loads < 0.5 * self.load / self.graph.n, 0.0, loads)
         return np.asarray(kept * (self.load / kept.sum()))
 

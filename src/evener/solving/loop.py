@@ -19,8 +19,9 @@ import numpy as np
 
 from evener import metrics
 from evener.arrays import BoolArray, FloatArray
+from evener.costs import REACH
 from evener.durations import duration
-from evener.errors import EvenerError, InfeasibleError, NotFoundError
+from evener.errors import EvenerError, InfeasibleError, InputError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
@@ -90,8 +91,10 @@ def solve_seconds(
     """
     began = time.process_time()
     search = Search.begun(graph, platform, options, progress or _silent)
-    search.rivals()
+    refused = search.rivals()
     search.line_up()
+    if refused is not None and not search.found:
+        raise refused
     search.make_blocks()
     search.refine()
     search.map_plain()
@@ -134,6 +137,10 @@ class Search:
         counted = options.workload.weighted(graph)
         kept = ordered(graph, options.threads)
         task = Task.of(kept.graph, platform, options.workload)
+        if task.load <= 0:
+            raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
+        if task.load < 1 / REACH:
+            raise InputError(f"all vertices weigh {task.load:.3g} together: too little to reckon")
         return cls(counted, kept, task, options, EFFORTS[options.preset], progress)
 
     @property
@@ -150,7 +157,7 @@ class Search:
         """
         fastest = self.fastest
         rivals = [one.seconds for one in self.found if one.name in (PLAIN, METIS)]
-        limit = min(ALIKE * fastest.seconds, *rivals)
+        limit = min([ALIKE * fastest.seconds, *rivals])
         alike = [one for one in self.found if one.seconds <= limit and 2 * one.sent < fastest.sent]
         return min(alike, key=lambda one: (one.sent, one.seconds), default=fastest)
 
@@ -179,10 +186,10 @@ class Search:
             self.foreign_seconds += result.cpu_seconds
         return result
 
-    def rivals(self) -> None:
+    def rivals(self) -> EvenerError | None:
         """Try METIS with speeds, and meanwhile the plain plan.
 
-        Raises what the plain plan does where neither can be.
+        Returns why there is no plain plan: where fewer devices do, blocks of others are tried.
         """
         platform, options, refused = self.task.platform, self.options, None
         with ThreadPoolExecutor(1) as aside:
@@ -198,13 +205,18 @@ class Search:
                 self.add(METIS, part, self.speeds)
             except EvenerError as error:
                 self.notes.append(f"without METIS: {error.message}")
-        if not self.found:
-            raise refused or NotFoundError("no partition keeps within the devices' memory")
+        return refused
 
     def map_plain(self) -> None:
         """Map the plain plan, unless no mapping can make it as fast as what was found."""
-        plain, known = self.plain, self.found[0]
-        if plain is None or not self.options.mapping or not self.task.platform.has_links:
+        plain = self.plain
+        known = next((one for one in self.found if one.name == PLAIN), None)
+        if (
+            plain is None
+            or known is None
+            or not self.options.mapping
+            or not self.task.platform.has_links
+        ):
             return
         if least_mapped(self.task, known, plain.contract) < self.fastest.seconds:
             part = mapped(self.task.weighted, plain, self.options)
@@ -241,7 +253,8 @@ class Search:
         within = self.effort.hopeful * self.fastest.seconds
         begin = block_starts(self.task, self.found[0], sets_of(self.task), within)
         for start in begin[: self.effort.blocks]:
-            if start.count > 1 and start.seconds < self.effort.hopeful * self.fastest.seconds:
+            fits = 1 < start.count <= self.task.graph.n
+            if fits and start.seconds < self.effort.hopeful * self.fastest.seconds:
                 self.rounds(start.name, start, self.effort.rounds, power, self.blocks)
 
     def rounds(
