@@ -42,21 +42,34 @@ def room_for_all(k, weight):
     return Contract(np.full(k, weight / k), np.zeros(k), np.full(k, weight))
 
 
-def by_hand(graph, partition, platform, device, bytes_per_value=8.0):
+def by_hand(graph, partition, platform, device):
     """Makespan and bytes x hops, message by message."""
+    return judged(told(graph, partition, platform), device)
+
+
+def told(graph, partition, platform):
+    """Weights of blocks, values they send, and what links and devices are like."""
+    p, q = np.divmod(np.arange(platform.k**2), platform.k)
+    tables = (*platform.link_costs(p, q), platform.hops(p, q))
     between = metrics.quotient(graph, partition)
-    weights = np.zeros(partition.k)
-    np.add.at(weights, device, metrics.block_weights(graph, partition))
-    seconds = weights / platform.speeds
-    hop_bytes = 0.0
-    sends = between.matrix(between.sent).toarray()
-    for b, c in itertools.permutations(range(partition.k), 2):
-        if sends[b, c]:
-            p, q = np.array([device[b]]), np.array([device[c]])
-            alpha, beta = platform.link_costs(p, q)
-            both = (sends[b, c] + sends[c, b]) * bytes_per_value
-            seconds[device[b]] += alpha[0] + beta[0] * both
-            hop_bytes += sends[b, c] * bytes_per_value * platform.hops(p, q)[0]
+    return (
+        metrics.block_weights(graph, partition),
+        between.matrix(between.sent).toarray(),
+        platform.speeds,
+        *(table.reshape(platform.k, platform.k) for table in tables),
+    )
+
+
+def judged(facts, device, bytes_per_value=8.0):
+    block_weights, sends, speeds, alpha, beta, hops = facts
+    weights = np.zeros(len(speeds))
+    np.add.at(weights, device, block_weights)
+    seconds, hop_bytes = weights / speeds, 0.0
+    for b, c in zip(*np.nonzero(sends), strict=True):
+        p, q = device[b], device[c]
+        both = (sends[b, c] + sends[c, b]) * bytes_per_value
+        seconds[p] += alpha[p, q] + beta[p, q] * both
+        hop_bytes += sends[b, c] * bytes_per_value * hops[p, q]
     return seconds.max(), hop_bytes
 
 
@@ -68,7 +81,7 @@ def best_by_hand(graph, partition, platform, contract):
         metrics.block_sizes(partition),
         metrics.block_bytes(graph, partition),
     )
-    scores = []
+    facts, scores = told(graph, partition, platform), []
     for order in itertools.permutations(range(k)):
         device = np.array(order)
         moved = [np.zeros(k) for _ in totals]
@@ -76,8 +89,8 @@ def best_by_hand(graph, partition, platform, contract):
             total[device] = own
         keeps = contract.keeps(*moved)
         if (keeps | (np.argsort(device) == np.arange(k))).all():
-            scores.append(by_hand(graph, partition, platform, device))
-    given = by_hand(graph, partition, platform, np.arange(k))
+            scores.append(judged(facts, device))
+    given = judged(facts, np.arange(k))
     ceiling = min(NO_LATER * given[0], AS_SOON * min(score[0] for score in scores)) * (1 + 1e-12)
     return min(score[1] for score in scores if score[0] <= ceiling)
 

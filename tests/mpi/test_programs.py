@@ -34,12 +34,20 @@ def run_words(ranks, *words):
     )
 
 
-@pytest.mark.parametrize(("name", "ranks"), [("jacobi", 2), ("matmul", 3), ("spmv", 3)])
+@pytest.mark.parametrize(
+    ("name", "ranks"),
+    [
+        ("jacobi", 2),
+        pytest.param("matmul", 3, marks=pytest.mark.slow),
+        pytest.param("spmv", 3, marks=pytest.mark.slow),
+    ],
+)
 def test_apps_run_on_processes(name, ranks):
     done = run(name, ranks)
     assert (done.returncode, done.stdout.strip()) == (0, "fine"), done.stderr
 
 
+@pytest.mark.slow
 def test_the_example_rebalances_a_loop_of_mpi4py():
     done = run_words(2, str(ROOT / "examples" / "rebalance_mpi.py"), "mpi")
     assert done.returncode == 0, done.stderr
