@@ -9,7 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InputError
-from evener.platforms import Connection, Device, Level, Link, Platform, find_fault
+from evener.platform_faults import find_fault
+from evener.platforms import Connection, Device, Level, Link, Platform
 
 SLOW, FAST = Link(2e-6, 1e-10), Link(5e-7, 2.5e-11)
 

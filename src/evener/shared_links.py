@@ -12,7 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.platforms import ROUTE_ENTRIES, Platform
+from evener.networks import ROUTE_ENTRIES
+from evener.platforms import Platform
 
 
 @dataclass(frozen=True, eq=False)

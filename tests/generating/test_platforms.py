@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from evener import platforms
+from evener import networks
 from evener.errors import UsageError
 from evener.generating.platforms import PLATFORMS, flat, grid, topo1, topo2, topo3, tree
 from evener.platforms import Link
@@ -106,7 +106,7 @@ def test_refused(make, message):
 
 @pytest.mark.parametrize("shape", [(2, 1), (3, 4), (5, 5), (2, 3, 4)])
 def test_grid_routes_are_manhattan(shape, monkeypatch):
-    monkeypatch.setattr(platforms, "ROUTE_ENTRIES", 20)  # few sources at a time
+    monkeypatch.setattr(networks, "ROUTE_ENTRIES", 20)  # few sources at a time
     platform = grid(shape, link=Link(1e-6, 1e-9))
     places = np.array(list(np.ndindex(*shape)))
     p, q = np.divmod(np.arange(platform.k**2), platform.k)

@@ -19,6 +19,7 @@ from evener.filing import platform_tables as tables
 from evener.filing.speeds import speeds_from_dict, speeds_to_dict
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_reading import TomlFile, read_toml
+from evener.platform_faults import find_fault
 from evener.platforms import (
     MAX_DEVICES,
     Connection,
@@ -26,7 +27,6 @@ from evener.platforms import (
     Level,
     Link,
     Platform,
-    find_fault,
 )
 from evener.samples import DeviceSpeeds
 from evener.writing import write_text
