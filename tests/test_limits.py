@@ -39,20 +39,22 @@ def test_where_the_time_goes():
         judged(grid(3, 4), COLUMNS, shared_tree(), workload), shared_tree(), workload
     )
     # Three borders of three values each way: 18 values x 0.5 s on each uplink. cpu1 and gpu0
-    # sit in the middle: 2 x (1 + 6 x 0.5) = 8 s of their own, 1 s of waiting.
+    # sit in the middle: 2 x (1 + 6 x 0.5) = 8 s of their own, 1 s of waiting. The first message is
+    # posted after 3.5 s, when cpu1 has computed for 1.5 s; gpu0 could begin 0.75 s sooner.
     assert limits.device == "gpu0"
     assert limits.compute == 0.75
     assert (limits.latency, limits.transfer, limits.waiting) == (2.0, 6.0, 1.0)
     assert limits.fixed == 2.0
-    assert limits.seconds == 11.75
+    assert limits.delay == 0.75
+    assert limits.seconds == 12.5
     assert (limits.next_device, limits.next_seconds) == ("cpu0", 10.5)
     assert limits.link == "y - net"
     texts = {change.text: change.seconds for change in limits.changes}
     assert texts["a link of its own for each pair at level net"] == 10.75
-    assert texts["twice the bandwidth of level net"] == 7.75  # 2 x (1 + 1.5), computing, fixed
-    assert texts["half the fixed seconds"] == 10.75
-    # Then the shared link is what lasts: latency alone helps no more.
-    assert "half the latency of level net" not in texts
+    assert texts["twice the bandwidth of level net"] == 8.0  # 3.5 and 18 x 0.25
+    assert texts["half the latency of level net"] == 11.5  # 2.5 and 18 x 0.5
+    # The shared link is what lasts: gpu0 has time for its fixed seconds.
+    assert "half the fixed seconds" not in texts
     assert list(texts.values()) == sorted(texts.values())
 
 

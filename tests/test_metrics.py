@@ -176,8 +176,11 @@ def test_judgement_puts_the_metrics_together(case):
     compute = [float(loads[b]) / platform.devices[b].speed for b in range(k)]
     assert judged.prediction.compute.tolist() == pytest.approx(compute)
     seconds = judged.prediction.compute + judged.prediction.communicate
-    assert judged.prediction.makespan == max(seconds.tolist())
-    assert seconds[judged.prediction.bottleneck] == judged.prediction.makespan
+    assert judged.prediction.seconds.tolist() == seconds.tolist()
+    assert judged.prediction.makespan == max(judged.prediction.ends.tolist())
+    assert judged.prediction.ends[judged.prediction.bottleneck] == pytest.approx(
+        judged.prediction.makespan
+    )
     total = sum(device.speed for device in platform.devices)
     assert judged.prediction.bound == pytest.approx(float(loads.sum()) / total)
     assert judged.prediction.bound <= judged.prediction.makespan * (1 + 1e-12)

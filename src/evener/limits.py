@@ -32,9 +32,10 @@ class Change:
 class Limits:
     """What the device done last spends its time with, and the changes that help, best first.
 
-    compute, latency (alpha), transfer (beta x bytes), waiting (for shared links), fixed, and
-    overlapped, which counts against them [s]. link: the shared link waited for, "" where none is.
-    next_seconds: of the device that is done second to last, None where there is one device.
+    compute, latency (alpha), transfer (beta x bytes), waiting (for shared links), delay (by
+    partners), fixed, and overlapped, which counts against them [s]. link: the shared link waited
+    for, "" where none is.
+    next_seconds: of the device that would be next if none were delayed, None where there is one.
     """
 
     device: str
@@ -43,6 +44,7 @@ class Limits:
     latency: float
     transfer: float
     waiting: float
+    delay: float
     fixed: float
     overlapped: float
     neighbours: int
@@ -72,7 +74,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
     row = slice(between.starts[last], between.starts[last + 1])
     alpha, _ = platform.link_costs(between.block[row], between.other[row])
     order = np.argsort(-now.seconds, kind="stable")
-    after = int(order[1]) if platform.k > 1 else None
+    after = int(order[order != last][0]) if platform.k > 1 else None
     waiting, latency = float(now.contention[last]), float(alpha.sum())
     return Limits(
         platform.names[last],
@@ -81,6 +83,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
         latency,
         float(now.communicate[last]) - waiting - latency,
         waiting,
+        float(now.delay[last]),
         float(now.fixed[last]),
         float(now.overlapped[last]),
         int(alpha.size),

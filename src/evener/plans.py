@@ -18,6 +18,7 @@ from evener.platforms import Platform
 from evener.workloads import WEIGHTS, Workload, workload_from_dict
 
 IntVector = npt.NDArray[np.int64]
+AT_ONCE = 1e-9  # of the makespan: a partner's exchange ends with one's own
 
 
 def _nothing() -> FloatArray:
@@ -69,10 +70,11 @@ class Prediction:
     included; contention: how much of that is waiting for them. fixed: what an iteration costs
     whatever the load. overlapped: what of computing and communicating happens at once. interior
     (k,): share of each load at vertices without a neighbour elsewhere, which an exchange can hide
-    behind.
+    behind. delay: how much later it is done because it waits for partners, who begin their exchange
+    later or have more to exchange with others.
     bound [s]: all work at the speed of all devices together: no partition is faster.
     hop_bytes (levels,) [B]: bytes x hops between devices by the deepest level they share.
-    contention, fixed, overlapped and interior are zero where left out.
+    contention, fixed, overlapped, interior and delay are zero where left out.
     """
 
     compute: FloatArray
@@ -83,26 +85,33 @@ class Prediction:
     fixed: FloatArray = field(default_factory=_nothing)
     overlapped: FloatArray = field(default_factory=_nothing)
     interior: FloatArray = field(default_factory=_nothing)
+    delay: FloatArray = field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
-        for name in ("contention", "fixed", "overlapped", "interior"):
+        for name in ("contention", "fixed", "overlapped", "interior", "delay"):
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 
     @property
     def seconds(self) -> FloatArray:
-        """(k,) time of each device per iteration [s]."""
+        """(k,) time of each device per iteration, without its delay [s]."""
         return self.compute + self.communicate + self.fixed - self.overlapped
+
+    @property
+    def ends(self) -> FloatArray:
+        """(k,) when each device is done, having waited for its partners [s]."""
+        return self.seconds + self.delay
 
     @property
     def makespan(self) -> float:
         """Time until the last device is done [s]."""
-        return float(self.seconds.max())
+        return float(self.ends.max())
 
     @property
     def bottleneck(self) -> int:
-        """Index of the device that is done last."""
-        return int(self.seconds.argmax())
+        """Index of the device that is done last; of several at once, the one that waits least."""
+        last = np.flatnonzero(self.ends >= self.makespan * (1 - AT_ONCE))
+        return int(last[self.delay[last].argmin()]) if last.size else int(self.ends.argmax())
 
 
 @dataclass(frozen=True, eq=False)

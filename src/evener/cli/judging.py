@@ -130,6 +130,7 @@ def _block(judged: Evaluation, platform: Platform, b: int) -> dict[str, Any]:
         "contention_seconds": float(prediction.contention[b]),
         "fixed_seconds": float(prediction.fixed[b]),
         "overlapped_seconds": float(prediction.overlapped[b]),
+        "delay_seconds": float(prediction.delay[b]),
         "holds": bool(certificate.holds[b]),
         **({"further": _further(certificate, b)} if contract.further else {}),
     }

@@ -38,7 +38,7 @@ _BIG_ARRAYS = ("part", "sender", "receiver", "values")
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
 )  # fmt: skip
-_SECONDS = ("contention", "fixed", "overlapped", "interior")
+_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 _NUMBER = (int, float)
 _GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
     "vertices": int, "edges": int, "weight": _NUMBER, "unit_weights": bool,

@@ -213,7 +213,7 @@ class Rebalancer:
         predicted = metrics.predicted_seconds(self._graph, new, platform, self._workload)
         return Proposal(
             kind,
-            predicted.makespan,
+            float(predicted.seconds.max()),  # as the times are that it is told: without delays
             transfer_seconds(self._platform, *sent),
             float(np.asarray(self._graph.weights(), np.float64)[away].sum()),
             hashlib.sha256(np.ascontiguousarray(new.part, "<i4").tobytes()).hexdigest(),

@@ -9,6 +9,7 @@ from evener.reporting.numbers import duration, percent, plural
 
 COLUMNS = ("change, blocks as they are", "predicted", "saves")
 MOST = 8
+NOTICED = 1e-3  # of the seconds: less of a delay is not spoken of
 
 
 class Limiting(NamedTuple):
@@ -30,6 +31,8 @@ def sentence(limits: Limits) -> str:
         )
     if limits.waiting > 0:
         parts.append(f"{_share(limits.waiting, limits)} waiting for the shared link {limits.link}")
+    if limits.delay > NOTICED * limits.seconds:
+        parts.append(f"{_share(limits.delay, limits)} waiting for its partners")
     if limits.fixed > 0:
         parts.append(f"{_share(limits.fixed, limits)} fixed")
     text = f"{limits.device} is done last: {', '.join(parts)}"
@@ -59,8 +62,8 @@ def to_dict(limits: Limits) -> dict[str, Any]:
 
 
 _KEYS = (
-    "device", "seconds", "compute", "latency", "transfer", "waiting", "fixed", "overlapped",
-    "neighbours", "link", "next_device", "next_seconds",
+    "device", "seconds", "compute", "latency", "transfer", "waiting", "delay", "fixed",
+    "overlapped", "neighbours", "link", "next_device", "next_seconds",
 )  # fmt: skip
 
 
