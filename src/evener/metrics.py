@@ -29,7 +29,8 @@ __all__ = [
     "BYTES_PER_VALUE", "Quotient", "block_bytes", "block_components", "block_sizes",
     "block_weights", "boundary_weights", "comm_volumes", "communication_seconds",
     "compute_seconds", "edge_cut", "hop_bytes", "imbalance", "level_bytes", "makespan_bound",
-    "neighbours", "predicted_seconds", "prediction_of", "quotient", "seconds_bound", "silent", "summed",
+    "neighbours", "predicted_seconds", "prediction_of", "quotient", "seconds_bound", "silent",
+    "summed",
 ]  # fmt: skip
 
 IntVector = npt.NDArray[np.int64]
@@ -135,10 +136,10 @@ def predicted_seconds(
 
     graph: as it was read; the workload weighs it, or its vertex weight `constraint` does. between:
     the quotient graph, and bound: seconds_bound, where known already. A device computes at its
-    speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both ways and for as long as
-    it waits for them and for shared links, and has its fixed cost; with overlap, exchange and
-    interior work happen at once. One without work and neighbours takes no time.
-    docs/prediction.md has it all.
+    speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both
+    ways and for as long as it waits for them and for shared links, and has its fixed cost; with
+    overlap, exchange and interior work happen at once. One without work and neighbours takes no
+    time. docs/prediction.md has it all.
     """
     between = between or quotient(graph, partition)
     if any(workload.shares):
