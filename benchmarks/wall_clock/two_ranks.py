@@ -3,8 +3,8 @@
     mpiexec -n 2 python -m wall_clock.two_ranks JOB
 
 A rank's kernel is repeated as often as JOB says, which makes cores unequal; so do rivals, which
-whoever starts this has started. With "sample", speeds are sampled just before each run, together,
-on stretches of rows that weigh as much as the blocks, and the run is predicted from them.
+whoever starts this has started. With "sample", runs are made in turns; just before each, speeds are
+sampled together, on stretches of rows that weigh as much as the blocks, and the turn is predicted.
 """
 
 import json
@@ -23,6 +23,8 @@ INSTANCE_SEED = 2026
 WORKLOAD = WORKLOADS["spmv"]
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 7 / 8, 15 / 16)  # of the first rank
 TURNS = 3  # in which they are sampled
+RUN_TURNS = 4  # of a run and the samples that it is predicted from
+FEWEST_OF_A_TURN = 2
 
 
 class Bench:
@@ -125,36 +127,63 @@ def _runs(bench, partitions, link):
     """As many runs as asked, each of all partitions in random order."""
     comm, job = bench.comm, bench.job
     ones = np.ones(bench.graph.n)
-    products = {name: Product(comm, bench.A, own, ones) for name, own in partitions.items()}
-    own = {
-        name: bench.stand_in(plans.loads(bench.work, p)[comm.rank])
-        for name, p in partitions.items()
-    }
-    steps = {}
-    for name, product in products.items():
-        iterated(comm, product, bench.repeat, FEWEST, bench.rest)
-        seconds, _ = iterated(comm, product, bench.repeat, FEWEST, bench.rest)
-        steps[name] = max(round(job["window"] / seconds), FEWEST)
+    taken = {}
+    for name, own in partitions.items():
+        block = bench.stand_in(plans.loads(bench.work, own)[comm.rank])
+        taken[name] = Taken(bench, Product(comm, bench.A, own, ones), block, own, link)
     rng, found = np.random.default_rng(INSTANCE_SEED), []
     for number in range(job["runs"]):
-        for name in rng.permutation(list(products)):
+        for name in rng.permutation(list(taken)):
             line = {"run": number, "partition": str(name)}
-            times = bench.together(own[name], job["window"]) if job["sample"] else None
-            measured, line["shares"] = iterated(
-                comm, products[name], bench.repeat, steps[name], bench.rest
-            )
-            line["measured"] = measured
-            if times is not None:
-                again, _ = iterated(comm, products[name], bench.repeat, steps[name], bench.rest)
-                loads = comm.allgather(own[name].load)
-                line |= {"again": again, "iterations": steps[name]}
-                line |= _predicted(bench, partitions[name], loads, times, link)
-            found.append(line)
+            found.append(line | (taken[name].sampled() if job["sample"] else taken[name].once()))
     return found
 
 
+class Taken:
+    """A partition that is run again and again."""
+
+    def __init__(self, bench, product, block, partition, link):
+        self.bench, self.product, self.block = bench, product, block
+        self.partition, self.link = partition, link
+        self.loads = bench.comm.allgather(block.load)
+        self._go(FEWEST)
+        seconds, _ = self._go(FEWEST)
+        self.steps = max(round(bench.job["window"] / seconds), FEWEST)
+
+    def once(self):
+        """One run."""
+        measured, shares = self._go(self.steps)
+        return {"measured": measured, "shares": shares}
+
+    def sampled(self):
+        """A run in turns, each predicted from the samples so far, the last of them just before it.
+
+        The machine changes from one second to the next, whoever else is on it: what is sampled
+        is to be spread over the same seconds as what is measured. Each turn is run twice.
+        """
+        bench, steps = self.bench, max(round(self.steps / RUN_TURNS), FEWEST_OF_A_TURN)
+        times = [[] for _ in self.loads]
+        twice, shares, known = [], [], []
+        for _ in range(RUN_TURNS):
+            new = bench.together(self.block, bench.job["window"] / RUN_TURNS, FEWEST_OF_A_TURN)
+            times = [[*own, *more] for own, more in zip(times, new, strict=True)]
+            known.append(times)
+            (first, share), (second, _) = self._go(steps), self._go(steps)
+            twice.append((first, second))
+            shares.append(share)
+        guesses = [_predicted(bench, self.partition, self.loads, own, self.link) for own in known]
+        measured, again = np.mean(twice, axis=0).tolist()
+        found = {"measured": measured, "again": again, "iterations": RUN_TURNS * steps}
+        found["shares"] = np.mean(shares, axis=0).tolist()
+        return found | {key: float(np.mean([one[key] for one in guesses])) for key in guesses[0]}
+
+    def _go(self, steps):
+        bench = self.bench
+        return iterated(bench.comm, self.product, bench.repeat, steps, bench.rest)
+
+
 def _predicted(bench, partition, loads, times, link):
-    """Seconds of an iteration from what was sampled just before: by means, and expected."""
+    """Seconds of an iteration from samples: by means, and expected."""
     if bench.comm.rank != 0:
         return {}
     speeds = [load / np.mean(own) for load, own in zip(loads, times, strict=True)]
