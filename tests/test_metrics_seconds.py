@@ -255,11 +255,14 @@ def test_costs_say_the_same_to_kernels(case, workload):
                 route = laid_out.route_link[start:end]
                 # Each message stands in the rows of both its ends.
                 busy[route] += laid_out.shared_beta[route] * count / 2
+    direct = found.communicate - found.contention
+    assert exchange.tolist() == pytest.approx(direct.tolist(), rel=1e-9, abs=1e-12)
     for b, c in zip(between.block.tolist(), between.other.tolist(), strict=True):
         if busy.size:
             start, end = laid_out.route_start[b * k + c : b * k + c + 2]
             exchange[b] = max([exchange[b], *busy[laid_out.route_link[start:end]]])
-    assert exchange.tolist() == pytest.approx(found.communicate.tolist(), rel=1e-9, abs=1e-12)
+    # Nobody waits for a shared link longer than until it is through.
+    assert (found.communicate <= exchange * (1 + 1e-9) + 1e-12).all()
     assert laid_out.overlap == workload.overlap
     fixed = np.where((loads > 0) | (metrics.neighbours(between) > 0), laid_out.fixed, 0.0)
     assert fixed.tolist() == found.fixed.tolist()
