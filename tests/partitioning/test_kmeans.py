@@ -25,7 +25,8 @@ def assigned(points, weights, places, influence, threads=1):
 def test_every_point_goes_to_its_nearest_centre(d, n, weighted):
     rng = np.random.default_rng(n + d)
     points = rng.random((d, n)).astype(np.float32)
-    points = points[:, np.argsort(points[0])]  # leaves that are long and thin
+    # Leaves that are long and thin.
+    points = np.ascontiguousarray(points[:, np.argsort(points[0])])
     weights = rng.random(n) if weighted else np.empty(0)
     for k in (1, 2, 17, 60):
         places = rng.random((k, d)).astype(np.float32)
