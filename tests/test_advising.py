@@ -35,7 +35,7 @@ def test_no_set_of_devices_has_a_better_plan(speeds, alpha):
     platform = machine(speeds, alpha, fixed=1e-6)
     advice = advise(GRAPH, platform, FAST)
     trials = Trials(GRAPH, platform, Workload("weights"), "fast", 7, 2)
-    found = search(trials.estimator, trials.task.costs)
+    found = search(trials.estimator)
     every = found.offer((np.arange(1, 32)[:, None] >> np.arange(5)) & 1 == 1)
     plans = [trials.plan(one).seconds for one in every]
     # Plans of twins differ by the partitions they happen to get.

@@ -22,7 +22,8 @@ from evener.platforms import Platform
 from evener.solving.confirming import Confirmed, confirm
 from evener.solving.found import Candidate, Found
 from evener.solving.leaving_out import only
-from evener.solving.loop import Solved, solve_seconds
+from evener.solving.loop import solve_seconds
+from evener.solving.record import Solved
 from evener.solving.searching import search, search_groups
 from evener.solving.trials import Trial, Trials
 
@@ -67,7 +68,7 @@ def advise(
     trials = Trials(
         graph, platform, options.workload, options.preset, options.seed, options.threads
     )
-    found = search(trials.estimator, trials.task.costs)
+    found = search(trials.estimator)
     nodes = _nodes_of(platform)
     whole = search_groups(found, nodes) if nodes is not None else []
     confirmed = confirm(

@@ -10,13 +10,10 @@ from evener import metrics
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.generating.delaunay import delaunay
 from evener.generating.platforms import tree
-from evener.models import Constant
 from evener.platforms import Device, Level, Link, Platform
 from evener.samples import DeviceSpeeds, Sample
 from evener.solving.efforts import ALIKE
-from evener.solving.halos import HaloLaw, law_of_blocks, surface_of
 from evener.solving.judging import Task
-from evener.solving.sizes import even_sizes
 from evener.solving.slabs import Slabs, in_line
 from evener.workloads import WEIGHTS, WORKLOADS
 from tests.assertions import grid
@@ -116,27 +113,6 @@ def test_curves_that_fall_off_a_cliff():
     plan = ev.plan(delaunay(3000, seed=8), platform, SOON)
     metis = next(one for one in plan.stages if one.name == "METIS with speeds")
     assert plan.prediction.makespan < 0.5 * metis.seconds
-
-
-def test_sizes_hold_their_halo():
-    models = [Constant(1e6), Constant(4e6), Constant(1e6)]
-    law = HaloLaw(np.array([1e-4, 1e-4, 5.0]), np.full(3, 1e-6), np.zeros(3), 0.5)
-    even = even_sizes(models, np.zeros(3), law, 10_000.0, np.full(3, np.inf))
-    seconds = 1e-4 + 1e-6 * even.loads[:2] ** 0.5 + even.loads[:2] / [1e6, 4e6]
-    assert even.loads[2] == 0  # its messages alone last too long
-    assert np.allclose(seconds, even.seconds, rtol=1e-3)
-    assert even.loads.sum() == 10_000
-
-
-def test_the_law_goes_through_the_blocks_it_is_made_of():
-    graph = delaunay(2000, seed=5)
-    task = Task.of(graph, CLUSTER, WEIGHTS)
-    one = task.judged("x", Slabs(task).blocks(np.full(12, graph.n / 12)))
-    talk = one.prediction.communicate
-    law = law_of_blocks(one.between, one.loads, one.sizes, talk, task.costs.alpha, 0.5)
-    assert np.allclose(law.messages + law.per_surface * one.loads**0.5, talk)
-    surface = surface_of(one.between, one.loads, one.sizes, 0.5)
-    assert surface.values > 0
 
 
 def test_slabs_touch_two_others():

@@ -79,7 +79,7 @@ def test_sets_that_cannot_hold_the_work_take_forever():
 
 def searched(platform, surface=PLANE):
     costs = costs_of(platform)
-    return search(Estimator(surface, costs, surface.n), costs)
+    return search(Estimator(surface, costs, surface.n))
 
 
 def test_dear_messages_leave_the_fastest_device_alone():
@@ -108,9 +108,9 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     platform = machine(speeds, 10 ** random.uniform(-6, -3.5), 1e-8, 1e-5, nodes=3)
     costs = costs_of(platform)
     estimator = Estimator(PLANE, costs, PLANE.n)
-    every = search(estimator, costs)
+    every = search(estimator)
     monkeypatch.setattr("evener.solving.searching.ALL_SETS", 1)
-    some = search(estimator, costs)
+    some = search(estimator)
     assert some.least == pytest.approx(every.least, rel=5e-3)
     assert len(some.of_each_size()) == 10
 

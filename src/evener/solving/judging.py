@@ -128,6 +128,13 @@ class Task:
         """(k,) most units of a block, whatever bytes its vertices have."""
         return np.minimum(unit_capacities(self.platform, 0.0), self.high)
 
+    @cached_property
+    def alone(self) -> FloatArray:
+        """(k,) seconds that each device would take alone, infinity without the room."""
+        whole = np.full(self.platform.k, self.load)
+        seconds = self.costs.compute_seconds(whole) + self.costs.fixed
+        return np.where(self.room >= self.load * (1 - 1e-9), seconds, np.inf)
+
     def whole(self, loads: FloatArray) -> FloatArray:
         """Return loads (k,) without those of less than half a vertex, the same in sum."""
         if loads.size > self.graph.n:  # the largest, one for each vertex

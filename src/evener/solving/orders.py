@@ -8,7 +8,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
-from evener.costs import Costs
 from evener.solving.estimates import Estimator
 
 IntVector = npt.NDArray[np.int64]
@@ -38,12 +37,9 @@ class Machine:
         return found
 
 
-def machine_of(costs: Costs, estimator: Estimator) -> Machine:
-    """Return kinds and groups of the devices of `costs`."""
-    share = np.full(costs.k, estimator.work / costs.k)
-    seconds = costs.compute_seconds(share)
-    speeds = share / np.where(seconds > 0, seconds, 1.0)
-    return Machine(speeds, estimator.kinds(), estimator.groups)
+def machine_of(estimator: Estimator) -> Machine:
+    """Return kinds and groups of the devices."""
+    return Machine(estimator.speeds, estimator.kinds, estimator.groups)
 
 
 def orders_of(machine: Machine) -> list[IntVector]:

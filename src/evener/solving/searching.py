@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray
-from evener.costs import Costs
 from evener.solving.estimates import Estimator
 from evener.solving.found import ALL_SETS, SURELY, Candidate, Found
 from evener.solving.orders import machine_of, orders_of, sizes_to_try
@@ -25,9 +24,9 @@ SWAPPED_SIZES, SWAP_ROUNDS, SWAP_CHOICES = 8, 6, 8
 FEW_AT_A_TIME, PARTS = 64, 12  # devices up to which they are left out one by one; else a part
 
 
-def search(estimator: Estimator, costs: Costs) -> Found:
+def search(estimator: Estimator) -> Found:
     """Look for the best sets of devices of every size."""
-    found = Found(estimator, machine_of(costs, estimator))
+    found = Found(estimator, machine_of(estimator))
     if estimator.k <= ALL_SETS:
         numbers = np.arange(1, 1 << estimator.k)
         found.offer((numbers[:, None] >> np.arange(estimator.k)) & 1 == 1)
@@ -37,6 +36,21 @@ def search(estimator: Estimator, costs: Costs) -> Found:
     _leave_out(found)
     _exchange_single(found)
     return found
+
+
+def first_sets(estimator: Estimator) -> BoolArray:
+    """(s, k) a few sets of all kinds, all devices first: those of every order, twice as many each.
+
+    They cost little; what they miss, `search` finds.
+    """
+    k = estimator.k
+    sizes = sorted({*(1 << np.arange(k.bit_length())).tolist(), k})
+    sizes = [size for size in reversed(sizes) if size <= k]
+    machine = machine_of(estimator)
+    masks = [_prefixes(order, sizes) for order in orders_of(machine)]
+    whole = [np.ones((1, k), np.bool_), *masks, np.array(machine.sets()).reshape(-1, k)]
+    found = np.concatenate(whole)
+    return found[np.sort(np.unique(found, axis=0, return_index=True)[1])]
 
 
 def search_groups(found: Found, groups: IntVector) -> list[Candidate]:

@@ -10,9 +10,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from evener import metrics
 from evener.arrays import FloatArray
+from evener.curves import extents
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
@@ -23,6 +25,8 @@ MOST = 0.97  # exponent: at 1 there would be no surface, only volume
 RIM = 0.1  # by which slopes are less than the exponent: the larger a block, the more rim it has
 LEAST_INSIDE = 0.02  # part of all surfaces that lies between blocks
 MANY = 3.0  # times its neighbours a partition must have blocks to tell how many there can be
+FEW, UNLIKE = 4, 4.0  # blocks, and how unlike in size: less does not tell the exponent
+SPACE = 2 / 3  # the exponent where nothing tells it
 LARGE_BLOCKS = 0.3  # power of its surface by which a large block has more neighbours
 
 
@@ -86,33 +90,44 @@ def surface_law(graph: Graph, *, seed: int = 7, threads: int = 1) -> Surface:
     targets = SPREAD ** -np.linspace(0.0, 1.0, blocks)
     request = Request(targets, seed=seed, threads=threads, preset="fast")
     light = graph if graph.vwgt is None else graph.with_(vwgt=None)
-    part = partition_with("metis", light, request).part
-    return _fitted(graph, Partition(part, blocks))
+    partition = Partition(partition_with("metis", light, request).part, blocks)
+    return surface_of(graph, metrics.quotient(graph, partition), metrics.block_sizes(partition))
 
 
-def _nearest_exponent(slope: float, coords: FloatArray | None) -> float:
-    """The exponent that unlike blocks tell: of points, that of a whole number of dimensions."""
-    if coords is None:
-        return float(np.clip(slope, 0.0, MOST))
-    whole = [(d - 1) / d for d in range(1, int(coords.shape[1]) + 1)]
-    return whole[int(np.argmin([abs(exponent - slope) for exponent in whole]))]
-
-
-def _fitted(graph: Graph, partition: Partition) -> Surface:
-    between = metrics.quotient(graph, partition)
-    vertices = metrics.block_sizes(partition).astype(np.float64)
-    both = np.bincount(between.block, between.sent + between.received, partition.k)
+def surface_of(graph: Graph, between: metrics.Quotient, sizes: npt.NDArray[np.int64]) -> Surface:
+    """Return the law that blocks of `graph` tell; sizes (k,) [vertices]."""
+    vertices = sizes.astype(np.float64)
+    both = np.bincount(between.block, between.sent + between.received, between.k)
     met = metrics.neighbours(between).astype(np.float64)
     own = (vertices > 0) & (both > 0)
     if own.sum() < 2:
         return Surface(graph.n, 0.0, 0.0, 1.0)  # nothing hangs together: nothing is sent
-    x, y = np.log(vertices[own]), np.log(both[own])
-    slope = float(np.polyfit(x, y, 1)[0]) if np.ptp(x) > 0 else MOST
-    exponent = _nearest_exponent(slope + RIM, graph.coords)
-    unit = Surface(graph.n, 1.0, exponent, 1.0)
+    unit = Surface(graph.n, 1.0, _exponent(graph, vertices[own], both[own]), 1.0)
     per_unit = unit.halos(np.where(own, vertices, 0.0))
     coefficient = float(np.median(0.5 * both[own] / np.maximum(per_unit[own], 1e-12)))
-    return Surface(graph.n, coefficient, exponent, _neighbours(unit, vertices, met, own.sum()))
+    met_by = _neighbours(unit, vertices, met, own.sum())
+    return Surface(graph.n, coefficient, unit.exponent, met_by)
+
+
+def _exponent(graph: Graph, vertices: FloatArray, both: npt.NDArray[np.int64]) -> float:
+    """The exponent that unlike blocks tell: of points, that of a whole number of dimensions."""
+    if vertices.size < FEW or vertices.max() < UNLIKE * vertices.min():
+        return surface_power(graph)
+    slope = float(np.polyfit(np.log(vertices), np.log(both), 1)[0]) + RIM
+    if graph.coords is None:
+        return float(np.clip(slope, 0.0, MOST))
+    whole = [(d - 1) / d for d in range(1, int(graph.coords.shape[1]) + 1)]
+    return whole[int(np.argmin([abs(exponent - slope) for exponent in whole]))]
+
+
+def surface_power(graph: Graph) -> float:
+    """Return the power with which borders grow: 1 - 1/d of a graph with coordinates (n, d)."""
+    if graph.coords is None:
+        return SPACE
+    low, high = extents(graph.coords)
+    spread = high - low
+    flat = spread > 1e-9 * max(float(spread.max()), 1e-300)
+    return 1.0 - 1.0 / max(int(flat.sum()), 2)
 
 
 def _neighbours(unit: Surface, vertices: FloatArray, met: FloatArray, count: int) -> float:

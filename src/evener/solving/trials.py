@@ -6,7 +6,6 @@ again -> vertices of the best moved to lower the longest seconds; all judged by 
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
-from evener.errors import InfeasibleError, NotFoundError
+from evener.errors import InfeasibleError
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
@@ -27,6 +26,8 @@ from evener.solving.found import Candidate
 from evener.solving.judging import Candidate as Blocks
 from evener.solving.judging import Part, Task
 from evener.solving.placing import Places
+from evener.solving.record import Record
+from evener.solving.rounds import SECTION, Rounds
 from evener.solving.slabs import Slabs
 from evener.solving.surfaces import surface_law
 from evener.workloads import Workload
@@ -35,7 +36,6 @@ IntVector = npt.NDArray[np.int64]
 
 ROUNDS = {"fast": (3, 1), "default": (4, 2), "strong": (5, 3)}  # of slabs and of blocks
 WORTH_REFINING = 1.6  # times the seconds of the best shape: another one may end below it
-LEAST_VERTICES = 2.0  # of a block that must not be empty
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,51 +91,26 @@ class Trials:
             part = np.full(self.graph.n, chosen[0], np.int32)
             return self._trial(task.judged("one device", task.kept(part)))
         slabs, blocks = ROUNDS[self.preset]
+        estimator = self.estimator
+        mask, power = np.zeros((1, task.platform.k), np.bool_), estimator.surface.exponent
+        mask[0, chosen] = True
         shapes: list[Blocks] = []
-        failed: InfeasibleError | None = None
-        thin, thick = self.estimator.shaped(chosen)
-        for loads, rounds, make in (
-            (thin, slabs, self._slabs_of),
-            (thick, blocks, self._blocks_of),
+        for exchanged, turns, grows, make in (
+            (estimator.slabs, slabs, SECTION, self._slabs_of),
+            (estimator.blocks, blocks, power, self._blocks_of),
         ):
-            try:
-                shapes.append(self._rounds(chosen, loads, rounds, make))
-            except (InfeasibleError, NotFoundError) as error:
-                failed = error
+            record = Record(task, False, _silent)
+            rounds = Rounds(task, estimator.evening, record.add, self._places, drop=False)
+            loads = estimator.evening.evened(mask, exchanged).loads[0]
+            rounds.run("", loads, turns, grows, make)
+            whole = [one for one in record.found if one.used[chosen].all()]
+            shapes += sorted(whole or record.found, key=lambda one: one.seconds)[:1]
         if not shapes:
-            raise failed or InfeasibleError("these devices do not hold the graph")
+            raise InfeasibleError("these devices do not hold the graph")
         near = WORTH_REFINING * min(one.seconds for one in shapes)
         refined = [self._refined(one) for one in shapes if one.seconds <= near]
         whole = [one for one in (*shapes, *refined) if one.used[chosen].all()]
         return self._trial(min(whole or [*shapes, *refined], key=lambda one: one.seconds))
-
-    def _rounds(
-        self,
-        chosen: IntVector,
-        loads: FloatArray,
-        rounds: int,
-        make: Callable[[FloatArray, int], Part],
-    ) -> Blocks:
-        """The best blocks for sizes that hold a halo, then for those that hold the halo they have.
-
-        Of blocks that leave a device empty, only where all do.
-        """
-        task = self.task
-        found: list[Blocks] = []
-        for turn in range(rounds):
-            least = LEAST_VERTICES * task.load / self.graph.n
-            aim = np.zeros(task.platform.k)
-            aim[chosen] = np.minimum(np.maximum(loads[chosen], least), task.room[chosen])
-            one = task.judged("", task.kept(make(aim, turn)))
-            found.append(one)
-            moved = self._places.placed(one)
-            if moved is not None:
-                found.append(task.judged("", task.kept(moved)))
-            better = min(found[-2:], key=lambda one: one.seconds) if moved is not None else one
-            exchange = better.prediction.communicate
-            loads = 0.4 * loads + 0.6 * self.estimator.evened(chosen, exchange)
-        whole = [one for one in found if one.used[chosen].all()]
-        return min(whole or found, key=lambda one: one.seconds)
 
     def _slabs_of(self, loads: FloatArray, _: int) -> Part:
         return self._slabs.blocks(loads)
@@ -159,3 +134,7 @@ class Trials:
 
     def _trial(self, one: Blocks) -> Trial:
         return Trial(np.flatnonzero(one.used), one.prediction)
+
+
+def _silent(step: str, fraction: float) -> None:
+    """Show no progress."""

@@ -33,3 +33,17 @@ def test_devices_of_a_node_stand_together():
     line, price = lined_up([9.0, 1, 1, 9, 1, 1], ["a", "b", "a", "b", "a", "b"], levels)
     assert sorted(line[:3].tolist()) in ([0, 2, 4], [1, 3, 5])
     assert price(line) <= 1.000001 * min(map(price, permutations(range(6))))
+
+
+def test_slabs_are_priced_as_those_that_touch_two_others():
+    random = np.random.default_rng(8)
+    devices = tuple(Device(f"d{b}", s) for b, s in enumerate(random.uniform(1, 9, 6)))
+    task = Task.of(grid([600, 10]), Platform(devices, (Level("all", Link(1e-3, 1e-5)),)), WEIGHTS)
+    slabs = Slabs(task)
+    known = task.judged("", slabs.blocks(np.full(6, 1000.0)))
+    loads = np.array([0.0, 1500, 500, 1000, 0, 3000])
+    real = task.judged("", slabs.blocks(loads))
+    seconds, border = slabs.exchanged(known)(loads[None], loads[None] > 0)
+    assert np.allclose(seconds[0], real.prediction.communicate, rtol=0.1)
+    assert np.allclose(border[0, 1:4], real.between.boundary[1:4] / real.sizes[1:4], atol=0.05)
+    assert (seconds[0] > 0).tolist() == (loads > 0).tolist()

@@ -1,0 +1,140 @@
+"""Loads of many sets of devices at once, so that all devices of a set end at one time.
+
+What a device exchanges depends on the loads of all, and they on what it exchanges: both are found
+in turns. A set is a row of a mask (s, k).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray
+from evener.costs import Costs
+from evener.solving.computing import Computing
+
+TURNS = 8  # of halos from sizes, and sizes from halos
+SETTLED = 1e-3  # of a set's time: by how much exchanges may still change
+STEPS, PRECISION = 60, 1e-5  # of finding the time by which all is done
+CHUNK = 1 << 22  # entries (sets x devices) of one batch
+
+# (s, k) loads [units] and masks -> (s, k) seconds of exchange, part of the work at the border.
+Exchanged = Callable[[FloatArray, BoolArray], tuple[FloatArray, FloatArray]]
+
+
+@dataclass(frozen=True, eq=False)
+class Estimates:
+    """What s sets of devices would take: seconds (s,), infinity without room; loads (s, k)."""
+
+    seconds: FloatArray
+    loads: FloatArray
+
+
+class Evening:
+    """Evens out `work` [units] of `n` vertices over sets of the devices of `costs`.
+
+    high (k,) [units]: what each device can hold at most.
+    """
+
+    def __init__(self, costs: Costs, work: float, n: int, high: FloatArray | None = None) -> None:
+        self.k, self.n, self.work = costs.k, n, float(work)
+        self.each = self.work / n if n > 0 else 0.0
+        most = np.full(self.k, np.inf) if high is None else np.asarray(high, np.float64)
+        self.high = np.minimum(most, self.work)
+        self._costs = costs
+        self._computing = Computing(costs, self.work)
+
+    def evened(self, masks: BoolArray, exchanged: Exchanged, *, drop: bool = False) -> Estimates:
+        """Return loads of the sets that `masks` mark, and the seconds they would take.
+
+        Each device in a set gets at least a vertex; with `drop` one gets nothing whose messages
+        alone would last too long.
+        """
+        step = max(CHUNK // self.k, 1)
+        parts = [
+            self._evened(masks[i : i + step], exchanged, drop) for i in range(0, len(masks), step)
+        ]
+        if not parts:
+            return Estimates(np.empty(0), np.empty((0, self.k)))
+        return Estimates(
+            np.concatenate([p.seconds for p in parts]), np.concatenate([p.loads for p in parts])
+        )
+
+    def _evened(self, masks: BoolArray, exchanged: Exchanged, drop: bool) -> Estimates:
+        count = masks.sum(axis=1)
+        room = np.where(masks, self.high, 0.0).sum(axis=1) >= self.work * (1 - 1e-12)
+        room &= (count > 0) & (count <= self.n)
+        exchange, border = np.zeros(masks.shape), np.zeros(masks.shape)
+        seconds = np.full(len(masks), np.inf)
+        loads = best = self._loads(exchange, border, masks, drop)
+        for turn in range(TURNS):
+            now, border = exchanged(loads, masks)
+            ends = self._ends(loads, now, border)
+            better = ends < seconds
+            seconds = np.where(better, ends, seconds)
+            best = np.where(better[:, None], loads, best)
+            if turn and (np.abs(now - exchange).max(axis=1) <= SETTLED * ends).all():
+                break
+            exchange = now if turn == 0 else 0.5 * (exchange + now)
+            loads = self._loads(exchange, border, masks, drop)
+            if drop:
+                masks = loads > 0
+        return Estimates(np.where(room, seconds, np.inf), best)
+
+    def _ends(self, loads: FloatArray, exchange: FloatArray, border: FloatArray) -> FloatArray:
+        """(s,) when the last device of each set is done [s]."""
+        compute = self._computing.seconds(loads)
+        if self._costs.overlap:
+            own = np.maximum(compute * (1.0 - border), exchange) + compute * border
+        else:
+            own = compute + exchange
+        own = np.where(loads > 0, own + self._costs.fixed, 0.0)
+        return np.asarray(own.max(axis=1, initial=0.0))
+
+    def _loads(
+        self, exchange: FloatArray, border: FloatArray, masks: BoolArray, drop: bool
+    ) -> FloatArray:
+        """(s, k) loads that end at one time, for exchanges (s, k) that are known."""
+        high = np.where(masks, self.high, 0.0)
+        low = np.minimum(np.where(masks & (not drop), min(self.each, self.work), 0.0), high)
+        before = np.where(masks, exchange + self._costs.fixed, 0.0)
+
+        def done(by: FloatArray) -> FloatArray:
+            left = by[:, None] - (self._costs.fixed if self._costs.overlap else before)
+            most = self._computing.most(np.maximum(left, 0.0))
+            if self._costs.overlap:
+                late = np.maximum(by[:, None] - before, 0.0)
+                with np.errstate(divide="ignore", invalid="ignore"):
+                    at_border = np.where(border > 0, late / border, np.inf)
+                at_border = np.where(late > 0, at_border, 0.0)
+                most = np.minimum(most, self._computing.most(at_border))
+            return np.clip(most, low, high)
+
+        loads = done(self._by(done, before.max(axis=1, initial=0.0), low.sum(axis=1)))
+        if drop:  # less than half a vertex is none, unless all devices have so little
+            some = (loads >= 0.5 * self.each) | (loads >= loads.max(axis=1, keepdims=True))
+            loads = np.where(some, loads, 0.0)
+        total = loads.sum(axis=1, keepdims=True)
+        return loads * (self.work / np.where(total > 0, total, 1.0))
+
+    def _by(
+        self, done: Callable[[FloatArray], FloatArray], before: FloatArray, little: FloatArray
+    ) -> FloatArray:
+        """(s,) the time by which the work is done, between none and that of one device alone."""
+        early, late = np.zeros(before.size), before + self._computing.longest
+        much = done(late).sum(axis=1)
+        for step in range(STEPS):
+            if (late - early <= PRECISION * late).all():
+                break
+            # Loads are nearly lines, but may jump: halve every second step.
+            with np.errstate(divide="ignore", invalid="ignore"):
+                share = np.clip((self.work - little) / (much - little), 0.01, 0.99)
+            share = np.where(np.isfinite(share) & (step % 2 == 0), share, 0.5)
+            middle = early + share * (late - early)
+            sums = done(middle).sum(axis=1)
+            enough = sums >= self.work
+            late, much = np.where(enough, middle, late), np.where(enough, sums, much)
+            early, little = np.where(enough, early, middle), np.where(enough, little, sums)
+        return late

@@ -1,0 +1,120 @@
+"""The record of a search: the candidates found, the steps that made them, and who made them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evener import metrics
+from evener.arrays import BoolArray, FloatArray
+from evener.durations import duration
+from evener.errors import InfeasibleError, NotFoundError
+from evener.partitioning.registry import Result
+from evener.partitions import Contract, Partition
+from evener.plans import Stage
+from evener.platforms import Platform
+from evener.solving.efforts import ALIKE
+from evener.solving.judging import Candidate, Part, Task
+
+Progress = Callable[[str, float], None]
+NAMED = 8  # devices that a remark lists
+PLAIN, METIS = "plain plan", "METIS with speeds"  # the candidates that no plan is slower than
+
+
+@dataclass(eq=False)
+class Record:
+    """What was found so far. connected: whether blocks are to be in one piece each."""
+
+    task: Task
+    connected: bool
+    progress: Progress
+    found: list[Candidate] = field(default_factory=list)
+    stages: list[Stage] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    versions: dict[str, str] = field(default_factory=dict)
+    foreign_seconds: float = 0.0
+
+    @property
+    def fastest(self) -> Candidate:
+        """The candidate of least predicted seconds, the first of several."""
+        return min(self.found, key=lambda one: one.seconds)
+
+    @property
+    def best(self) -> Candidate:
+        """The fastest, or one as good that sends less than half of what it sends.
+
+        As good is what takes a thousandth longer at most, and no longer than METIS and the plain
+        plan: no prediction is known to a thousandth, and where it errs, values sent are what costs.
+        """
+        fastest = self.fastest
+        rivals = [one.seconds for one in self.found if one.name in (PLAIN, METIS)]
+        limit = min([ALIKE * fastest.seconds, *rivals])
+        alike = [one for one in self.found if one.seconds <= limit and 2 * one.sent < fastest.sent]
+        return min(alike, key=lambda one: (one.sent, one.seconds), default=fastest)
+
+    def add(self, name: str, part: Part, aim: FloatArray) -> Candidate | None:
+        """Judge blocks, their limits enforced, if they can be; aim (k,) [units]: their targets."""
+        try:
+            candidate = self.task.judged(name, self.task.kept(part, self.connected))
+        except (InfeasibleError, NotFoundError):
+            return None
+        self.found.append(candidate)
+        self.stages.append(candidate.stage(aim))
+        above = candidate.seconds / candidate.prediction.bound
+        done = 0.97 * (1 - 0.9 ** len(self.found))
+        self.progress(f"{name}: {duration(candidate.seconds)}, {above:.2f}x the bound", done)
+        return candidate
+
+    def made(self, result: Result) -> Result:
+        """Take note of who made blocks, and at what price."""
+        self.versions[result.tool] = result.version
+        if result.tool.startswith("metis"):
+            self.foreign_seconds += result.cpu_seconds
+        return result
+
+    def remarks(self, best: Candidate) -> list[str]:
+        """Say which devices are left out, and which blocks are in pieces that were not to be."""
+        task, remarks = self.task, list(self.notes)
+        if not best.used.all():
+            unused = _named(task.platform, ~best.used)
+            remarks.append(f"Left out, as the iteration is faster without: {unused}")
+        if self.connected:
+            partition = Partition(best.part, task.platform.k)
+            pieces = metrics.block_components(task.weighted, partition) > 1
+            if pieces.any():
+                names = _named(task.platform, pieces)
+                remarks.append(
+                    f"not in one piece, although connected blocks were asked for: {names}"
+                )
+        return remarks
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """The best blocks found, the steps that led there, and what a person should know.
+
+    part (n,): the block of every vertex. contract: what binds them, their targets being what they
+    are. room (k,) [units]: the most that each device holds. versions: of the tools that made
+    candidates, by name. cpu_seconds [s]: of the whole search.
+    """
+
+    best: Candidate
+    part: Part
+    contract: Contract
+    room: FloatArray
+    stages: tuple[Stage, ...]
+    versions: dict[str, str]
+    notes: tuple[str, ...]
+    cpu_seconds: float
+
+    @property
+    def tools(self) -> list[str]:
+        """The partitioners that made candidates."""
+        return list(self.versions)
+
+
+def _named(platform: Platform, which: BoolArray) -> str:
+    names = [platform.names[b] for b in np.flatnonzero(which)]
+    return ", ".join(names[:NAMED]) + (f" and {len(names) - NAMED} more" if names[NAMED:] else "")
