@@ -54,5 +54,5 @@ if __name__ == "__main__":
         run_threads(2, work)
 
 # It prints:
-# after iteration 12: [...] vertices
+# after iteration 13: [...] vertices
 # ...least and largest value [...]

@@ -9,7 +9,7 @@ from evener.rebalancing.hindsight import best_in_hindsight
 from evener.rebalancing.regret import ENOUGH, Price, Regret
 from evener.rebalancing.rules import MoveCost, balanced
 from evener.rebalancing.simulation import RULES, simulate
-from evener.rebalancing.watching import AHEAD, LONG, Watch
+from evener.rebalancing.watching import AHEAD, LAST, LONG, Watch
 
 
 def pricing_of(shares, cost):
@@ -49,11 +49,11 @@ def test_a_mean_begins_anew_where_a_device_changes_and_only_there():
     watch = Watch(2)
     times = np.exp(rng.normal(0, 0.05, (200, 2)))
     times[150:, 1] *= 1.7
-    for row in times[:153]:
+    for row in times[: 150 + LAST]:
         watch.see(row)
     recent = watch.recent(LONG)
-    assert recent[0] == pytest.approx(times[123:153, 0].mean())
-    assert recent[1] == pytest.approx(times[150:153, 1].mean())
+    assert recent[0] == pytest.approx(times[120 + LAST : 150 + LAST, 0].mean())
+    assert recent[1] == pytest.approx(times[150 : 150 + LAST, 1].mean())
     assert watch.scatter == pytest.approx(0.05, rel=0.5)
 
 

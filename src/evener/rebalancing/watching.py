@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 
 KEPT = 160  # iterations kept: what a trend looks back on, and its means
-LAST = 3  # times in a row that must agree on a change
+LAST = 4  # times in a row that must agree on a change
 LEAST, SURE = 0.02, 2.0  # beside so much, the standard deviations that each must be off
 LONG = 30  # iterations that a mean is taken over at most
 BACK = 100  # iterations back, and half of it: where a trend must have been seen too
