@@ -38,6 +38,9 @@ def test_no_set_of_devices_has_a_better_plan(speeds, alpha):
     found = search(trials.estimator)
     every = found.offer((np.arange(1, 32)[:, None] >> np.arange(5)) & 1 == 1)
     plans = [trials.plan(one).seconds for one in every]
+    masks = np.arange(1, 32)[:, None] >> np.arange(5) & 1 == 1
+    bounds = trials.estimator.bounds(masks, connected=True)
+    assert (bounds <= plans).all()
     # Plans of twins differ by the partitions they happen to get.
     assert advice.best.seconds <= 1.02 * min(plans)
     assert advice.best.seconds <= advice.everyone.seconds

@@ -71,13 +71,14 @@ def advise(
     found = search(trials.estimator)
     nodes = _nodes_of(platform)
     whole = search_groups(found, nodes) if nodes is not None else []
+    ranked = found.all_unlike()
     confirmed = confirm(
-        found.all_unlike(),
+        ranked,
         trials.plan,
         _always(found, platform.k),
         preset=options.preset,
         vertices=graph.n,
-        exhaustive=found.exhaustive,
+        bounds=_bounds(graph, trials, ranked) if found.exhaustive and ranked else None,
         progress=lambda step, done: tell(step, 0.05 + 0.9 * done),
     )
     tell("planning for all devices", 0.95)
@@ -90,6 +91,13 @@ def advise(
     advice = _advice(platform, trials, found, whole, nodes, confirmed, every)
     tell("done", 1.0)
     return advice
+
+
+def _bounds(graph: Graph, trials: Trials, ranked: list[Candidate]) -> list[float]:
+    """Seconds that no plan of each set falls below [s]."""
+    masks = np.array([np.isin(np.arange(trials.platform.k), one.devices) for one in ranked])
+    least = trials.estimator.bounds(masks, connected=graph.components()[0] == 1)
+    return [float(one) for one in least]
 
 
 def _solved(graph: Graph, platform: Platform, options: PlanOptions) -> Solved | None:

@@ -61,6 +61,14 @@ def test_plans_are_limited_on_large_graphs_not_on_small_ones():
     found, asked = confirmed(estimates, real)
     assert len(asked) < 12
     assert not found.complete
-    found, asked = confirmed(estimates, real, vertices=1000, exhaustive=True)
+    found, asked = confirmed(estimates, real, vertices=1000, bounds=[0.0] * 58)
     assert len(asked) == 58
+    assert found.complete
+
+
+def test_what_cannot_be_faster_is_not_planned_and_nothing_else_is_missed():
+    estimates, real = {2: 1.0, 3: 2.0, 4: 9.0}, {2: 1.0, 3: 2.0, 4: 0.9}
+    found, asked = confirmed(estimates, real, vertices=1000, bounds=[0.5, 1.5, 0.8])
+    assert asked == [2, 4]
+    assert found.best.seconds == 0.9
     assert found.complete

@@ -68,16 +68,21 @@ def confirm(
     *,
     preset: str,
     vertices: int,
-    exhaustive: bool = False,
+    bounds: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> Confirmed:
     """Plan the sets `always`, then those of `ranked` that are likely to be better than the best.
 
-    exhaustive: `ranked` has every set, and none is to be missed for lack of patience; on small
-    graphs there is budget for all. Sets that memory does not hold are passed over. Raises the
-    last InfeasibleError or NotFoundError where no set has a plan.
+    bounds: seconds that no plan of each of `ranked` falls below, where these are all sets: then
+    none is missed for lack of patience, and where there is budget for all, as on small graphs,
+    none but those that cannot be faster than the best. Sets that memory does not hold are passed
+    over. Raises the last InfeasibleError or NotFoundError where no set has a plan.
     """
     budget = BUDGET[preset] + MORE_VERTICES // max(vertices, 1)
+    sure = bounds is not None and budget >= len(ranked)
+    least_of = dict(
+        zip((c.devices.tobytes() for c in ranked), bounds or [0.0] * len(ranked), strict=True)
+    )
     trials: list[Trial] = []
     sizes: list[int] = []
     ratios: list[float] = []
@@ -89,9 +94,12 @@ def confirm(
         if one is None:
             least = min((trial.seconds for trial in trials), default=np.inf)
             left = [c for c in ranked if c.devices.tobytes() not in done]
+            if sure:
+                left = [c for c in left if least_of[c.devices.tobytes()] < least]
             hopes = [c.seconds * _correction(c.devices.size, sizes, ratios) for c in left]
-            patient = exhaustive or idle < PATIENCE[preset]
-            if not left or min(hopes) * MARGIN[preset] >= least or not patient:
+            patient = bounds is not None or idle < PATIENCE[preset]
+            unlikely = not sure and min(hopes, default=0.0) * MARGIN[preset] >= least
+            if not left or unlikely or not patient:
                 complete = patient
                 break
             one = left[int(np.argmin(hopes))]

@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
 from evener.costs import Costs
-from evener.solving.evening import Estimates, Evening, Exchanged
+from evener.solving.evening import PRECISION, Estimates, Evening, Exchanged
 from evener.solving.lining import Lined, line_of
 from evener.solving.linked import groups_of, message_seconds, pair_costs
 from evener.solving.surfaces import Surface
@@ -78,6 +78,20 @@ class Estimator:
         thin = slabs.seconds < blocks.seconds
         loads = np.where(thin[:, None], slabs.loads, blocks.loads)
         return Estimates(np.where(thin, slabs.seconds, blocks.seconds), loads)
+
+    def bounds(self, masks: BoolArray, *, connected: bool) -> FloatArray:
+        """(s,) seconds that no plan of a set falls below in which each device has a block.
+
+        All compute what they have, and on a connected graph each has a message at least.
+        """
+        alpha = np.where(np.eye(self.k, dtype=bool), np.inf, self._costs.alpha)
+
+        def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
+            least = np.min(np.where(masks[:, None, :], alpha, np.inf), axis=2)
+            talks = masks & np.isfinite(least) & connected
+            return np.where(talks, least, 0.0), np.zeros_like(loads)
+
+        return self.evening.evened(masks, exchange).seconds * (1 - 2 * PRECISION)
 
     def slabs(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
         """What `blocks` says, where blocks lie side by side along a line."""
