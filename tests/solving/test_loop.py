@@ -170,6 +170,10 @@ def test_what_cannot_be_reckoned_is_refused():
         ev.plan(graph.with_(vwgt=np.zeros(100)), linked([1.0, 2.0]), SOON)
     with pytest.raises(InputError, match="too little"):
         ev.plan(graph.with_(vwgt=np.full(100, 1e-300)), linked([1.0, 2.0]), SOON)
-    for speeds, alpha, culprit in (([1.0, 1e300], 1e-6, "d1"), ([1.0, 1.0], 1e300, "latency")):
+    for speeds, alpha, culprit in (
+        ([1.0, 1e300], 1e-6, "d1"),
+        ([1e308, 1e308], 1e-6, "d0"),
+        ([1.0, 1.0], 1e300, "latency"),
+    ):
         with pytest.raises(InputError, match=culprit):
             ev.plan(graph, linked(speeds, alpha=alpha), SOON)

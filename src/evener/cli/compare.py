@@ -47,6 +47,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         results = compare(graph, platform, tools, options, progress=progress)
     rows = [_row(result) for result in results]
     _print(rows, out)
+    if platform.has_links:
+        out.say("All of them at sizes by speed; `evener plan` lowers the seconds.")
     if args.report:
         from evener.reporting.html import write_comparison
 

@@ -226,6 +226,7 @@ def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
     if told and blocks.differ:
         told = "colours repeat, but not between blocks that exchange anything"
     named = "every block carries its device's name or number"
-    if len(labelled) < k:
-        named = f"{plural(len(labelled), 'block')} of {count(k)} have room for a name or number"
+    some = np.unique(blocks.part).size
+    if len(labelled) < some:
+        named = f"{plural(len(labelled), 'block')} of {count(some)} have room for a name or number"
     return f"{what}; dark lines part the blocks; {'; '.join(t for t in (told, named) if t)}."

@@ -39,8 +39,12 @@ class VolumeChart:
 
 
 def volume_chart(plan: Plan) -> VolumeChart | None:
-    """Return the chart of the volumes, the largest first; None where nothing is sent."""
-    volumes, names = plan.certificate.volumes, plan.platform.names
+    """Return the chart of the blocks that are not empty, the largest volume first; None where
+    nothing is sent.
+    """
+    used = np.flatnonzero(plan.certificate.vertices > 0)
+    volumes = plan.certificate.volumes[used]
+    names = [plan.platform.names[b] for b in used]
     most, mean = int(volumes.max()), float(volumes.mean())
     if most == 0:
         return None

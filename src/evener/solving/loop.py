@@ -95,6 +95,7 @@ class Search:
         counted = options.workload.weighted(graph)
         kept = ordered(graph, options.threads)
         task = Task.of(kept.graph, platform, options.workload)
+        _ = task.costs  # refuses what no machine has, before anything is divided by it
         if task.load <= 0:
             raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
         if task.load < 1 / REACH:
