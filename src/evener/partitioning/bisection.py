@@ -28,15 +28,17 @@ def recursive_bisection(
     deal: how blocks, sorted by target, are dealt to both sides, again and again. "count": as many
     to each, the larger ones to one; "large": likewise, but all that are large to one; "alternate":
     every other one; "weight": so that both weigh about the same. Which is best depends on where
-    the graph is thin. Heavy vertices may keep the targets from being met. Raises InfeasibleError
-    where all targets are 0.
+    the graph is thin. "given": as many to each, not sorted, so that blocks of near numbers are near
+    each other. Heavy vertices may keep the targets from being met. Raises InfeasibleError where
+    all targets are 0.
     """
     if not targets.sum() > 0:
         raise InfeasibleError("no target is above zero: no block may take a vertex")
     part = np.zeros(level.n, np.int32)
     depth = max(1.0, np.ceil(np.log2(max(targets.size, 2))))
     slack = (1 + epsilon) ** (1 / depth) - 1
-    order: IntArray = np.argsort(-targets, kind="stable")
+    sizes = np.zeros(targets.size) if deal == "given" else -targets
+    order: IntArray = np.argsort(sizes, kind="stable")
     waiting = [(level, np.arange(level.n), order, seed)]
     while waiting:
         piece, members, blocks, number = waiting.pop()

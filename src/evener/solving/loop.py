@@ -1,7 +1,8 @@
 """The search for the plan that is fastest; `solve_seconds` is the whole of it.
 
-METIS and the plain plan, at the speeds -> sizes that hold an estimated halo -> blocks from scratch
--> places among devices alike -> sizes that hold their real halos -> ... -> refinement by seconds.
+METIS and the plain plan, at the speeds -> sizes that hold an estimated halo -> slabs, plans of a
+small copy of the graph, blocks from scratch -> places among devices alike -> sizes that hold their
+real halos -> ... -> refinement by seconds.
 Every candidate is judged by the same predicted seconds, and the best is kept: it is no worse than
 either of the first two.
 """
@@ -35,9 +36,13 @@ from evener.solving.record import METIS, PLAIN, Progress, Record, Solved
 from evener.solving.rivals import Plain, least_mapped, mapped, metis_blocks, plain_blocks
 from evener.solving.rounds import SECTION, Rounds
 from evener.solving.searching import first_sets
+from evener.solving.sketching import Sketch
 from evener.solving.slabs import Slabs
-from evener.solving.starts import starts_of
+from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
+
+DEVICES, OF_SKETCHES = 256, 2  # of all sketches together; sketches that are made whole
+SKETCHED = "sketched"  # what the names of those end with
 
 
 def solve_seconds(
@@ -59,6 +64,7 @@ def solve_seconds(
     search.line_up()
     if not record.found:
         raise refused or NotFoundError("no partition keeps within the devices' memory")
+    search.sketch()
     search.make_blocks()
     search.refine()
     search.map_plain()
@@ -168,16 +174,31 @@ class Search:
             self.rounds.run(f"{start.name}, slabs", start.loads, effort.slab_rounds, SECTION,
                             lambda loads, _: slabs.blocks(loads))  # fmt: skip
 
+    def sketch(self) -> None:
+        """Try many plans on a small copy of the graph, and the best ones on the graph itself."""
+        task, most = self.task, self.effort.sketched
+        k, n = task.platform.k, task.graph.n
+        if not most or k == 1 or n < 2 * k:
+            return
+        sketch = Sketch(task, self.estimator.evening, self.options.threads)
+        sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in self.block_starts())]
+        runs = max(most // 3, min(most, DEVICES // k))
+        for one in sketch.best(sets, runs, self.options.seed)[:OF_SKETCHES]:
+            part = sketch.whole(one.part)
+            self.record.add(f"{one.used.sum()} devices, {SKETCHED}", part, task.loads(part))
+
+    def block_starts(self) -> list[Start]:
+        """Return where to begin with blocks, the most hopeful first."""
+        estimator, known = self.estimator, self.record.found[0]
+        exchanged = estimator.corrected(known.loads, known.prediction.communicate)
+        return starts_of(estimator.evening, first_sets(estimator), exchanged, self.within)
+
     def make_blocks(self) -> None:
         """Make blocks from scratch for the most hopeful devices."""
-        effort, estimator = self.effort, self.estimator
+        effort, power = self.effort, self.estimator.surface.exponent
         if not effort.blocks or self.task.platform.k == 1:
             return
-        sets, power = first_sets(estimator), estimator.surface.exponent
-        known = self.record.found[0]
-        exchanged = estimator.corrected(known.loads, known.prediction.communicate)
-        starts = starts_of(estimator.evening, sets, exchanged, self.within)
-        for start in starts[: effort.blocks]:
+        for start in self.block_starts()[: effort.blocks]:
             if 1 < start.count <= self.task.graph.n and start.seconds < self.within:
                 self.rounds.run(start.name, start.loads, effort.rounds, power, self.blocks)
 
@@ -196,14 +217,16 @@ class Search:
     def refine(self) -> None:
         """Move vertices of the best candidates by seconds.
 
-        Slabs and blocks take turns: which of them are better in the end is hard to tell before.
+        Slabs, sketches and other blocks take turns: which of them are better in the end is hard to
+        tell before.
         """
         several = sorted(
             (one for one in self.record.found if one.used.sum() > 1), key=lambda one: one.seconds
         )
-        kinds = [[one for one in several if ("slabs" in one.name) == slabs] for slabs in (0, 1)]
-        kinds.sort(key=lambda own: own[0].seconds if own else np.inf)
-        turns = [one for pair in zip_longest(*kinds) for one in pair if one is not None]
+        kinds: dict[str, list[Candidate]] = {}
+        for one in several:
+            kinds.setdefault(_kind(one.name), []).append(one)
+        turns = [one for rank in zip_longest(*kinds.values()) for one in rank if one is not None]
         for one in turns[: self.effort.refined]:
             self.refined(one)
 
@@ -226,6 +249,10 @@ class Search:
         if least_mapped(self.task, known, plain.contract) < self.record.fastest.seconds:
             part = mapped(self.task.weighted, plain, self.options)
             self.record.add("plain plan, mapped", part, self.speeds)
+
+
+def _kind(name: str) -> str:
+    return next((kind for kind in ("slabs", SKETCHED) if kind in name), "blocks")
 
 
 def _silent(step: str, fraction: float) -> None:
