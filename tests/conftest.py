@@ -2,6 +2,7 @@
 
 import gc
 import os
+import signal
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,10 @@ from hypothesis import settings
 # The first example of a test may compile kernels, or load them on a busy computer.
 settings.register_profile("evener", deadline=None)
 settings.load_profile("evener")
+
+# Where the suite runs in the background, shells have its children ignore what they are to obey.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_finish() -> None:

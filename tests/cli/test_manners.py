@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
 from importlib.metadata import version
 from pathlib import Path
 
@@ -352,15 +353,21 @@ def test_no_bar_where_none_is_wanted(monkeypatch, output):
     assert terminal.text == ""
 
 
+@contextmanager
 def started(words, place, **environment):
-    return subprocess.Popen(
+    """A process that is gone afterwards, whatever the test says of it."""
+    with subprocess.Popen(
         [sys.executable, *words],
         cwd=place,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         env=os.environ | environment,
-    )
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
 
 
 SPIN = """
@@ -392,10 +399,10 @@ run_beside(command)
 
 def test_interrupted_within_a_kernel(place):
     before = sorted(place.iterdir())
-    process = started(["-c", SPIN], place)
-    assert process.stdout.readline() == "ready\n"
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=TIME)
+    with started(["-c", SPIN], place) as process:
+        assert process.stdout.readline() == "ready\n"
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=TIME)
     assert process.returncode == 130
     assert err.strip() == "evener: interrupted"
     assert out == ""
@@ -410,15 +417,15 @@ def test_interrupted_within_a_foreign_call(place):
     write_graph(place / "big.npz", grid(500, 500).with_(coords=None))
     words = "plan big.npz --k 200 --with metis-recursive --preset strong -o x.plan --report x.html"
     # Its own scratch folder, so that nobody else's files are taken for its.
-    process = started(["-m", "evener", *words.split()], place, TMPDIR=str(scratch))
-    children = []
-    while process.poll() is None and not children:
-        children = psutil.Process(process.pid).children(recursive=True)
-        time.sleep(0.01)
-    shared = [file for child in children for file in child.cmdline() if "evener-" in file]
-    assert shared
-    process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=TIME)
+    with started(["-m", "evener", *words.split()], place, TMPDIR=str(scratch)) as process:
+        children = []
+        while process.poll() is None and not children:
+            children = psutil.Process(process.pid).children(recursive=True)
+            time.sleep(0.01)
+        shared = [file for child in children for file in child.cmdline() if "evener-" in file]
+        assert shared
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=TIME)
     assert process.returncode == 130, err
     assert err.strip().endswith("evener: interrupted")
     assert "Traceback" not in err

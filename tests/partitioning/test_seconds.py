@@ -108,7 +108,11 @@ def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
     graph, part, platform, workload, _ = random_case(seed, n, k)
     books = books_of(graph, part, workload.work(graph), costs_of(platform, workload))
     said = metrics.predicted_seconds(graph, Partition(part, k), platform, workload)
-    np.testing.assert_allclose(books.seconds(), said.seconds, rtol=1e-12)
+    if any(one.shared for one in (*platform.levels, *platform.connections)):
+        # Books take it that all wait until a shared link is through; nobody waits longer.
+        assert (said.seconds <= books.seconds() * (1 + 1e-12)).all()
+    else:
+        np.testing.assert_allclose(books.seconds(), said.seconds, rtol=1e-12)
 
 
 @given(SEEDS, st.integers(2, 16), st.integers(2, 5))
@@ -154,18 +158,17 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
 @settings(max_examples=60, deadline=None, derandomize=True)
 def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, effort: str) -> None:
     graph, part, platform, workload, rng = random_case(seed, n, k)
-    before = metrics.predicted_seconds(graph, Partition(part, k), platform, workload).seconds
+    work, costs = workload.work(graph), costs_of(platform, workload)
+    before = books_of(graph, part, work, costs).seconds()
     weight, memory = (
         np.bincount(part, weights, k) for weights in (graph.weights(), graph.vertex_bytes())
     )
     low, high = weight - rng.integers(0, 3, k), weight + rng.integers(0, 3, k)
     caps = memory + rng.integers(0, 100, k)
     found, seconds = refine_seconds(
-        graph, part, workload.work(graph), costs_of(platform, workload), low=low, high=high,
-        caps=caps, effort=effort,
-    )  # fmt: skip
-    said = metrics.predicted_seconds(graph, Partition(found, k), platform, workload).seconds
-    np.testing.assert_allclose(seconds, said, rtol=1e-12)
+        graph, part, work, costs, low=low, high=high, caps=caps, effort=effort
+    )
+    np.testing.assert_allclose(seconds, books_of(graph, found, work, costs).seconds(), rtol=1e-12)
     assert seconds.max() <= before.max() * (1 + 1e-12)
     assert ((np.bincount(found, minlength=k) > 0) == (np.bincount(part, minlength=k) > 0)).all()
     weight, memory = (
