@@ -14,7 +14,7 @@ class Effort:
     sets whose estimate is below `hopeful` times the best seconds so far; objective, preset: of the
     partitioner that makes them, epsilon its tolerance. placing: whether blocks change places among
     devices alike. sketched: how many plans of few devices are tried on a small copy of the graph.
-    refined: how many of the best candidates are refined, by refine_effort.
+    again: how often the best candidate is refined once more at most, by refine_effort.
     """
 
     sets: bool
@@ -27,15 +27,15 @@ class Effort:
     epsilon: float
     placing: bool
     sketched: int
-    refined: int
+    again: int
     refine_effort: str
     hopeful: float = 1.05
 
 
 EFFORTS = {
-    "fast": Effort(False, 1, 1, 0, 0, "cut", "fast", 0.01, False, 0, 1, "fast"),
+    "fast": Effort(False, 1, 1, 0, 0, "cut", "fast", 0.01, False, 0, 0, "fast"),
     "default": Effort(True, 2, 2, 0, 0, "cut", "default", 0.01, True, 12, 3, "default"),
-    "strong": Effort(True, 4, 3, 3, 2, "max_volume", "default", 0.01, True, 24, 4, "strong", 1.1),
+    "strong": Effort(True, 4, 3, 1, 2, "max_volume", "default", 0.01, True, 12, 6, "strong", 1.1),
 }
 DAMPING, CALMER = 0.7, 0.8  # how far sizes move to those asked, and times that a round
 SETTLED = 0.002  # of the time: a round that wins less is the last

@@ -13,7 +13,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import zip_longest
 
 import numpy as np
 
@@ -42,7 +41,7 @@ from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
 DEVICES, OF_SKETCHES = 256, 2  # of all sketches together; sketches that are made whole
-SKETCHED = "sketched"  # what the names of those end with
+WORTH_AGAIN = 0.005  # of the time: a second refinement that wins less is the last
 
 
 def solve_seconds(
@@ -185,7 +184,7 @@ class Search:
         runs = max(most // 3, min(most, DEVICES // k))
         for one in sketch.best(sets, runs, self.options.seed)[:OF_SKETCHES]:
             part = sketch.whole(one.part)
-            self.record.add(f"{one.used.sum()} devices, {SKETCHED}", part, task.loads(part))
+            self.record.add(f"{one.used.sum()} devices, sketched", part, task.loads(part))
 
     def block_starts(self) -> list[Start]:
         """Return where to begin with blocks, the most hopeful first."""
@@ -215,30 +214,36 @@ class Search:
         return self.record.made(partition_with(self.options.tool, graph, request)).part
 
     def refine(self) -> None:
-        """Move vertices of the best candidates by seconds.
+        """Move vertices of the best candidate by seconds, then once more while that wins something.
 
-        Slabs, sketches and other blocks take turns: which of them are better in the end is hard to
-        tell before.
+        Refinement knows what a device computes and exchanges, but not for how long its partners
+        keep it waiting: what it waited before stands in for that.
         """
-        several = sorted(
-            (one for one in self.record.found if one.used.sum() > 1), key=lambda one: one.seconds
-        )
-        kinds: dict[str, list[Candidate]] = {}
-        for one in several:
-            kinds.setdefault(_kind(one.name), []).append(one)
-        turns = [one for rank in zip_longest(*kinds.values()) for one in rank if one is not None]
-        for one in turns[: self.effort.refined]:
-            self.refined(one)
+        several = [one for one in self.record.found if one.used.sum() > 1]
+        if not several:
+            return
+        first = min(several, key=lambda one: one.seconds)
+        self.refined(f"{first.name}, refined", first)
+        one, waits = self.record.fastest, np.zeros(first.used.size)
+        for turn in range(self.effort.again if one.used.sum() > 1 else 0):
+            waits = 0.5 * (waits + one.prediction.delay)
+            now = self.refined(f"{first.name}, refined {turn + 2} times", one, waits, turn + 1)
+            if now is None or now.seconds >= one.seconds * (1 - WORTH_AGAIN):
+                break
+            one = now
 
-    def refined(self, one: Candidate) -> None:
-        """Refine a candidate by seconds."""
+    def refined(
+        self, name: str, one: Candidate, waits: FloatArray | float = 0.0, turn: int = 0
+    ) -> Candidate | None:
+        """Refine a candidate by seconds; waits (k,) [s]: what devices take longer in any case."""
         task, contract = self.task, self.task.contract(one.loads)
+        costs = replace(task.costs, fixed=task.costs.fixed + waits)
         part, _ = refine_seconds(
-            task.weighted, one.part, task.work, task.costs, low=contract.low, high=contract.high,
-            caps=contract.caps, seed=self.options.seed, threads=self.options.threads,
+            task.weighted, one.part, task.work, costs, low=contract.low, high=contract.high,
+            caps=contract.caps, seed=self.options.seed + turn, threads=self.options.threads,
             effort=self.effort.refine_effort,
         )  # fmt: skip
-        self.record.add(f"{one.name}, refined", part, one.loads)
+        return self.record.add(name, part, one.loads)
 
     def map_plain(self) -> None:
         """Map the plain plan, unless no mapping can make it as fast as what was found."""
@@ -249,10 +254,6 @@ class Search:
         if least_mapped(self.task, known, plain.contract) < self.record.fastest.seconds:
             part = mapped(self.task.weighted, plain, self.options)
             self.record.add("plain plan, mapped", part, self.speeds)
-
-
-def _kind(name: str) -> str:
-    return next((kind for kind in ("slabs", SKETCHED) if kind in name), "blocks")
 
 
 def _silent(step: str, fraction: float) -> None:
