@@ -55,6 +55,23 @@ def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
     assert np.allclose(plan.certificate.contract.targets, plan.certificate.weights)
 
 
+@pytest.mark.parametrize("preset", ["fast", "default"])
+def test_times_may_fall_where_loads_grow(preset):
+    """Speeds measured on a noisy machine: no order in them, and still never worse."""
+    graph, rng = delaunay(2000, seed=5), np.random.default_rng(5)
+    loads = np.geomspace(20, 2000, 10)
+    devices = []
+    for b in range(5):
+        times = loads / 1e8 * rng.uniform(0.3, 3, 10)
+        samples = [Sample(*pair) for pair in zip(loads.tolist(), times.tolist(), strict=True)]
+        devices.append(Device(f"d{b}", 1e8 * (b + 1), curve=DeviceSpeeds(f"d{b}", tuple(samples))))
+    platform = Platform(tuple(devices), levels=(Level("net", Link(1e-7, 1e-10)),))
+    plan = ev.plan(graph, platform, replace(SOON, preset=preset))
+    steps = {one.name: one.seconds for one in plan.stages}
+    assert plan.certificate.all_hold
+    assert plan.prediction.makespan <= min(steps["METIS with speeds"], steps["plain plan"])
+
+
 def test_same_plan_at_any_number_of_threads(tmp_path):
     graph = delaunay(2000, seed=4)
     found = []
