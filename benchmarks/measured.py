@@ -4,15 +4,18 @@
     python benchmarks/measured.py --part bcd ...
 
 Part a: two ranks of MPI in real time, each bound to a core, one made slower by repeating its kernel
-or by rivals. Parts b, c and d, "emulated devices, wall clock": real kernels and real halos on two
-cores, then asleep until the emulated device would be done. b: speeds with a cliff in memory or
-cache, METIS given the constant speeds measured at equal share. c: an added latency that no second
-device is worth. d: eight devices where exchange is so much of the time that METIS's blocks take.
+or by rivals. Cores drift within minutes: before each run speeds are sampled on both at once, and
+METIS's and the plan's blocks are made anew from the same samples.
+
+Parts b, c and d, "emulated devices, wall clock": real kernels and real halos on two cores, then
+asleep until the emulated device would be done. b: speeds with a cliff in memory or cache, METIS
+given the constant speeds measured at equal share. c: an added latency that no second device is
+worth. d: eight devices where exchange is so much of the time that METIS's blocks take.
 
 METIS is k-way with speeds as targets, tolerance 3 %. Each case is 20 runs of all partitions in
 random order; the plan runs twice (null pair: how far the same partition is from itself). Ratios are
-medians over runs, intervals by bootstrap. Cases that FILE holds are not run again; 3 to 5 minutes a
-part.
+medians over runs, intervals by bootstrap. Cases that FILE holds are not run again; 7 minutes for
+part a, 5 for the others.
 """
 
 from pathlib import Path
@@ -61,7 +64,7 @@ def rows(line):
     for rival, found in line["ratios"].items():
         verdict = "; ".join(["", *judged(line, rival)])
         yield f"     planned / {rival}: {text(found)}, predicted {found['predicted']:.3f}{verdict}"
-    yield f"     planned uses {line['partitions']['planned']['devices']} devices; " + ", ".join(
+    yield f"     planned uses {line['partitions']['planned']['devices']:g} devices; " + ", ".join(
         f"{name} {one['predicted'] * 1e3:.1f} ms predicted, exchange {one['comm_share']:.2f}"
         for name, one in line["partitions"].items()
         if name != "again"
@@ -109,7 +112,7 @@ def table(lines):
                 asked.get("metis", ""),
                 f"{metis['predicted']:.3f}",
                 text(line["null"]),
-                line["partitions"]["planned"]["devices"],
+                f"{line['partitions']['planned']['devices']:g}",
                 f"{max(line['late'].values()):.1%}" if "late" in line else "",
             )
         )

@@ -52,6 +52,16 @@ def described(graph, partitions, machine, workload):
     return found
 
 
+def typical(described):
+    """Medians over runs of what `described` says of each."""
+    return {
+        name: {
+            key: np.median([one[name][key] for one in described], axis=0).tolist() for key in own
+        }
+        for name, own in described[0].items()
+    }
+
+
 def link_of_share(graph, partition, speeds, link, workload, share):
     """The link, slower or faster, at which exchange is this share of the last device's time."""
     low, high = 1e-6, 1e6

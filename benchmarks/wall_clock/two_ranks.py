@@ -5,10 +5,13 @@
 A rank's kernel is repeated as often as JOB says, which makes cores unequal; so do rivals, which
 whoever starts this has started. With "sample", runs are made in turns; just before each, speeds are
 sampled together, on stretches of rows that weigh as much as the blocks, and the turn is predicted.
+Without, each run begins with samples at several loads, from which all partitions are made anew:
+cores that are shared drift by a fifth within minutes, and a plan is for the speeds it was told.
 """
 
 import json
 import sys
+from functools import cached_property
 
 import numpy as np
 
@@ -61,14 +64,19 @@ class Bench:
         self.repeat = base * inner
         return inner
 
+    @cached_property
+    def _stretches(self):
+        """Of this rank, for each of SHARES."""
+        scale = 2 * self.work.sum() / self.comm.size
+        mine = [share if self.comm.rank % 2 == 0 else 1 - share for share in SHARES]
+        return [self.stand_in(scale * share) for share in mine]
+
     def speed_samples(self):
         """For each rank: (load [units], seconds) at several shares, all ranks at work.
 
         In turns, so that what the machine does meanwhile falls on all shares alike.
         """
-        scale = 2 * self.work.sum() / self.comm.size
-        mine = [share if self.comm.rank % 2 == 0 else 1 - share for share in SHARES]
-        own = [self.stand_in(scale * share) for share in mine]
+        own = self._stretches
         loads = self.comm.allgather([one.load for one in own])
         times = [[[] for _ in own] for _ in loads]
         for _ in range(TURNS):
@@ -91,22 +99,56 @@ def measure(comm, job):
     """Return the record of a case, on every rank."""
     bench = Bench(comm, job)
     inner = bench.settle_repeats()
-    samples, link = bench.speed_samples(), machines.measured_link(comm, bench.rest)
-    made = _partitions(bench, samples, link) if comm.rank == 0 else None
-    comm.rest()
-    partitions = comm.bcast(made)
-    fine = all(bench.check(partitions[name]) for name in partitions)
-    return {
-        "case": job["case"],
-        "inner": inner,
-        "link": link,
-        "samples": samples,
-        "verified": fine,
-        "partitions": plans.described(
-            bench.graph, partitions, machines.curved_platform(samples, link), WORKLOAD
-        ),
-        "runs": _runs(bench, partitions, link),
-    }
+    link = machines.measured_link(comm, bench.rest)
+    made = _sampled(bench, link) if job["sample"] else _planned_anew(bench, link)
+    return {"case": job["case"], "inner": inner, "link": link, **made}
+
+
+def _sampled(bench, link):
+    """Runs of partitions made once, each run predicted from samples among its iterations."""
+    samples = bench.speed_samples()
+    partitions = _shared(bench, samples, link)
+    taken = {name: Taken(bench, own, link) for name, own in partitions.items()}
+    runs = [
+        {"run": number, "partition": name, **taken[name].sampled()}
+        for number, name in _in_turn(bench, taken)
+    ]
+    described = plans.described(
+        bench.graph, partitions, machines.curved_platform(samples, link), WORKLOAD
+    )
+    verified = all(bench.check(own) for own in partitions.values())
+    return {"samples": samples, "verified": verified, "partitions": described, "runs": runs}
+
+
+def _planned_anew(bench, link):
+    """Runs, each of partitions made from samples just before it."""
+    measured, described, verified = {}, [], True
+    for number in range(bench.job["runs"]):
+        samples = bench.speed_samples()
+        partitions = _shared(bench, samples, link)
+        platform = machines.curved_platform(samples, link)
+        described.append(plans.described(bench.graph, partitions, platform, WORKLOAD))
+        taken = {name: Taken(bench, own, link) for name, own in partitions.items()}
+        for _, name in _in_turn(bench, taken, number):
+            measured.setdefault(name, []).append(taken[name].once())
+        verified = verified and bench.check(partitions["planned"])
+    return {"verified": verified, "partitions": plans.typical(described), "measured": measured}
+
+
+def _shared(bench, samples, link):
+    """The partitions, which the first rank makes."""
+    made = _partitions(bench, samples, link) if bench.comm.rank == 0 else None
+    bench.comm.rest()
+    return bench.comm.bcast(made)
+
+
+def _in_turn(bench, names, only=None):
+    """(run, name): in each run all names in random order; of all runs, or of one."""
+    rng = np.random.default_rng(INSTANCE_SEED)
+    for number in range(bench.job["runs"]):
+        order = rng.permutation(list(names))
+        if only in (None, number):
+            yield from ((number, str(name)) for name in order)
 
 
 def _partitions(bench, samples, link):
@@ -123,37 +165,24 @@ def _partitions(bench, samples, link):
     return found | ({"again": found["planned"]} if "again" in names else {})
 
 
-def _runs(bench, partitions, link):
-    """As many runs as asked, each of all partitions in random order."""
-    comm, job = bench.comm, bench.job
-    ones = np.ones(bench.graph.n)
-    taken = {}
-    for name, own in partitions.items():
-        block = bench.stand_in(plans.loads(bench.work, own)[comm.rank])
-        taken[name] = Taken(bench, Product(comm, bench.A, own, ones), block, own, link)
-    rng, found = np.random.default_rng(INSTANCE_SEED), []
-    for number in range(job["runs"]):
-        for name in rng.permutation(list(taken)):
-            line = {"run": number, "partition": str(name)}
-            found.append(line | (taken[name].sampled() if job["sample"] else taken[name].once()))
-    return found
-
-
 class Taken:
     """A partition that is run again and again."""
 
-    def __init__(self, bench, product, block, partition, link):
-        self.bench, self.product, self.block = bench, product, block
-        self.partition, self.link = partition, link
-        self.loads = bench.comm.allgather(block.load)
+    def __init__(self, bench, partition, link):
+        self.bench, self.partition, self.link = bench, partition, link
+        self.product = Product(bench.comm, bench.A, partition, np.ones(bench.graph.n))
         self._go(FEWEST)
         seconds, _ = self._go(FEWEST)
         self.steps = max(round(bench.job["window"] / seconds), FEWEST)
 
     def once(self):
-        """One run."""
-        measured, shares = self._go(self.steps)
-        return {"measured": measured, "shares": shares}
+        """One run: seconds of an iteration."""
+        return self._go(self.steps)[0]
+
+    @cached_property
+    def _block(self):
+        loads = plans.loads(self.bench.work, self.partition)
+        return self.bench.stand_in(loads[self.bench.comm.rank])
 
     def sampled(self):
         """A run in turns, each predicted from the samples so far, the last of them just before it.
@@ -162,16 +191,17 @@ class Taken:
         is to be spread over the same seconds as what is measured. Each turn is run twice.
         """
         bench, steps = self.bench, max(round(self.steps / RUN_TURNS), FEWEST_OF_A_TURN)
-        times = [[] for _ in self.loads]
+        loads = bench.comm.allgather(self._block.load)
+        times = [[] for _ in loads]
         twice, shares, known = [], [], []
         for _ in range(RUN_TURNS):
-            new = bench.together(self.block, bench.job["window"] / RUN_TURNS, FEWEST_OF_A_TURN)
+            new = bench.together(self._block, bench.job["window"] / RUN_TURNS, FEWEST_OF_A_TURN)
             times = [[*own, *more] for own, more in zip(times, new, strict=True)]
             known.append(times)
             (first, share), (second, _) = self._go(steps), self._go(steps)
             twice.append((first, second))
             shares.append(share)
-        guesses = [_predicted(bench, self.partition, self.loads, own, self.link) for own in known]
+        guesses = [_predicted(bench, self.partition, loads, own, self.link) for own in known]
         measured, again = np.mean(twice, axis=0).tolist()
         found = {"measured": measured, "again": again, "iterations": RUN_TURNS * steps}
         found["shares"] = np.mean(shares, axis=0).tolist()
@@ -198,11 +228,5 @@ if __name__ == "__main__":
     with MpiComm() as world:
         pin(world.rank)
         record = measure(world, asked)
-        if not asked["sample"]:  # times alone, by partition
-            runs = record.pop("runs")
-            record["measured"] = {
-                name: [run["measured"] for run in runs if run["partition"] == name]
-                for name in asked["partitions"]
-            }
         if world.rank == 0:
             print(json.dumps(record), flush=True)
