@@ -11,7 +11,8 @@ from evener.curved_platforms import (
     with_speeds,
 )
 from evener.errors import InputError
-from evener.filing.platforms import platform_from_dict, platform_to_dict, platform_to_toml
+from evener.filing.platform_dicts import platform_from_dict, platform_to_dict
+from evener.filing.platform_writing import platform_to_toml
 from evener.models import fit_device
 from evener.platforms import Device, Platform
 from evener.samples import DeviceSpeeds, Sample

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import evener as ev
 from evener.errors import InfeasibleError, UsageError
 from evener.evaluating import stage, stage_of
-from evener.filing.plans import manifest
+from evener.filing.manifest_writing import manifest
 from evener.generating.platforms import topo1
 from evener.planning import describe
 from evener.platforms import Device, Platform

@@ -19,6 +19,8 @@ from evener.workloads import WEIGHTS, Workload, workload_from_dict
 
 IntVector = npt.NDArray[np.int64]
 AT_ONCE = 1e-9  # of the makespan: a partner's exchange ends with one's own
+# Of Prediction: zero where left out, as of plans that were made before they were known.
+FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 
 
 def _nothing() -> FloatArray:
@@ -88,7 +90,7 @@ class Prediction:
     delay: FloatArray = field(default_factory=_nothing)
 
     def __post_init__(self) -> None:
-        for name in ("contention", "fixed", "overlapped", "interior", "delay"):
+        for name in FURTHER_SECONDS:
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 

@@ -56,9 +56,14 @@ def refuse_unwritable(path: str | Path) -> None:
 
 
 def write_text(path: str | Path, text: str) -> None:
-    """Write `text` as UTF-8, whole or not at all."""
+    """Write `text` as UTF-8, whole or not at all. Raises InputError where UTF-8 cannot write it."""
+    try:
+        content = text.encode()
+    except UnicodeEncodeError as error:
+        message = "cannot be written: a name in it holds what UTF-8 has no form for"
+        raise InputError(message, file=path) from error
     with atomic_write(path) as file:
-        file.write(text.encode())
+        file.write(content)
 
 
 def discard_unfinished() -> None:

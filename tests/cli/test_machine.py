@@ -11,7 +11,8 @@ from evener.cli import main
 from evener.cli.machine_tree import MAX_LINES
 from evener.cli.machines import add_machine_options, machine_of
 from evener.errors import InputError, UsageError
-from evener.filing.platforms import platform_from_dict, read_platform, write_platform
+from evener.filing.platform_dicts import platform_from_dict
+from evener.filing.platforms import read_platform, write_platform
 from evener.generating.platforms import grid, topo1, topo2, topo3, tree
 from evener.platforms import Device, Level, Link, Platform
 

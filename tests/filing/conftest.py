@@ -8,6 +8,9 @@ from pathlib import Path
 import pytest
 import zstandard
 
+from evener.filing.plans import write_plan
+from tests.filing.plan_samples import small_plan
+
 Put = Callable[..., Path]
 Pack = Callable[[bytes, str], bytes]
 
@@ -33,3 +36,17 @@ def pack() -> Pack:
         ".zst": zstandard.ZstdCompressor().compress,
     }
     return lambda content, name: packers.get(Path(name).suffix, bytes)(content)
+
+
+@pytest.fixture(scope="session")
+def plan():
+    """A small plan."""
+    return small_plan()
+
+
+@pytest.fixture(scope="session")
+def plan_file(plan, tmp_path_factory) -> Path:
+    """The file of the small plan."""
+    target = tmp_path_factory.mktemp("plans") / "x.plan"
+    write_plan(target, plan)
+    return target

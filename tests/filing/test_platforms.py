@@ -1,7 +1,6 @@
 """Machine files: read and written without loss, every mistake placed."""
 
 import json
-import math
 import re
 import string
 
@@ -10,13 +9,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InputError
-from evener.filing.platforms import (
-    platform_from_dict,
-    platform_to_dict,
-    platform_to_toml,
-    read_platform,
-    write_platform,
-)
+from evener.filing.platform_dicts import platform_from_dict, platform_to_dict
+from evener.filing.platform_writing import platform_to_toml
+from evener.filing.platforms import read_platform, write_platform
 from evener.platforms import MAX_DEVICES, Connection, Device, Level, Link, Platform
 
 ISSUE = """\
@@ -295,32 +290,6 @@ def test_mutated_files_are_read_or_refused(tmp_path, data):
     else:
         assert platform.k <= 10_000_000
         assert (platform.speeds > 0).all()
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        ({"devices": []}, "at least one device"),
-        ({"devices": None}, "devices of platform 'x' must be a list"),
-        ({"devices": [3]}, "write \\[\\[devices\\]\\]"),
-        ({"devices": [{"name": "a"}]}, "no speed"),
-        ({"devices": [{"name": "a", "speed": math.nan}]}, "above zero"),
-        ({"devices": [{"name": "a", "speed": 1, "colour": 2}]}, "unknown key 'colour'"),
-        ({"levels": [{"name": "l", "alpha_s": -1.0}]}, "alpha_s of levels 'l'"),
-        ({"links": [{"between": ["a", 3]}]}, "two different places"),
-        ({"name": 3}, "name"),
-    ],
-)
-def test_a_dict_that_is_no_platform(change, message):
-    good = {"name": "x", "devices": [{"name": "a", "speed": 1}], "levels": [], "links": []}
-    assert platform_from_dict(good).k == 1
-    with pytest.raises(InputError, match=message):
-        platform_from_dict(good | change)
-
-
-def test_a_dict_that_is_no_dict():
-    with pytest.raises(InputError, match="table"):
-        platform_from_dict([1, 2])
 
 
 def test_keys_of_the_writer_are_keys_of_the_reader(read):

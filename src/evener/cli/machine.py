@@ -51,12 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make, write or show a machine."""
-    from evener.filing.platforms import (
-        platform_to_dict,
-        platform_to_toml,
-        read_platform,
-        write_platform,
-    )
+    from evener.filing.platform_dicts import platform_to_dict
+    from evener.filing.platform_writing import platform_to_toml
+    from evener.filing.platforms import read_platform, write_platform
 
     if args.machine_kind == "show":
         platform = read_platform(args.file)

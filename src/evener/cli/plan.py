@@ -37,7 +37,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read, plan, write the plan and its report; print a short table and the verdict."""
     from evener.cli.judging import evaluation_to_dict
-    from evener.filing.plans import mapping_to_dict, write_plan
+    from evener.filing.manifest_writing import mapping_to_dict
+    from evener.filing.plans import write_plan
     from evener.planning import plan
 
     platform = machine_of(args, out)

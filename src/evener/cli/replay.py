@@ -120,7 +120,7 @@ def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
 
 def _differences(old: Plan, new: Plan) -> list[str]:
     """Name what differs, most telling first."""
-    from evener.filing.plans import manifest
+    from evener.filing.manifest_writing import manifest
 
     found = []
     if _digests(old) != _digests(new):

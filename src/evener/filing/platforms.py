@@ -6,159 +6,53 @@ beta [s/B]. Both are converted in decimal arithmetic, so every float comes back 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
-from decimal import Decimal
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
-from evener.filing import platform_tables as tables
-from evener.filing.speeds import speeds_from_dict, speeds_to_dict
-from evener.filing.toml_lines import TomlLines
+from evener.filing import platform_tables as kinds
+from evener.filing import toml_tables as tables
+from evener.filing.platform_writing import platform_to_toml
 from evener.filing.toml_reading import TomlFile, read_toml
+from evener.filing.toml_values import exact, text_or_empty
 from evener.platform_faults import find_fault
-from evener.platforms import (
-    MAX_DEVICES,
-    Connection,
-    Device,
-    Level,
-    Link,
-    Platform,
-)
-from evener.samples import DeviceSpeeds
+from evener.platforms import MAX_DEVICES, Connection, Device, Level, Link, Platform
 from evener.writing import write_text
 
-GIB = 2.0**30
-_OWN = ("fixed_seconds", "cost_per_hour", "watts", "idle_watts")
-DEFAULT_KIND = "cpu"
 # Two million devices, each with a table of its own, take less.
 _FILE = TomlFile("machine file", "no [[device]] table", "Make one with `evener machine`.", 1 << 28)
 
 
 def read_platform(path: str | Path) -> Platform:
     """Read a machine file. Raises InputError with file, line and the key meant."""
-    text, data = read_toml(path, _FILE, parse_float=tables.exact)
-    try:
+    text, data = read_toml(path, _FILE, parse_float=exact)
+    with tables.placed(path, text):
         return _platform(data)
-    except tables.TableError as error:
-        line = error.line_in(TomlLines(text))
-        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
 
 
 def write_platform(path: str | Path, platform: Platform) -> None:
     """Write a machine file that read_platform reads back as an equal Platform."""
-    text = platform_to_toml(platform)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError("a name holds what UTF-8 cannot write", file=path) from error
-    write_text(path, text)
-
-
-def platform_to_toml(platform: Platform) -> str:
-    """Return the text of a machine file. Raises InputError for devices with speed curves."""
-    if platform.has_curves:
-        raise InputError("a machine file holds one speed a device: curves go to a speeds file")
-    parts = [f"name = {_quoted(platform.name)}\n"] if platform.name else []
-    parts.extend(
-        "\n".join(
-            ["[[level]]", f"name = {_quoted(level.name)}", *_link(level.link), *_shared(level)]
-        )
-        for level in platform.levels
-    )
-    parts.extend(_device_table(d, name, count) for d, name, count in runs_of(platform.devices))
-    for connection in platform.connections:
-        a, b = (_quoted(end) for end in connection.between)
-        lines = [f"between = [{a}, {b}]", *_link(connection.link), *_shared(connection)]
-        parts.append("\n".join(["[[link]]", *lines]))
-    return "\n\n".join(part.rstrip("\n") for part in parts) + "\n"
-
-
-def platform_to_dict(platform: Platform) -> dict[str, Any]:
-    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out.
-
-    Speed curves stand in a list of their own, once each; devices say which is theirs.
-    """
-    curves: dict[int, tuple[int, DeviceSpeeds]] = {}
-    for device in platform.devices:
-        if device.curve is not None:
-            curves.setdefault(id(device.curve), (len(curves), device.curve))
-    listed = {"curves": [speeds_to_dict(curve) for _, curve in curves.values()]}
-    return {
-        "name": platform.name,
-        "devices": [_device_dict(device, curves) for device in platform.devices],
-        **(listed if curves else {}),
-        "levels": [{"name": level.name, **_link_dict(level)} for level in platform.levels],
-        "links": [{"between": list(c.between), **_link_dict(c)} for c in platform.connections],
-    }
-
-
-def platform_from_dict(data: Mapping[str, Any]) -> Platform:
-    """Return the Platform of platform_to_dict. Raises InputError for anything else."""
-    try:
-        checked = tables.checked(data, tables.PLATFORM_DICT, "platform", 0)
-        curves = [speeds_from_dict(table, i) for i, table in enumerate(checked.get("curves", []))]
-        devices = [
-            _device_of_dict(table, curves)
-            for table in tables.listed(checked, "devices", tables.DEVICE_DICT)
-        ]
-        levels = [
-            Level(table["name"], _link_of_dict(table), table.get("shared", False))
-            for table in tables.listed(checked, "levels", tables.LEVEL_DICT)
-        ]
-        links = [
-            Connection(table["between"], _link_of_dict(table), table.get("shared", False))
-            for table in tables.listed(checked, "links", tables.LINK_DICT)
-        ]
-    except tables.TableError as error:
-        raise InputError(f"platform: {error.message}", hint=error.hint) from error
-    return Platform(tuple(devices), tuple(levels), tuple(links), checked.get("name", ""))
-
-
-def runs_of(devices: Sequence[Device]) -> list[tuple[Device, str, int]]:
-    """Group neighbours that are equal but for their names name0, name1, ...
-
-    Returns (first device, name, how many) for each group; a device alone keeps its full name
-    and has count 0.
-    """
-    runs, start = [], 0
-    while start < len(devices):
-        first = devices[start]
-        base, end = first.name[:-1], start + 1
-        if first.name.endswith("0") and base and base == base.strip():
-            alike = _traits(first)
-            while (
-                end < len(devices)
-                and devices[end].name == f"{base}{end - start}"
-                and _traits(devices[end]) == alike
-            ):
-                end += 1
-        alone = end == start + 1
-        runs.append((first, first.name if alone else base, 0 if alone else end - start))
-        start = end
-    return runs
+    write_text(path, platform_to_toml(platform))
 
 
 def _platform(data: Mapping[str, Any]) -> Platform:
     """Build the Platform of a parsed file. Raises TableError with the place of the mistake."""
     tables.refuse_unknown(data, ("name", "level", "device", "link"), "", 0)
-    name = tables.text_or_empty(data.get("name", ""))
+    name = text_or_empty(data.get("name", ""))
     if name is None:
         raise tables.TableError("name must be a text", "", 0, "name")
-    device_tables = tables.listed(data, "device", tables.DEVICE)
+    device_tables = tables.listed(data, "device", kinds.DEVICE)
     if not device_tables:
         raise tables.TableError("no [[device]] table: a machine needs at least one", "", 0)
     devices, table_of = _expanded(device_tables)
     levels = [
         Level(t["name"], _link_of(t), t.get("shared", False))
-        for t in tables.listed(data, "level", tables.LEVEL)
+        for t in tables.listed(data, "level", kinds.LEVEL)
     ]
     links = [
         Connection(t["between"], _link_of(t), t.get("shared", False))
-        for t in tables.listed(data, "link", tables.LINK)
+        for t in tables.listed(data, "link", kinds.LINK)
     ]
     try:
         return Platform(tuple(devices), tuple(levels), tuple(links), name)
@@ -195,129 +89,13 @@ def _expanded(
 
 
 def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("speed", "kind", "memory_units", "at", *_OWN)
+    kept = ("speed", "kind", "memory_units", "at", *kinds.OWN)
     traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
-        traits["memory"] = table["memory_GiB"] * GIB
+        traits["memory"] = table["memory_GiB"] * kinds.GIB
     # One dictionary for all devices of the table: nobody writes to it.
     return traits | {"capabilities": table.get("capabilities", {})}
 
 
 def _link_of(table: Mapping[str, Any]) -> Link:
     return Link(table.get("alpha_us", 0.0), table.get("GB_per_s", 0.0))
-
-
-def _traits(device: Device) -> tuple[Any, ...]:
-    return tuple(getattr(device, f.name) for f in fields(Device) if f.name != "name")
-
-
-def _device_table(device: Device, name: str, count: int) -> str:
-    lines = ["[[device]]", f"name = {_quoted(name)}"]
-    if count:
-        lines.append(f"count = {count}")
-    if device.at:
-        lines.append(f"at = {_quoted(device.at)}")
-    if device.kind != DEFAULT_KIND:
-        lines.append(f"kind = {_quoted(device.kind)}")
-    lines.append(f"speed = {_real(device.speed)}")
-    if device.memory is not None:
-        lines.append(f"memory_GiB = {_real(device.memory / GIB)}")
-    if device.memory_units is not None:
-        lines.append(f"memory_units = {_real(device.memory_units)}")
-    lines.extend(f"{key} = {_real(value)}" for key, value in _own(device).items())
-    if device.capabilities:
-        lines.append("[device.capabilities]")
-        lines.extend(f"{_quoted_key(k)} = {_real(v)}" for k, v in device.capabilities.items())
-    return "\n".join(lines)
-
-
-def _own(device: Device) -> dict[str, float]:
-    """What an iteration costs and the device draws, where it is stated."""
-    stated = {key: getattr(device, key) for key in _OWN}
-    default = {"fixed_seconds": 0.0}
-    return {key: value for key, value in stated.items() if value != default.get(key)}
-
-
-def _shared(one: Level | Connection) -> list[str]:
-    return ["shared = true"] if one.shared else []
-
-
-def _link(link: Link) -> list[str]:
-    """The lines of a link; bandwidth without limit (beta 0) is left out."""
-    lines = [f"alpha_us = {_decimal(Decimal(repr(float(link.alpha))).scaleb(6))}"]
-    if link.beta > 0:
-        lines.append(f"GB_per_s = {_gb_per_s(float(link.beta))}")
-    return lines
-
-
-@lru_cache(maxsize=4096)
-def _gb_per_s(beta: float) -> str:
-    """The fewest digits that read back as this beta [s/B]."""
-    s_per_gb = tables.CONTEXT.multiply(Decimal(beta), 10**9)
-    for digits in range(1, 26):
-        text = _decimal(tables.CONTEXT.divide(1, s_per_gb), digits)
-        if tables.beta_of(Decimal(text)) == beta:
-            return text
-    raise AssertionError(f"beta {beta!r} has no decimal form")
-
-
-def _real(value: float) -> str:
-    return _decimal(Decimal(repr(float(value))))
-
-
-def _decimal(value: Decimal, digits: int = 40) -> str:
-    """Write as TOML's float: 0.5, 16.0, 2.0e8."""
-    if value == 0:
-        return "0.0"
-    mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
-    mantissa, power = mantissa.rstrip("0").rstrip("."), int(exponent)
-    if -5 <= power < 6:
-        plain = f"{Decimal(mantissa).scaleb(power):f}"
-        return plain if "." in plain else f"{plain}.0"
-    return f"{mantissa if '.' in mantissa else mantissa + '.0'}e{power}"
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + re.sub(r"[\x00-\x1f\x7f]", lambda m: f"\\u{ord(m.group()):04x}", escaped) + '"'
-
-
-def _quoted_key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else _quoted(key)
-
-
-_FIELD_OF = {"memory_bytes": "memory"}
-
-
-def _device_dict(device: Device, curves: Mapping[int, tuple[int, DeviceSpeeds]]) -> dict[str, Any]:
-    table: dict[str, Any] = {"name": device.name, "kind": device.kind, "speed": device.speed}
-    if device.memory is not None:
-        table["memory_bytes"] = device.memory
-    if device.memory_units is not None:
-        table["memory_units"] = device.memory_units
-    if device.at:
-        table["at"] = device.at
-    table |= _own(device)
-    if device.capabilities:
-        table["capabilities"] = dict(device.capabilities)
-    if device.curve is not None:
-        table["curve"] = curves[id(device.curve)][0]
-    return table
-
-
-def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) -> Device:
-    chosen = {_FIELD_OF.get(key, key): value for key, value in table.items()}
-    if "curve" in chosen:
-        if chosen["curve"] >= len(curves):
-            raise InputError(f"platform: there is no curve number {chosen['curve']}")
-        chosen["curve"] = curves[chosen["curve"]]
-    return Device(**chosen)
-
-
-def _link_dict(one: Level | Connection) -> dict[str, Any]:
-    table = {"alpha_s": one.link.alpha, "beta_s_per_byte": one.link.beta}
-    return table | ({"shared": True} if one.shared else {})
-
-
-def _link_of_dict(table: Mapping[str, Any]) -> Link:
-    return Link(table.get("alpha_s", 0.0), table.get("beta_s_per_byte", 0.0))

@@ -17,17 +17,15 @@ Numbers are written with all their digits: what is read back is equal to the bit
 
 from __future__ import annotations
 
-import json
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
-from evener.filing import platform_tables as tables
-from evener.filing.toml_lines import TomlLines
+from evener.filing import toml_tables as tables
 from evener.filing.toml_reading import TomlFile, read_toml
+from evener.filing.toml_writing import toml_key, toml_number, toml_text
 from evener.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 from evener.writing import write_text
 
@@ -46,21 +44,13 @@ def read_speeds(path: str | Path) -> tuple[DeviceSpeeds, ...]:
             hint="evener tile and evener models read surfaces; evener measure without --second "
             "makes curves.",
         )
-    try:
+    with tables.placed(path, text):
         return _devices(data)
-    except tables.TableError as error:
-        line = error.line_in(TomlLines(text))
-        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
 
 
 def write_speeds(path: str | Path, devices: Iterable[DeviceSpeeds]) -> None:
     """Write a speeds file, whole or not at all, that read_speeds reads back as equal devices."""
-    text = speeds_to_toml(devices)
-    try:
-        text.encode()
-    except UnicodeEncodeError as error:
-        raise InputError("a name or note holds what UTF-8 cannot write", file=path) from error
-    write_text(path, text)
+    write_text(path, speeds_to_toml(devices))
 
 
 def speeds_to_toml(devices: Iterable[DeviceSpeeds]) -> str:
@@ -161,23 +151,8 @@ def _lines(device: DeviceSpeeds) -> list[str]:
         lines.append(f"status = [{', '.join(toml_text(s.status) for s in samples)}]")
     if device.notes:
         lines.append("[device.notes]")
-        lines += [f"{_key(key)} = {_value(value)}" for key, value in device.notes.items()]
+        lines += [f"{toml_key(key)} = {_value(value)}" for key, value in device.notes.items()]
     return lines
-
-
-def toml_number(value: float) -> str:
-    """Return a float with all its digits; a whole number as people write it."""
-    return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
-
-
-def toml_text(value: str) -> str:
-    """Return a text as TOML has it."""
-    # JSON's escapes are TOML's, but for DEL.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-
-
-def _key(key: str) -> str:
-    return key if re.fullmatch(r"[A-Za-z0-9_-]+", key) else toml_text(key)
 
 
 def _value(value: Any) -> str:
@@ -237,7 +212,7 @@ def _notes(value: Any) -> dict[str, Any] | None:
     return value if fine else None
 
 
-_DEVICE: dict[str, tuple[tables.Check, str, bool]] = {
+_DEVICE: tables.Spec = {
     "name": (name_of, "a text that is not empty", True),
     "samples": (_samples, "a list of pairs [load, seconds]", True),
     "capacity": (capacity_of, "a number above zero", False),

@@ -22,10 +22,10 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.filing import platform_tables as tables
-from evener.filing.speeds import capacity_of, name_of, numbers, toml_number, toml_text
-from evener.filing.toml_lines import TomlLines
+from evener.filing import toml_tables as tables
+from evener.filing.speeds import capacity_of, name_of, numbers
 from evener.filing.toml_reading import TomlFile, read_toml
+from evener.filing.toml_writing import toml_number, toml_text
 from evener.models import SpeedSurface
 from evener.writing import write_text
 
@@ -40,11 +40,8 @@ def read_surfaces(path: str | Path) -> dict[str, SpeedSurface]:
     Raises InputError with file, line and the key meant.
     """
     text, data = read_toml(path, _FILE)
-    try:
+    with tables.placed(path, text):
         return _surfaces(data)
-    except tables.TableError as error:
-        line = error.line_in(TomlLines(text))
-        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
 
 
 def write_surfaces(
@@ -132,7 +129,7 @@ def _rows(value: Any) -> list[list[float]] | None:
 
 
 _MATRIX = (_rows, "a list of rows of numbers", False)
-_SURFACE: dict[str, tuple[tables.Check, str, bool]] = {
+_SURFACE: tables.Spec = {
     "name": (name_of, "a text that is not empty", True),
     "heights": (numbers, "a list of numbers", True),
     "widths": (numbers, "a list of numbers", True),

@@ -16,16 +16,17 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from evener.errors import InputError, UsageError
-from evener.filing import platform_tables as tables
+from evener.filing import toml_tables as tables
+from evener.filing import toml_values as values
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_reading import TomlFile, read_toml
 from evener.workloads import NUMBERS, WORKLOADS, Workload
 
 _FILE = TomlFile("kernel file", "no key", "See docs/prediction.md.", 1 << 20)
 _KEYS = {
-    "name": (tables.text_or_empty, "a text", False),
-    **dict.fromkeys(NUMBERS, (tables.not_negative, "a number not below zero", False)),
-    "overlap": (tables.flag, "true or false", False),
+    "name": (values.text_or_empty, "a text", False),
+    **dict.fromkeys(NUMBERS, (values.not_negative, "a number not below zero", False)),
+    "overlap": (values.flag, "true or false", False),
 }
 
 

@@ -1,0 +1,200 @@
+"""A plan from what its file says in JSON: every number checked, none believed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import as_integers, as_numbers
+from evener.errors import InputError
+from evener.filing.platform_dicts import platform_from_dict
+from evener.partitions import Contract, Further, MappingScore, Partition
+from evener.partitions import Mapping as BlockMapping
+from evener.plans import (
+    FURTHER_SECONDS,
+    Certificate,
+    Evaluation,
+    Exchange,
+    Plan,
+    Prediction,
+    Rival,
+    Stage,
+)
+from evener.workloads import WEIGHTS, workload_from_dict
+
+_NUMBER = (int, float)
+_GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "vertices": int, "edges": int, "weight": _NUMBER, "unit_weights": bool,
+    "bytes_per_vertex": _NUMBER, "bytes_per_edge": _NUMBER,
+}  # fmt: skip
+
+
+def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
+    """Return the plan of a file's arrays, by name, and its manifest.
+
+    Raises InputError where they do not fit, and whatever values of a wrong type raise.
+    """
+    platform = platform_from_dict(data["platform"])
+    k = platform.k
+    partition = Partition(arrays["part"], k)
+    if partition.n != data["graph"]["vertices"]:
+        raise InputError("part and manifest disagree on the number of vertices")
+    certificate = _certificate_of(data["certificate"], k)
+    imbalance = data["metrics"]["imbalance"]
+    evaluation = Evaluation(
+        certificate,
+        _prediction_of(data["prediction"], k, len(platform.levels)),
+        _exchange_of(arrays, k),
+        edge_cut=float(data["metrics"]["edge_cut"]),
+        imbalance=np.inf if imbalance is None else float(imbalance),
+    )
+    return Plan(
+        partition,
+        platform,
+        evaluation,
+        sizes=_numbers(data["sizes"]["sizes"], k, whole=None),
+        saturated=_numbers(data["sizes"]["saturated"], k).astype(np.bool_),
+        options=_options_of(data),
+        graph=_described(_mapping(data, "graph")),
+        inputs=_texts(_mapping(data, "inputs"), "inputs"),
+        versions=_texts(_mapping(data, "versions"), "versions"),
+        notes=tuple(str(note) for note in _list(data["notes"])),
+        mapping=_mapping_of(data.get("mapping"), k),
+        stages=tuple(_stage_of(one) for one in _list(data.get("stages", []))),
+        rival=_rival_of(data.get("rival")),
+    )
+
+
+def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options; of a plan whose evener knew no workloads, with the one that it meant."""
+    options = _mapping(data, "options")
+    if "bytes_per_value" in options:
+        table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
+        options["workload"] = asdict(workload_from_dict(table))
+    return options
+
+
+def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
+    caps = [np.inf if cap is None else cap for cap in data["cap"]]
+    further = [_mapping({"further": one}, "further") for one in _list(data.get("further", []))]
+    limits = tuple(
+        Further(
+            _numbers(one["target"], k),
+            _numbers(one["low"], k),
+            _numbers(one["high"], k),
+            str(one["by"]),
+        )
+        for one in further
+    )
+    contract = Contract(
+        _numbers(data["target"], k), _numbers(data["low"], k), _numbers(data["high"], k),
+        np.asarray(caps, np.float64), limits,
+    )  # fmt: skip
+    columns = [_numbers(one["weights"], k) for one in further]
+    whole = ("vertices", "boundary", "components", "neighbours", "volumes")
+    return Certificate(
+        contract,
+        weights=_numbers(data["weights"], k),
+        bytes=_numbers(data["bytes"], k),
+        holds=_numbers(data["holds"], k).astype(np.bool_),
+        further=np.stack(columns, axis=1) if columns else np.empty((0, 0)),
+        **{name: _numbers(data[name], k, whole=True) for name in whole},
+    )
+
+
+def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
+    bound = float(data["bound"])
+    if not (np.isfinite(bound) and bound > 0):
+        raise InputError(f"the bound must be finite and above zero, not {bound}")
+    compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
+    # Plans of an evener that knew of none of these have none.
+    more = {name: _numbers(data.get(name, [0.0] * k), k) for name in FURTHER_SECONDS}
+    hop_bytes = _numbers(data["hop_bytes"], levels)
+    return Prediction(compute, communicate, bound, hop_bytes, **more)
+
+
+def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
+    if data is None:  # not mapped, or by an evener that did not
+        return None
+    before, after = (
+        MappingScore(*_numbers([data[name][key] for key in ("seconds", "hop_bytes")], 2).tolist())
+        for name in ("before", "after")
+    )
+    return BlockMapping(_numbers(data["device"], k, whole=True), before, after)
+
+
+def _stage_of(data: Mapping[str, Any]) -> Stage:
+    """Return a stage; plans of an evener that told of none have no list of them."""
+    counts = ("max_volume", "total_volume", "neighbours")
+    reals = ("edge_cut", "smallest", "largest")
+    whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
+    real = _numbers([data[key] for key in reals], len(reals)).tolist()
+    seconds = data.get("seconds")
+    if seconds is not None:
+        seconds = float(_numbers([seconds], 1)[0])
+    named = dict(zip((*counts, *reals), (*whole, *real), strict=True))
+    return Stage(str(data["name"]), **named, seconds=seconds)
+
+
+def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:
+    if data is None:  # none was asked for, or by an evener that kept none
+        return None
+    seconds = data["seconds"]
+    stages = tuple(_stage_of(one) for one in _list(data["stages"]))
+    if (seconds is None) != (not stages):
+        raise InputError("the manifest's rival has stages without a time, or a time without them")
+    if seconds is not None:
+        seconds = float(_numbers([seconds], 1)[0])
+    return Rival(str(data["tool"]), stages, seconds, note=str(data["note"]))
+
+
+def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
+    sender, receiver = (
+        Partition(arrays[name], k).part.astype(np.int64) for name in ("sender", "receiver")
+    )
+    values = as_integers(arrays["values"], "values")
+    if not sender.size == receiver.size == values.size:
+        raise InputError("sender, receiver and values differ in length")
+    return Exchange(sender, receiver, values)
+
+
+def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[Any]:
+    """(k,) finite numbers from a list; whole: int64, None: whichever the list holds."""
+    array = np.asarray(_list(values))
+    if array.dtype.kind == "b":
+        array = array.astype(np.float64)
+    integral = array.dtype.kind == "i" if whole is None else whole
+    name = "a list in the manifest"
+    array = as_integers(array, name) if integral else as_numbers(array, name)
+    if array.shape != (k,):
+        raise InputError(f"{name} has shape {array.shape}, not ({k},)")
+    return array
+
+
+def _list(values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(f"the manifest holds {type(values).__name__} where a list belongs")
+    return values
+
+
+def _described(graph: dict[str, Any]) -> dict[str, Any]:
+    for key, kind in _GRAPH_FIELDS.items():
+        if not isinstance(graph[key], kind) or not np.isfinite(float(graph[key])):
+            raise InputError(f"the manifest's {key} is {graph[key]!r}")
+    return graph
+
+
+def _texts(table: dict[str, Any], name: str) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in table.values()):
+        raise InputError(f"{name} in the manifest holds more than text")
+    return table
+
+
+def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if not isinstance(data[key], dict):
+        raise InputError(f"{key} in the manifest is no table")
+    return dict(data[key])
