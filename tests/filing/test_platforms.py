@@ -76,6 +76,10 @@ def test_the_smallest_file(read):
     assert not platform.has_links
 
 
+def test_digits_may_be_separated(read):
+    assert read(D.replace("1", "1_0.5")).speeds.tolist() == [10.5]
+
+
 def test_inline_tables_bom_and_windows_line_ends(read):
     text = '\ufeffname = "box"\r\ndevice = [{name = "a", speed = 1, capabilities = {mips = 3}}]\r\n'
     assert read(text).devices[0].capabilities == {"mips": 3.0}

@@ -17,6 +17,7 @@ _MICRO, _GIGA = Decimal("1e-6"), Decimal("1e9")
 
 def exact(text: str) -> Decimal | float:
     """Parse a TOML float without rounding it; what no float reaches becomes infinity or zero."""
+    text = text.replace("_", "")  # which separate digits, and which create_decimal takes for none
     rounded = float(text)
     if rounded == 0 or not math.isfinite(rounded):
         try:
