@@ -15,7 +15,9 @@ from evener.reporting.line_plots import draw_lines
 from evener.reporting.plots import save_figure
 from evener.reproducing.findings import Result
 from evener.reproducing.fupermod_balancing import balancing, speedup
-from evener.reproducing.fupermod_products import hybrid, partial_models, rectangles
+from evener.reproducing.fupermod_hybrid import hybrid
+from evener.reproducing.fupermod_partial import partial_models
+from evener.reproducing.fupermod_rectangles import rectangles
 from evener.writing import write_text
 
 Experiment = Callable[[bool], Result]
