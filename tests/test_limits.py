@@ -7,8 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import evener as ev
 from evener import metrics
 from evener.evaluating import evaluate
+from evener.generating.delaunay import delaunay
 from evener.limits import limits_of
 from evener.partitions import Contract, Partition
 from evener.platforms import Connection, Device, Level, Link, Platform
@@ -95,6 +97,50 @@ def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
     ):  # fmt: skip
         expected = seconds if seconds < 0.995 * limits.seconds else None
         assert texts.get(text) == (None if expected is None else pytest.approx(expected))
+
+
+def filled(memory=None, units=None):
+    """A grid of 3 x 4 on a fast device, full with four vertices, and a slow one that has eight."""
+    fast = Device("gpu", 4.0, memory=memory, memory_units=units)
+    platform = Platform((fast, Device("cpu", 1.0)), (Level("net", Link(0.25, 0.0)),))
+    return judged(grid(3, 4), np.repeat([0, 1], [4, 8]), platform, Workload("w")), platform
+
+
+@pytest.mark.parametrize("by", ["units", "bytes"])
+def test_full_memory_is_what_limits(by):
+    one, platform = filled(units=4.0)
+    if by == "bytes":
+        one, platform = filled(memory=float(one.certificate.bytes[0]))
+    limits = limits_of(one, platform)
+    assert limits.seconds == 8.25
+    texts = {change.text: change.seconds for change in limits.changes}
+    assert texts["twice the memory of gpu, sizes anew"] == pytest.approx(4.25, rel=1e-3)
+    one, platform = filled(units=5.0)  # room for one more: nothing is full
+    assert not any("memory" in change.text for change in limits_of(one, platform).changes)
+
+
+def test_more_memory_brings_what_a_new_plan_with_it_takes():
+    graph = delaunay(1500, seed=3)
+    cpus = tuple(Device(f"cpu{b}", 1e8) for b in range(3))
+    plans = {}
+    for share in (0.2, 0.4):
+        fast = tuple(Device(f"gpu{b}", 8e8, memory=share * graph.total_bytes) for b in range(2))
+        machine = Platform(fast + cpus, (Level("net", Link(5e-8, 1e-11)),))
+        plans[share] = ev.plan(
+            graph, machine, ev.PlanOptions(objective="seconds", preset="fast", threads=1)
+        )
+    small = plans[0.2]
+    changes = limits_of(small.evaluation, small.platform).changes
+    texts = {change.text: change.seconds for change in changes}
+    said, real = texts["twice the memory of both gpu devices, sizes anew"], plans[0.4].prediction
+    assert said == pytest.approx(real.makespan, rel=0.1)
+    assert "twice the memory of gpu0, sizes anew" in texts
+
+
+def test_what_has_nothing_to_do_is_not_next():
+    platform = Platform((Device("a", 1.0), Device("b", 1.0)), (Level("net", Link(1.0, 0.0)),))
+    limits = limits_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
+    assert (limits.device, limits.next_device, limits.next_seconds) == ("a", "", None)
 
 
 def test_one_device_and_no_links():

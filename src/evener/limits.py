@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evener import metrics
+from evener.limits_memory import more_memory
 from evener.plans import Evaluation, Prediction
 from evener.platforms import Connection, Device, Level, Link, Platform
 from evener.samples import DeviceSpeeds
@@ -21,7 +22,9 @@ WORTH = 0.995  # of the makespan: less of a change is none
 
 @dataclass(frozen=True)
 class Change:
-    """A change, and the predicted makespan with it, blocks and all else as they are [s]."""
+    """A change, and the predicted makespan with it [s], blocks and all else as they are; with more
+    memory blocks grow and shrink, as the text says.
+    """
 
     text: str
     seconds: float
@@ -35,7 +38,8 @@ class Limits:
     compute, latency (alpha), transfer (beta x bytes), waiting (for shared links), delay (by
     partners), fixed, and overlapped, which counts against them [s]. link: the shared link waited
     for, "" where none is.
-    next_seconds: of the device that would be next if none were delayed, None where there is one.
+    next_seconds: of the device that would be next if none were delayed, None where one alone has
+    anything to do.
     """
 
     device: str
@@ -69,12 +73,18 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
         seconds = predict(changed, does).makespan
         if seconds < WORTH * now.makespan:
             changes.append(Change(text, seconds, seconds / now.makespan))
+    kinds = [own for own in _kinds(platform).values() if len(own) > 1]
+    for own, ratio in more_memory(judged, platform, workload, kinds):
+        if ratio < WORTH:
+            text = f"twice the memory of {_called(platform, own)}, sizes anew"
+            changes.append(Change(text, ratio * now.makespan, ratio))
     changes.sort(key=lambda change: change.seconds)
     last = now.bottleneck
     row = slice(between.starts[last], between.starts[last + 1])
     alpha, _ = platform.link_costs(between.block[row], between.other[row])
     order = np.argsort(-now.seconds, kind="stable")
-    after = int(order[order != last][0]) if platform.k > 1 else None
+    others = order[(order != last) & (now.seconds[order] > 0)]
+    after = int(others[0]) if others.size else None
     waiting, latency = float(now.contention[last]), float(alpha.sum())
     return Limits(
         platform.names[last],
@@ -136,19 +146,34 @@ def _changes(
 
 def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
     """The devices done last, twice as fast; and all whose names differ by their number alone."""
-    groups: dict[str, list[int]] = {}
-    for b, device in enumerate(platform.devices):
-        groups.setdefault(device.name.rstrip("0123456789"), []).append(b)
+    groups = _kinds(platform)
     latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
     for b in latest:
         yield f"twice the speed of {platform.names[b]}", _faster(platform, [b])
     stems = dict.fromkeys(platform.names[b].rstrip("0123456789") for b in latest)
     for stem in stems:
         if len(groups[stem]) > 1:
-            text = f"twice the speed of all {len(groups[stem]):,} {stem or 'numbered'} devices"
+            text = f"twice the speed of {_called(platform, groups[stem])}"
             yield text, _faster(platform, groups[stem])
     if len(groups) > 1:
         yield "twice the speed of all devices", _faster(platform, range(platform.k))
+
+
+def _kinds(platform: Platform) -> dict[str, list[int]]:
+    """Devices whose names differ by their number alone."""
+    kinds: dict[str, list[int]] = {}
+    for b, device in enumerate(platform.devices):
+        kinds.setdefault(device.name.rstrip("0123456789"), []).append(b)
+    return kinds
+
+
+def _called(platform: Platform, chosen: Sequence[int]) -> str:
+    """Name a device, or all of its kind."""
+    name = platform.names[chosen[0]]
+    if len(chosen) == 1:
+        return name
+    many = "both" if len(chosen) == 2 else f"all {len(chosen):,}"
+    return f"{many} {name.rstrip('0123456789') or 'numbered'} devices"
 
 
 def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
