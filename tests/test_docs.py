@@ -27,9 +27,9 @@ from pathlib import Path
 import pytest
 
 import evener
-from evener import cli
 from evener.cli import COMMANDS, main
 from evener.cli.compiling import WORDS
+from evener.cli.parsing import parser_of
 from evener.filing.formats import FORMATS
 from evener.filing.partitions import EXPORTS
 from evener.partitioning.tools import TOOLS
@@ -205,13 +205,6 @@ def test_every_page_is_listed():
     for page in PAGES[1:]:
         inside = page.relative_to(ROOT / "docs")
         assert page.name.startswith("README") or f"({inside})" in listed, inside
-
-
-def parser_of(command):
-    parser = argparse.ArgumentParser(prog=f"evener {command}")
-    importlib.import_module(COMMANDS[command][0]).add_arguments(parser)
-    cli._add_manners(parser)
-    return parser
 
 
 def parsers():

@@ -21,7 +21,7 @@ NAMED = 4  # ranges of names in a row
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the graph, the machine, the kernel, the effort and the picture."""
-    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg")
     add_machine_options(parser)
     parser.add_argument(

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
         "--with", dest="tools", metavar="TOOL,TOOL,...", help="default: all that are installed"
     )

@@ -22,8 +22,10 @@ EPSILON = 0.03
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("graph", help="a mesh, matrix or graph file")
-    parser.add_argument("part", help="a partition file: METIS, Scotch, npy, csv, json or a plan")
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
+    parser.add_argument(
+        "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json or a plan"
+    )
     add_machine_options(parser)
     add_judging_options(parser)
     parser.set_defaults(epsilon=None)  # unless given, a plan's own contract holds

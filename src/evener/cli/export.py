@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", help="a plan file")
-    parser.add_argument("mesh", nargs="?", help="the mesh it was made from (vtu, openfoam need it)")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file")
+    parser.add_argument(
+        "mesh", nargs="?", metavar="MESH", help="the mesh it was made from (vtu, openfoam need it)"
+    )
     parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
     parser.add_argument("-o", "--output", required=True, metavar="FILE")
     add_rereading_options(parser)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     add_epsilon(parser)
     add_machine_options(parser)
     add_reading_options(parser)

@@ -25,12 +25,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     from evener.generating.families import FAMILIES
 
     width = max(map(len, FAMILIES))
-    parser.formatter_class = argparse.RawDescriptionHelpFormatter
     parser.epilog = "families:\n" + "\n".join(
         f"  {name:<{width}}  {family.purpose}: {' '.join(map(_option, family.parameters))}"
         for name, family in FAMILIES.items()
     )
-    parser.add_argument("family", help="one of those below")
+    parser.add_argument("family", metavar="FAMILY", help="one of those below")
     parser.add_argument(
         "-o",
         "--output",
@@ -39,7 +38,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells); "
         "speeds .toml",
     )
-    parser.add_argument("--seed", type=int, default=DEFAULT_SEED, help="default 7")
+    parser.add_argument(
+        "--seed", type=int, default=DEFAULT_SEED, help="same seed, same result (default 7)"
+    )
     texts: dict[str, dict[str, list[str]]] = {}
     for name, family in FAMILIES.items():
         for parameter, text in family.parameters.items():

@@ -29,7 +29,9 @@ _CELLS = {
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the file and the reading options."""
-    parser.add_argument("file", help="graph, matrix or mesh; plain or .zst, .gz, .xz")
+    parser.add_argument(
+        "file", metavar="FILE", help="graph, matrix or mesh; plain or .zst, .gz, .xz"
+    )
     add_reading_options(parser)
 
 

@@ -7,6 +7,7 @@ import math
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import checked_count, speeds_of
+from evener.cli.parsing import sentence
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
@@ -29,19 +30,47 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     flat.add_argument("--speeds", required=True, metavar="S,S,...", help="as 1,1,4")
     grid = _kind(kinds, "grid", "a grid of devices, neighbours joined by links")
     grid.add_argument("--shape", required=True, metavar="NXxNY[xNZ]", help="as 4x4 or 2x2x3")
-    grid.add_argument("--speeds", metavar="S,S,...", help="one per device, or one for all (1)")
-    grid.add_argument("--alpha-us", type=_not_negative, default=0.5, metavar="US", help="(0.5)")
-    grid.add_argument("--GB-per-s", type=_positive, default=40.0, metavar="GB", help="(40)")
+    grid.add_argument(
+        "--speeds", metavar="S,S,...", help="one per device, or one for all (default 1)"
+    )
+    grid.add_argument(
+        "--alpha-us",
+        type=_not_negative,
+        default=0.5,
+        metavar="US",
+        help="latency of a link (default 0.5)",
+    )
+    grid.add_argument(
+        "--GB-per-s",
+        type=_positive,
+        default=40.0,
+        metavar="GB",
+        help="bandwidth of a link (default 40)",
+    )
     tree = _kind(kinds, "tree", "nodes of sockets of devices, some of them fast")
     tree.add_argument(
         "--shape", required=True, metavar="NxSxD", help="nodes x sockets x devices, as 4x2x12"
     )
-    tree.add_argument("--fast", type=int, default=0, metavar="F", help="in every lowest group (0)")
     tree.add_argument(
-        "--speed", type=_positive_finite, default=16.0, metavar="S", help="of a fast device (16)"
+        "--fast",
+        type=int,
+        default=0,
+        metavar="F",
+        help="fast devices in every lowest group (default 0)",
     )
     tree.add_argument(
-        "--slow-speed", type=_positive_finite, default=1.0, metavar="S", help="of the others (1)"
+        "--speed",
+        type=_positive_finite,
+        default=16.0,
+        metavar="S",
+        help="speed of a fast device (default 16)",
+    )
+    tree.add_argument(
+        "--slow-speed",
+        type=_positive_finite,
+        default=1.0,
+        metavar="S",
+        help="speed of the others (default 1)",
     )
     here = _kind(kinds, "here", "this computer: cores, sockets, memory, CUDA devices")
     here.add_argument("--measure", action="store_true", help="speeds and links as well")
@@ -145,7 +174,7 @@ def _kind(
     *,
     writes: bool = True,
 ) -> argparse.ArgumentParser:
-    parser = kinds.add_parser(name, help=purpose, description=purpose, allow_abbrev=False)
+    parser = kinds.add_parser(name, help=purpose, description=sentence(purpose))
     if writes:
         parser.add_argument(
             "-o", "--output", metavar="FILE", help="write there instead of to the screen"
@@ -160,12 +189,18 @@ def _kind(
 
 def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
     fast, rest = (24, "24 or 48") if name == "topo3" else (8, "any number up to K")
-    parser.add_argument("--k", type=int, default=96, metavar="K", help="devices in all (96)")
     parser.add_argument(
-        "--fast", type=int, default=fast, metavar="F", help=f"fast devices ({fast}): {rest}"
+        "--k", type=int, default=96, metavar="K", help="devices in all (default 96)"
     )
     parser.add_argument(
-        "--speed", type=_positive_finite, default=16.0, metavar="S", help="of a fast device (16)"
+        "--fast", type=int, default=fast, metavar="F", help=f"fast devices, {rest} (default {fast})"
+    )
+    parser.add_argument(
+        "--speed",
+        type=_positive_finite,
+        default=16.0,
+        metavar="S",
+        help="speed of a fast device (default 16)",
     )
     parser.add_argument(
         "--units",
@@ -180,7 +215,7 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
             "--middle",
             type=_positive_finite,
             metavar="S",
-            help="speed of a middle device without memory (2); with it, equation 5 says",
+            help="speed of a middle device without memory (default 2); with it, equation 5 says",
         )
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("graph", help="a mesh, matrix or graph file")
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument("-o", "--output", metavar="X.plan", help="default: the graph's name.plan")
     parser.add_argument("--report", metavar="X.html", help="write the report as well")
     parser.add_argument(

@@ -29,7 +29,10 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     seconds: whether that objective may be chosen, and is where links are known.
     """
     parser.add_argument(
-        "--preset", choices=("fast", "default", "strong"), default="default", help="effort"
+        "--preset",
+        choices=("fast", "default", "strong"),
+        default="default",
+        help="effort (default default)",
     )
     parser.add_argument(
         "--objective",
@@ -46,7 +49,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         "--method",
         choices=("auto", "constant", "gpa", "npa", "exact"),
         default="auto",
-        help="how speed curves become sizes, with --speeds FILE (auto)",
+        help="how speed curves become sizes, with --speeds FILE (default auto)",
     )
     parser.add_argument("--connected", action="store_true", help="blocks in one piece each")
     parser.add_argument(
@@ -56,7 +59,11 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         help="blocks may go to other devices, where links differ (default yes)",
     )
     parser.add_argument(
-        "--time-limit", type=float, default=600.0, metavar="S", help="seconds a tool may take"
+        "--time-limit",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="seconds a tool may take (default 600)",
     )
     add_judging_options(parser)
 

@@ -24,8 +24,10 @@ PLAIN = ("metis", "scotch", "npy", "csv", "json")  # formats that need no mesh
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("graph", help="a mesh, matrix or graph file")
-    parser.add_argument("part", help="a partition file: METIS, Scotch, npy, csv, json or a plan")
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
+    parser.add_argument(
+        "part", metavar="PART", help="a partition file: METIS, Scotch, npy, csv, json or a plan"
+    )
     parser.add_argument("-o", "--output", required=True, metavar="FILE", help="where to write")
     parser.add_argument("--to", choices=PLAIN, default="metis", help="format (default metis)")
     add_machine_options(parser)

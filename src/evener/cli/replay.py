@@ -18,8 +18,8 @@ NOT_REPLAYED = ("versions", "inputs", "verdict", "rival")  # of a plan's record
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", help="a plan file, or one of decisions")
-    parser.add_argument("graph", nargs="?", help="the file a plan was made from")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="the file a plan was made from")
     add_rereading_options(parser)
 
 

@@ -16,8 +16,10 @@ if TYPE_CHECKING:
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", help="a plan file, or one of decisions")
-    parser.add_argument("mesh", nargs="?", help="the file it was made from, for the picture")
+    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument(
+        "mesh", nargs="?", metavar="MESH", help="the file it was made from, for the picture"
+    )
     parser.add_argument("-o", "--output", metavar="X.html", help="default: the file's name.html")
     add_rereading_options(parser)
 

@@ -39,7 +39,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     load.add_argument("--edges", type=count, default=0, metavar="M", help="their edges, for memory")
     load.add_argument("--graph", metavar="FILE", help="take vertices, edges and weights from it")
     parser.add_argument(
-        "--epsilon", type=float, default=0.03, metavar="E", help="tolerance (0.03), both sides"
+        "--epsilon",
+        type=float,
+        default=0.03,
+        metavar="E",
+        help="tolerance about each size, both ways (default 0.03)",
     )
     parser.add_argument(
         "--hierarchical",
@@ -49,9 +53,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_reading_options(parser)
     curves = parser.add_argument_group("with --speeds FILE")
     curves.add_argument(
-        "--method", metavar="NAME", help="constant, gpa, npa, exact or auto (auto): how"
+        "--method", metavar="NAME", help="how: constant, gpa, npa, exact or auto (default auto)"
     )
-    curves.add_argument("--low", metavar="U,U,...", help="least size, one for all or one each (0)")
+    curves.add_argument(
+        "--low", metavar="U,U,...", help="least size, one for all or one each (default 0)"
+    )
     curves.add_argument(
         "--high", metavar="U,U,...", help="largest size, the same; beside capacities"
     )

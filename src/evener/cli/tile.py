@@ -31,9 +31,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--size", required=True, metavar="N", help="elements a side, or ROWSxCOLUMNS"
     )
     matrix.add_argument(
-        "--block", type=count, default=1, metavar="B", help="divide in blocks of B x B elements (1)"
+        "--block",
+        type=count,
+        default=1,
+        metavar="B",
+        help="divide in blocks of B x B elements (default 1)",
     )
-    parser.add_argument("--method", choices=METHODS, default="auto", help="(auto)")
+    parser.add_argument(
+        "--method", choices=METHODS, default="auto", help="how it is divided (default auto)"
+    )
     parser.add_argument(
         "--hierarchical",
         dest="method",
@@ -50,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=24.0,
         metavar="B",
-        help="that a device's memory holds of its rectangle (24: of A, B and C)",
+        help="that a device's memory holds of its rectangle (default 24: of A, B and C)",
     )
     parser.add_argument("--picture", metavar="FILE", help="draw it: .png or .svg")
 

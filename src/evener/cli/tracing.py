@@ -22,7 +22,7 @@ def add_trace_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument(
         "--loads", action="append", default=[], metavar="L,L,...", help="of a .prv's ranks"
     )
-    group.add_argument("--iterations", type=int, metavar="I", help="that a .prv holds (1)")
+    group.add_argument("--iterations", type=int, metavar="I", help="that a .prv holds (default 1)")
     group.add_argument(
         "--event", type=int, metavar="TYPE", help="that begins an iteration in a .prv"
     )

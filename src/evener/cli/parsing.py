@@ -1,0 +1,85 @@
+"""What is written after `evener`, parsed: options and files in any order, a short --help."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING
+
+from evener.cli.commands import COMMANDS
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+Run = Callable[[argparse.Namespace, "Output"], int]
+
+
+def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Run]:
+    """Return the arguments of the command that words[0] names, and what runs it.
+
+    Raises UsageError where there is no such command or its arguments are none; SystemExit once
+    --help is answered.
+    """
+    name, *given = words
+    if name not in COMMANDS:
+        raise UsageError(f"there is no command {name!r}", hint=f"Commands: {', '.join(COMMANDS)}.")
+    parser = parser_of(name)
+    run: Run = importlib.import_module(COMMANDS[name].module).run
+    # argparse mixes files and options only where neither subcommands nor `--` tell them apart.
+    if "--" in given or any(isinstance(a, argparse._SubParsersAction) for a in parser._actions):  # noqa: SLF001
+        return parser.parse_args(given), run
+    return parser.parse_intermixed_args(given), run
+
+
+def parser_of(name: str) -> Parser:
+    """Return the parser of a command."""
+    command = COMMANDS[name]
+    parser = Parser(prog=f"evener {name}", description=sentence(command.purpose))
+    importlib.import_module(command.module).add_arguments(parser)
+    _add_manners(parser)
+    parser.usage = _usage(parser)
+    parser.epilog = "\n\n".join(filter(None, [parser.epilog, f"example:\n  {command.example}"]))
+    return parser
+
+
+class Parser(argparse.ArgumentParser):
+    """argparse, but a mistake is a UsageError like any other, and names are never guessed."""
+
+    def __init__(self, **settings: object) -> None:
+        form = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
+        chosen = {"formatter_class": form, "allow_abbrev": False} | settings
+        super().__init__(**chosen)  # type: ignore[arg-type]
+
+    def error(self, message: str) -> None:  # type: ignore[override]
+        """Raise a UsageError."""
+        raise UsageError(message, hint=f"See `{self.prog} --help`.")
+
+
+def sentence(text: str) -> str:
+    """Return a purpose as a sentence."""
+    return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
+
+
+def _add_manners(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("manners")
+    group.add_argument("--json", action="store_true", help="one JSON object on stdout")
+    group.add_argument("--quiet", action="store_true", help="errors only")
+    group.add_argument("--debug", action="store_true", help="full tracebacks")
+
+
+def _usage(parser: argparse.ArgumentParser) -> str | None:
+    """What must be given; the options that need not be are listed below it anyway."""
+    actions = parser._actions  # noqa: SLF001
+    if any(isinstance(action, argparse._SubParsersAction) for action in actions):  # noqa: SLF001
+        return None
+    words = [parser.prog]
+    for action in actions:
+        shown = str(action.metavar or action.dest)
+        if not action.option_strings:
+            words.append(f"[{shown}]" if action.nargs == "?" else shown)
+        elif action.required:
+            words.append(f"{action.option_strings[0]} {shown}")
+    return " ".join([*words, "[options]"])
