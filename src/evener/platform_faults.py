@@ -10,11 +10,12 @@ from evener.devices import Connection, Device, Level, parts_of
 
 
 class Fault(NamedTuple):
-    """What is wrong with a platform, and in which of its "device", "level" or "link" entries."""
+    """What is wrong with a platform, in which "device", "level" or "link" entry, and what to do."""
 
     message: str
     kind: str
     number: int
+    hint: str | None = None
 
 
 def find_fault(
@@ -24,7 +25,8 @@ def find_fault(
     if not devices:
         return Fault("a platform needs at least one device", "device", 0)
     if levels and connections:
-        return Fault("a platform has levels or links of its own, not both", "link", 0)
+        message = "a platform has levels or links of its own, not both"
+        return Fault(message, "link", 0, "Leave out the levels, or the links.")
     return (
         _duplicate([device.name for device in devices], "device")
         or _duplicate([level.name for level in levels], "level")
@@ -51,7 +53,8 @@ def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
                 f"device {device.name!r} is at {device.at!r}: {depth} level(s) allow "
                 f"{depth - 1} part(s), one a level below the root"
             )
-            return Fault(message, "device", index)
+            hint = f"Add a level, or shorten the place of {device.name!r}."
+            return Fault(message, "device", index, hint)
     return None
 
 
@@ -62,8 +65,12 @@ def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) 
     times = Counter(ends)
     for i, end in enumerate(ends):
         if end not in known and times[end] == 1:
-            message = f"unknown place {end!r}: no device has this name or is there"
-            return Fault(f"{message}, and no other link leads on from it", "link", i // 2)
+            message = (
+                f"unknown place {end!r}: no device has this name or is there, and no other link "
+                "leads on from it"
+            )
+            hint = "Name a device, the place where one is, or a switch that two links share."
+            return Fault(message, "link", i // 2, hint)
     leader = {end: end for end in ends}
 
     def find(end: str) -> str:
@@ -79,8 +86,9 @@ def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) 
     for index, (device, home) in enumerate(zip(devices, homes, strict=True)):
         if home not in leader:
             message = f"no link reaches device {device.name!r} or its place"
-            return Fault(message, "device", index)
+            return Fault(message, "device", index, f"Add a link that ends at {device.name!r}.")
         if find(home) != find(homes[0]):
             message = f"no chain of links joins device {device.name!r} to {devices[0].name!r}"
-            return Fault(message, "device", index)
+            hint = "Add a link between what the one reaches and what the other does."
+            return Fault(message, "device", index, hint)
     return None

@@ -46,7 +46,7 @@ class Platform:
         object.__setattr__(self, "connections", tuple(self.connections))
         fault = find_fault(self.devices, self.levels, self.connections)
         if fault is not None:
-            raise InputError(fault.message)
+            raise InputError(fault.message, hint=fault.hint)
 
     @property
     def k(self) -> int:

@@ -61,7 +61,7 @@ def _platform(data: Mapping[str, Any]) -> Platform:
         if fault is None:
             raise
         index = table_of(fault.number) if fault.kind == "device" else fault.number
-        raise tables.TableError(fault.message, fault.kind, index) from error
+        raise tables.TableError(fault.message, fault.kind, index, hint=fault.hint) from error
 
 
 def _expanded(
