@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from itertools import count
 
 import numpy as np
 
@@ -55,7 +56,13 @@ class Record:
         return min(alike, key=lambda one: (one.sent, one.seconds), default=fastest)
 
     def add(self, name: str, part: Part, aim: FloatArray) -> Candidate | None:
-        """Judge blocks, their limits enforced, if they can be; aim (k,) [units]: their targets."""
+        """Judge blocks, their limits enforced, if they can be; aim (k,) [units]: their targets.
+
+        Where a candidate has that name already, the new one's is numbered.
+        """
+        known = {one.name for one in self.found}
+        if name in known:
+            name = next(new for i in count(2) if (new := f"{name} ({i})") not in known)
         try:
             candidate = self.task.judged(name, self.task.kept(part, self.connected))
         except (InfeasibleError, NotFoundError):
