@@ -1,7 +1,8 @@
 """Measures a partition in one pass over the edges.
 
-The trick: vertices are visited block by block, so that one stamp and one counter for each other
-block, cleared by listing what was touched, yield the sparse quotient graph without any hashing.
+The trick: vertices at a border are visited block by block, so that one stamp and one counter for
+each other block, cleared by listing what was touched, yield the sparse quotient graph without any
+hashing.
 """
 
 # mypy: ignore-errors
@@ -12,27 +13,35 @@ from evener.jit_kernels import njit
 
 
 @njit(cache=True, nogil=True)
-def group_by_block(part, starts, order):
-    """Counting sort: order[starts[b]:starts[b + 1]] are the vertices of block b, ascending."""
+def group_boundary(xadj, adjncy, part, starts, order, found):
+    """Counting sort: order[starts[b]:starts[b + 1]] are the vertices of block b that have a
+    neighbour in another block, ascending. found (n,) is scratch.
+    """
+    count = 0
     for v in range(part.size):
-        starts[part[v] + 1] += 1
+        b = part[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != b:
+                found[count] = v
+                count += 1
+                starts[b + 1] += 1
+                break
     for b in range(starts.size - 1):
         starts[b + 1] += starts[b]
     fill = starts[:-1].copy()
-    for v in range(part.size):
-        b = part[v]
-        order[fill[b]] = v
-        fill[b] += 1
+    for i in range(count):
+        v = found[i]
+        order[fill[part[v]]] = v
+        fill[part[v]] += 1
 
 
 @njit(cache=True, nogil=True)
-def quotient(xadj, adjncy, adjwgt, part, starts, order, boundary, pair_starts, other, sent, cut):
+def quotient(xadj, adjncy, adjwgt, part, starts, order, pair_starts, other, sent, cut):
     """Fill the quotient graph's rows; returns its number of entries, also when they do not fit.
 
     Row b, other[pair_starts[b]:pair_starts[b + 1]], lists the blocks that b touches, ascending;
     sent counts b's vertices with a neighbour there, cut sums the edge weights between the two.
-    adjwgt may be empty: every edge weighs 1. boundary (k,) counts vertices with any neighbour
-    in another block.
+    adjwgt may be empty: every edge weighs 1. starts, order: as of group_boundary.
     """
     k = starts.size - 1
     weighted = adjwgt.size > 0
@@ -46,12 +55,10 @@ def quotient(xadj, adjncy, adjwgt, part, starts, order, boundary, pair_starts, o
         n_touched = 0
         for i in range(starts[b], starts[b + 1]):
             v = order[i]
-            outside = False
             for e in range(xadj[v], xadj[v + 1]):
                 c = part[adjncy[e]]
                 if c == b:
                     continue
-                outside = True
                 if stamp[c] != v:
                     stamp[c] = v
                     if count[c] == 0:
@@ -59,8 +66,6 @@ def quotient(xadj, adjncy, adjwgt, part, starts, order, boundary, pair_starts, o
                         n_touched += 1
                     count[c] += 1
                 total[c] += adjwgt[e] if weighted else 1.0
-            if outside:
-                boundary[b] += 1
         sort_along(touched[:n_touched], nothing)
         for i in range(n_touched):
             c = touched[i]

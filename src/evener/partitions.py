@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -125,10 +125,11 @@ class Partition:
             raise InputError(
                 f"a partition has at least one block and at most 2^31 - 1, not {self.k}"
             )
-        part = as_integers(self.part, "part")
-        wrong = (part < 0) | (part >= self.k)
-        if wrong.any():
-            v = int(np.argmax(wrong))
+        part: npt.NDArray[Any] = self.part
+        if not (isinstance(part, np.ndarray) and part.dtype == np.int32 and part.ndim == 1):
+            part = as_integers(part, "part")
+        if part.size and (part.min() < 0 or part.max() >= self.k):
+            v = int(np.argmax((part < 0) | (part >= self.k)))
             raise InputError(
                 f"vertex {v} is in block {part[v]}: with {self.k} blocks, ids run from 0 to "
                 f"{self.k - 1}"

@@ -19,6 +19,7 @@ __all__ = ["MAX_DEVICES", "Connection", "Device", "Level", "Link", "Platform"]
 
 # So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
 MAX_DEVICES = 2_000_000
+MOST_TABLED = 256  # devices of which all routes are kept
 
 
 @dataclass(frozen=True)
@@ -106,13 +107,25 @@ class Platform:
         Of a route over several links alpha is the sum, beta that of the narrowest: bytes flow
         over all of them at once.
         """
+        if self.connections and self.k <= MOST_TABLED:
+            alpha, beta = self._routes
+            return alpha[p, q], beta[p, q]
         if self.connections:
-            alpha, beta = self.network.routed(p, q, self.network.costs.T, (np.add, np.maximum))
-            return alpha, beta
+            return self._routed(p, q)
         links = [[level.link.alpha, level.link.beta] for level in self.levels]
         costs = np.array([*links, [0, 0]], np.float64)
         level = self.shared_level(p, q)
         return costs[level, 0], costs[level, 1]
+
+    def _routed(self, p: IntArray, q: IntArray) -> tuple[FloatArray, FloatArray]:
+        alpha, beta = self.network.routed(p, q, self.network.costs.T, (np.add, np.maximum))
+        return alpha, beta
+
+    @cached_property
+    def _routes(self) -> tuple[FloatArray, FloatArray]:
+        """(k, k) alpha and beta of all pairs: they are asked for with every candidate."""
+        alpha, beta = self._routed(*np.divmod(np.arange(self.k**2), self.k))
+        return alpha.reshape(self.k, self.k), beta.reshape(self.k, self.k)
 
     def distances(self) -> FloatArray:
         """(k, k) seconds that a message of 1 KiB takes between each pair; by links of their own."""

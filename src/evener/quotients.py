@@ -72,18 +72,17 @@ def quotient(graph: Graph, partition: Partition) -> Quotient:
     from evener import metrics_kernels as kernels
 
     k = partition.k
-    starts, order = np.zeros(k + 1, np.int64), np.empty(graph.n, np.int32)
-    kernels.group_by_block(partition.part, starts, order)
+    starts = np.zeros(k + 1, np.int64)
+    order, found = np.empty(graph.n, np.int32), np.empty(graph.n, np.int32)
+    kernels.group_boundary(graph.xadj, graph.adjncy, partition.part, starts, order, found)
     adjwgt = np.empty(0) if graph.adjwgt is None else np.asarray(graph.adjwgt, np.float64)
     rows = np.empty(k + 1, np.int64)
     size = min(32 * k + 1024, k * k)
     while True:
-        boundary = np.zeros(k, np.int64)
         other, sent, cut = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
         needed = kernels.quotient(
-            graph.xadj, graph.adjncy, adjwgt, partition.part, starts, order,
-            boundary, rows, other, sent, cut,
+            graph.xadj, graph.adjncy, adjwgt, partition.part, starts, order, rows, other, sent, cut
         )  # fmt: skip
         if needed <= size:
-            return Quotient(rows, other[:needed], sent[:needed], cut[:needed], boundary)
+            return Quotient(rows, other[:needed], sent[:needed], cut[:needed], np.diff(starts))
         size = needed

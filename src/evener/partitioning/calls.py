@@ -8,7 +8,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -48,8 +48,6 @@ def foreign(graph: Graph, request: Request, *, tool: str, module: str, threads: 
 
 def coordinates_alone(graph: Graph, request: Request, *, function: str) -> Outcome:
     """Run one of `evener.partitioning.geometric` in this process."""
-    from importlib.metadata import version
-
     from evener.partitioning import geometric
 
     weights = np.asarray(graph.weights(), np.float64)
@@ -61,7 +59,7 @@ def coordinates_alone(graph: Graph, request: Request, *, function: str) -> Outco
     start = time.thread_time()
     part = divide(points, weights, targets)
     seconds = time.thread_time() - start
-    return Outcome(part, seconds, f"evener {version('evener')}", (WITHOUT_EDGES,))
+    return Outcome(part, seconds, _ours(), (WITHOUT_EDGES,))
 
 
 def multilevel(graph: Graph, request: Request) -> Outcome:
@@ -75,8 +73,6 @@ def multilevel(graph: Graph, request: Request) -> Outcome:
 
 def several(graph: Graph, request: Request) -> Outcome:
     """Run our own partitioner for several weights per vertex, in this process."""
-    from importlib.metadata import version
-
     from evener.partitioning.several import several_blocks
 
     start = time.process_time()
@@ -84,7 +80,7 @@ def several(graph: Graph, request: Request) -> Outcome:
         graph, request.contract(graph), preset=request.preset, seed=request.seed,
         threads=request.threads,
     )  # fmt: skip
-    return Outcome(part, time.process_time() - start, f"evener {version('evener')}", ())
+    return Outcome(part, time.process_time() - start, _ours(), ())
 
 
 def hierarchical(graph: Graph, request: Request) -> Outcome:
@@ -124,8 +120,6 @@ def kmeans(graph: Graph, request: Request) -> Outcome:
 
 
 def _with_both_limits(divide: Callable[..., Blocks], graph: Graph, request: Request) -> Outcome:
-    from importlib.metadata import version
-
     targets = request.targets * (graph.total_weight / request.targets.sum())
     low, high = request.low, request.high
     if low is None or high is None:
@@ -136,4 +130,12 @@ def _with_both_limits(divide: Callable[..., Blocks], graph: Graph, request: Requ
         graph, Contract(targets, low, high), preset=request.preset, objective=request.objective,
         seed=request.seed, threads=request.threads,
     )  # fmt: skip
-    return Outcome(part, time.process_time() - start, f"evener {version('evener')}", ())
+    return Outcome(part, time.process_time() - start, _ours(), ())
+
+
+@cache
+def _ours() -> str:
+    """What made the blocks; to ask the installation takes milliseconds."""
+    from importlib.metadata import version
+
+    return f"evener {version('evener')}"

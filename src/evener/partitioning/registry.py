@@ -7,6 +7,7 @@ tool, lower bounds and memory are the business of `enforce`.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -56,11 +57,12 @@ def partition_with(name: str, graph: Graph, request: Request) -> Result:
     else:
         run = tool.run if graph.n_constraints == 1 or tool.several is None else tool.several.run
         outcome = run(graph, request.of_blocks(used))
-    part = used[_checked(outcome.part, graph.n, used.size, chosen)].astype(np.int32)
+    part = _checked(outcome.part, graph.n, used.size, chosen)
+    start = outcome.start
+    if used.size < request.k:
+        part = used[part].astype(np.int32)
+        start = start and (start[0], used[start[1]].astype(np.int32))
     notes = outcome.notes if why is None else (f"{chosen} chosen: {why}", *outcome.notes)
-    start = None
-    if outcome.start is not None:
-        start = outcome.start[0], used[outcome.start[1]].astype(np.int32)
     return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes, start)
 
 
@@ -122,14 +124,13 @@ def _way_out(graph: Graph) -> str:
     return "; ".join(absent) if absent else "No partitioner can, and all of them are installed."
 
 
-def _checked(part: npt.NDArray[np.generic], n: int, k: int, tool: str) -> npt.NDArray[np.int64]:
+def _checked(part: npt.NDArray[Any], n: int, k: int, tool: str) -> npt.NDArray[np.int32]:
     """Refuse what is not a block number for every vertex."""
     if part.shape != (n,) or part.dtype.kind not in "iu":
         raise ToolError(f"{tool} returned {part.shape} {part.dtype} for {n} vertices")
-    blocks = part.astype(np.int64)
-    if n and (blocks.min() < 0 or blocks.max() >= k):
-        raise ToolError(f"{tool} returned blocks {blocks.min()} to {blocks.max()} for {k} of them")
-    return blocks
+    if n and (part.min() < 0 or part.max() >= k):
+        raise ToolError(f"{tool} returned blocks {part.min()} to {part.max()} for {k} of them")
+    return part.astype(np.int32, copy=False)
 
 
 def _list(words: tuple[str, ...]) -> str:

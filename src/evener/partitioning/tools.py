@@ -71,7 +71,15 @@ def find_tool(name: str) -> Tool:
 
 
 def _package(module: str, how: str) -> Callable[[], str | None]:
-    return lambda: None if find_spec(module) else how
+    # Looking through all of sys.path takes longer than some partitions do.
+    found: list[bool] = []
+
+    def missing() -> str | None:
+        if not found and find_spec(module):
+            found.append(True)
+        return None if found else how
+
+    return missing
 
 
 def _scotch_library() -> str | None:

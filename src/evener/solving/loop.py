@@ -167,7 +167,7 @@ class Search:
         if known is None:
             return
         few = not effort.sets and task.platform.k <= task.graph.n
-        sets = first_sets(self.estimator)[: 1 if few else None]
+        sets = np.ones((1, task.platform.k), np.bool_) if few else first_sets(self.estimator)
         starts = starts_of(self.estimator.evening, sets, slabs.exchanged(known), self.within)
         for start in starts[: effort.slabs]:
             self.rounds.run(f"{start.name}, slabs", start.loads, effort.slab_rounds, SECTION,
