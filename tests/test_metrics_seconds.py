@@ -83,8 +83,8 @@ def test_as_the_slow_twin(case, workload):
         return
     found = metrics.predicted_seconds(graph, partition, platform, workload)
     expected = slow_seconds(graph, partition, platform, workload)
-    assert found.seconds.tolist() == pytest.approx(expected["seconds"], rel=1e-6, abs=1e-9)
-    assert found.ends.tolist() == pytest.approx(expected["ends"], rel=1e-6, abs=1e-9)
+    assert found.seconds.tolist() == pytest.approx(expected["seconds"], rel=1e-9, abs=1e-9)
+    assert found.ends.tolist() == pytest.approx(expected["ends"], rel=1e-9, abs=1e-9)
     assert (found.contention >= 0).all()
     assert (found.overlapped <= np.minimum(found.compute, found.communicate) + 1e-12).all()
     assert found.makespan >= found.bound * (1 - 1e-9)

@@ -70,7 +70,9 @@ class Found:
             (one for one in self._known.values() if np.isfinite(one.seconds)),
             key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
         )
-        return list({self._signature(one): one for one in reversed(ranked)}.values())[::-1]
+        kinds = self.machine.kinds
+        unlike = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
+        return list(unlike.values())[::-1]
 
     def unlike(self, one: Candidate) -> list[int]:
         """Devices of a set of which none is like another, those of the least load first."""
@@ -94,10 +96,12 @@ class Found:
             seen.setdefault((self.machine.kinds[i], *(row[i] for row in shared)), i)
         return list(seen.values())
 
-    def _signature(self, one: Candidate) -> tuple[object, ...]:
-        load, kind = _rounded(one.loads[one.devices]), self.machine.kinds[one.devices]
-        order = np.lexsort((load, kind))
-        return one.devices.size, kind[order].tobytes(), load[order].tobytes()
+
+def signature(devices: IntVector, loads: FloatArray, kinds: IntVector) -> tuple[object, ...]:
+    """The same for sets of devices alike that have the same loads (k,); kinds (k,)."""
+    load, kind = _rounded(loads[devices]), kinds[devices]
+    order = np.lexsort((load, kind))
+    return devices.size, kind[order].tobytes(), load[order].tobytes()
 
 
 def _rounded(loads: FloatArray) -> FloatArray:

@@ -22,26 +22,26 @@ from evener.errors import EvenerError, InfeasibleError, InputError, NotFoundErro
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitioning.seconds import refine_seconds
 from evener.planning_options import PlanOptions
 from evener.platforms import Platform
 from evener.sizing.rounding import limits
 from evener.solving.efforts import EFFORTS, Effort
 from evener.solving.estimates import Estimator
-from evener.solving.judging import Candidate, Part, Task
+from evener.solving.judging import Part, Task
 from evener.solving.ordering import Ordered, ordered
 from evener.solving.placing import Places
 from evener.solving.record import METIS, PLAIN, Progress, Record, Solved
+from evener.solving.refining import Refining
 from evener.solving.rivals import Plain, least_mapped, mapped, metis_blocks, plain_blocks
 from evener.solving.rounds import SECTION, Rounds
-from evener.solving.searching import first_sets
+from evener.solving.searching import first_sets, sets_in_line
 from evener.solving.sketching import Sketch
 from evener.solving.slabs import Slabs
 from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
+RIVALLING, STILL_RIVALLING = 1.06, 1.02  # times the best, before and after it is refined
 DEVICES, OF_SKETCHES = 256, 2  # of all sketches together; sketches that are made whole
-WORTH_AGAIN = 0.005  # of the time: a second refinement that wins less is the last
 
 
 def solve_seconds(
@@ -123,6 +123,12 @@ class Search:
         return Rounds(self.task, self.estimator.evening, self.record.add, places)
 
     @cached_property
+    def refining(self) -> Refining:
+        """What moves vertices of candidates."""
+        options = self.options
+        return Refining(self.task, self.record.add, self.effort, options.seed, options.threads)
+
+    @cached_property
     def speeds(self) -> FloatArray:
         """(k,) loads in proportion to speed [units]."""
         speeds = self.task.platform.speeds
@@ -167,8 +173,8 @@ class Search:
         if known is None:
             return
         few = not effort.sets and task.platform.k <= task.graph.n
-        sets = np.ones((1, task.platform.k), np.bool_) if few else first_sets(self.estimator)
-        starts = starts_of(self.estimator.evening, sets, slabs.exchanged(known), self.within)
+        sets = np.ones((1, task.platform.k), np.bool_) if few else sets_in_line(self.estimator)
+        starts = starts_of(self.estimator, sets, slabs.exchanged(known), self.within)
         for start in starts[: effort.slabs]:
             self.rounds.run(f"{start.name}, slabs", start.loads, effort.slab_rounds, SECTION,
                             lambda loads, _: slabs.blocks(loads))  # fmt: skip
@@ -190,7 +196,7 @@ class Search:
         """Return where to begin with blocks, the most hopeful first."""
         estimator, known = self.estimator, self.record.found[0]
         exchanged = estimator.corrected(known.loads, known.prediction.communicate)
-        return starts_of(estimator.evening, first_sets(estimator), exchanged, self.within)
+        return starts_of(estimator, first_sets(estimator), exchanged, self.within)
 
     def make_blocks(self) -> None:
         """Make blocks from scratch for the most hopeful devices."""
@@ -214,36 +220,18 @@ class Search:
         return self.record.made(partition_with(self.options.tool, graph, request)).part
 
     def refine(self) -> None:
-        """Move vertices of the best candidate by seconds, then once more while that wins something.
+        """Move vertices of the best candidate by seconds, and of the best one of other devices.
 
-        Refinement knows what a device computes and exchanges, but not for how long its partners
-        keep it waiting: what it waited before stands in for that.
+        The more of them there are, the more refinement wins: where both are near, it decides.
         """
-        several = [one for one in self.record.found if one.used.sum() > 1]
-        if not several:
-            return
-        first = min(several, key=lambda one: one.seconds)
-        self.refined(f"{first.name}, refined", first)
-        one, waits = self.record.fastest, np.zeros(first.used.size)
-        for turn in range(self.effort.again if one.used.sum() > 1 else 0):
-            waits = 0.5 * (waits + one.prediction.delay)
-            now = self.refined(f"{first.name}, refined {turn + 2} times", one, waits, turn + 1)
-            if now is None or now.seconds >= one.seconds * (1 - WORTH_AGAIN):
-                break
-            one = now
-
-    def refined(
-        self, name: str, one: Candidate, waits: FloatArray | float = 0.0, turn: int = 0
-    ) -> Candidate | None:
-        """Refine a candidate by seconds; waits (k,) [s]: what devices take longer in any case."""
-        task, contract = self.task, self.task.contract(one.loads)
-        costs = replace(task.costs, fixed=task.costs.fixed + waits)
-        part, _ = refine_seconds(
-            task.weighted, one.part, task.work, costs, low=contract.low, high=contract.high,
-            caps=contract.caps, seed=self.options.seed + turn, threads=self.options.threads,
-            effort=self.effort.refine_effort,
-        )  # fmt: skip
-        return self.record.add(name, part, one.loads)
+        several = sorted(
+            (one for one in self.record.found if one.used.sum() > 1), key=lambda one: one.seconds
+        )
+        for first in several[:1]:
+            least, near = self.refining.run(first).seconds, RIVALLING * first.seconds
+            others = [one for one in several if (one.used != first.used).any()]
+            if others and self.effort.again and others[0].seconds <= near:
+                self.refining.run(others[0], STILL_RIVALLING * least)
 
     def map_plain(self) -> None:
         """Map the plain plan, unless no mapping can make it as fast as what was found."""

@@ -28,8 +28,7 @@ def search(estimator: Estimator) -> Found:
     """Look for the best sets of devices of every size."""
     found = Found(estimator, machine_of(estimator))
     if estimator.k <= ALL_SETS:
-        numbers = np.arange(1, 1 << estimator.k)
-        found.offer((numbers[:, None] >> np.arange(estimator.k)) & 1 == 1)
+        found.offer(_every(estimator.k))
         return found
     for order in orders_of(found.machine):
         found.offer(_prefixes(order, sizes_to_try(estimator.k)))
@@ -53,12 +52,20 @@ def first_sets(estimator: Estimator) -> BoolArray:
     return found[np.sort(np.unique(found, axis=0, return_index=True)[1])]
 
 
+def sets_in_line(estimator: Estimator) -> BoolArray:
+    """(s, k) sets to try slabs for, all devices first: all sets of up to 10 devices, else a few.
+
+    Estimates of slabs are near what they take, so that the best of many is worth looking for.
+    """
+    few = estimator.k > ALL_SETS
+    return first_sets(estimator) if few else _every(estimator.k)[::-1]
+
+
 def search_groups(found: Found, groups: IntVector) -> list[Candidate]:
     """Return the best set of each number of whole groups (k,), of all sets if they are few."""
     count = int(groups.max()) + 1
     if count <= ALL_SETS:
-        numbers = np.arange(1, 1 << count)
-        masks = (numbers[:, None] >> np.arange(count)) & 1 == 1
+        masks = _every(count)
     else:
         speed = np.bincount(groups, found.machine.speeds)
         masks = _prefixes(np.lexsort((np.arange(count), -speed)), list(range(1, count + 1)))
@@ -70,6 +77,11 @@ def search_groups(found: Found, groups: IntVector) -> list[Candidate]:
         ):
             best[size] = one
     return [best[size] for size in sorted(best)]
+
+
+def _every(k: int) -> BoolArray:
+    """(2^k - 1, k) all sets, all devices last."""
+    return np.asarray(np.arange(1, 1 << k)[:, None] >> np.arange(k) & 1 == 1)
 
 
 def _prefixes(order: IntVector, sizes: list[int]) -> BoolArray:

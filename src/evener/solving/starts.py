@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import numpy as np
+
 from evener.arrays import BoolArray, FloatArray
-from evener.solving.evening import Evening, Exchanged
+from evener.solving.estimates import Estimator
+from evener.solving.evening import Exchanged
+from evener.solving.found import signature
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,17 +31,19 @@ class Start:
 
 
 def starts_of(
-    evening: Evening, sets: BoolArray, exchanged: Exchanged, within: float
+    estimator: Estimator, sets: BoolArray, exchanged: Exchanged, within: float
 ) -> list[Start]:
-    """Return where to begin, the most hopeful first, one for each set of devices that remains.
+    """Return where to begin, the most hopeful first, one of sets of devices alike.
 
     sets: masks (s, k), of which devices are dropped whose messages alone would last too long.
     within [s]: what is estimated to take longer is left out.
     """
-    found = evening.evened(sets, exchanged, drop=True)
-    starts: dict[bytes, Start] = {}
+    found = estimator.evening.evened(sets, exchanged, drop=True)
+    kinds = estimator.kinds if len(sets) > 1 else np.arange(estimator.k)
+    starts: dict[object, Start] = {}
     for i in found.seconds.argsort(kind="stable").tolist():
         if found.seconds[i] <= within:
             own = found.loads[i]
-            starts.setdefault((own > 0).tobytes(), Start(own, float(found.seconds[i])))
+            alike = signature(np.flatnonzero(own > 0), own, kinds)
+            starts.setdefault(alike, Start(own, float(found.seconds[i])))
     return list(starts.values())

@@ -1,7 +1,8 @@
 """Plans of chosen sets of devices, each of which gets a block: what a set really takes.
 
-Slabs, and blocks from scratch, at the loads of the estimate -> sizes that hold their real halos ->
-again -> vertices of the best moved to lower the longest seconds; all judged by one prediction.
+Slabs at the loads of the estimate -> sizes that hold their real halos -> again; plans of a small
+copy of the graph; vertices of the best of both moved to lower the longest seconds. These are steps
+of `solve_seconds`, and judged by the same prediction.
 """
 
 from __future__ import annotations
@@ -12,30 +13,28 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
+from evener.arrays import BoolArray
 from evener.errors import InfeasibleError
 from evener.graphs import Graph
-from evener.partitioning.registry import partition_with
-from evener.partitioning.requests import Request
-from evener.partitioning.seconds import refine_seconds
 from evener.plans import Prediction
 from evener.platforms import Platform
 from evener.solving.efforts import EFFORTS
 from evener.solving.estimates import Estimator
 from evener.solving.found import Candidate
 from evener.solving.judging import Candidate as Blocks
-from evener.solving.judging import Part, Task
+from evener.solving.judging import Task
 from evener.solving.placing import Places
 from evener.solving.record import Record
+from evener.solving.refining import Refining
 from evener.solving.rounds import SECTION, Rounds
+from evener.solving.sketching import Sketch
 from evener.solving.slabs import Slabs
 from evener.solving.surfaces import surface_law
 from evener.workloads import Workload
 
 IntVector = npt.NDArray[np.int64]
 
-ROUNDS = {"fast": (3, 1), "default": (4, 2), "strong": (5, 3)}  # of slabs and of blocks
-WORTH_REFINING = 1.6  # times the seconds of the best shape: another one may end below it
+SKETCHED = {"fast": 2, "default": 6, "strong": 12}  # plans of a set on the sketch
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,6 +77,10 @@ class Trials:
         return Slabs(self.task)
 
     @cached_property
+    def _sketch(self) -> Sketch:
+        return Sketch(self.task, self.estimator.evening, self.threads)
+
+    @cached_property
     def _places(self) -> Places:
         return Places(self.task)
 
@@ -90,47 +93,37 @@ class Trials:
         if chosen.size == 1:
             part = np.full(self.graph.n, chosen[0], np.int32)
             return self._trial(task.judged("one device", task.kept(part)))
-        slabs, blocks = ROUNDS[self.preset]
-        estimator = self.estimator
-        mask, power = np.zeros((1, task.platform.k), np.bool_), estimator.surface.exponent
-        mask[0, chosen] = True
-        shapes: list[Blocks] = []
-        for exchanged, turns, grows, make in (
-            (estimator.slabs, slabs, SECTION, self._slabs_of),
-            (estimator.blocks, blocks, power, self._blocks_of),
-        ):
-            record = Record(task, False, _silent)
-            rounds = Rounds(task, estimator.evening, record.add, self._places, drop=False)
-            loads = estimator.evening.evened(mask, exchanged).loads[0]
-            rounds.run("", loads, turns, grows, make)
-            whole = [one for one in record.found if one.used[chosen].all()]
-            shapes += sorted(whole or record.found, key=lambda one: one.seconds)[:1]
+        mask = np.zeros(task.platform.k, np.bool_)
+        mask[chosen] = True
+        record = Record(task, False, _silent)
+        shapes = [one for one in (self._lined_up(mask), self._sketched(mask)) if one is not None]
         if not shapes:
             raise InfeasibleError("these devices do not hold the graph")
-        near = WORTH_REFINING * min(one.seconds for one in shapes)
-        refined = [self._refined(one) for one in shapes if one.seconds <= near]
-        whole = [one for one in (*shapes, *refined) if one.used[chosen].all()]
-        return self._trial(min(whole or [*shapes, *refined], key=lambda one: one.seconds))
-
-    def _slabs_of(self, loads: FloatArray, _: int) -> Part:
-        return self._slabs.blocks(loads)
-
-    def _blocks_of(self, loads: FloatArray, turn: int) -> Part:
+        best = min(shapes, key=lambda one: one.seconds)
         effort = EFFORTS[self.preset]
-        request = Request(
-            loads, effort.epsilon, self.seed + turn, self.threads,
-            effort.objective, effort.preset,
-        )  # fmt: skip
-        return partition_with("auto", self.task.weighted, request).part
+        return self._trial(Refining(task, record.add, effort, self.seed, self.threads).run(best))
 
-    def _refined(self, one: Blocks) -> Blocks:
-        task, contract = self.task, self.task.contract(one.loads)
-        part, _ = refine_seconds(
-            task.weighted, one.part, task.work, task.costs,
-            low=contract.low, high=contract.high, caps=contract.caps, seed=self.seed,
-            threads=self.threads, effort=EFFORTS[self.preset].refine_effort,
-        )  # fmt: skip
-        return task.judged("", part)
+    def _lined_up(self, mask: BoolArray) -> Blocks | None:
+        """Slabs for these devices (k,), their sizes holding their halos."""
+        record = Record(self.task, False, _silent)
+        evening, slabs = self.estimator.evening, self.estimator.slabs
+        rounds = Rounds(self.task, evening, record.add, self._places, drop=False)
+        loads = evening.evened(mask[None], slabs).loads[0]
+        turns = EFFORTS[self.preset].slab_rounds
+        rounds.run("", loads, turns, SECTION, lambda now, _: self._slabs.blocks(now))
+        whole = [one for one in record.found if one.used[mask].all()]
+        return min(whole or record.found, key=lambda one: one.seconds, default=None)
+
+    def _sketched(self, mask: BoolArray) -> Blocks | None:
+        """The best of some plans for these devices (k,) on a small copy of the graph."""
+        if self.graph.n < 2 * self.task.platform.k:
+            return None
+        best = self._sketch.best([mask], SKETCHED[self.preset], self.seed)[:1]
+        record = Record(self.task, False, _silent)
+        for one in best:
+            part = self._sketch.whole(one.part)
+            record.add("", part, self.task.loads(part))
+        return record.found[0] if record.found else None
 
     def _trial(self, one: Blocks) -> Trial:
         return Trial(np.flatnonzero(one.used), one.prediction)

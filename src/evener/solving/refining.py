@@ -1,0 +1,62 @@
+"""Vertices of a candidate moved by seconds, then once more, while that wins something.
+
+Refinement knows what a device computes and exchanges, but not for how long its partners keep it
+waiting: what it waited before stands in for that the next time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.partitioning.seconds import refine_seconds
+from evener.solving.efforts import Effort
+from evener.solving.judging import Candidate, Part, Task
+
+WORTH_AGAIN = 0.005  # of the time: another refinement that wins less is the last
+
+Add = Callable[[str, Part, FloatArray], Candidate | None]
+
+
+@dataclass(frozen=True, eq=False)
+class Refining:
+    """Refines candidates of a task; `add` judges what comes of it."""
+
+    task: Task
+    add: Add
+    effort: Effort
+    seed: int
+    threads: int
+
+    def run(self, first: Candidate, within: float = np.inf) -> Candidate:
+        """Return the best that becomes of a candidate of several devices.
+
+        within [s]: what takes longer once it is refined is given up.
+        """
+        best = self._refined(f"{first.name}, refined", first, np.zeros(first.used.size), 0)
+        one, waits = best or first, np.zeros(first.used.size)
+        for turn in range(1, self.effort.again + 1):
+            if one.seconds > within:
+                break
+            waits = 0.5 * (waits + one.prediction.delay)
+            now = self._refined(f"{first.name}, refined {turn + 1} times", one, waits, turn)
+            if now is None or now.seconds >= one.seconds:
+                break
+            won, one = 1 - now.seconds / one.seconds, now
+            if won <= WORTH_AGAIN:
+                break
+        return one
+
+    def _refined(self, name: str, one: Candidate, waits: FloatArray, turn: int) -> Candidate | None:
+        """Refine by seconds; waits (k,) [s]: what devices take longer in any case."""
+        task, contract = self.task, self.task.contract(one.loads)
+        costs = replace(task.costs, fixed=task.costs.fixed + waits)
+        part, _ = refine_seconds(
+            task.weighted, one.part, task.work, costs, low=contract.low, high=contract.high,
+            caps=contract.caps, seed=self.seed + turn, threads=self.threads,
+            effort=self.effort.refine_effort,
+        )  # fmt: skip
+        return self.add(name, part, one.loads)
