@@ -1,22 +1,22 @@
-"""Mesh and PolyMesh: cells over points, validated once, and the graphs they stand for."""
+"""Mesh: cells over points, validated once, and the graphs it stands for."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, NoReturn
+from typing import NamedTuple, NoReturn
 
 import numpy as np
-import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, as_integers, as_numbers
+from evener.arrays import FloatArray, IntArray, as_integers
+from evener.cells_kernels import DIM, MAX_FACE
 from evener.errors import InputError
 from evener.graphs import Graph
+from evener.mesh_arrays import Fields, checked_corners, checked_fields, checked_points
 
-# VTK's numbers of the cells most files hold; meshes_kernels.py has the tables of all.
+# VTK's numbers of the cells most files hold; cells_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
 TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
 
-Fields = dict[str, npt.NDArray[Any]]
 # A face that many cells share joins each to each: what goes beyond this is no mesh, and would
 # not fit in memory.
 _FEW_PAIRS = 2**22
@@ -60,9 +60,9 @@ class Mesh:
         from evener import meshes_kernels as kernels
 
         put = object.__setattr__  # the dataclass is frozen for everyone but its constructor
-        put(self, "points", _points(self.points, widths=(0, 2, 3)))
+        put(self, "points", checked_points(self.points, widths=(0, 2, 3)))
         put(self, "offsets", as_integers(self.offsets, "offsets"))
-        put(self, "corners", _corners(self.corners, self.n_points))
+        put(self, "corners", checked_corners(self.corners, self.n_points))
         kinds = as_integers(self.kinds, "kinds")
         if kinds.size == 0:
             raise InputError("the mesh has no cells")
@@ -76,11 +76,11 @@ class Mesh:
         code = code or kernels.check_kinds(self.offsets, self.kinds, where)
         if code != kernels.OK:
             _refuse_cell(code, int(where[0]), int(where[1]), self)
-        dims = np.unique(kernels.DIM[self.kinds])
+        dims = np.unique(DIM[self.kinds])
         if dims.size > 1 or dims[0] == 0:
             raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
-        put(self, "cell_data", _fields(self.cell_data, self.n_cells, "cells"))
-        put(self, "point_data", _fields(self.point_data, self.n_points, "points"))
+        put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
+        put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
 
     @property
     def n_cells(self) -> int:
@@ -95,9 +95,7 @@ class Mesh:
     @property
     def dim(self) -> int:
         """Topological dimension of the cells: 1, 2 or 3."""
-        from evener import meshes_kernels as kernels
-
-        return int(kernels.DIM[self.kinds[0]])
+        return int(DIM[self.kinds[0]])
 
     @property
     def has_coordinates(self) -> bool:
@@ -152,7 +150,7 @@ class Mesh:
         single = np.sort(_runs(keys, order, cell_of, self.corners.size)[0])
         owner, faces = cell_of[single], face_of[single]
         offsets = np.zeros(owner.size + 1, np.int64)
-        corners = np.empty(owner.size * kernels.MAX_FACE, np.int32)
+        corners = np.empty(owner.size * MAX_FACE, np.int32)
         kernels.gather_faces(self.offsets, self.corners, self.kinds, owner, faces, offsets, corners)
         return Faces(offsets, corners[: offsets[-1]].copy(), owner)
 
@@ -171,156 +169,6 @@ class Mesh:
             kernels.sort_by(column, self.n_points, order, other)
             order, other = other, order
         return keys, order, cell_of[:found], face_of[:found]
-
-
-@dataclass(frozen=True, eq=False)
-class PolyMesh:
-    """Cells bounded by any polygons, as OpenFOAM keeps them.
-
-    points (p, 3) float64; face_offsets (f + 1,) int64 and face_corners int32: the corners of each
-    face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
-    cells on both sides of the first i faces, which lie inside, and the cell of the others.
-    cell_data, point_data: by name, arrays with one row a cell or point. n_cells: number of cells.
-
-    Raises InputError on anything else: corners out of range, faces of fewer than 3 corners, a
-    face with one cell on both sides, cells without a face, coordinates that are not finite.
-    """
-
-    points: FloatArray
-    face_offsets: IntArray
-    face_corners: IntArray
-    owner: IntArray
-    neighbour: IntArray
-    cell_data: Fields = field(default_factory=dict)
-    point_data: Fields = field(default_factory=dict)
-    n_cells: int = field(init=False, default=0)
-
-    def __post_init__(self) -> None:
-        from evener import meshes_kernels as kernels
-
-        put = object.__setattr__
-        put(self, "points", _points(self.points, widths=(3,)))
-        put(self, "face_offsets", as_integers(self.face_offsets, "face_offsets"))
-        put(self, "face_corners", _corners(self.face_corners, self.n_points))
-        for name in ("owner", "neighbour"):
-            cells = as_integers(getattr(self, name), name)
-            # Each cell has a face, so that numbers beyond twice the faces are no cells' numbers.
-            if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
-                raise InputError(f"{name} reaches {cells.max()}, with fewer faces than cells")
-            put(self, name, np.maximum(cells, -1).astype(np.int32))
-        n_faces = self.owner.size
-        if n_faces == 0:
-            raise InputError("the mesh has no faces")
-        if self.face_offsets.size != n_faces + 1 or self.neighbour.size > n_faces:
-            sizes = f"{self.face_offsets.size - 1} faces, {n_faces} owners"
-            raise InputError(f"counts do not agree: {sizes}, {self.neighbour.size} neighbours")
-        where = np.zeros(2, np.int64)
-        code = kernels.check_lists(self.face_offsets, self.face_corners, self.n_points, where)
-        code = code or kernels.check_owners(self.face_offsets, self.owner, self.neighbour, where)
-        if code != kernels.OK:
-            _refuse_face(code, int(where[0]), int(where[1]), self.n_points)
-        put(self, "n_cells", int(where[1]) + 1)
-        empty = np.flatnonzero(self._faces_of_cells() == 0)
-        if empty.size:
-            raise InputError(f"cell {empty[0]} has no face (cells counted from 0)")
-        put(self, "cell_data", _fields(self.cell_data, self.n_cells, "cells"))
-        put(self, "point_data", _fields(self.point_data, self.n_points, "points"))
-
-    @property
-    def n_points(self) -> int:
-        """Number of points, those that no face uses included."""
-        return len(self.points)
-
-    @property
-    def dim(self) -> int:
-        """Topological dimension of the cells: always 3."""
-        return 3
-
-    @property
-    def has_coordinates(self) -> bool:
-        """Whether it is known where the points lie: always."""
-        return True
-
-    @property
-    def n_unused_points(self) -> int:
-        """Number of points that no face uses; in the nodal graph they have no neighbour."""
-        return self.n_points - int(np.count_nonzero(np.bincount(self.face_corners)))
-
-    def centres(self) -> FloatArray:
-        """(c, 3) mean over each cell's faces of the mean of the face's corners."""
-        from evener import meshes_kernels as kernels
-
-        out = np.empty((self.n_cells, 3), np.float64)
-        kernels.poly_centres(
-            self.points,
-            self.face_offsets,
-            self.face_corners,
-            self.owner,
-            self.neighbour,
-            self._faces_of_cells(),
-            out,
-        )
-        return out
-
-    def dual_graph(self) -> Graph:
-        """Return the graph of the cells; those sharing a face are neighbours."""
-        inside = self.owner[: self.neighbour.size]
-        return Graph.from_edges(self.n_cells, inside, self.neighbour, coords=self.centres())
-
-    def nodal_graph(self) -> Graph:
-        """Return the graph of the points; the ends of a face's edge are neighbours."""
-        from evener import meshes_kernels as kernels
-
-        count = self.face_corners.size
-        u, v = np.empty(count, np.int32), np.empty(count, np.int32)
-        kernels.fill_rings(self.face_offsets, self.face_corners, u, v)
-        return Graph.from_edges(self.n_points, u, v, coords=self.points)
-
-    def boundary_faces(self) -> Faces:
-        """Return the faces that belong to one cell only."""
-        first = self.neighbour.size
-        start = self.face_offsets[first]
-        offsets = self.face_offsets[first:] - start
-        return Faces(offsets, self.face_corners[start:].copy(), self.owner[first:].copy())
-
-    def _faces_of_cells(self) -> IntArray:
-        from evener import meshes_kernels as kernels
-
-        count = np.zeros(self.n_cells, np.int64)
-        kernels.count_faces_of_cells(self.owner, self.neighbour, count)
-        return count
-
-
-def _points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray:
-    points = as_numbers(values, "points", ndim=2)
-    if points.shape[1] not in widths:
-        raise InputError(f"points must have 2 or 3 columns, not {points.shape[1]}")
-    if len(points) >= 2**31:
-        raise InputError(f"there are {len(points):,} points; at most 2^31 - 1 can be handled")
-    return points
-
-
-def _corners(values: npt.ArrayLike, n_points: int) -> IntArray:
-    """Narrow to int32; what does not fit is out of range anyway, and stays so."""
-    corners = as_integers(values, "corners")
-    bad = np.flatnonzero((corners < 0) | (corners >= n_points))
-    if bad.size:
-        raise InputError(
-            f"a cell has the corner {corners[bad[0]]}: there is no such point among {n_points}"
-            " (counted from 0)"
-        )
-    return corners.astype(np.int32)
-
-
-def _fields(fields: Fields, n: int, what: str) -> Fields:
-    checked = {}
-    for name, values in fields.items():
-        array = np.asarray(values)
-        if array.ndim == 0 or len(array) != n:
-            size = 1 if array.ndim == 0 else len(array)
-            raise InputError(f"the field {name!r} has {size} entries for {n} {what}")
-        checked[str(name)] = array
-    return checked
 
 
 def _runs(
@@ -355,15 +203,3 @@ def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
         kernels.BAD_SIZE: f"cell {cell} has {number} corners, which its type {kind} has not",
     }
     raise InputError(reasons[code] + " (cells counted from 0)")
-
-
-def _refuse_face(code: int, face: int, number: int, n_points: int) -> NoReturn:
-    from evener import meshes_kernels as kernels
-
-    reasons = {
-        kernels.BAD_OFFSETS: "face_offsets must ascend from 0 to the number of corners",
-        kernels.BAD_CORNER: f"face {face} has the corner {number}: there are {n_points} points",
-        kernels.BAD_FACE: f"face {face} has fewer than 3 corners",
-        kernels.BAD_ORDER: f"face {face} must lie between two different cells numbered from 0",
-    }
-    raise InputError(reasons[code] + " (faces counted from 0)")

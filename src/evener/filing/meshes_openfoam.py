@@ -11,7 +11,7 @@ import numpy as np
 from evener.errors import InputError
 from evener.filing.meshes_text import Rows, note_unused, scan
 from evener.filing.sources import Source
-from evener.meshes import PolyMesh
+from evener.polymeshes import PolyMesh
 
 FILES = ("points", "faces", "owner", "neighbour")
 _COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)

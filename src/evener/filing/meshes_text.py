@@ -9,10 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
+from evener.cells_kernels import DIM
 from evener.errors import InputError
 from evener.filing import text
 from evener.filing.sources import Source
-from evener.meshes import Fields, Mesh, PolyMesh
+from evener.mesh_arrays import Fields
+from evener.meshes import Mesh
+from evener.polymeshes import PolyMesh
 
 _GAPLESS = 2.0**53  # whole numbers above it have gaps in double precision
 _FLAT = 1e-12  # of the extent in the plane: what a flat mesh's third coordinate may vary by
@@ -168,11 +171,9 @@ def make_mesh(
 
     counts (c,) corners of each cell. A third coordinate that is the same everywhere is dropped.
     """
-    from evener import meshes_kernels as kernels
-
     if kinds.size == 0:
         raise source.error("has no cells")
-    dims = kernels.DIM[kinds]
+    dims = DIM[kinds]
     keep = dims == dims.max()
     fields = dict(cell_data or {})
     if not keep.all():

@@ -12,7 +12,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
-from evener.meshes import WEDGE, Mesh, PolyMesh
+from evener.meshes import WEDGE, Mesh
+from evener.polymeshes import PolyMesh
 
 _BLOCK = 2**20  # bytes compressed at a time; a multiple of every item's size
 _LEVEL = 1  # a tenth larger than at 6, three times as fast

@@ -16,7 +16,8 @@ import numpy.typing as npt
 from evener.arrays import as_integers
 from evener.errors import InputError, UsageError
 from evener.graphs import Graph
-from evener.meshes import Mesh, PolyMesh
+from evener.meshes import Mesh
+from evener.polymeshes import PolyMesh
 from evener.writing import atomic_write
 
 Part = npt.NDArray[np.int32]

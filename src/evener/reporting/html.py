@@ -11,9 +11,10 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from evener.evaluating import stage_of
 from evener.graphs import Graph
 from evener.limits import limits_of
-from evener.meshes import Mesh, PolyMesh
+from evener.meshes import Mesh
 from evener.plans import Plan, Rival
 from evener.platforms import Platform
+from evener.polymeshes import PolyMesh
 from evener.reporting import bars, limiting, numbers
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
 from evener.reporting.comparisons import compared

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.graphs import Graph
-from evener.meshes import Mesh, PolyMesh
+from evener.meshes import Mesh
 from evener.plans import Plan
+from evener.polymeshes import PolyMesh
 from evener.reporting import framing, raster
 from evener.reporting.colours import PALETTE, block_colours, pairs_side_by_side
 from evener.reporting.framing import Frame

@@ -7,7 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.meshes import Mesh, PolyMesh
+from evener.meshes import Mesh
+from evener.polymeshes import PolyMesh
 
 
 class Triangles(NamedTuple):
@@ -46,17 +47,17 @@ def visible_triangles(mesh: Mesh | PolyMesh, n: int) -> Triangles | None:
 
 def _outlines(mesh: Mesh) -> tuple[IntArray, IntArray] | None:
     """Offsets and corners of the cells' outlines: without the points of higher order."""
-    from evener import meshes_kernels as kernels
+    from evener import cells_kernels as cells
 
-    base = kernels.BASE[mesh.kinds]
-    if (base == kernels.POINT_SET).any():
+    base = cells.BASE[mesh.kinds]
+    if (base == cells.POINT_SET).any():
         return None
     sizes = np.diff(mesh.offsets)
-    keep = np.where(base == kernels.POLYGON, sizes, kernels.CORNERS[base])
+    keep = np.where(base == cells.POLYGON, sizes, cells.CORNERS[base])
     offsets = np.concatenate([[0], np.cumsum(keep)])
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], keep)
     # VTK's pixel counts its corners row by row, not around.
-    crossed = np.repeat(base == kernels.PIXEL, keep) & (place >= 2)
+    crossed = np.repeat(base == cells.PIXEL, keep) & (place >= 2)
     place = np.where(crossed, 5 - place, place)
     return offsets, mesh.corners[np.repeat(mesh.offsets[:-1], keep) + place]
 
