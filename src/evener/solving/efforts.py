@@ -34,7 +34,7 @@ class Effort:
 
 EFFORTS = {
     "fast": Effort(False, 1, 1, 0, 0, "cut", "fast", 0.01, False, 0, 0, "fast"),
-    "default": Effort(True, 2, 2, 0, 0, "cut", "default", 0.01, True, 12, 3, "default"),
+    "default": Effort(True, 2, 2, 0, 0, "cut", "default", 0.01, True, 8, 2, "default"),
     "strong": Effort(True, 4, 3, 1, 2, "max_volume", "default", 0.01, True, 12, 6, "strong", 1.1),
 }
 DAMPING, CALMER = 0.7, 0.8  # how far sizes move to those asked, and times that a round

@@ -187,9 +187,9 @@ class Search:
             return
         sketch = Sketch(task, self.estimator.evening, self.options.threads)
         sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in self.block_starts())]
-        runs = max(most // 3, min(most, DEVICES // k))
+        runs = max(most // 2, min(most, DEVICES // k))
         for one in sketch.best(sets, runs, self.options.seed)[:OF_SKETCHES]:
-            part = sketch.whole(one.part)
+            part = sketch.finished(one, self.options.seed)
             self.record.add(f"{one.used.sum()} devices, sketched", part, task.loads(part))
 
     def block_starts(self) -> list[Start]:

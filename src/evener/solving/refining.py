@@ -1,7 +1,7 @@
 """Vertices of a candidate moved by seconds, then once more, while that wins something.
 
 Refinement knows what a device computes and exchanges, but not for how long its partners keep it
-waiting: what it waited before stands in for that the next time.
+waiting: what it waited before stands in for that. Where waits make nobody last, once is enough.
 """
 
 from __future__ import annotations
@@ -36,17 +36,15 @@ class Refining:
 
         within [s]: what takes longer once it is refined is given up.
         """
-        best = self._refined(f"{first.name}, refined", first, np.zeros(first.used.size), 0)
-        one, waits = best or first, np.zeros(first.used.size)
-        for turn in range(1, self.effort.again + 1):
-            if one.seconds > within:
-                break
+        one, waits = first, np.zeros(first.used.size)
+        for turn in range(1 + self.effort.again):
             waits = 0.5 * (waits + one.prediction.delay)
-            now = self._refined(f"{first.name}, refined {turn + 1} times", one, waits, turn)
+            times = f" {turn + 1} times" if turn else ""
+            now = self._refined(f"{first.name}, refined{times}", one, waits, turn)
             if now is None or now.seconds >= one.seconds:
                 break
             won, one = 1 - now.seconds / one.seconds, now
-            if won <= WORTH_AGAIN:
+            if won <= WORTH_AGAIN or not _waited_for(one) or one.seconds > within:
                 break
         return one
 
@@ -60,3 +58,9 @@ class Refining:
             effort=self.effort.refine_effort,
         )  # fmt: skip
         return self.add(name, part, one.loads)
+
+
+def _waited_for(one: Candidate) -> bool:
+    """Whether a device is last because it waits for others, and would be sooner else."""
+    busy = one.prediction.seconds - one.prediction.delay
+    return float(busy.max()) <= one.seconds * (1 - WORTH_AGAIN)

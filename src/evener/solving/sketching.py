@@ -9,35 +9,45 @@ order, many times, and are refined by seconds like the graph itself; the best ar
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
 from evener import metrics
-from evener.arrays import BoolArray, FloatArray
+from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.graphs import Graph
 from evener.partitioning.bisection import recursive_bisection
 from evener.partitioning.levels import Level, Shrunk, finest, projected, shrink
-from evener.partitioning.seconds import EFFORTS, refine_by
+from evener.partitioning.seconds import EFFORTS, Effort, refine_by
 from evener.partitioning.seconds_books import Prices
 from evener.partitioning.seconds_prices_kernels import Bounds
 from evener.partitions import Partition
 from evener.solving.evening import Evening
 from evener.solving.judging import Part, Task
+from evener.solving.rims import rims_of, with_rims
 
-SIZE, PER_DEVICE = 1000, 24  # vertices of a sketch: at least, and for each device
+SIZE, PER_DEVICE, LARGE = 6000, 60, 12_000  # vertices of a sketch, for each device, at most
+LEAST, LEAST_PER_DEVICE = 1000, 24  # that it has in any case
+THINNED = 8  # times fewer vertices than the graph: no sketch has more, unless it has the least
 CLUSTER = 1.5  # times the mean: what a vertex of the sketch stands for at most
 STUCK = 0.97  # of the vertices are left: clusters grow no further
 GAUGES = 8  # blocks that tell how many values a vertex of the sketch sends
 SMOOTHED = 0.85  # of what blocks of clusters send is left once single vertices were moved
 EPSILON = 0.03  # of blocks to begin with
+FIRST, NO_RIMS = 3, np.empty((0, 2), np.int64)  # sets that are tried before all without rims
+EFFORT = Effort(EFFORTS["default"].rounds, 60.0)  # moves of clusters cost next to nothing
 
 
 @dataclass(frozen=True, eq=False)
 class Sketched:
-    """Blocks of the sketch's vertices, loads (k,) [units] to begin with, what they take [s]."""
+    """Blocks of the sketch's vertices, loads (k,) [units] to begin with, what they take [s].
+
+    rims (r, 2): devices, and whose blocks were rims around theirs to begin with.
+    """
 
     part: Part
     aim: FloatArray
+    rims: IntArray
     seconds: float
 
     @property
@@ -47,14 +57,16 @@ class Sketched:
 
 
 class Sketch:
-    """A small copy of a task's graph."""
+    """A small copy of a task's graph, and those between it and the graph."""
 
     def __init__(self, task: Task, evening: Evening, threads: int) -> None:
         self.task, self._evening, self._threads = task, evening, threads
-        n, size = task.graph.n, max(SIZE, PER_DEVICE * task.platform.k)
+        n, k = task.graph.n, task.platform.k
+        size = min(max(SIZE, PER_DEVICE * k), LARGE, n // THINNED)
+        size = max(size, LEAST, LEAST_PER_DEVICE * k)
         work = None if task.weighted.vwgt is None else task.work
         level = finest(task.graph, np.arange(n), work, np.empty(0, np.int32), threads)
-        self._shrunk: list[Shrunk] = []
+        self._levels, self._shrunk = [level], list[Shrunk]()
         caps = np.array([CLUSTER * task.load / size])
         while level.n > size:
             step = shrink(level, np.zeros(level.n, np.int32), caps, threads)
@@ -62,21 +74,34 @@ class Sketch:
                 break
             self._shrunk.append(step)
             level = step.level
+            self._levels.append(level)
         self.level: Level = level
-        costs = task.costs
-        scale = self._values_sent()
-        self._prices = Prices(
-            replace(costs, beta=costs.beta * scale, shared_beta=costs.shared_beta * scale)
-        )
-        self._bytes = np.zeros(level.n)
-        if np.isfinite(task.platform.memories).any():
-            became = self.whole(np.arange(level.n, dtype=np.int32))
-            self._bytes += np.bincount(became, task.graph.vertex_bytes(), level.n)
+        self._sent = self._values_sent()
+
+    @cached_property
+    def _bytes(self) -> list[FloatArray]:
+        """(n,) of the vertices of every level, or nothing where memory does not bind [B]."""
+        if not np.isfinite(self.task.platform.memories).any():
+            return [np.zeros(level.n) for level in self._levels]
+        n_bytes = [np.asarray(self.task.graph.vertex_bytes(), np.float64)]
+        for step in self._shrunk:
+            became = step.coarse_of.astype(np.int64)
+            n_bytes.append(np.asarray(np.bincount(became, n_bytes[-1], step.level.n), np.float64))
+        return n_bytes
 
     def whole(self, part: Part) -> Part:
         """Return the block (n,) of every vertex of the graph."""
         for step in reversed(self._shrunk):
             part = projected(step, part, self._threads)
+        return part
+
+    def finished(self, one: Sketched, seed: int) -> Part:
+        """Return a plan's blocks (n,), refined by seconds on the smaller levels on the way."""
+        part = one.part
+        for number in reversed(range(len(self._shrunk))):
+            part = projected(self._shrunk[number], part, self._threads)
+            if self._levels[number].n * THINNED <= self.task.graph.n:
+                part, _ = self._refined(number, part, one.aim, seed)
         return part
 
     def best(self, sets: list[BoolArray], runs: int, seed: int) -> list[Sketched]:
@@ -86,27 +111,56 @@ class Sketch:
         """
         different = {used.tobytes(): used for used in sets if used.sum() > 1}
         loads = [one for used in different.values() if (one := self.loads(used)) is not None]
+        starts = [(aim, self._rims(aim)) for aim in loads]
+        starts[FIRST:FIRST] = [(aim, NO_RIMS) for aim, rims in starts[:1] if rims.size]
         found: list[Sketched] = []
-        for run in range(runs if loads else 0):
+        for run in range(runs if starts else 0):
             found.sort(key=lambda one: one.seconds)
-            new = run < min(len(loads), max(runs // 2, 1))
-            aim = loads[run] if new else found[run % min(2, len(found))].aim
-            found.append(self.tried(aim, seed + run))
+            if run < min(len(starts), max(runs // 2, 1)):
+                aim, rims = starts[run]
+            else:
+                again = found[run % min(2, len(found))]
+                aim, rims = again.aim, again.rims
+            found.append(self.tried(aim, rims, seed + run))
         return sorted(found, key=lambda one: one.seconds)
 
-    def tried(self, aim: FloatArray, seed: int) -> Sketched:
+    def _rims(self, aim: FloatArray) -> IntArray:
+        return rims_of(self.task.costs.alpha, aim > 0)
+
+    def tried(self, aim: FloatArray, rims: IntArray, seed: int) -> Sketched:
         """Make blocks of about these loads (k,) [units] and refine them by seconds."""
-        devices, contract = np.flatnonzero(aim > 0), self.task.contract(aim)
-        part = recursive_bisection(self.level, aim[devices], EPSILON, seed, "given")
+        together = aim.copy()
+        together[rims[:, 0]] += aim[rims[:, 1]]
+        together[rims[:, 1]] = 0.0
+        devices = np.flatnonzero(together > 0)
+        part = recursive_bisection(self.level, together[devices], EPSILON, seed, "given")
         part = devices[part].astype(np.int32)
+        if rims.size:
+            part = with_rims(self.level, part, rims, aim)
+        part, seconds = self._refined(len(self._shrunk), part, aim, seed)
+        return Sketched(part, aim, rims, float(seconds.max()))
+
+    def _refined(
+        self, number: int, part: Part, aim: FloatArray, seed: int
+    ) -> tuple[Part, FloatArray]:
+        """Refine blocks of a level's vertices by seconds."""
+        level, contract = self._levels[number], self.task.contract(aim)
         bounds = Bounds(
-            self.level.vwgt, self.level.vwgt, self._bytes, contract.low, contract.high,
-            contract.caps,
-        )  # fmt: skip
-        part, seconds = refine_by(
-            EFFORTS["default"], self.level, part, bounds, self._prices, seed, self._threads
+            level.vwgt, level.vwgt, self._bytes[number], contract.low, contract.high, contract.caps
         )
-        return Sketched(part, aim, float(seconds.max()))
+        prices = self._prices[number]
+        return refine_by(EFFORT, level, part, bounds, prices, seed, self._threads)
+
+    @cached_property
+    def _prices(self) -> list[Prices]:
+        """Of every level: a vertex sends more values, the more it stands for."""
+        costs, prices = self.task.costs, []
+        shrunk = np.log(self._levels[0].n / self.level.n)
+        for level in self._levels:
+            power = np.log(self._levels[0].n / level.n) / shrunk if shrunk else 0.0
+            beta, shared = (self._sent**power * cost for cost in (costs.beta, costs.shared_beta))
+            prices.append(Prices(replace(costs, beta=beta, shared_beta=shared)))
+        return prices
 
     def loads(self, used: BoolArray) -> FloatArray | None:
         """(k,) loads [units] that end at one time if each device sends one message, its cheapest.

@@ -121,7 +121,7 @@ class Trials:
         best = self._sketch.best([mask], SKETCHED[self.preset], self.seed)[:1]
         record = Record(self.task, False, _silent)
         for one in best:
-            part = self._sketch.whole(one.part)
+            part = self._sketch.finished(one, self.seed)
             record.add("", part, self.task.loads(part))
         return record.found[0] if record.found else None
 
