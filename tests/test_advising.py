@@ -113,6 +113,14 @@ def test_more_devices_than_vertices_cannot_all_be_used():
     assert advice.verdict()
 
 
+def test_the_best_set_has_a_row_where_not_every_size_is_looked_at():
+    advice = advise(grid(11, 12), machine([1e5] * 160, 1e-12), FAST)
+    assert advice.best.devices.size == 132
+    assert advice.best in advice.choices
+    sizes = [row.devices.size for row in advice.choices]
+    assert sizes == sorted(set(sizes))
+
+
 def test_several_weights_are_refused():
     graph = GRAPH.with_(vwgt=np.ones((GRAPH.n, 2), np.int64))
     with pytest.raises(UsageError, match="one weight per vertex"):

@@ -148,3 +148,16 @@ def test_one_device_and_no_links():
     limits = limits_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
     assert limits.next_seconds is None
     assert [(c.text, c.seconds) for c in limits.changes] == [("twice the speed of dev0", 3.0)]
+
+
+def test_only_levels_that_messages_pass_are_looked_at():
+    levels = tuple(Level(f"l{i}", Link(1e-3 * (i + 1), 0.5), shared=i == 2) for i in range(60))
+    places = ("a", "/".join("b" * 59), "/".join("b" * 59))
+    devices = tuple(Device(f"d{i}", 1.0, at=at) for i, at in enumerate(places))
+    platform = Platform(devices, levels)
+    workload = Workload("w")
+    one = judged(grid(3, 4), np.repeat([0, 1, 2], 4), platform, workload)
+    said = [change.text for change in limits_of(one, platform, workload).changes]
+    named = {text.split()[-1] for text in said if "level" in text}
+    assert named <= {"l0", "l2", "l59"}
+    assert "l0" in named

@@ -12,6 +12,7 @@ from evener.platforms import Platform
 
 IntVector = npt.NDArray[np.int64]
 
+MANY = 1e4  # times faster: digits beyond three are noise
 WORTH = 1.005  # times faster: less is not worth a word
 
 
@@ -85,4 +86,6 @@ class Advice:
     def _faster(self) -> str:
         if self.gain < WORTH:
             return "as fast without"
+        if self.gain >= MANY:
+            return f"{self.gain:.3g} times faster"
         return f"{self.gain:.{1 if self.gain >= 1.095 else 2}f} times faster"

@@ -113,7 +113,8 @@ def advice_of(
     rows = [view.of_size(one) for one in found.of_each_size()]
     best = view.of_trial(_fewest(confirmed, platform.k, every))
     rows = [_sooner(row, every) if row.devices.size == platform.k else row for row in rows]
-    rows = [best if row.devices.size == best.devices.size else row for row in rows]
+    others = [row for row in rows if row.devices.size != best.devices.size]
+    rows = sorted([*others, best], key=lambda row: row.devices.size)
     # An estimate never looks better than what was planned, or it would have been planned too.
     rows = [row if row.planned else view.no_better(row, best) for row in rows]
     knee = next(row for row in rows if row.seconds <= NEARLY * best.seconds)

@@ -6,6 +6,13 @@ import math
 
 _UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
 
+CENTURY = 3e9  # seconds; beyond, digits are noise
+
+
+def times(ratio: float) -> str:
+    """Return a ratio in words for sentences: "1.08", "2.5e+30"."""
+    return f"{ratio:.2f}" if ratio < 1e6 else f"{ratio:.3g}"
+
 
 def duration(seconds: float) -> str:
     """Return [s] in three digits: "3.10 ms"; "forever" for infinity."""
@@ -13,6 +20,8 @@ def duration(seconds: float) -> str:
         return "forever"
     if seconds == 0:
         return "0 s"
+    if seconds >= CENTURY:
+        return f"{seconds:.3g} s"
     # From 1000 s on three digits would become 1e+03.
     if seconds >= 999.5:
         return f"{seconds:,.0f} s"

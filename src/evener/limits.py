@@ -69,7 +69,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
 
     now = predict(platform, workload)
     changes = []
-    for text, changed, does in _changes(platform, workload, now):
+    for text, changed, does in _changes(platform, workload, between, now):
         seconds = predict(changed, does).makespan
         if seconds < WORTH * now.makespan:
             changes.append(Change(text, seconds, seconds / now.makespan))
@@ -126,11 +126,11 @@ def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
 
 
 def _changes(
-    platform: Platform, workload: Workload, now: Prediction
+    platform: Platform, workload: Workload, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform, Workload]]:
     """Yield what could be other than it is: devices, links, the workload."""
     yield from ((text, changed, workload) for text, changed in _devices(platform, now))
-    yield from ((text, changed, workload) for text, changed in _levels(platform, now))
+    yield from ((text, changed, workload) for text, changed in _levels(platform, between, now))
     yield from ((text, changed, workload) for text, changed in _connections(platform, now))
     if now.communicate.any():
         half = replace(workload, bytes_per_value=workload.bytes_per_value / 2)
@@ -194,13 +194,25 @@ def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
     return replace(platform, devices=tuple(devices))
 
 
-def _levels(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
+def _levels(
+    platform: Platform, between: metrics.Quotient, now: Prediction
+) -> Iterator[tuple[str, Platform]]:
+    """Each level whose links messages pass, the busiest where there are many."""
+    if not platform.levels:
+        return
+
     def changed(i: int, **fields: object) -> Platform:
         levels: list[Level] = list(platform.levels)
         levels[i] = replace(levels[i], **fields)  # type: ignore[arg-type]
         return replace(platform, levels=tuple(levels))
 
-    for i, level in enumerate(platform.levels):
+    met = platform.shared_level(between.block, between.other)
+    own = np.bincount(met, between.sent + 1.0, len(platform.levels))
+    # A message passes the shared links of all levels below the one where its ends meet.
+    passed = np.where([level.shared for level in platform.levels], np.cumsum(own), own)
+    busy = np.argsort(-passed, kind="stable")[:MOST_LINKS]
+    for i in np.sort(busy[passed[busy] > 0]).tolist():
+        level = platform.levels[i]
         if level.link.beta > 0:
             text = f"twice the bandwidth of level {level.name}"
             yield text, changed(i, link=_wider(level.link))

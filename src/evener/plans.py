@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
-from evener.durations import duration
+from evener.durations import duration, times
 from evener.errors import InputError
 from evener.partitions import Contract, Partition
 from evener.partitions import Mapping as BlockMapping
@@ -246,14 +246,16 @@ class Plan:
         certificate, prediction = self.certificate, self.prediction
         k = self.platform.k
         kept = int(certificate.holds.sum())
-        blocks = f"All {k} blocks hold their contract" if k > 1 else "The block holds its contract"
+        blocks = (
+            f"All {k:,} blocks hold their contract" if k > 1 else "The block holds its contract"
+        )
         if kept < k:
-            blocks = f"Only {kept} of {k} blocks hold their contract"
+            blocks = f"Only {kept:,} of {k:,} blocks hold their contract"
         empty = int((certificate.vertices == 0).sum())
         if empty:
-            blocks += f", {empty} of them empty"
+            blocks += f", {empty:,} of them empty"
         return (
             f"{blocks}; predicted {duration(prediction.makespan)} per iteration, "
-            f"{prediction.makespan / prediction.bound:.2f}x the bound; "
+            f"{times(prediction.makespan / prediction.bound)}x the bound; "
             f"{self.platform.names[prediction.bottleneck]} is the bottleneck."
         )

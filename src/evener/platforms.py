@@ -147,12 +147,14 @@ class Platform:
         """(levels - 1, k): equal numbers where `at` agrees in the first 1, 2, ... parts."""
         parts = [parts_of(device.at) for device in self.devices]
         codes = np.empty((max(len(self.levels) - 1, 0), self.k), np.int64)
+        before = np.zeros(self.k, np.int64)
         for depth, row in enumerate(codes, start=1):
-            seen: dict[tuple[str, ...], int] = {}
+            seen: dict[tuple[int, str], int] = {}
             for i, place in enumerate(parts):
                 # A device that sits higher up shares nothing this deep with anyone.
-                key = tuple(place[:depth]) if len(place) >= depth else ("", str(i))
+                key = (int(before[i]), place[depth - 1]) if len(place) >= depth else (-1 - i, "")
                 row[i] = seen.setdefault(key, len(seen))
+            before = row
         return codes
 
     @cached_property

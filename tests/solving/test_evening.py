@@ -65,3 +65,21 @@ def test_as_even_as_the_exact_solver_makes_curves_and_room(seed):
     exact = solve_sizes(models_of(platform), 1500, "exact", high=room)
     assert found.seconds[0] == pytest.approx(exact.makespan, rel=0.01)
     assert (found.loads[0] <= room * (1 + 1e-12)).all()
+
+
+def test_work_that_is_nothing_beside_fixed_costs_is_divided_nevertheless():
+    slow = costs(*(Device(f"d{i}", 1e8, fixed_seconds=1e29) for i in range(2)))
+    for drop in (False, True):
+        found = Evening(slow, 800, 800).evened(
+            np.ones((1, 2), bool), growing([1e-6, 1e-6], 0.0), drop=drop
+        )
+        assert found.loads.sum() == pytest.approx(800)
+        assert found.seconds[0] == 1e29
+
+
+def test_memory_of_next_to_nothing_is_no_room():
+    two = costs(*(Device(f"d{i}", 1e8) for i in range(2)))
+    found = Evening(two, 800, 800, np.full(2, 1e-310)).evened(
+        np.ones((1, 2), bool), growing([1e-6, 1e-6], 0.0)
+    )
+    assert np.isinf(found.seconds[0])

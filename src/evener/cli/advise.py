@@ -121,13 +121,13 @@ def _cells(advice: Advice, choice: Choice, rows: list[Choice]) -> list[str]:
     cells = [
         _names(advice, choice),
         ("" if choice.planned else "~") + duration(choice.seconds),
-        f"{choice.speed_up:.2f}",
+        f"{choice.speed_up:.2f}" if finite(choice.speed_up) else NOTHING,  # no device holds all
         percent(choice.efficiency),
     ]
-    if any(c.cost is not None for c in rows):
-        cells.append(NOTHING if choice.cost is None else f"{choice.cost:.4g}")
-    if any(c.energy is not None for c in rows):
-        cells.append(NOTHING if choice.energy is None else f"{choice.energy:.4g}")
+    for key in ("cost", "energy"):
+        if any(getattr(c, key) is not None for c in rows):
+            value = finite(getattr(choice, key))
+            cells.append(NOTHING if value is None else f"{value:.4g}")
     return [*cells, ", ".join(_marks(advice, choice))]
 
 

@@ -95,7 +95,8 @@ class State:
     def violations(self) -> FloatArray:
         """(k,) how far each block is outside its contract, relative to its target; 1 if empty."""
         off = np.maximum(np.maximum(self.low - self.weight, self.weight - self.high), 0)
-        over = np.maximum(self.memory / self.caps - 1, 0)
+        with np.errstate(over="ignore"):
+            over = np.maximum(self.memory / self.caps - 1, 0)
         return np.asarray(off / self.scale + over + (self.size == 0), np.float64)
 
     def holds(self) -> bool:

@@ -116,7 +116,10 @@ def confirm(
         sizes.append(one.devices.size)
         ratios.append(_ratio(one, trial))
     if not trials:
-        raise failed or InfeasibleError("no set of devices holds the graph")
+        raise failed or InfeasibleError(
+            "no set of devices holds the graph",
+            hint="`evener fits` says how much memory is missing.",
+        )
     return Confirmed(tuple(trials), tuple(sizes), tuple(ratios), complete)
 
 

@@ -18,6 +18,7 @@ from evener.solving.computing import Computing
 TURNS = 8  # of halos from sizes, and sizes from halos
 SETTLED = 1e-3  # of a set's time: by how much exchanges may still change
 STEPS, PRECISION = 60, 1e-5  # of finding the time by which all is done
+NEXT_TO_NOTHING = 1e-30  # of the work
 CHUNK = 1 << 22  # entries (sets x devices) of one batch
 
 # (s, k) loads [units] and masks -> (s, k) seconds of exchange, part of the work at the border.
@@ -116,8 +117,11 @@ class Evening:
         if drop:  # less than half a vertex is none, unless all devices have so little
             some = (loads >= 0.5 * self.each) | (loads >= loads.max(axis=1, keepdims=True))
             loads = np.where(some, loads, 0.0)
+        # Where fixed costs dwarf computing, no time that a number holds has any work done by it.
+        loads = np.where(loads.any(axis=1, keepdims=True), loads, high)
         total = loads.sum(axis=1, keepdims=True)
-        return loads * (self.work / np.where(total > 0, total, 1.0))
+        some = total > NEXT_TO_NOTHING * self.work  # else there is no room for the work
+        return np.asarray(loads * np.where(some, self.work / np.where(some, total, 1.0), 1.0))
 
     def _by(
         self, done: Callable[[FloatArray], FloatArray], before: FloatArray, little: FloatArray
