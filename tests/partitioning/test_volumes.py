@@ -14,6 +14,7 @@ from evener import metrics
 from evener.graphs import Graph
 from evener.partitioning import volumes_kernels as kernels
 from evener.partitioning.fm import Limits, boundary_flags
+from evener.partitioning.ledger_kernels import CLOSED, Ledger
 from evener.partitioning.levels import Level
 from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.volumes import AIMS, open_ledger, refine_volumes
@@ -60,13 +61,13 @@ def volumes_of(graph: Graph, part: np.ndarray, k: int) -> np.ndarray:
     return metrics.comm_volumes(metrics.quotient(graph, Partition(part.copy(), k)))
 
 
-def assert_ledger_is_exact(graph: Graph, ledger: kernels.Ledger) -> None:
+def assert_ledger_is_exact(graph: Graph, ledger: Ledger) -> None:
     k = ledger.volumes.size
     between = metrics.quotient(graph, Partition(ledger.part.copy(), k))
     assert (ledger.volumes == metrics.comm_volumes(between)).all()
     assert (ledger.messages == metrics.neighbours(between)).all()
     assert (ledger.sent == between.matrix(between.sent).toarray()).all()
-    for v in np.flatnonzero(ledger.length != kernels.CLOSED):
+    for v in np.flatnonzero(ledger.length != CLOSED):
         first, size = int(ledger.xadj[v]), int(ledger.length[v])
         table = dict(
             zip(ledger.blocks[first : first + size], ledger.counts[first : first + size],
@@ -78,7 +79,7 @@ def assert_ledger_is_exact(graph: Graph, ledger: kernels.Ledger) -> None:
 
 def refine(
     graph: Graph, part: np.ndarray, k: int, limits: Limits, name: str, seed: int = 1
-) -> kernels.Ledger:
+) -> Ledger:
     level = level_of(graph)
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
     flag = boundary_flags(level, part, 1)

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.partitioning import connecting_kernels as trees
 from evener.partitioning import enforce_kernels as kernels
-from evener.partitioning import smoothing_kernels
+from evener.partitioning import routing_kernels, smoothing_kernels
 from evener.partitioning.peeling import Peeling
 from evener.partitioning.state import IntVector, State
 
@@ -118,7 +118,7 @@ def _round(state: State, front: _Front, connected: bool, violation: float) -> bo
     excess, deficit, room, spare = _needs(state)
     order = np.argsort(-state.violations(), kind="stable")
     flow, stuck = np.zeros(arcs.other.size), np.zeros(state.k, np.bool_)
-    kernels.route(
+    routing_kernels.route(
         arcs.starts, arcs.other, arcs.reverse, order, excess, deficit, room, spare,
         state.size > 0, flow, stuck,
     )  # fmt: skip
@@ -170,12 +170,12 @@ def _touching(state: State, front: _Front) -> _Arcs:
     k = state.k
     if k <= DENSE_BLOCKS:
         touches = np.zeros((k, k), np.bool_)
-        kernels.mark_pairs(xadj, adjncy, state.part, front.boundary, front.count, touches)
+        routing_kernels.mark_pairs(xadj, adjncy, state.part, front.boundary, front.count, touches)
         keys = np.flatnonzero(touches)
     else:
         arguments = (xadj, adjncy, state.part, front.boundary, front.count, k)
-        keys = np.empty(kernels.pair_keys(*arguments, np.empty(0, np.int64)), np.int64)
-        kernels.pair_keys(*arguments, keys)
+        keys = np.empty(routing_kernels.pair_keys(*arguments, np.empty(0, np.int64)), np.int64)
+        routing_kernels.pair_keys(*arguments, keys)
         keys = np.unique(keys)
     block, other = keys // k, keys % k
     starts = np.searchsorted(block, np.arange(k + 1))

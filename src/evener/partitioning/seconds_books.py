@@ -12,12 +12,12 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.costs import Costs
 from evener.partitioning.fm import Flags, boundary_flags
+from evener.partitioning.ledger_kernels import Ledger
 from evener.partitioning.levels import Level, Part
 from evener.partitioning.seconds_kernels import DEPTH, FRONTIER
 from evener.partitioning.seconds_moves_kernels import MOST_BLOCKS
 from evener.partitioning.seconds_prices_kernels import Bounds, Desk, Model, Totals
 from evener.partitioning.volumes import open_ledger
-from evener.partitioning.volumes_kernels import Ledger
 
 SLOW = 0.5  # of the longest seconds: blocks that take more tell what counts
 NEXT_TO_NOTHING = 1e-6  # of the mean load: what an empty block is said to hold

@@ -7,10 +7,9 @@ import numpy as np
 
 from evener.jit_kernels import inner, njit
 from evener.partitioning.fm_kernels import HUB
+from evener.partitioning.ledger_kernels import CLOSED, open_table
 from evener.partitioning.seconds_moves_kernels import consider
 from evener.partitioning.seconds_prices_kernels import powered_by, reprice
-from evener.partitioning.volumes_kernels import CLOSED
-from evener.partitioning.volumes_kernels import _open as open_table
 
 FRONTIER = 32  # vertices that a chain of moves chooses from
 DEPTH = 64  # moves of the longest chain

@@ -1,6 +1,6 @@
 """What a vertex's moves change in the seconds of blocks, exactly, and the moves themselves.
 
-The Ledger of volumes_kernels knows how many neighbours a vertex has in each block, so all moves of
+The Ledger of ledger_kernels knows how many neighbours a vertex has in each block, so all moves of
 a vertex are priced in one pass over its neighbours' few entries.
 """
 # mypy: ignore-errors
@@ -10,6 +10,7 @@ from __future__ import annotations
 import numpy as np
 
 from evener.jit_kernels import inner
+from evener.partitioning.ledger_kernels import CLOSED, move, open_table
 from evener.partitioning.seconds_prices_kernels import (
     between,
     compute_at,
@@ -17,8 +18,6 @@ from evener.partitioning.seconds_prices_kernels import (
     powered_by,
     seconds_of,
 )
-from evener.partitioning.volumes_kernels import CLOSED, move
-from evener.partitioning.volumes_kernels import _open as open_table
 
 MOST_BLOCKS = 32  # that a vertex may touch and still move: weighing it takes their square
 LOOKS = 30  # what weighing takes, in halves of what a neighbour adds; eight blocks it touches: 1

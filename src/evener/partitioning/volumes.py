@@ -1,6 +1,6 @@
 """Refinement for what blocks send: localized FM with exact communication volumes.
 
-A Ledger (volumes_kernels) keeps what every block sends, to how many others, exactly, move by
+A Ledger (ledger_kernels) keeps what every block sends, to how many others, exactly, move by
 move. What is minimised is the sum of volumes**power, so the price of a value depends on the block
 that sends it: with power 1 all cost the same and the total falls, with a high power only the
 largest volumes count.
@@ -16,8 +16,8 @@ from evener.arrays import FloatArray
 from evener.partitioning import volumes_kernels as kernels
 from evener.partitioning.fm import Flags, Limits
 from evener.partitioning.grouping import shuffle
+from evener.partitioning.ledger_kernels import CLOSED, Ledger, count_all
 from evener.partitioning.levels import Level, Part
-from evener.partitioning.volumes_kernels import CLOSED, Ledger
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def open_ledger(level: Level, part: Part, k: int, flag: Flags) -> Ledger:
         np.empty(entries, np.int32), np.full(level.n, CLOSED, np.int32), np.zeros(k, np.int64),
         np.empty(k, np.int32),
     )  # fmt: skip
-    kernels.count_all(ledger, flag)
+    count_all(ledger, flag)
     return ledger
 
 
