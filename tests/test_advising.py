@@ -27,6 +27,7 @@ def machine(speeds, alpha, *, nodes=2, fixed=0.0, **more):
     return Platform(devices, (Level("cluster", Link(alpha, 1e-9)), Level("node", Link(alpha / 4))))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("speeds", "alpha"),
     [([4e7, 1e7, 1e7, 1e7, 1e7], 3e-6), ([3e7, 2e7, 2e7, 1e6, 1e6], 1.5e-6), ([1e7] * 5, 2e-7)],
@@ -79,6 +80,7 @@ def test_a_slow_device_is_named():
     assert "times faster" in advice.verdict()
 
 
+@pytest.mark.slow
 def test_money_and_energy_are_of_a_thousand_iterations():
     platform = machine([1e7, 1e7], 0.0, nodes=1, cost_per_hour=3.6, watts=100.0)
     advice = advise(GRAPH, platform, FAST)
@@ -97,6 +99,7 @@ def test_whole_nodes_are_rows_of_their_own():
     assert {tuple(one.devices % 2) for one in advice.nodes[:1]} <= {(0, 0), (1, 1)}
 
 
+@pytest.mark.slow
 def test_memory_is_kept_and_too_little_is_refused():
     platform = machine([1e7, 1e7, 1e7], 1e-3, nodes=1, memory_units=800.0)
     advice = advise(GRAPH, platform, FAST)
@@ -127,6 +130,7 @@ def test_several_weights_are_refused():
         advise(graph, machine([1e7, 1e7], 1e-6), FAST)
 
 
+@pytest.mark.slow
 def test_the_same_question_has_the_same_answer():
     platform = machine([3e7, 1e7, 1e7, 2e6], 1e-6)
     one, other = (advise(GRAPH, platform, FAST) for _ in range(2))

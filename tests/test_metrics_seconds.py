@@ -90,6 +90,7 @@ def test_as_the_slow_twin(case, workload):
     assert found.makespan >= found.bound * (1 - 1e-9)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(on_platforms, workloads)
 def test_costs_say_the_same_to_kernels(case, workload):
@@ -128,6 +129,7 @@ def test_costs_say_the_same_to_kernels(case, workload):
 faster = st.floats(1, 8)
 
 
+@pytest.mark.slow
 @settings(max_examples=100, deadline=None)
 @given(on_platforms, workloads, faster, st.data())
 def test_better_links_never_slow_anything(case, workload, factor, data):
@@ -227,6 +229,7 @@ def test_many_messages_end_nearly_when_they_would_if_all_counted(monkeypatch):
     assert nearly.ends.tolist() == pytest.approx(exactly.ends.tolist(), rel=0.01)
 
 
+@pytest.mark.slow
 def test_a_thousand_devices():
     graph = grid(100, 100)
     k, part = 1000, np.arange(10_000) // 10

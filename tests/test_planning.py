@@ -16,6 +16,7 @@ from evener.generating.platforms import topo1
 from evener.planning import describe
 from evener.platforms import Device, Platform
 from tests.assertions import grid, path, random_graphs
+from tests.choosing import slow_but
 
 
 def bytes_of(plan, tmp_path):
@@ -23,7 +24,7 @@ def bytes_of(plan, tmp_path):
     return (tmp_path / "x.plan").read_bytes()
 
 
-@pytest.mark.parametrize("tool", ["auto", "metis", "hilbert"])
+@pytest.mark.parametrize("tool", slow_but(["auto", "metis", "hilbert"]))
 def test_same_inputs_same_bytes_whatever_the_threads(tool, tmp_path):
     graph, platform = grid(30, 30), topo1(8, 2, 4, units=1000)
     options = ev.PlanOptions(tool=tool, seed=5)

@@ -43,6 +43,7 @@ def files(tmp_path):
     return str(graph), str(machine)
 
 
+@pytest.mark.slow
 def test_rows_the_verdict_and_a_picture(files, tmp_path, capsys):
     graph, machine = files
     picture = tmp_path / "curve.svg"

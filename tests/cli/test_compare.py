@@ -42,6 +42,7 @@ def test_for_people(evener, grid_file, broken_tool):
     assert lines[-1].startswith("broken: broken returned blocks")
 
 
+@pytest.mark.slow
 def test_all_installed_tools_by_default(evener, grid_file):
     names = [name for name, tool in tools.TOOLS.items() if tool.available() is None]
     said = evener("compare", grid_file, "--k", 2, "--json")

@@ -14,6 +14,7 @@ from evener.filing.speeds import read_speeds
 from evener.generating.families import FAMILIES, GENERATORS
 from evener.generating.rmat import rmat
 from evener.generating.speed_curves import emulated_speeds
+from tests.choosing import slow_but
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_every_family_is_written_and_reads_back(family, suffix, generate):
 
 
 @pytest.mark.parametrize("family", [name for name, f in GENERATORS.items() if f.returns == "mesh"])
-@pytest.mark.parametrize("suffix", ["su2", "vtu"])
+@pytest.mark.parametrize("suffix", slow_but(["su2", "vtu"]))
 def test_meshes_are_written_as_meshes(family, suffix, generate):
     file = f"made.{suffix}"
     code, shown, said = generate(family, *GIVEN[family].split(), "-o", file)

@@ -59,9 +59,19 @@ READERS = [
     "info",
     "convert",
 ]
+# Those that start processes are run twice in test-fast, not four times; papers take seconds.
+COSTLY, COSTLIEST = ("advise", "compare", "doctor", "measure", "reproduce"), ("reproduce",)
 HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich", "jinja2")
 
 TIME = 60  # seconds by which anything here must have ended, on the slowest machine
+
+
+def fast_but(slow):
+    """All commands, those of `slow` marked so."""
+    return [
+        pytest.param(command, marks=[pytest.mark.slow] if command in slow else [])
+        for command in COMMANDS
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -98,7 +108,7 @@ def test_every_command_has_an_example():
     assert EXAMPLES.keys() == COMMANDS.keys()
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", fast_but(COSTLIEST))
 def test_succeeds_and_writes_no_escapes(evener, place, command):
     said = evener(*EXAMPLES[command].split())
     assert said.code == 0, said.err
@@ -116,7 +126,7 @@ def test_help(evener, command):
     assert "--quiet" in said.out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", fast_but(COSTLIEST))
 def test_json_is_one_object(evener, place, command):
     said = evener(*EXAMPLES[command].split(), "--json")
     assert said.code == 0, said.err
@@ -125,13 +135,13 @@ def test_json_is_one_object(evener, place, command):
     assert "Infinity" not in said.out
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", fast_but(COSTLY))
 def test_quiet(evener, place, command):
     said = evener(*EXAMPLES[command].split(), "--quiet")
     assert (said.code, said.out, said.err) == (0, "", "")
 
 
-@pytest.mark.parametrize("command", COMMANDS)
+@pytest.mark.parametrize("command", fast_but(COSTLY))
 def test_quiet_does_not_silence_json(evener, place, command):
     said = evener(*EXAMPLES[command].split(), "--quiet", "--json")
     assert isinstance(json.loads(said.out), dict)
@@ -288,6 +298,7 @@ def on_a_terminal(words, **environment):
     return process.wait(TIME), shown.decode()
 
 
+@pytest.mark.slow
 def test_no_color(place):
     words = ["sizes", "--machine", "m.toml", "--n", "100"]
     code, shown = on_a_terminal(words, NO_COLOR="1")
@@ -397,6 +408,7 @@ run_beside(command)
 """
 
 
+@pytest.mark.slow
 def test_interrupted_within_a_kernel(place):
     before = sorted(place.iterdir())
     with started(["-c", SPIN], place) as process:
@@ -436,6 +448,7 @@ def test_interrupted_within_a_foreign_call(place):
     assert list(scratch.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_any_encoding_of_the_terminal(place):
     done = run_evener("sizes", "--machine", "m.toml", "--n", 9, cwd=place, PYTHONIOENCODING="ascii")
     assert done.returncode == 0

@@ -32,6 +32,7 @@ def test_a_given_matrix_in_a_file_of_speeds(evener, grid_file, tmp_path):
     assert not file.with_name("speeds.toml.journal").exists()
 
 
+@pytest.mark.slow
 def test_json(evener, tmp_path):
     said = evener("measure", "axpy", "--range", "9:9", "-o", tmp_path / "s.toml", "--json", *QUICK)
     found = json.loads(said.out)
@@ -42,6 +43,7 @@ def test_json(evener, tmp_path):
     assert device["samples"][0]["flops"] == 18.0
 
 
+@pytest.mark.slow
 def test_surfaces_from_measuring_to_a_tiling(evener, tmp_path):
     file = tmp_path / "surfaces.toml"
     said = evener("measure", "gemm", "--range", "1:3", "--second", "1:2", "--points", "2",
@@ -161,7 +163,7 @@ def test_all_ranks_in_one_file(mpiexec, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (["fft"], "no kernel 'fft'"),
+        pytest.param(["fft"], "no kernel 'fft'", marks=pytest.mark.slow),
         (["spmv", "--range", "9:1"], "LOW:HIGH"),
         (["spmv", "--points", "0"], "--points"),
         (["spmv", "--device", "core0"], "no device"),
@@ -169,7 +171,7 @@ def test_all_ranks_in_one_file(mpiexec, tmp_path):
         (["spmv", "--repetitions", "1"], "repetitions"),
         (["spmv", "--memory", "-1"], "--memory"),
         (["axpy", "--graph", "x.graph"], "has no matrix"),
-        (["gemm", "--block", "0"], "width"),
+        pytest.param(["gemm", "--block", "0"], "width", marks=pytest.mark.slow),
     ],
 )
 def test_what_is_refused(evener, tmp_path, monkeypatch, words, message):

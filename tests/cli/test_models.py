@@ -11,6 +11,7 @@ from evener.filing.surfaces import write_surfaces
 from evener.generating.speed_curves import emulated_speeds
 from evener.models import SpeedSurface, fit_device
 from evener.samples import DeviceSpeeds, Sample
+from tests.choosing import slow_but
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def test_the_table_names_devices_and_where_they_disagree(evener, place):
     assert [line.split()[0] for line in said.out.splitlines()] == ["device", "P2", "P4"]
 
 
-@pytest.mark.parametrize("name", ["m.png", "m.svg"])
+@pytest.mark.parametrize("name", slow_but(["m.png", "m.svg"], 1))
 def test_pictures_are_written_and_the_same_each_time(evener, place, name):
     shown = []
     for _ in range(2):
@@ -85,6 +86,7 @@ def test_refuses(evener, place, words, code, match):
     assert (said.code, match in said.err) == (code, True), said.err
 
 
+@pytest.mark.slow
 def test_surfaces(evener, place):
     heights, widths = np.array([1.0, 4.0, 16.0]), np.array([2.0, 8.0])
     by_area = 10.0 * np.sqrt(np.outer(heights, widths))

@@ -80,6 +80,7 @@ def test_how_it_was_read_is_kept_without_folders(evener, grid_file, tmp_path):
     assert plan.graph["weight"] == 240
 
 
+@pytest.mark.slow
 def test_a_report_as_well(evener, grid_file, tmp_path):
     page = tmp_path / "x.html"
     said = evener("plan", grid_file, "--k", 2, "-o", tmp_path / "x.plan", "--report", page)

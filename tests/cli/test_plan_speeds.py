@@ -29,6 +29,7 @@ def place(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_seconds_are_those_of_the_models_at_the_real_loads(evener, place):
     said = evener("plan", "g.graph", "--machine", "m.toml", "--speeds", "s.toml", "-o", "g.plan",
                   "--report", "g.html", "--with", "rcb", "--json")  # fmt: skip
@@ -82,6 +83,7 @@ def test_another_method_of_sizing_is_kept_with_the_plan(evener, place):
     assert "no device has one" in said.err
 
 
+@pytest.mark.slow
 def test_a_list_of_speeds_has_no_such_section(evener, place):
     evener("plan", "g.graph", "--speeds", "1,2", "-o", "g.plan", "--report", "g.html", "--quiet")
     assert "Speed at these loads" not in (place / "g.html").read_text()

@@ -78,6 +78,7 @@ def test_a_rival_that_cannot_do_the_objective_lowers_the_cut(evener, grid_file, 
     assert "rcb: rcb lowers the cut: it cannot do max_volume" in said.out
 
 
+@pytest.mark.slow
 def test_the_report_has_both(evener, large_grid_file, tmp_path):
     page = tmp_path / "x.html"
     said = evener("plan", large_grid_file, "--k", 3, "--with", "evener", "--versus", "hilbert",

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from evener.errors import EvenerError
 from evener.filing import read_graph
+from tests.choosing import slow_but
 from tests.filing.graph_samples import COORDINATES, GRAPHS, WEIGHTS
 from tests.filing.mutations import mutated
 
@@ -66,7 +67,7 @@ def test_the_samples_are_good(put, name):
     assert read_graph(put(GRAPHS[name], name), **name_and_format.get(name, {})).m > 0
 
 
-@pytest.mark.parametrize("name", GRAPHS)
+@pytest.mark.parametrize("name", slow_but(GRAPHS, 0, 5, 10, 15, 20))
 @fuzz
 @given(st.data())
 def test_mutated_graphs(folder, name, data):
@@ -76,7 +77,7 @@ def test_mutated_graphs(folder, name, data):
     refused_or_sound(path, format=format_)
 
 
-@pytest.mark.parametrize("name", COORDINATES)
+@pytest.mark.parametrize("name", slow_but(COORDINATES, 0, 3))
 @fuzz
 @given(st.data())
 def test_mutated_coordinates(folder, name, data):

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from evener.errors import EvenerError
 from evener.filing import read
+from tests.choosing import slow_but
 from tests.filing import mesh_samples as samples
 
 TOKENS = [b"", b"-1", b"0", b"1", b"3", b"9", b"1.5", b"1e9", b"999999999", b"4294967296",
@@ -66,7 +67,7 @@ def assert_read_or_refused(path, by, **options):
     assert mesh.boundary_faces().offsets[0] == 0
 
 
-@pytest.mark.parametrize("name", samples.TEXTS)
+@pytest.mark.parametrize("name", slow_but(samples.TEXTS, 0, 3, 6))
 @settings(max_examples=60, deadline=None, derandomize=True)
 @given(changes=CHANGES, by=st.sampled_from(["cells", "points"]))
 def test_text(tmp_path_factory, name, changes, by):

@@ -38,6 +38,7 @@ def test_back_and_forth(tmp_path, square, to):
         read_part(path, 3)
 
 
+@pytest.mark.slow
 def test_large_parts_go_in_pieces(tmp_path):
     part = np.random.default_rng(7).integers(0, 96, 150_001)
     labels = np.array([f"v{i}" for i in range(part.size)])

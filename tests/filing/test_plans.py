@@ -119,6 +119,7 @@ def test_changed_bytes_are_refused_or_harmless(plan, plan_file, tmp_path_factory
     assert manifest(found) == manifest(plan)
 
 
+@pytest.mark.slow
 @settings(max_examples=150, deadline=None)
 @given(st.data())
 def test_changed_members_are_refused_or_fit_together(plan_file, tmp_path_factory, data):

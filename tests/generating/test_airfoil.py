@@ -8,6 +8,7 @@ import pytest
 from evener.errors import UsageError
 from evener.generating.airfoil import FAR, airfoil, surface_at
 from evener.generating.triangulating import signed_sizes
+from tests.choosing import slow_but
 
 SHAPES = [(0.02, 0.4, 0.12), (0.0, 0.4, 0.06), (0.09, 0.2, 0.24), (0.09, 0.8, 0.06)]
 
@@ -64,7 +65,7 @@ def test_a_symmetric_outline_by_hand():
 
 
 @pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("n", [4000, 15_000])
+@pytest.mark.parametrize("n", slow_but([4000, 15_000]))
 def test_cells_fill_what_lies_between_body_and_circle(n, shape):
     mesh = airfoil(n, 90017, *shape)
     areas = signed_sizes(mesh.points, cells_of(mesh))
@@ -83,6 +84,7 @@ def test_cells_fill_what_lies_between_body_and_circle(n, shape):
     assert mesh.dual_graph().components()[0] == 1
 
 
+@pytest.mark.slow
 def test_the_hole_is_the_airfoil(usual):
     body = next(loop for loop in loops(usual) if np.abs(loop).max() < 2)
     x = np.linspace(0, 1, 50_001)

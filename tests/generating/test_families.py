@@ -76,6 +76,7 @@ def test_benchmark_families_are_known_by_name(monkeypatch, digest):
         benchmark_family("delaunay19", 3)
 
 
+@pytest.mark.slow
 def test_a_benchmark_family_is_of_its_size_in_random_order():
     graph = benchmark_family("rgg3d18", 3)
     assert graph.n == 1 << 18

@@ -19,6 +19,7 @@ from evener.partitioning.geometric import hilbert_blocks
 from evener.partitions import Contract, Further, Partition
 from evener.platforms import Connection, Device, Level, Link, Platform
 from tests.assertions import grid, path, random_graphs
+from tests.choosing import slow_but
 
 LEVELS = (
     Level("net", Link(2e-6, 1e-10)),
@@ -164,7 +165,9 @@ def test_swaps_find_the_best_of_a_few_blocks_nearly_always(monkeypatch):
     assert max(excess) < 1.25
 
 
-@pytest.mark.parametrize("speeds", [[1e8] * 6, [8e8, 1e8, 1e8], [1e8, 1.01e8, 0.99e8, 1e9]])
+@pytest.mark.parametrize(
+    "speeds", slow_but([[1e8] * 6, [8e8, 1e8, 1e8], [1e8, 1.01e8, 0.99e8, 1e9]], 1)
+)
 @pytest.mark.parametrize("pruned", [True, False])
 def test_never_worse_and_every_contract_kept(mesh, speeds, pruned, monkeypatch):
     if pruned:

@@ -15,6 +15,7 @@ from evener.measuring.plans import GridPlan
 from evener.models import Constant, Piecewise, fit_model
 from evener.samples import Sample
 from evener.sizing import solve_sizes
+from tests.choosing import slow_but
 from tests.measuring.virtual import EmulatedBench
 
 NOISE = 0.01
@@ -53,7 +54,7 @@ def loss(models, records, total):
     return spent / solve_sizes(models, total).makespan - 1
 
 
-@pytest.mark.parametrize("name", CURVE_SETS)
+@pytest.mark.parametrize("name", slow_but(CURVE_SETS))
 def test_twenty_points_tell_the_sizes_as_well_as_a_grid_of_100(name):
     models, low, high = emulated(name)
     grid = by_grid(models, low, high, 100)
@@ -68,7 +69,7 @@ def test_twenty_points_tell_the_sizes_as_well_as_a_grid_of_100(name):
     assert (ours <= theirs + 4 * NOISE).all()
 
 
-@pytest.mark.parametrize("name", CURVE_SETS)
+@pytest.mark.parametrize("name", slow_but(CURVE_SETS))
 def test_and_the_whole_curve_nearly_so(name):
     models, low, high = emulated(name)
 

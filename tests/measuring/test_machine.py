@@ -59,6 +59,7 @@ def test_which_cores_speak(sockets, inner, outer, monkeypatch):
     assert (ends(socket_level.link), ends(machine_level.link)) == (inner, outer)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(len(cores()) < 2, reason="two ranks need two cores")
 def test_the_computers_of_all_ranks(monkeypatch):
     monkeypatch.setattr(machine, "POINT", Precision(0.5, seconds=0.3, least=0.0))

@@ -72,6 +72,7 @@ def test_two_ranks_one_file(tmp_path):
     assert [file.name for file in tmp_path.iterdir()] == ["s.toml"]
 
 
+@pytest.mark.slow
 def test_what_one_rank_cannot_all_hear(tmp_path):
     seen = []
 

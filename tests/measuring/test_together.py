@@ -95,6 +95,7 @@ def test_kernels_that_cannot_be_made(folder, monkeypatch):
         Worker("d", Task("axpy")).ensure()
 
 
+@pytest.mark.slow
 def test_processes_end_with_those_that_started_them(folder):
     worker = Worker("d", Task("kernels_of_test:busy"))
     worker.ensure()

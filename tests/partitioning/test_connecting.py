@@ -36,6 +36,7 @@ def broken_blocks(graph, part, k):
     return found
 
 
+@pytest.mark.slow
 @given(
     st.integers(4, 60), st.integers(2, 6), st.sampled_from(sorted(GRAPHS)), st.integers(0, 9),
     st.sampled_from([0.03, 0.3]),

@@ -9,6 +9,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitions import Further
 from tests.assertions import grid
+from tests.choosing import slow_but
 from tests.partitioning.several_by_hand import weighted
 
 needs_library = pytest.mark.skipif(
@@ -18,7 +19,7 @@ needs_library = pytest.mark.skipif(
 
 @needs_library
 @pytest.mark.parametrize("tool", ["metis", "metis-recursive"])
-@pytest.mark.parametrize("real", [False, True])
+@pytest.mark.parametrize("real", slow_but([False, True], 1))
 def test_every_weight_follows_its_targets(tool, real):
     graph = grid(40, 40)
     graph = graph.with_(vwgt=np.stack([np.ones(graph.n), 1 + np.arange(graph.n) % 3], axis=1))

@@ -143,6 +143,7 @@ def problems(draw):
     return points, weights, targets
 
 
+@pytest.mark.slow
 @settings(deadline=None, max_examples=150)
 @given(problems())
 def test_no_block_is_a_heaviest_vertex_off(problem):

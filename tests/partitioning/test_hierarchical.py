@@ -18,6 +18,7 @@ from evener.partitioning.requests import Request
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Partition
 from tests.assertions import grid, path, random_graphs
+from tests.choosing import slow_but
 
 NONE = np.empty((0, 3), np.int64)
 # Two nodes; one of two sockets of unlike size, one that has none; a device beside the nodes.
@@ -65,7 +66,7 @@ def mesh():
     [(balanced_tree(2, 3, 2), np.ones(12)), (UNEQUAL, SHARES), (NONE, np.array([1.0, 2, 4]))],
     ids=["balanced", "unequal", "none"],
 )
-@pytest.mark.parametrize("preset", ["fast", "default", "strong"])
+@pytest.mark.parametrize("preset", slow_but(["fast", "default", "strong"], 1))
 def test_contracts_hold(mesh, coordinates, tree, shares, preset):
     graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
     contract = contract_for(graph, shares)
@@ -75,6 +76,7 @@ def test_contracts_hold(mesh, coordinates, tree, shares, preset):
     assert contract.keeps(found, found, np.zeros(shares.size)).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_less_crosses_the_upper_levels_than_without_the_tree(mesh, coordinates):
     graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)

@@ -13,6 +13,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitions import Contract
 from tests.assertions import grid, path, random_graphs
+from tests.choosing import slow_but
 
 PRESETS = ("fast", "default", "strong")
 TOPO = np.r_[np.ones(20), np.full(3, 4.0), 16.0]  # a few larger devices
@@ -54,7 +55,7 @@ def mesh():
     return delaunay(12000, seed=99)
 
 
-@pytest.mark.parametrize("preset", PRESETS)
+@pytest.mark.parametrize("preset", slow_but(PRESETS, 1))
 @pytest.mark.parametrize("shares", [np.ones(2), np.ones(17), TOPO])
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_contracts_hold_on_meshes(mesh, preset, shares, coordinates):

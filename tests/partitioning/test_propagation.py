@@ -14,6 +14,7 @@ from evener.partitioning.multilevel import multilevel_blocks
 from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.skew import is_uneven
 from evener.partitions import Partition
+from tests.choosing import slow_but
 from tests.partitioning.boards_by_hand import board_of, cost
 from tests.partitioning.by_hand import GRAPHS, faults, real_contract, sparse, star, unit_contract
 
@@ -98,7 +99,7 @@ def test_small_graphs_hold_their_contract(name, objective):
         assert ((weight >= contract.low) & (weight <= contract.high)).all(), (n, weight)
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", slow_but(OBJECTIVES, 2))
 def test_random_graphs_hold_their_contract(objective):
     rng = np.random.default_rng(11)
     for _ in range(150):

@@ -14,6 +14,7 @@ from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
 from evener.partitions import Contract, Partition
 from tests.assertions import grid, path
+from tests.choosing import slow_but
 from tests.partitioning.by_hand import faults, real_contract, unit_contract
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
 
@@ -64,7 +65,7 @@ def test_never_worse_never_less_balanced(objective):
             assert found.holds, seed
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", slow_but(OBJECTIVES, 2))
 def test_without_a_contract_it_keeps_its_own(objective):
     for seed in range(100):
         graph = any_graph(seed, coords=seed % 2 == 0)
@@ -85,7 +86,7 @@ def meshes():
     return {"coordinates": mesh, "none": Graph(mesh.xadj, mesh.adjncy)}
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", slow_but(OBJECTIVES))
 @pytest.mark.parametrize("kind", ["coordinates", "none"])
 def test_metis_is_improved(objective, kind):
     graph, speeds = meshes()[kind], np.r_[np.ones(20), 4.0, 16.0]
@@ -99,7 +100,7 @@ def test_metis_is_improved(objective, kind):
     assert own.holds
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", slow_but(OBJECTIVES))
 def test_power_law_graphs_are_propagated(objective):
     graph = rmat(11, seed=99)
     contract = unit_contract(graph.n, [1] * 6 + [4], 0.03)

@@ -17,13 +17,14 @@ EXTERNAL = [name for name, tool in TOOLS.items() if tool.family == "external"]
 UNEQUAL = np.array([16.0, 16, 2, 2, 1, 1, 1])
 
 
-def tools(names):
-    return [
-        pytest.param(
-            name, marks=pytest.mark.skipif(bool(TOOLS[name].available()), reason="not installed")
-        )
-        for name in names
-    ]
+def tools(names, fast=("metis",)):
+    """Those named; of external ones, each call of which starts a process, few are `fast`."""
+    return [pytest.param(name, marks=_marks(name, name in fast)) for name in names]
+
+
+def _marks(name, fast):
+    missing = pytest.mark.skipif(bool(TOOLS[name].available()), reason="not installed")
+    return [missing] if fast or name not in EXTERNAL else [missing, pytest.mark.slow]
 
 
 def grid(rows, columns, **fields):
@@ -45,7 +46,7 @@ def cut(graph, part):
     return int((part[source] != part[graph.adjncy]).sum()) // 2
 
 
-@pytest.mark.parametrize("name", tools(TOOLS))
+@pytest.mark.parametrize("name", tools(TOOLS, fast=EXTERNAL))
 def test_unequal_targets(name):
     graph = grid(60, 50)
     result = partition_with(name, graph, Request(UNEQUAL))

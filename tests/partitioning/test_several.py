@@ -10,6 +10,7 @@ from evener.partitioning.requests import Request
 from evener.partitioning.several import several_blocks
 from evener.partitioning.several_loads import loads_of
 from tests.assertions import grid, path
+from tests.choosing import slow_but
 from tests.partitioning.random_inputs import any_graph
 from tests.partitioning.several_by_hand import contract_of, holds, weighted
 
@@ -27,7 +28,7 @@ def assert_is_partition(graph, part, k):
     assert 0 <= part.min() <= part.max() < k
 
 
-@pytest.mark.parametrize("c", [2, 3])
+@pytest.mark.parametrize("c", slow_but([2, 3]))
 @pytest.mark.parametrize("shares", [np.ones(2), np.ones(9), TOPO])
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_all_limits_hold(mesh, c, shares, coordinates):

@@ -12,6 +12,7 @@ from evener.partitioning.skew import is_uneven
 from evener.partitioning.tries import PATIENCE, best_blocks
 from evener.partitions import Partition
 from tests.assertions import grid
+from tests.choosing import slow_but
 from tests.partitioning.by_hand import GRAPHS, faults, unit_contract
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k
 
@@ -55,7 +56,7 @@ def test_the_seed_and_nothing_else_decides(seed):
     assert (best_blocks(graph, contract, seed=seed, threads=4) == once).all()
 
 
-@pytest.mark.parametrize("objective", OBJECTIVES)
+@pytest.mark.parametrize("objective", slow_but(OBJECTIVES, 2))
 @pytest.mark.parametrize("shape", GRAPHS)
 def test_hard_shapes_hold_their_contract(shape, objective):
     graph = GRAPHS[shape](40)

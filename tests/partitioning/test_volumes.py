@@ -244,6 +244,7 @@ def test_edge_weights_only_break_ties() -> None:
     assert (parts[0] == parts[1]).all()
 
 
+@pytest.mark.slow
 def test_objectives_of_the_partitioner_keep_the_contract() -> None:
     graph = grid(48)
     targets = np.array([200.0] * 4 + [100.0] * 12 + [304.0])

@@ -13,6 +13,7 @@ from evener.rebalancing.constant import ConstantBalancer
 from evener.running.comm import run_threads
 from evener.running.emulation import Drift, EmulatedMachine
 from evener.sizing import solve_sizes
+from tests.choosing import slow_but
 
 
 def even(n, k):
@@ -44,7 +45,7 @@ def test_by_hand():
 @pytest.mark.parametrize(
     ("name", "n"), [("cluster1", 11000), ("cluster2", 11000), ("hybrid", 300_000)]
 )
-@pytest.mark.parametrize("noise", [0.0, 0.03])
+@pytest.mark.parametrize("noise", slow_but([0.0, 0.03], 1))
 def test_memory_cliffs_are_found_and_kept_away_from(name, n, noise):
     models = [curve.model for curve in curve_set(name)]
     best = solve_sizes(models, n).makespan
@@ -68,7 +69,7 @@ def test_given_models_lead_there_at_once():
     assert len(balancer.moves) == 1
 
 
-@pytest.mark.parametrize("noise", [0.02, 0.05])
+@pytest.mark.parametrize("noise", slow_but([0.02, 0.05], 1))
 def test_noise_moves_no_data(noise):
     models = [curve.model for curve in curve_set("cluster2")]
     found = solve_sizes(models, 8000)

@@ -10,6 +10,7 @@ from evener.rebalancing.regret import ENOUGH, Price, Regret
 from evener.rebalancing.rules import MoveCost, balanced
 from evener.rebalancing.simulation import RULES, simulate
 from evener.rebalancing.watching import AHEAD, LAST, LONG, Watch
+from tests.choosing import slow_but
 
 
 def pricing_of(shares, cost):
@@ -112,7 +113,7 @@ def test_hindsight_is_the_best_of_all_sequences(seed):
     assert found == pytest.approx(slow_best(seconds, cost, (2, 6), 2))
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", slow_but(KINDS))
 def test_no_rule_beats_hindsight_by_much_and_ours_never_loses_its_head(kind):
     trace, cost = drift(kind, 99, k=6, n=600), MoveCost(10, 20)
     best = best_in_hindsight(trace, cost)

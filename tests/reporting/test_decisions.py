@@ -37,6 +37,7 @@ def test_moves_are_foretold_and_obtained(told):
     assert course.span[course.moves[0] - 1] > course.span[-1]
 
 
+@pytest.mark.slow
 def test_the_page_says_it_and_is_the_same_each_time(told, tmp_path):
     verdict = write_decisions(tmp_path / "a.html", read_decisions(told))
     write_decisions(tmp_path / "b.html", read_decisions(told))

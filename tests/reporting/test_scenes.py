@@ -131,6 +131,7 @@ def test_zones_without_a_common_edge_differ_where_they_lie_side_by_side():
             assert at(image, picture, x, 0.46) != at(image, picture, x, 0.54)
 
 
+@pytest.mark.slow
 def test_a_slice_enlarges_only_what_it_shows():
     """Tiny blocks far above the slice, in a body whose lower part alone is cut."""
     bar, stub = tetrahedra(20), tetrahedra(1)

@@ -9,6 +9,7 @@ from evener.cli import main
 from evener.generating.speed_curves import curve_set
 from evener.reproducing.fupermod import EXPERIMENTS
 from evener.reproducing.fupermod_balancing import converged_after, played, traditional
+from tests.choosing import slow_but
 
 
 def test_the_traditional_balancer_by_hand_never_ends_on_cluster_2():
@@ -28,7 +29,7 @@ def test_convergence_is_when_sizes_stay():
     assert converged_after(sizes[:1].repeat(9, axis=0), sizes[:1].repeat(9, axis=0)) == 1
 
 
-@pytest.mark.parametrize("name", EXPERIMENTS)
+@pytest.mark.parametrize("name", slow_but(EXPERIMENTS))
 def test_statements_hold(name):
     result = EXPERIMENTS[name](True)
     assert [finding.paper for finding in result.findings if not finding.holds] == []

@@ -94,6 +94,7 @@ def test_one_core_is_refused(monkeypatch, capsys):
 needs_two = pytest.mark.skipif(len(cores()) < 2, reason="one core: two devices need two")
 
 
+@pytest.mark.slow
 @needs_two
 def test_a_lost_process_is_said(monkeypatch):
     monkeypatch.setattr(here_pair, "RIVAL", ("triad", 1000))

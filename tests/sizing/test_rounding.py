@@ -112,6 +112,7 @@ def test_more_devices_than_units():
     assert sizes.low.tolist() == [0] * 5
 
 
+@pytest.mark.slow
 def test_a_million_devices():
     rng = np.random.default_rng(602214)
     speeds, caps = rng.random(10**6) + 0.01, rng.random(10**6) * 2000 + 1000

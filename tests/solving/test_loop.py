@@ -17,6 +17,7 @@ from evener.solving.judging import Task
 from evener.solving.slabs import Slabs, in_line
 from evener.workloads import WEIGHTS, WORKLOADS
 from tests.assertions import grid
+from tests.choosing import slow_but
 
 CLUSTER = tree([3, 4], fast=1, speed=16e8, slow_speed=1e8)
 SOON = ev.PlanOptions(objective="seconds", preset="fast", threads=1)
@@ -39,7 +40,7 @@ def test_seconds_are_the_default_where_links_are_known():
         replace(options, objective="seconds").settled(several, CLUSTER)
 
 
-@pytest.mark.parametrize("kernel", ["weights", "spmv"])
+@pytest.mark.parametrize("kernel", slow_but(["weights", "spmv"], 1))
 @pytest.mark.parametrize("overlap", [False, True])
 def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
     graph = delaunay(3000, seed=3)
@@ -55,7 +56,7 @@ def test_never_worse_than_the_rivals_and_certified(kernel, overlap):
     assert np.allclose(plan.certificate.contract.targets, plan.certificate.weights)
 
 
-@pytest.mark.parametrize("preset", ["fast", "default"])
+@pytest.mark.parametrize("preset", slow_but(["fast", "default"]))
 def test_times_may_fall_where_loads_grow(preset):
     """Speeds measured on a noisy machine: no order in them, and still never worse."""
     graph, rng = delaunay(2000, seed=5), np.random.default_rng(5)
@@ -143,7 +144,7 @@ def test_slabs_touch_two_others():
         assert np.abs(found.sizes - one.n / 12).max() <= 1
 
 
-@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("seed", slow_but(range(6), 0, 1))
 def test_what_is_certified_holds_counted_one_by_one(seed):
     """Loads, memory, shares of zero and steps, by plain loops over what the plan says."""
     draw = np.random.default_rng(seed)

@@ -10,6 +10,7 @@ from evener.solving.estimates import Estimator
 from evener.solving.searching import search
 from evener.solving.surfaces import Surface
 from evener.workloads import Workload
+from tests.choosing import slow_but
 
 PLANE = Surface(10_000, 4.0, 0.5, 6.0)
 
@@ -101,7 +102,7 @@ def test_every_size_is_looked_at_and_of_twins_one(k):
     assert len(found.all_unlike()) <= k * k // 2 + 1  # of two nodes, so many of each
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", slow_but(range(4), 1))
 def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     random = np.random.default_rng(seed)
     speeds = random.choice([1e6, 4e6, 3e7], 10)
@@ -115,6 +116,7 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     assert len(some.of_each_size()) == 10
 
 
+@pytest.mark.slow
 def test_a_device_a_thousand_times_faster_among_many():
     surface = Surface(1 << 15, 4.0, 0.5, 6.0)
     found = searched(machine(np.r_[np.full(499, 1e8), 1e11], 2e-6, nodes=25), surface)

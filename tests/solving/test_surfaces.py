@@ -11,6 +11,7 @@ from evener.partitioning.requests import Request
 from evener.partitions import Partition
 from evener.solving.surfaces import Surface, surface_law
 from tests.assertions import path
+from tests.choosing import slow_but
 
 
 def blocks_of(graph, targets):
@@ -22,7 +23,7 @@ def blocks_of(graph, targets):
 
 
 @pytest.mark.parametrize("make", [lambda: delaunay(8000, seed=5), lambda: grid_of([20, 20, 20])])
-@pytest.mark.parametrize("targets", [[1] * 2, [1] * 6, [1] * 24, [8, 8, *[1] * 12]])
+@pytest.mark.parametrize("targets", slow_but([[1] * 2, [1] * 6, [1] * 24, [8, 8, *[1] * 12]], 1))
 def test_halos_and_neighbours_are_near_those_of_real_blocks(make, targets):
     graph = make()
     surface = surface_law(graph)
@@ -31,6 +32,7 @@ def test_halos_and_neighbours_are_near_those_of_real_blocks(make, targets):
     assert surface.touching(vertices).mean() == pytest.approx(met.mean(), rel=0.4)
 
 
+@pytest.mark.slow
 def test_the_dimension_is_seen_with_coordinates_and_nearly_without():
     flat, deep = delaunay(8000, seed=5), grid_of([20, 20, 20])
     assert surface_law(flat).exponent == pytest.approx(1 / 2)

@@ -40,6 +40,7 @@ def test_several_processes_share_the_pieces(monkeypatch):
     assert max(fraction for _, fraction in told) < 1
 
 
+@pytest.mark.slow
 def test_a_process_that_ends_early_is_told_of(monkeypatch):
     monkeypatch.setattr(module, "REHEARSALS", {"no such piece": piece, "none either": piece})
     with pytest.raises(ToolError, match="ended before it was done"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -132,6 +133,12 @@ def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Sce
 
 def render(template: str, **values: Any) -> str:
     """Return a page made of a template, which has the words for numbers and these values."""
+    return _environment().get_template(template).render(**values)
+
+
+@cache
+def _environment() -> Environment:
+    """Return what templates are compiled in, once: that takes longer than to fill them."""
     environment = Environment(
         loader=PackageLoader("evener.reporting"),
         autoescape=True,
@@ -143,4 +150,4 @@ def render(template: str, **values: Any) -> str:
                  "signed_percent"):  # fmt: skip
         environment.globals[name] = getattr(numbers, name)
     environment.globals["name_width"] = bars.name_width
-    return environment.get_template(template).render(**values)
+    return environment
