@@ -27,13 +27,13 @@ from evener.platforms import Platform
 from evener.sizing.rounding import limits
 from evener.solving.efforts import EFFORTS, Effort
 from evener.solving.estimates import Estimator
-from evener.solving.judging import Part, Task
+from evener.solving.judging import Candidate, Part, Task
 from evener.solving.ordering import Ordered, ordered
 from evener.solving.placing import Places
 from evener.solving.record import METIS, PLAIN, Progress, Record, Solved
 from evener.solving.refining import Refining
 from evener.solving.rivals import Plain, least_mapped, mapped, metis_blocks, plain_blocks
-from evener.solving.rounds import SECTION, Rounds
+from evener.solving.rounds import SECTION, Rounds, as_known
 from evener.solving.searching import first_sets, sets_in_line
 from evener.solving.sketching import Sketch
 from evener.solving.slabs import Slabs
@@ -175,9 +175,18 @@ class Search:
         few = not effort.sets and task.platform.k <= task.graph.n
         sets = np.ones((1, task.platform.k), np.bool_) if few else sets_in_line(self.estimator)
         starts = starts_of(self.estimator, sets, slabs.exchanged(known), self.within)
+        if effort.sets:
+            starts.insert(1, self._of_all(known))
         for start in starts[: effort.slabs]:
-            self.rounds.run(f"{start.name}, slabs", start.loads, effort.slab_rounds, SECTION,
-                            lambda loads, _: slabs.blocks(loads))  # fmt: skip
+            if start.seconds <= self.within:
+                self.rounds.run(f"{start.name}, slabs", start.loads, effort.slab_rounds, SECTION,
+                                lambda loads, _: slabs.blocks(loads))  # fmt: skip
+
+    def _of_all(self, known: Candidate) -> Start:
+        """Where to begin with all devices, by what these slabs of theirs exchange."""
+        task, every = self.task, np.ones((1, self.task.platform.k), np.bool_)
+        found = self.estimator.evening.evened(every, as_known(known, task, SECTION))
+        return Start(found.loads[0], float(found.seconds[0]))
 
     def sketch(self) -> None:
         """Try many plans on a small copy of the graph, and the best ones on the graph itself."""
