@@ -62,5 +62,5 @@ class Refining:
 
 def _waited_for(one: Candidate) -> bool:
     """Whether a device is last because it waits for others, and would be sooner else."""
-    busy = one.prediction.seconds - one.prediction.delay
-    return float(busy.max()) <= one.seconds * (1 - WORTH_AGAIN)
+    alone = float(one.prediction.seconds.max())  # of whom nobody keeps waiting
+    return alone <= one.seconds * (1 - WORTH_AGAIN)
