@@ -109,6 +109,11 @@ def test_memory_is_kept_and_too_little_is_refused():
         advise(GRAPH, machine([1e7, 1e7], 1e-6, memory_units=700.0), FAST)
 
 
+def test_nothing_to_do_is_refused():
+    with pytest.raises(InfeasibleError, match="weigh nothing"):
+        advise(GRAPH.with_(vwgt=np.zeros(GRAPH.n)), machine([1e7, 1e7], 1e-6), FAST)
+
+
 def test_more_devices_than_vertices_cannot_all_be_used():
     advice = advise(grid(2, 2), machine([1e7] * 6, 1e-9), FAST)
     assert advice.everyone is None

@@ -195,3 +195,11 @@ def test_what_cannot_be_reckoned_is_refused():
     ):
         with pytest.raises(InputError, match=culprit):
             ev.plan(graph, linked(speeds, alpha=alpha), SOON)
+
+
+@pytest.mark.parametrize("low", [54, -12])
+def test_weights_of_any_size_are_divided(low):
+    """Heavy ones all, or from next to nothing up; warnings are errors here."""
+    weights = 2.0 ** np.linspace(low, 54, 60)
+    plan = ev.plan(grid(60, 1).with_(vwgt=weights), linked([1e8, 2e8, 1e8]), replace(SOON, seed=3))
+    assert plan.certificate.all_hold

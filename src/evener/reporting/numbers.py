@@ -22,6 +22,8 @@ def memory(n_bytes: float | None) -> str:
         return NOTHING
     if math.isinf(n_bytes):
         return "no cap"
+    if n_bytes >= 2.0**70:
+        return f"{n_bytes:.3g} B"
     for size, unit in _SIZES:
         if n_bytes >= size:
             return f"{_three_digits(n_bytes / size)} {unit}"

@@ -10,8 +10,9 @@ import numpy.typing as npt
 
 from evener import metrics
 from evener.arrays import BoolArray, FloatArray
-from evener.costs import Costs, costs_of
+from evener.costs import REACH, Costs, costs_of
 from evener.curved_platforms import models_of
+from evener.errors import InfeasibleError, InputError
 from evener.graphs import Graph
 from evener.models import SpeedModel
 from evener.partitioning.enforce import enforce
@@ -84,6 +85,18 @@ class Task:
     def of(cls, graph: Graph, platform: Platform, workload: Workload) -> Task:
         """Return the task in which nothing but memory binds."""
         return cls(graph, platform, workload, np.zeros(platform.k), np.full(platform.k, np.inf))
+
+    def checked(self) -> Task:
+        """Return the task, its load and costs being such that seconds can be reckoned.
+
+        Raises InfeasibleError for no load, InputError for loads, speeds and links beyond reckoning.
+        """
+        _ = self.costs  # refuses what no machine has, before anything is divided by it
+        if self.load <= 0:
+            raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
+        if self.load < 1 / REACH:
+            raise InputError(f"all vertices weigh {self.load:.3g} together: too little to reckon")
+        return self
 
     @cached_property
     def weighted(self) -> Graph:

@@ -14,6 +14,7 @@ from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.costs import Costs
 from evener.solving.evening import Exchanged
 
+NEXT_TO_NOTHING = 1e-12  # of a vertex: no slab is thinner
 BEYOND, MOST_BEYOND = 2.0, 3.0  # further slabs touched, over border / thickness, and at most
 
 
@@ -66,6 +67,7 @@ class Lined:
     def exchanged(self, section: float) -> Exchanged:
         """Return what slabs spend if one side of each sends `section` values."""
         border, values = section * self.each, 2.0 * section
+        thin = NEXT_TO_NOTHING * self.each
 
         def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
             own = loads[:, self.line]
@@ -73,13 +75,13 @@ class Lined:
             seconds, sides = np.zeros_like(own), np.zeros_like(own)
             for other in (_before(used), _after(used)):
                 some, at = used & (other >= 0), np.maximum(other, 0)
-                thick = np.maximum(np.take_along_axis(own, at, axis=1), 1e-300)
+                thick = np.maximum(np.take_along_axis(own, at, axis=1), thin)
                 touched = 1.0 + np.minimum(BEYOND * border / thick, MOST_BEYOND)
                 row = np.arange(own.shape[1])
                 cost = touched * self.alpha[row, at] + values * self.beta[row, at]
                 seconds += np.where(some, cost, 0.0)
                 sides += some
-            part = np.where(used, np.minimum(sides * border / np.maximum(own, 1e-300), 1.0), 0.0)
+            part = np.where(used, np.minimum(sides * border / np.maximum(own, thin), 1.0), 0.0)
             result = np.zeros_like(own), np.zeros_like(own)
             result[0][:, self.line], result[1][:, self.line] = seconds, part
             return result

@@ -17,8 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.costs import REACH
-from evener.errors import EvenerError, InfeasibleError, InputError, NotFoundError
+from evener.errors import EvenerError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
@@ -99,12 +98,7 @@ class Search:
         """Weigh the graph, bring its vertices into order, and begin."""
         counted = options.workload.weighted(graph)
         kept = ordered(graph, options.threads)
-        task = Task.of(kept.graph, platform, options.workload)
-        _ = task.costs  # refuses what no machine has, before anything is divided by it
-        if task.load <= 0:
-            raise InfeasibleError("all vertices weigh nothing: there is no load to divide")
-        if task.load < 1 / REACH:
-            raise InputError(f"all vertices weigh {task.load:.3g} together: too little to reckon")
+        task = Task.of(kept.graph, platform, options.workload).checked()
         record = Record(task, options.connected, progress)
         return cls(counted, kept, task, options, EFFORTS[options.preset], record)
 

@@ -64,7 +64,7 @@ class Trials:
     @cached_property
     def task(self) -> Task:
         """The graph, its work, and what it costs on the platform."""
-        return Task.of(self.graph, self.platform, self.workload)
+        return Task.of(self.graph, self.platform, self.workload).checked()
 
     @cached_property
     def estimator(self) -> Estimator:
