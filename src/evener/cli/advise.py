@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.judging import add_workload_options, finite, workload_of
 from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.planning import add_effort_options
 from evener.cli.reading import add_reading_options, read_workload
 from evener.errors import UsageError
 
@@ -24,14 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg")
     add_machine_options(parser)
-    parser.add_argument(
-        "--preset",
-        choices=("fast", "default", "strong"),
-        default="default",
-        help="how many sets are planned, and how carefully",
-    )
-    parser.add_argument("--seed", type=int, default=7, help="same seed, same advice (default 7)")
-    parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
+    add_effort_options(parser, "advice", "how many sets are planned, and how carefully")
     add_workload_options(parser)
     add_reading_options(parser)
 

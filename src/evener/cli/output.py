@@ -42,7 +42,7 @@ class Output:
         if self.is_json:
             print(json.dumps(value, default=_plain, allow_nan=False))  # noqa: T201
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]], title: str = "") -> None:
+    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
         """Print a table; numbers to the right. Nothing with --json or --quiet."""
         if self.is_json or self.is_quiet:
             return
@@ -59,7 +59,7 @@ class Output:
             markup=False,
             emoji=False,
         )
-        table = Table(title=title or None, title_justify="left", box=None, pad_edge=False)
+        table = Table(box=None, pad_edge=False)
         for i, column in enumerate(columns):
             numeric = all(not isinstance(row[i], str) for row in rows) or i > 0
             table.add_column(column, justify="right" if numeric else "left", no_wrap=True)

@@ -29,12 +29,6 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     seconds: whether that objective may be chosen, and is where links are known.
     """
     parser.add_argument(
-        "--preset",
-        choices=("fast", "default", "strong"),
-        default="default",
-        help="effort (default default)",
-    )
-    parser.add_argument(
         "--objective",
         choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
         default="auto" if seconds else "cut",
@@ -43,8 +37,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         if seconds
         else "what the partitioner lowers (default cut)",
     )
-    parser.add_argument("--seed", type=int, default=7, help="same seed, same plan (default 7)")
-    parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
+    add_effort_options(parser, "plan")
     parser.add_argument(
         "--method",
         choices=("auto", "constant", "gpa", "npa", "exact"),
@@ -66,6 +59,20 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         help="seconds a tool may take (default 600)",
     )
     add_judging_options(parser)
+
+
+def add_effort_options(
+    parser: argparse.ArgumentParser, result: str, preset: str = "effort"
+) -> None:
+    """Add --preset, --seed and --threads; result: what the same seed makes again."""
+    parser.add_argument(
+        "--preset",
+        choices=("fast", "default", "strong"),
+        default="default",
+        help=f"{preset} (default default)",
+    )
+    parser.add_argument("--seed", type=int, default=7, help=f"same seed, same {result} (default 7)")
+    parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
 
 
 def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:

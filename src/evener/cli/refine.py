@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evener.cli.judging import add_judging_options, evaluation_to_dict, workload_of
 from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.planning import add_effort_options
 from evener.cli.reading import add_reading_options, read_workload
 
 if TYPE_CHECKING:
@@ -32,14 +33,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--to", choices=PLAIN, default="metis", help="format (default metis)")
     add_machine_options(parser)
     parser.add_argument(
-        "--preset", choices=("fast", "default", "strong"), default="default", help="effort"
-    )
-    parser.add_argument(
         "--objective", choices=("cut", "total_volume", "max_volume"), default="cut",
         help="what is lowered (default cut)",
     )  # fmt: skip
-    parser.add_argument("--seed", type=int, default=7, help="same seed, same blocks (default 7)")
-    parser.add_argument("--threads", type=int, default=2, help="threads (default 2)")
+    add_effort_options(parser, "blocks")
     add_judging_options(parser)
     add_reading_options(parser)
 

@@ -50,7 +50,7 @@ def recursive_bisection(
         share = float(total[half - 1] / total[-1]) if total[-1] > 0 else 0.5
         side = _bisect(piece, share, slack, number)
         for s, own in ((0, blocks[:half]), (1, blocks[half:])):
-            sub, inside = _side(piece, side, s)
+            sub, inside = side_of(piece, side, s)
             waiting.append((sub, members[inside], own, 2 * number + s + 1))
     return part
 
@@ -82,7 +82,7 @@ def cut_of(level: Level, part: Part) -> float:
     return float(between.sum() if level.adjwgt.size == 0 else level.adjwgt[between].sum()) / 2
 
 
-def _side(level: Level, side: Part, s: int) -> tuple[Level, npt.NDArray[np.int32]]:
+def side_of(level: Level, side: Part, s: int) -> tuple[Level, npt.NDArray[np.int32]]:
     """Return one side as a graph of its own, and its vertices' numbers in the whole."""
     count = int((side == s).sum())
     xadj, members = np.empty(count + 1, np.uint32), np.empty(count, np.int32)

@@ -7,7 +7,7 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.partitioning import bisection_kernels
 from evener.partitioning import several_balance as balancing
-from evener.partitioning.bisection import cut_of
+from evener.partitioning.bisection import cut_of, side_of
 from evener.partitioning.fm import EVEN_PRICE, Effort, boundary_flags
 from evener.partitioning.hierarchies import LEAST_SHRINKAGE
 from evener.partitioning.levels import Level, Part, Shrunk, projected
@@ -118,13 +118,5 @@ def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> P
 
 def _side(loaded: Loaded, side: Part, s: int) -> Loaded:
     """Return one side as a graph of its own."""
-    level = loaded.level
-    count = int((side == s).sum())
-    xadj, members = np.empty(count + 1, np.uint32), np.empty(count, np.int32)
-    adjncy, adjwgt = np.empty_like(level.adjncy), np.empty_like(level.adjwgt)
-    used = bisection_kernels.take_out(
-        level.xadj, level.adjncy, level.adjwgt, side, s, np.empty(level.n, np.uint32), xadj,
-        adjncy, adjwgt, members,
-    )  # fmt: skip
-    weight = adjwgt[:used] if level.adjwgt.size else level.adjwgt
-    return Loaded(Level(xadj, adjncy[:used], weight, level.vwgt[members]), loaded.loads[members])
+    level, members = side_of(loaded.level, side, s)
+    return Loaded(level, loaded.loads[members])

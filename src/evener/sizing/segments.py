@@ -14,7 +14,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
 from evener.sizing.problems import Problem
-from evener.sizing.stacking import follows, stacked
+from evener.sizing.stacking import follows, last_begun, stacked
 
 NEWTON_STEPS = 6  # from the middle of a cubic piece; halving does the rest
 
@@ -129,13 +129,8 @@ class Segments:
             return np.asarray(load / speed + self._fixed[segment])
 
     def _segment_of(self, device: IntArray, load: IntArray) -> IntArray:
-        """The segment each load of each device lies in: binary search, all at once."""
-        low, high = self._start[device], self._start[device + 1] - 1
-        while (low < high).any():
-            middle = (low + high + 1) // 2
-            right = self.first[middle] <= load
-            low, high = np.where(right, middle, low), np.where(right, high, middle - 1)
-        return low
+        """The segment each load of each device lies in."""
+        return last_begun(self.first, self._start, device, load)
 
     def _run(self, segment: IntArray, seconds: float) -> tuple[IntArray, IntArray]:
         """First and last load of each segment that is done by then; one of its ends must be."""

@@ -57,13 +57,8 @@ class Pieces:
         return np.asarray(c if self.is_linear else (3 * a * u + 2 * b) * u + c)
 
     def of(self, device: IntArray, load: FloatArray) -> IntArray:
-        """The piece in which each device's load lies: binary search, all at once."""
-        low, high = self.start[device], self.start[device + 1] - 1
-        while (low < high).any():
-            middle = (low + high + 1) // 2
-            right = self.left[middle] <= load
-            low, high = np.where(right, middle, low), np.where(right, high, middle - 1)
-        return low
+        """The piece in which each device's load lies."""
+        return last_begun(self.left, self.start, device, load)
 
     def split(self) -> Pieces:
         """The same curves, cut where time turns: within a piece it only rises or only falls."""
@@ -161,3 +156,19 @@ def _pieces(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray]:
 
 
 _ZERO = np.zeros(1)
+
+
+def last_begun(
+    begin: FloatArray | IntArray, start: IntArray, device: IntArray, load: FloatArray | IntArray
+) -> IntArray:
+    """Index of the last that begins at `load` or below, by binary searches all at once.
+
+    begin: ascending within [start[d], start[d + 1]) for each device d; device, load: as many. The
+    device's first where all begin above.
+    """
+    low, high = start[device], start[device + 1] - 1
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        right = begin[middle] <= load
+        low, high = np.where(right, middle, low), np.where(right, high, middle - 1)
+    return low
