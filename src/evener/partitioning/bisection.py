@@ -50,6 +50,9 @@ def recursive_bisection(
         share = float(total[half - 1] / total[-1]) if total[-1] > 0 else 0.5
         side = _bisect(piece, share, slack, number)
         for s, own in ((0, blocks[:half]), (1, blocks[half:])):
+            if own.size == 1:
+                part[members[side == s]] = own[0]
+                continue
             sub, inside = side_of(piece, side, s)
             waiting.append((sub, members[inside], own, 2 * number + s + 1))
     return part

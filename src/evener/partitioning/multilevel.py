@@ -18,7 +18,7 @@ from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels
 from evener.partitioning.bisection import DEALS, cut_of, recursive_bisection
-from evener.partitioning.diffusion import AGAIN, THOROUGH, Spread
+from evener.partitioning.diffusion import THOROUGH, Spread
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.fm import boundary_flags
 from evener.partitioning.hierarchies import Hierarchy, shrink_freely, shrink_inside
@@ -85,8 +85,8 @@ def multilevel_blocks(
         part = v_cycle(level, None, contract, chosen, seed, threads, points=points, begun=begun)
     else:
         start, _ = along_curve(
-            points, np.empty(0) if graph.is_unit else level.vwgt, contract.targets, BALANCE,
-            threads,
+            points, np.empty(0) if graph.is_unit else level.vwgt, contract.targets,
+            chosen.balance, threads,
         )  # fmt: skip
         begun.append(start)
         part = v_cycle(level, start, contract, chosen, seed, threads, chosen.rounding, doubted=True)
@@ -188,7 +188,7 @@ def _from_given(
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
     if rounding is None:
         return [refine(placed(level, part, task, depth, again=None), task, depth)]
-    again = AGAIN if rounding == THOROUGH else None
+    again = task.preset.again if rounding == THOROUGH else None
     blocks = refine(rounded(level, part, task, depth, rounding, again), task, depth)
     if doubted and cut_of(level, blocks.part) < MISPLACED * cut_of(level, part):
         return [blocks, *starting_blocks(level, None, task, depth)]

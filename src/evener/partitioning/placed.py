@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.graphs import Graph
 from evener.partitioning import fm_kernels as kernels
-from evener.partitioning.diffusion import AGAIN, Spread, diffused_blocks
+from evener.partitioning.diffusion import Spread, diffused_blocks
 from evener.partitioning.flowing import flow_until_kept
 from evener.partitioning.fm import (
     EVEN_PRICE,
@@ -67,7 +67,7 @@ def placed(level: Level, part: Part, task: Task, depth: int, *, again: Spread | 
 
 
 def rounded(
-    level: Level, part: Part, task: Task, depth: int, spread: Spread, again: Spread | None = AGAIN
+    level: Level, part: Part, task: Task, depth: int, spread: Spread, again: Spread | None
 ) -> Placed:
     """Return blocks rounded by diffusion, now and `again` on finer graphs; depth as below."""
     part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from evener.partitioning.diffusion import THOROUGH, Spread
+from evener.partitioning.diffusion import AGAIN, BRIEFLY, THOROUGH, Spread
 from evener.partitioning.fm import Effort
 
 
@@ -32,7 +32,8 @@ class Preset:
     that the coarsest graph keeps for each block, where blocks are given; shrink_by: mean weight of
     clusters, a level, in mean vertices. cycles: times that the graph is shrunk and refined again.
     slack: how far searches may stray from the contract, in targets. rounding: by diffusion, of the
-    blocks that k-means made. rivals: starts that are followed to finer graphs.
+    blocks that k-means made; again: of all others, on finer graphs. balance: what k-means of a
+    large graph leaves a block off its target. rivals: starts that are followed to finer graphs.
     """
 
     effort: Effort = field(default_factory=lambda: Effort(rounds=5, finest_rounds=2, patience=1))
@@ -43,6 +44,8 @@ class Preset:
     cycles: int = 1
     slack: float = 0.003
     rounding: Spread = WELL
+    again: Spread = AGAIN
+    balance: float = 0.01
     rivals: int = 2
 
 
@@ -52,6 +55,8 @@ PRESETS = {
         Cutting(reach=1.75),
         Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
         rounding=ROUGHLY,
+        again=BRIEFLY,
+        balance=0.03,
         rivals=1,
     ),
     "default": Preset(),

@@ -68,7 +68,7 @@ CHAINS = (
 )  # fmt: skip
 QUICK = Round(6, 0.93, depth=10), Round(6, 0.8)
 EFFORTS = {
-    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 5.0),
+    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 3.0),
     "default": Effort(DESCENT + CHAINS, 18.0),
     "strong": Effort(DESCENT + 3 * CHAINS, 54.0),
 }
@@ -128,10 +128,7 @@ def refine_by(
         seconds = books.seconds()
         if _sooner(seconds, least):
             best, least = books.part.copy(), seconds
-    if best is part:
-        return part, least
-    exact = Books.opened(level, best, bounds, prices, threads).seconds()
-    return (best, exact)
+    return best, least
 
 
 def _sooner(seconds: FloatArray, least: FloatArray) -> bool:
@@ -191,7 +188,8 @@ def _bounds(
     """Return limits a hair wider than given, so that sums of real weights in any order agree."""
     free = low is None and high is None
     weight = work if free else np.require(graph.weights(), np.float64, ["C", "W"])
-    n_bytes = np.zeros(graph.n) if caps is None else graph.vertex_bytes()
+    capped = caps is not None and bool(np.isfinite(caps).any())
+    n_bytes = graph.vertex_bytes() if capped else np.zeros(graph.n)
     hair = RELATIVE_SLACK / 2
     least, most, room = (
         np.full(k, bound) if given is None else _limits(given, k) * (1 + sign * hair)

@@ -56,7 +56,8 @@ def starting_blocks(
     ]
     best = worth_following(bisected)[0]
     # Rounding helps meshes, and spoils graphs on which load spreads everywhere at once.
-    found += [best, refine(rounded(level, best.part, task, depth, THOROUGH), task, depth)]
+    again = task.preset.again
+    found += [best, refine(rounded(level, best.part, task, depth, THOROUGH, again), task, depth)]
     if points is not None and not trusting:
         found.append(_by_kmeans(level, points, task, depth))
     return worth_following(found)
@@ -74,7 +75,8 @@ def worth_following(rivals: list[Placed]) -> list[Placed]:
 def _by_kmeans(level: Level, points: npt.NDArray[np.float32], task: Task, depth: int) -> Placed:
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
-    return refine(rounded(level, blocks, task, depth, THOROUGH), task, depth)
+    again = task.preset.again
+    return refine(rounded(level, blocks, task, depth, THOROUGH, again), task, depth)
 
 
 def _by_distance(

@@ -132,11 +132,17 @@ class Evening:
         for step in range(STEPS):
             if (late - early <= PRECISION * late).all():
                 break
-            # Loads are nearly lines, but may jump: halve every second step.
             with np.errstate(divide="ignore", invalid="ignore"):
-                share = np.clip((self.work - little) / (much - little), 0.01, 0.99)
-            share = np.where(np.isfinite(share) & (step % 2 == 0), share, 0.5)
+                share = (self.work - little) / (much - little)
+            # Loads are nearly lines: from where one leads, a little beyond, to both sides of the
+            # time in two steps. They may jump: halve every third step.
+            turn = step % 3
+            share = np.clip(share, *((0.0, 1.0), (0.0, 1.0), (0.5, 0.5))[turn])
+            share = np.where(np.isfinite(share), share, 0.5)
             middle = early + share * (late - early)
+            aside = 0.04 * PRECISION * middle
+            if turn < 2:
+                middle += aside if turn == 0 else np.where(share < 0.5, aside, -aside)
             sums = done(middle).sum(axis=1)
             enough = sums >= self.work
             late, much = np.where(enough, middle, late), np.where(enough, sums, much)

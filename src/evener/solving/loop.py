@@ -31,7 +31,7 @@ from evener.solving.ordering import Ordered, ordered
 from evener.solving.placing import Places
 from evener.solving.record import METIS, PLAIN, Progress, Record, Solved
 from evener.solving.refining import Refining
-from evener.solving.rivals import Plain, least_mapped, mapped, metis_blocks, plain_blocks
+from evener.solving.rivals import Plain, mapped, may_be_mapped_below, metis_blocks, plain_blocks
 from evener.solving.rounds import SECTION, Rounds, as_known
 from evener.solving.searching import first_sets, sets_in_line
 from evener.solving.sketching import Sketch
@@ -230,7 +230,8 @@ class Search:
         several = sorted(
             (one for one in self.record.found if one.used.sum() > 1), key=lambda one: one.seconds
         )
-        for first in several[:1]:
+        most = self.effort.near * self.record.fastest.seconds
+        for first in [one for one in several[:1] if one.seconds <= most]:
             least, near = self.refining.run(first).seconds, RIVALLING * first.seconds
             others = [one for one in several if (one.used != first.used).any()]
             if others and self.effort.again and others[0].seconds <= near:
@@ -242,7 +243,7 @@ class Search:
         known = next((one for one in self.record.found if one.name == PLAIN), None)
         if plain is None or known is None or not linked:
             return
-        if least_mapped(self.task, known, plain.contract) < self.record.fastest.seconds:
+        if may_be_mapped_below(self.record.fastest.seconds, self.task, known, plain.contract):
             part = mapped(self.task.weighted, plain, self.options)
             self.record.add("plain plan, mapped", part, self.speeds)
 

@@ -5,7 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import maximum_bipartite_matching
 
+from evener import metrics
+from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.graphs import Graph
 from evener.mapping.blocks import map_blocks
@@ -66,15 +70,23 @@ def mapped(graph: Graph, plain: Plain, options: PlanOptions) -> Part:
     return np.asarray(mapping.applied(plain.partition).part)
 
 
-def least_mapped(task: Task, one: Candidate, contract: Contract) -> float:
-    """Seconds that no mapping of these blocks falls below, each going where its contract lets it.
+def may_be_mapped_below(seconds: float, task: Task, one: Candidate, contract: Contract) -> bool:
+    """Whether a mapping of these blocks may be done sooner than that [s], by a lower bound.
 
-    Every message is taken to be as cheap as the cheapest of its device.
+    Each block on a device of its own, where that device's contract lets it, must be done sooner.
     """
-    k = task.platform.k
-    if k == 1:
-        return one.seconds
-    costs, loads = task.costs, one.loads
+    sooner = least_on(task, one, contract) < seconds
+    if not sooner.any(axis=1).all():
+        return False
+    return bool((maximum_bipartite_matching(csr_array(sooner), "column") >= 0).all())
+
+
+def least_on(task: Task, one: Candidate, contract: Contract) -> FloatArray:
+    """(k, k) seconds that each block takes at least on each device, infinity where it may not go.
+
+    Its messages cost what the cheapest links of that device do, the largest one by the cheapest.
+    """
+    k, costs, loads = task.platform.k, task.costs, one.loads
     slack = RELATIVE_SLACK * np.maximum(contract.targets, 1e-300)
     fits = (loads[:, None] >= contract.low - slack) & (loads[:, None] <= contract.high + slack)
     np.fill_diagonal(fits, True)
@@ -82,11 +94,15 @@ def least_mapped(task: Task, one: Candidate, contract: Contract) -> float:
     for model in {id(model): model for model in task.models}.values():
         own = np.array([other is model for other in task.models])
         seconds[:, own] = (loads / np.asarray(model.speed(loads)))[:, None]
-    if not costs.overlap:
-        apart = ~np.eye(k, dtype=bool)
-        alpha = np.min(costs.alpha, axis=1, where=apart, initial=np.inf)
-        beta = np.min(costs.beta, axis=1, where=apart, initial=np.inf)
-        sent = one.between.sent + one.between.received
-        values = np.bincount(one.between.block, weights=sent, minlength=k)
-        seconds += np.diff(one.between.starts)[:, None] * alpha + values[:, None] * beta
-    return float(np.min(seconds + costs.fixed, axis=1, where=fits, initial=np.inf).max())
+    between, many = one.between, metrics.neighbours(one.between)
+    if not costs.overlap and many.any():
+        # Rows of links without that of a device with itself, the cheapest first.
+        alpha, beta = (
+            np.sort(cost[~np.eye(k, dtype=bool)].reshape(k, k - 1), axis=1)[:, : many.max()]
+            for cost in (costs.alpha, costs.beta)
+        )
+        values = np.zeros((k, many.max()))
+        values[np.arange(values.shape[1]) < many[:, None]] = between.sent + between.received
+        fixed = np.cumsum(np.pad(alpha, ((0, 0), (1, 0))), axis=1)
+        seconds += fixed[:, many].T + -np.sort(-values, axis=1) @ beta.T
+    return np.where(fits, seconds + costs.fixed, np.inf)
