@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels as kernels
-from evener.partitioning.bisection import DEALS, _bisect, _side, cut_of, recursive_bisection
+from evener.partitioning.bisection import DEALS, _bisect, cut_of, recursive_bisection, side_of
 from tests.assertions import grid, path, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of
 
@@ -101,7 +101,7 @@ def test_a_side_is_the_graph_among_its_vertices(graph, seed):
         graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
     level = level_of(graph)
     side = np.random.default_rng(seed).integers(0, 2, graph.n).astype(np.int32)
-    sub, members = _side(level, side, 1)
+    sub, members = side_of(level, side, 1)
     assert members.tolist() == np.flatnonzero(side == 1).tolist()
     assert (sub.vwgt == level.vwgt[members]).all()
     back = {(int(members[v]), int(members[u])): w for (v, u), w in edges_of(sub).items()}
