@@ -1,5 +1,6 @@
 """What the tests of commands share."""
 
+import functools
 from typing import NamedTuple
 
 import numpy as np
@@ -8,6 +9,8 @@ import pytest
 from evener.cli import main
 from evener.cli.compiling import WORDS
 from evener.filing.writing_graphs import write_graph
+from evener.reproducing.fupermod import reproduce
+from evener.writing import write_text
 from tests.assertions import grid
 
 
@@ -48,3 +51,34 @@ def small_machine(tmp_path):
     tables = [f'[[device]]\nname = "d{i}"\nspeed = {i + 1}.0\nmemory_units = 50\n' for i in (0, 1)]
     file.write_text("\n".join(tables))
     return file
+
+
+@pytest.fixture(scope="session")
+def small_files(tmp_path_factory):
+    """A graph, a plan of it, a machine and speeds of devices with odd names."""
+    folder = tmp_path_factory.mktemp("made")
+    graph = grid(8, 9)
+    write_graph(folder / "g.graph", graph)
+    write_text(folder / "m.toml", '[[device]]\nname = "a[/b] :smile:"\nspeed = 2\n'
+               '[[device]]\nname = "[bold]"\nspeed = 1\n')  # fmt: skip
+    write_text(folder / "v.toml", '[[device]]\nname = "[bold]"\nsamples = [[9, 1], [19, 3]]\n')
+    assert main(["plan", str(folder / "g.graph"), "--k", "3", "-o", str(folder / "g.plan"),
+                 "--quiet"]) == 0  # fmt: skip
+    return folder
+
+
+@functools.cache
+def _reproduced():
+    return reproduce(True, lambda *_: None)
+
+
+@pytest.fixture
+def place(small_files, tmp_path, monkeypatch):
+    """A folder with a graph, a machine with odd names and a plan; the current one."""
+    for file in small_files.iterdir():
+        (tmp_path / file.name).write_bytes(file.read_bytes())
+    monkeypatch.chdir(tmp_path)
+    # Seconds each time, all the same.
+    monkeypatch.setattr("evener.warming.warm.REHEARSALS", {})
+    monkeypatch.setattr("evener.reproducing.fupermod.reproduce", lambda *_: _reproduced())
+    return tmp_path

@@ -1,27 +1,15 @@
 """Manners that all commands share: streams, exit codes, interrupts, pipes, names."""
 
 import ast
-import functools
 import json
 import os
-import pty
-import signal
 import subprocess
 import sys
-import time
-from contextlib import contextmanager
 from importlib.metadata import version
-from pathlib import Path
 
-import psutil
 import pytest
 
-from evener.cli import COMMANDS, main
-from evener.cli.output import Output
-from evener.filing.writing_graphs import write_graph
-from evener.reproducing.fupermod import reproduce
-from evener.writing import write_text
-from tests.assertions import grid, run_evener
+from evener.cli import COMMANDS
 
 # Words with which each command succeeds in a folder made by `place`.
 EXAMPLES = {
@@ -63,8 +51,6 @@ READERS = [
 COSTLY, COSTLIEST = ("advise", "compare", "doctor", "measure", "reproduce"), ("reproduce",)
 HEAVY = ("numpy", "scipy", "numba", "matplotlib", "meshio", "rich", "jinja2")
 
-TIME = 60  # seconds by which anything here must have ended, on the slowest machine
-
 
 def fast_but(slow):
     """All commands, those of `slow` marked so."""
@@ -72,36 +58,6 @@ def fast_but(slow):
         pytest.param(command, marks=[pytest.mark.slow] if command in slow else [])
         for command in COMMANDS
     ]
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("made")
-    graph = grid(8, 9)
-    write_graph(folder / "g.graph", graph)
-    write_text(folder / "m.toml", '[[device]]\nname = "a[/b] :smile:"\nspeed = 2\n'
-               '[[device]]\nname = "[bold]"\nspeed = 1\n')  # fmt: skip
-    write_text(folder / "v.toml", '[[device]]\nname = "[bold]"\nsamples = [[9, 1], [19, 3]]\n')
-    assert main(["plan", str(folder / "g.graph"), "--k", "3", "-o", str(folder / "g.plan"),
-                 "--quiet"]) == 0  # fmt: skip
-    return folder
-
-
-@functools.cache
-def reproduced():
-    return reproduce(True, lambda *_: None)
-
-
-@pytest.fixture
-def place(made, tmp_path, monkeypatch):
-    """A folder with a graph, a machine with odd names and a plan; the current one."""
-    for file in made.iterdir():
-        (tmp_path / file.name).write_bytes(file.read_bytes())
-    monkeypatch.chdir(tmp_path)
-    # Seconds each time, all the same.
-    monkeypatch.setattr("evener.warming.warm.REHEARSALS", {})
-    monkeypatch.setattr("evener.reproducing.fupermod.reproduce", lambda *_: reproduced())
-    return tmp_path
 
 
 def test_every_command_has_an_example():
@@ -260,199 +216,3 @@ def test_help_imports_nothing_heavy():
     for *said, found in told:
         allowed = {"numpy", "scipy"} if said[0] in COMMANDS else set()
         assert set(ast.literal_eval(found)) <= allowed, said
-
-
-@pytest.mark.slow
-def test_output_nobody_reads_ends_quietly(place):
-    for words in (["--help"], ["info", "g.graph"], ["machine", "topo1", "--k", "20000"]):
-        with subprocess.Popen(
-            [sys.executable, "-m", "evener", *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE
-        ) as process:
-            process.stdout.close()
-            said = process.stderr.read().splitlines()
-            assert all(line.startswith(b"note: ") for line in said), said
-            assert process.wait(TIME) == 0
-
-
-def on_a_terminal(words, **environment):
-    """Run evener with stdout and stderr on a terminal; returns exit code and what it showed."""
-    ours, theirs = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, "-m", "evener", *words],
-        stdin=subprocess.DEVNULL,
-        stdout=theirs,
-        stderr=theirs,
-        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"} | environment,
-    )
-    os.close(theirs)
-    shown = b""
-    while True:
-        try:
-            chunk = os.read(ours, 4096)
-        except OSError:  # the terminal is gone with its last user
-            break
-        if not chunk:
-            break
-        shown += chunk
-    os.close(ours)
-    return process.wait(TIME), shown.decode()
-
-
-@pytest.mark.slow
-def test_no_color(place):
-    words = ["sizes", "--machine", "m.toml", "--n", "100"]
-    code, shown = on_a_terminal(words, NO_COLOR="1")
-    assert code == 0
-    assert "\x1b" not in shown
-    assert "[bold]" in shown
-    code, shown = on_a_terminal(words, NO_COLOR="")
-    assert "\x1b[" in shown
-
-
-def test_odd_device_names_are_shown_as_they_are(evener, place):
-    said = evener("sizes", "--machine", "m.toml", "--n", 90)
-    assert "a[/b] :smile:" in said.out
-    assert "[bold]" in said.out
-
-
-def test_tables_are_not_cut_where_no_terminal_is(evener, place):
-    name = "n" * 300
-    (place / "m.toml").write_text(f'[[device]]\nname = "{name}"\nspeed = 1\n')
-    assert name in evener("sizes", "--machine", "m.toml", "--n", 90).out
-
-
-class Terminal:
-    """A stream that says it is a terminal and keeps what is written."""
-
-    encoding = "utf-8"
-
-    def __init__(self):
-        self.text = ""
-
-    def isatty(self):
-        return True
-
-    def write(self, text):
-        self.text += text
-        return len(text)
-
-    def flush(self):
-        """Nothing is held back."""
-
-
-@pytest.mark.parametrize("seconds", [0.0, 0.3])
-def test_a_bar_shows_from_a_second_on(monkeypatch, seconds):
-    monkeypatch.setattr("evener.cli.output.SHOWN_AFTER", 0.1)
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    monkeypatch.setenv("TERM", "xterm")
-    with Output().progress("Reading [/x].graph") as progress:
-        progress("long step", 0.25)
-        time.sleep(seconds)
-    assert ("long step" in terminal.text) == (seconds > 0)
-    assert ("Reading [/x].graph" in terminal.text) == (seconds > 0)
-
-
-@pytest.mark.parametrize("output", [Output(quiet=True), Output(json=True)])
-def test_no_bar_where_none_is_wanted(monkeypatch, output):
-    monkeypatch.setattr("evener.cli.output.SHOWN_AFTER", 0.01)
-    terminal = Terminal()
-    monkeypatch.setattr(sys, "stderr", terminal)
-    with output.progress("Reading") as progress:
-        progress("step", 0.5)
-        time.sleep(0.1)
-    assert terminal.text == ""
-
-
-@contextmanager
-def started(words, place, **environment):
-    """A process that is gone afterwards, whatever the test says of it."""
-    with subprocess.Popen(
-        [sys.executable, *words],
-        cwd=place,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=os.environ | environment,
-    ) as process:
-        try:
-            yield process
-        finally:
-            process.kill()
-
-
-SPIN = """
-import sys
-from numba import njit
-from evener.cli.running import run_beside
-from evener.writing import atomic_write
-
-@njit(nogil=True)
-def spin(n):
-    x = 1
-    while n:
-        x = (x * 31) % 1009
-        if x == 5000:
-            return x
-    return x
-
-def command():
-    spin(0)
-    with atomic_write("half.plan") as file:
-        file.write(b"half")
-        file.flush()
-        print("ready", flush=True)
-        spin(1)
-
-run_beside(command)
-"""
-
-
-@pytest.mark.slow
-def test_interrupted_within_a_kernel(place):
-    before = sorted(place.iterdir())
-    with started(["-c", SPIN], place) as process:
-        assert process.stdout.readline() == "ready\n"
-        process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=TIME)
-    assert process.returncode == 130
-    assert err.strip() == "evener: interrupted"
-    assert out == ""
-    assert sorted(place.iterdir()) == before
-
-
-@pytest.mark.slow
-def test_interrupted_within_a_foreign_call(place):
-    before = {file.name for file in place.iterdir()}
-    scratch = place / "scratch"
-    scratch.mkdir()
-    write_graph(place / "big.npz", grid(500, 500).with_(coords=None))
-    words = "plan big.npz --k 200 --with metis-recursive --preset strong -o x.plan --report x.html"
-    # Its own scratch folder, so that nobody else's files are taken for its.
-    with started(["-m", "evener", *words.split()], place, TMPDIR=str(scratch)) as process:
-        children = []
-        while process.poll() is None and not children:
-            children = psutil.Process(process.pid).children(recursive=True)
-            time.sleep(0.01)
-        shared = [file for child in children for file in child.cmdline() if "evener-" in file]
-        assert shared
-        process.send_signal(signal.SIGINT)
-        _, err = process.communicate(timeout=TIME)
-    assert process.returncode == 130, err
-    assert err.strip().endswith("evener: interrupted")
-    assert "Traceback" not in err
-    _, alive = psutil.wait_procs(children, timeout=TIME)
-    assert alive == []
-    assert not any(Path(folder).exists() for folder in shared)
-    assert {file.name for file in place.iterdir()} == {*before, "big.npz", "scratch"}
-    assert list(scratch.iterdir()) == []
-
-
-@pytest.mark.slow
-def test_any_encoding_of_the_terminal(place):
-    done = run_evener("sizes", "--machine", "m.toml", "--n", 9, cwd=place, PYTHONIOENCODING="ascii")
-    assert done.returncode == 0
-    (place / "é.toml").write_text('[[device]]\nname = "日本"\nspeed = 1\n', encoding="utf-8")
-    done = run_evener("sizes", "--machine", "é.toml", "--n", 9, cwd=place, PYTHONIOENCODING="ascii")
-    assert done.returncode == 0, done.stderr
-    assert "\\u65e5\\u672c" in done.stdout
