@@ -5,9 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evener.advice_rows import SAME
 from evener.advising import advise
 from evener.errors import InfeasibleError, UsageError
 from evener.generating.delaunay import delaunay
+from evener.planning import plan
 from evener.planning_options import PlanOptions
 from evener.platforms import Device, Level, Link, Platform
 from evener.solving.searching import search
@@ -44,6 +46,7 @@ def test_no_set_of_devices_has_a_better_plan(speeds, alpha):
     assert (bounds <= plans).all()
     # Plans of twins differ by the partitions they happen to get.
     assert advice.best.seconds <= 1.02 * min(plans)
+    assert advice.best.seconds <= SAME * plan(GRAPH, platform, FAST).prediction.makespan
     assert advice.best.seconds <= advice.everyone.seconds
     assert advice.best.planned
     assert advice.everyone.planned
