@@ -40,7 +40,8 @@ from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
 RIVALLING, STILL_RIVALLING = 1.06, 1.02  # times the best, before and after it is refined
-DEVICES, OF_SKETCHES = 256, 2  # of all sketches together; sketches that are made whole
+DEVICES, VERTICES, FEWEST = 512, 1 << 14, 4  # devices, and the graph's vertices for each sketch
+OF_SKETCHES, NEAR = 2, 1.02  # that are made whole, of those within so many times the best
 
 
 def solve_seconds(
@@ -190,8 +191,9 @@ class Search:
             return
         sketch = Sketch(task, self.estimator.evening, self.options.threads)
         sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in self.block_starts())]
-        runs = max(most // 2, min(most, DEVICES // k))
-        for one in sketch.best(sets, runs, self.options.seed)[:OF_SKETCHES]:
+        runs = max(min(most, DEVICES // k, n // VERTICES), FEWEST)
+        found = sketch.best(sets, runs, self.options.seed)
+        for one in [one for one in found if one.seconds <= NEAR * found[0].seconds][:OF_SKETCHES]:
             part = sketch.finished(one, self.options.seed)
             self.record.add(f"{one.used.sum()} devices, sketched", part, task.loads(part))
 

@@ -34,6 +34,7 @@ STUCK = 0.97  # of the vertices are left: clusters grow no further
 GAUGES = 8  # blocks that tell how many values a vertex of the sketch sends
 SMOOTHED = 0.85  # of what blocks of clusters send is left once single vertices were moved
 EPSILON = 0.03  # of blocks to begin with
+WORTH, PATIENCE = 0.005, 3  # what a try again must win, of how many one after the other
 FIRST, NO_RIMS = 3, np.empty((0, 2), np.int64)  # sets that are tried before all without rims
 EFFORT = Effort(EFFORTS["default"].rounds, 60.0)  # moves of clusters cost next to nothing
 
@@ -114,15 +115,17 @@ class Sketch:
         starts = [(aim, self._rims(aim)) for aim in loads]
         starts[FIRST:FIRST] = [(aim, NO_RIMS) for aim, rims in starts[:1] if rims.size]
         found: list[Sketched] = []
+        new, tired = min(len(starts), max(runs // 2, 1)), 0
         for run in range(runs if starts else 0):
-            found.sort(key=lambda one: one.seconds)
-            if run < min(len(starts), max(runs // 2, 1)):
-                aim, rims = starts[run]
-            else:
-                again = found[run % min(2, len(found))]
-                aim, rims = again.aim, again.rims
-            found.append(self.tried(aim, rims, seed + run))
-        return sorted(found, key=lambda one: one.seconds)
+            again = None if run < new else found[run % min(2, len(found))]
+            aim, rims = (again.aim, again.rims) if again else starts[run]
+            one = self.tried(aim, rims, seed + run)
+            better = run == 0 or one.seconds < found[0].seconds * (1 - WORTH)
+            tired = 0 if better or again is None else tired + 1
+            found = sorted([*found, one], key=lambda one: one.seconds)
+            if tired == PATIENCE:
+                break
+        return found
 
     def _rims(self, aim: FloatArray) -> IntArray:
         return rims_of(self.task.costs.alpha, aim > 0)
