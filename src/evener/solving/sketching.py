@@ -119,10 +119,10 @@ class Sketch:
         for run in range(runs if starts else 0):
             again = None if run < new else found[run % min(2, len(found))]
             aim, rims = (again.aim, again.rims) if again else starts[run]
-            one = self.tried(aim, rims, seed + run)
-            better = run == 0 or one.seconds < found[0].seconds * (1 - WORTH)
+            made = self.tried(aim, rims, seed + run)
+            better = run == 0 or made.seconds < found[0].seconds * (1 - WORTH)
             tired = 0 if better or again is None else tired + 1
-            found = sorted([*found, one], key=lambda one: one.seconds)
+            found = sorted([*found, made], key=lambda one: one.seconds)
             if tired == PATIENCE:
                 break
         return found
