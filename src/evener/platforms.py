@@ -19,7 +19,7 @@ __all__ = ["MAX_DEVICES", "Connection", "Device", "Level", "Link", "Platform"]
 
 # So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
 MAX_DEVICES = 2_000_000
-MOST_TABLED = 256  # devices of which all routes are kept
+MOST_TABLED = 1024  # devices of which all routes are kept
 
 
 @dataclass(frozen=True)

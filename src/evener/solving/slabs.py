@@ -22,6 +22,8 @@ from evener.solving.judging import Candidate, Part, Task
 from evener.solving.lining import Lined, line_of
 from evener.solving.surfaces import surface_power
 
+SAMPLE = 1 << 14  # points that tell the longest axis
+
 
 @dataclass(frozen=True, eq=False)
 class Slabs:
@@ -85,10 +87,8 @@ def in_line(graph: Graph, power: float) -> IntArray:
 
 def _first_along(points: FloatArray, count: int) -> IntArray:
     """Return about so many of the points (n, d), the first ones along their longest axis."""
-    shifted = points - points[0]
-    n = len(points)
-    middle = np.ones(n) @ shifted / n
-    _, axes = np.linalg.eigh(shifted.T @ shifted / n - np.outer(middle, middle))
-    along = shifted @ axes[:, -1]
+    sample = points[:: max(1, len(points) // SAMPLE)] - points[0]
+    _, axes = np.linalg.eigh(np.atleast_2d(np.cov(sample.T, bias=True)))
+    along = points @ axes[:, -1]
     first = np.flatnonzero(along <= np.partition(along, count - 1)[count - 1])
     return np.asarray(first[np.argsort(along[first], kind="stable")])
