@@ -24,7 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import partitioners
-from records import markdown, parser, read, words, write
+from records import answer, markdown, parser, words
 
 from evener import filing, metrics
 from evener.errors import EvenerError
@@ -42,10 +42,7 @@ ACTIVE = (0.5, 0.25)  # of the regions of a phase
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        write(args.output, measured(args))
-    print(table(read(args.output)))
+    answer(arguments(), measured, table)
 
 
 def arguments():

@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import markdown, parser, read, words, write
+from records import answer, markdown, parser, words
 
 from evener import metrics
 from evener.errors import EvenerError
@@ -71,10 +71,7 @@ EXTRA = {
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        write(args.output, measured(args))
-    print(table(read(args.output)))
+    answer(arguments(), measured, table)
 
 
 def arguments():

@@ -13,7 +13,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import partitioners as bench
-from records import markdown, parser, read, words, write
+from records import answer, markdown, parser, words
 
 RESULTS = Path(__file__).parent / "results" / "patience.jsonl"
 OURS, TIMES, MOST_RUNS = "evener:strong", 10, 40
@@ -21,10 +21,7 @@ RIVALS = ("metis:strong", "metis-recursive", "scotch:strong", "kaminpar:strong",
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        write(args.output, measured(args))
-    print(table(read(args.output)))
+    answer(arguments(), measured, table)
 
 
 def arguments():

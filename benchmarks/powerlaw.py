@@ -15,7 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import markdown, parser, read, words, write
+from records import answer, markdown, parser, words
 
 from evener import filing, metrics
 from evener.generating.barabasi_albert import barabasi_albert
@@ -46,10 +46,7 @@ TINY_CPU = 1e-3  # seconds; less is not measured
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        write(args.output, measured(args))
-    print(table(read(args.output)))
+    answer(arguments(), measured, table)
 
 
 def arguments():

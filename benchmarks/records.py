@@ -3,10 +3,7 @@
 A script writes one line a measurement as soon as it is made, and knows the table of its lines:
 
     def main():
-        args = parser(__doc__, RESULTS).parse_args()
-        if not args.table:
-            write(args.output, measured(args))
-        print(table(read(args.output)))
+        answer(parser(__doc__, RESULTS).parse_args(), measured, table)
 """
 
 import argparse
@@ -25,6 +22,13 @@ def bare_parser(doc, results):
     made = argparse.ArgumentParser(description=doc.splitlines()[0])
     made.add_argument("-o", "--output", type=type(results), default=results, help="result file")
     return made
+
+
+def answer(args, measured, table):
+    """Write the lines that measured(args) yields, unless only the table is wanted; print it."""
+    if not args.table:
+        write(args.output, measured(args))
+    print(table(read(args.output)))
 
 
 def words(text):

@@ -15,6 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
+from records import read, write
 from simulated_cases import SHAPES, cases
 
 HERE = Path(__file__).parent
@@ -65,9 +66,8 @@ def main():
     parser.add_argument("--table", action="store_true")
     args = parser.parse_args()
     if not args.table:
-        lines = measured(SHAPES, range(FIRST, FIRST + args.seeds))
-        RESULTS.write_text("".join(json.dumps(line) + "\n" for line in lines))
-    print(table([json.loads(line) for line in RESULTS.read_text().splitlines()]))
+        write(RESULTS, measured(SHAPES, range(FIRST, FIRST + args.seeds)))
+    print(table(read(RESULTS)))
 
 
 def table(lines):

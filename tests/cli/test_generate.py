@@ -130,7 +130,7 @@ def test_json_says_what_was_asked(generate):
         ("rmat --scale 5 -o a.su2", 2, "a.su2 would be a mesh file, but this family is a graph"),
         ("rmat --scale 5 -o a.foo", 2, "Use one of .npz, .mtx, .grf, .graph, .csv."),
         ("airfoil -o a.foo", 2, ".csv, .su2, .vtu."),
-        ("airfoil -o no/a.su2", 3, "no/a.su2: has no folder to be in"),
+        ("airfoil -o no/a.su2", 3, "no/a.su2: cannot be written: there is no folder no"),
         ("airfoil -o .", 3, ".: is a folder; a file name is needed"),
     ],
 )

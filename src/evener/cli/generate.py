@@ -8,7 +8,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.errors import InputError, UsageError
+from evener.errors import UsageError
+from evener.writing import refuse_unwritable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -115,9 +116,7 @@ def _checked_output(path: Path, family: Family) -> bool:
     from evener.filing.sources import PACKINGS
     from evener.filing.writing_meshes import MESH_WRITERS
 
-    if path.is_dir() or not path.parent.is_dir():
-        reason = "is a folder; a file name is needed" if path.is_dir() else "has no folder to be in"
-        raise InputError(reason, file=path)
+    refuse_unwritable(path)
     if family.returns == "speeds":
         if path.suffix.lower() != ".toml":
             raise UsageError(f"a speeds file ends in .toml, unlike {path.name}")
