@@ -20,6 +20,7 @@ from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
 from evener.rebalancing.spreads import spread
 from evener.rebalancing.states import Line, State, plain
 
+BEYOND = 1e30  # seconds that no iteration takes: as good as none told
 LEARNT = 0.5  # of a measured move's excess over what its bytes take: the newest counts so much
 
 
@@ -190,16 +191,16 @@ def decision_line(
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:
-    """Return (k,) times [s], NaN where a device has told none: None, NaN, infinity.
+    """Return (k,) times [s], NaN where a device has told none: None, NaN, infinity, 1e30 and more.
 
     Raises InputError for another number of them, negative ones, and what is no number.
     """
     try:
         given = np.array([np.nan if x is None else float(x) for x in times])
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"times must be numbers [s], or None: {error}") from error
     if given.shape != (k,):
         raise InputError(f"{given.size} times for {k} devices")
     if (given < 0).any():
         raise InputError(f"the time of device {int(np.argmax(given < 0))} is negative")
-    return np.where(np.isfinite(given), given, np.nan)
+    return np.where(given < BEYOND, given, np.nan)

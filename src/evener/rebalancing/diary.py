@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from evener.errors import InputError
+from evener.rebalancing.diary_checks import is_amount, is_decision, is_head
 from evener.rebalancing.states import Line, State, state_of
 
 VERSION = 1
@@ -55,13 +56,14 @@ class Diary:
 class Decisions(NamedTuple):
     """A file of decisions: its head, the state it began with, and all lines after the head.
 
-    cut: whether a last line was cut off, which is left out.
+    cut: whether a last line was cut off, which is left out. path: of the file.
     """
 
     head: Line
     state: State
     lines: list[Line]
     cut: bool = False
+    path: str = ""
 
     @property
     def names(self) -> list[str]:
@@ -97,65 +99,21 @@ def read_decisions(path: str | Path) -> Decisions:
             hint="Rebalancer(..., log=FILE) writes one.",
         )
     head, lines = rows[0], rows[1:]
-    try:
-        state = state_of(head["state"])
-        float(head["rebuild"]), float(head["noise_floor"])
-    except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"its head lacks {error}", file=path, line=1) from error
-    if not isinstance(head.get("names"), list) or len(head["names"]) != state.k:
-        raise InputError("its head names other devices than it has", file=path, line=1)
-    for i, line in enumerate(lines, start=2):
-        _check(line, state.k, path, i)
-    return Decisions(head, state, lines, bool(rest))
+    if not is_head(head):
+        raise InputError("its head is none that decisions begin with", file=path, line=1)
+    k = len(head["names"])
+    for number, line in enumerate(lines, start=2):
+        if not (is_amount(line["took"]) if "took" in line else is_decision(line, k)):
+            message = "is neither a decision nor what a move took"
+            raise InputError(message, file=path, line=number)
+    return Decisions(head, state_of(head["state"]), lines, bool(rest), str(path))
 
 
 def _line(row: bytes, path: str | Path, number: int) -> Line:
     try:
         line = json.loads(row)
-    except ValueError as error:
+    except (RecursionError, ValueError) as error:
         raise InputError(f"is no JSON: {error}", file=path, line=number) from error
     if not isinstance(line, dict):
         raise InputError("is no table", file=path, line=number)
     return line
-
-
-def _check(line: Line, k: int, path: str | Path, number: int) -> None:
-    fine = _is_number(line["took"]) if "took" in line else _is_decision(line, k)
-    if not fine:
-        raise InputError("is neither a decision nor what a move took", file=path, line=number)
-
-
-def _is_decision(line: Line, k: int) -> bool:
-    times, decided = line.get("times"), line.get("decided")
-    if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
-        return False
-    if not all(t is None or (_is_number(t) and t >= 0) for t in times):
-        return False
-    if not _is_state(line.get("state"), k):
-        return False
-    if not all(_is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
-        return False
-    choice, proposals = decided.get("choice"), line.get("proposals")
-    if choice is None or decided.get("move") is None:
-        return choice is None and decided.get("move") is None
-    return (
-        isinstance(choice, int)
-        and isinstance(proposals, list)
-        and 0 <= choice < len(proposals)
-        and isinstance(proposals[choice], dict)
-        and _is_number(proposals[choice].get("moved"))
-    )
-
-
-def _is_state(state: Any, k: int) -> bool:
-    """Whether it is what holds from a line on, or None: as before."""
-    if state is None:
-        return True
-    try:
-        return isinstance(state, dict) and state_of(state).k == k
-    except InputError:
-        return False
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)

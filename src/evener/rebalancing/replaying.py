@@ -39,8 +39,9 @@ def replay(told: Decisions) -> Replayed:
                 decider.measured(line["took"])
                 continue
             made, moved = _again(decider, line)
-        except (InputError, KeyError, TypeError, ValueError) as error:
-            raise InputError(f"line {number} cannot be decided again: {error}") from error
+        except InputError as error:
+            message = f"cannot be decided again: {error}"
+            raise InputError(message, file=told.path, line=number) from error
         count, moves = count + 1, moves + moved
         if made != line:
             differences.append(f"line {number}: {_difference(line, made)}")

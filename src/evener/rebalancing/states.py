@@ -66,8 +66,12 @@ def state_of(line: Mapping[str, Any]) -> State:
     """Return the State of State.as_line. Raises InputError for anything else."""
     try:
         state = State(**line)
-    except (TypeError, ValueError) as error:
+    except (OverflowError, TypeError, ValueError) as error:
         raise InputError(f"a state is a table of {len(fields(State))} lists: {error}") from error
-    if len({getattr(state, field.name).shape for field in fields(State)}) != 1 or state.k == 0:
+    if (
+        state.loads.ndim != 1
+        or len({getattr(state, field.name).shape for field in fields(State)}) != 1
+        or state.k == 0
+    ):
         raise InputError("the lists of a state differ in length, or are empty")
     return state
