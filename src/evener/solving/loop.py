@@ -39,7 +39,6 @@ from evener.solving.slabs import Slabs
 from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
-RIVALLING, STILL_RIVALLING = 1.06, 1.02  # times the best, before and after it is refined
 DEVICES, VERTICES, FEWEST = 512, 1 << 14, 4  # devices, and the graph's vertices for each sketch
 OF_SKETCHES, NEAR = 2, 1.02  # that are made whole, of those within so many times the best
 
@@ -225,19 +224,10 @@ class Search:
         return self.record.made(partition_with(self.options.tool, graph, request)).part
 
     def refine(self) -> None:
-        """Move vertices of the best candidate by seconds, and of the best one of other devices.
-
-        The more of them there are, the more refinement wins: where both are near, it decides.
-        """
-        several = sorted(
-            (one for one in self.record.found if one.used.sum() > 1), key=lambda one: one.seconds
-        )
-        most = self.effort.near * self.record.fastest.seconds
-        for first in [one for one in several[:1] if one.seconds <= most]:
-            least, near = self.refining.run(first).seconds, RIVALLING * first.seconds
-            others = [one for one in several if (one.used != first.used).any()]
-            if others and self.effort.again and others[0].seconds <= near:
-                self.refining.run(others[0], STILL_RIVALLING * least)
+        """Move vertices of the best candidate of several devices by seconds."""
+        several = [one for one in self.record.found if one.used.sum() > 1]
+        if several:
+            self.refining.run(min(several, key=lambda one: one.seconds))
 
     def map_plain(self) -> None:
         """Map the plain plan, unless no mapping can make it as fast as what was found."""

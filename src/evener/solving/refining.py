@@ -31,11 +31,8 @@ class Refining:
     seed: int
     threads: int
 
-    def run(self, first: Candidate, within: float = np.inf) -> Candidate:
-        """Return the best that becomes of a candidate of several devices.
-
-        within [s]: what takes longer once it is refined is given up.
-        """
+    def run(self, first: Candidate) -> Candidate:
+        """Return the best that becomes of a candidate of several devices."""
         one, waits = first, np.zeros(first.used.size)
         for turn in range(1 + self.effort.again):
             waits = 0.5 * (waits + one.prediction.delay)
@@ -44,7 +41,7 @@ class Refining:
             if now is None or now.seconds >= one.seconds:
                 break
             won, one = 1 - now.seconds / one.seconds, now
-            if won <= WORTH_AGAIN or not _waited_for(one) or one.seconds > within:
+            if won <= WORTH_AGAIN or not _waited_for(one):
                 break
         return one
 
