@@ -53,7 +53,9 @@ def plain_blocks(graph: Graph, platform: Platform, options: PlanOptions) -> Plai
     """Return what a plan for the cut is before mapping; graph: as weighted. Raises as planning."""
     contract, sizes = options.contract(graph, platform)
     platform = settled(platform, sizes)
-    raw = partition_with(options.tool, graph, options.request(contract, platform))
+    # To lay out the machine's tree takes milliseconds, and one tool alone goes along it.
+    along = platform if options.tool == "hierarchical" else None
+    raw = partition_with(options.tool, graph, options.request(contract, along))
     kept = enforce(
         graph, Partition(raw.part, contract.k), contract,
         connected=options.connected, names=platform.names,
