@@ -39,7 +39,7 @@ from evener.solving.slabs import Slabs
 from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
-DEVICES, VERTICES, FEWEST = 512, 1 << 14, 4  # devices, and the graph's vertices for each sketch
+DEVICES, VERTICES, FEWEST = 512, 1 << 13, 4  # devices, and the graph's vertices for each sketch
 OF_SKETCHES, NEAR = 2, 1.02  # that are made whole, of those within so many times the best
 
 

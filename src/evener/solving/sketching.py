@@ -35,7 +35,7 @@ GAUGES = 8  # blocks that tell how many values a vertex of the sketch sends
 SMOOTHED = 0.85  # of what blocks of clusters send is left once single vertices were moved
 EPSILON = 0.03  # of blocks to begin with
 WORTH, PATIENCE = 0.005, 3  # what a try again must win, of how many one after the other
-FIRST, NO_RIMS = 3, np.empty((0, 2), np.int64)  # sets that are tried before all without rims
+FIRST, NO_RIMS = 2, np.empty((0, 2), np.int64)  # sets that are tried before all without rims
 EFFORT = Effort(EFFORTS["default"].rounds, 60.0)  # moves of clusters cost next to nothing
 
 
