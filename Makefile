@@ -3,7 +3,15 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
-CHECKED := tests/partitioning/test_fuzz.py tests/partitioning/test_seconds.py
+# Random graphs for all parts of partitioning, with slow tests; every kernel is reached from these
+# and from FOLDERS; SMALL cases are for kernels that run as they stand, a hundred times slower.
+RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/test_seconds.py
+FOLDERS := tests/filing tests/generating tests/mapping tests/partitioning tests/solving tests/test_*.py
+SMALL := tests/filing tests/test_arrays_kernels.py tests/test_graphs.py tests/test_meshes.py \
+	tests/test_metrics.py tests/mapping/test_multisection.py tests/mapping/test_swapping.py \
+	$(patsubst %,tests/partitioning/test_%.py,bisection_fm grouping halving levels maxflow \
+	packing propagation_draining propagation_leaps several_enforce splitting trees)
+FAST := -m "not slow and not browser"
 KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/warming/*.py)
 
 # Kept in __pycache__: the tests start hundreds of processes.
@@ -24,14 +32,19 @@ test: $(VENV)/.warm
 	$(BIN)/pytest -n 2
 
 test-fast: $(VENV)/.warm
-	$(BIN)/pytest -n 2 -m "not slow and not browser"
+	$(BIN)/pytest -n 2 $(FAST)
 
-# Compiled parts on small random graphs, with bounds checked and without the compiler.
+# All kernels with bounds checked, and on small cases without the compiler.
+test-bounds: export NUMBA_BOUNDSCHECK = 1
+test-bounds: export NUMBA_CACHE_DIR = $(CURDIR)/$(VENV)/checked
 test-bounds: $(VENV)/.dev
-	NUMBA_BOUNDSCHECK=1 NUMBA_CACHE_DIR=$(VENV)/checked $(BIN)/pytest -n 2 --timeout 900 $(CHECKED)
+	$(BIN)/pytest -n 2 --timeout 900 $(FAST) $(FOLDERS)
+	$(BIN)/pytest -n 2 --timeout 900 $(RANDOM)
 
+test-nojit: export NUMBA_DISABLE_JIT = 1
 test-nojit: $(VENV)/.dev
-	NUMBA_DISABLE_JIT=1 $(BIN)/pytest -n 2 --timeout 900 $(CHECKED)
+	$(BIN)/pytest -n 2 --timeout 900 $(FAST) $(SMALL)
+	$(BIN)/pytest -n 2 --timeout 900 $(RANDOM)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

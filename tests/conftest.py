@@ -5,6 +5,7 @@ import os
 import signal
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import settings
 
@@ -20,6 +21,15 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
 def pytest_collection_finish() -> None:
     """Leave thousands of tests alone, which stay to the end, where garbage is looked for."""
     gc.freeze()
+
+
+if os.environ.get("NUMBA_DISABLE_JIT", "0") != "0":
+
+    @pytest.fixture(autouse=True)
+    def numbers_as_in_kernels():
+        """Whole numbers wrap and nothing warns of a division by zero."""
+        with np.errstate(all="ignore"):
+            yield
 
 
 def _data_folder() -> Path | None:
