@@ -1,7 +1,8 @@
 """Vertices of a candidate moved by seconds, then once more, while that wins something.
 
 Refinement knows what a device computes and exchanges, but not for how long its partners and shared
-links keep it waiting: what it waited before stands in for that. Where waits make nobody last, once is enough.
+links keep it waiting: what it waited before stands in for that. Where waits make nobody last, once
+is enough.
 """
 
 from __future__ import annotations
