@@ -2,7 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
+
 from evener.plans import Rival, Stage
+from evener.reporting.bars import load_bars
 from evener.reporting.stages import against, before_and_after
 
 FIRST = Stage("start", 200.0, 40, 100, 5, 0.9, 1.1)
@@ -55,3 +58,21 @@ def test_nothing_cut_has_no_ratio(small_plan):
     made = before_and_after(replace(small_plan[0], stages=(none, replace(none, name="refined"))))
     assert made.sentence == "From start to refined: nothing is cut."
     assert {bar.bar for group in made.groups for bar in group.bars} == {0.0}
+
+
+def test_one_bar_far_beyond_the_others_does_not_make_them_too_short_to_see(small_plan):
+    plan, _ = small_plan
+    stages = tuple(replace(FIRST, name=str(i), seconds=s) for i, s in enumerate((2, 500, 1, 1, 1)))
+    (group,) = before_and_after(replace(plan, stages=stages)).groups
+    assert [bar.bar for bar in group.bars] == [66.7, 100.0, 33.3, 33.3, 33.3]
+
+
+def test_loads_can_be_seen_where_only_memory_binds(small_plan):
+    plan, _ = small_plan
+    certificate = plan.certificate
+    free = replace(
+        certificate.contract, low=np.zeros(4), high=np.full(4, certificate.weights.sum())
+    )
+    judged = replace(plan.evaluation, certificate=replace(certificate, contract=free))
+    bars = load_bars(replace(plan, evaluation=judged), np.arange(4))
+    assert max(bar.bar for bar in bars) > 95

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.plans import Plan
 from evener.reporting.numbers import NOTHING, count, duration, memory, percent, signed_percent
 from evener.reporting.tables import off_targets
@@ -62,7 +62,9 @@ def load_bars(plan: Plan, chosen: IntArray) -> list[LoadBar]:
     """Return a bar for each chosen device, in this order."""
     certificate, units = plan.certificate, plan.platform.memory_units
     contract, weights = certificate.contract, certificate.weights
-    longest = max(float(np.maximum(weights, contract.high)[chosen].max()), 1e-300)
+    # Where nothing but memory binds, the high is all the work: loads would be too short to see.
+    asked = np.where(_unbound(plan), weights, contract.high)
+    longest = max(float(np.maximum(weights, asked)[chosen].max()), 1e-300)
     capped = units[chosen][np.isfinite(units[chosen])]
     if capped.size and capped.max() < 3 * longest:
         longest = max(longest, float(capped.max()))
@@ -135,10 +137,17 @@ def tightest(plan: Plan) -> IntArray:
     if plan.platform.k <= MAX_BARS:
         return np.arange(plan.platform.k)
     within = _within(certificate.weights, contract.low, contract.high)
-    pressing = np.maximum(np.abs(within - 50) / 50, certificate.bytes / contract.caps)
+    off = np.where(_unbound(plan), 0.0, np.abs(within - 50) / 50)
+    pressing = np.maximum(off, certificate.bytes / contract.caps)
     pressing = np.where(certificate.holds, pressing, np.inf)
     order = np.lexsort((-plan.prediction.seconds, -pressing))
     return np.sort(order[: MAX_BARS // 2])
+
+
+def _unbound(plan: Plan) -> BoolArray:
+    """(k,) whether a block may weigh anything up to all there is."""
+    contract, weights = plan.certificate.contract, plan.certificate.weights
+    return np.asarray((contract.low <= 0) & (contract.high >= (1 - 1e-9) * weights.sum()))
 
 
 def latest(plan: Plan) -> IntArray:

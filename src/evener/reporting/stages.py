@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from evener.plans import Plan, Rival, Stage
 from evener.reporting.numbers import NOTHING, count, duration, ratio
 
@@ -15,6 +17,7 @@ MEASURES = (
     ("total_volume", "total volume", "sent by all blocks"),
 )
 SECONDS = ("seconds", "makespan", "predicted seconds per iteration")
+FAR = 3.0  # times the median: longer bars are cut off
 SIDE_BY_SIDE = 4  # stages whose measures all are drawn
 
 
@@ -69,7 +72,7 @@ def before_and_after(plan: Plan) -> Stages | None:
         return shown
     # Steps of a search for seconds: these are what they are about; the table has the rest.
     seconds = _group(*SECONDS, named)
-    most = max(stage.seconds or 0.0 for stage in plan.stages)
+    most = _longest([stage.seconds or 0.0 for stage in plan.stages])
     bound = min(round(100 * plan.prediction.bound / max(most, 1e-300), 1), 100.0)
     return replace(shown, groups=[replace(seconds, bound=bound)])
 
@@ -117,11 +120,11 @@ def _stages(sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str]) -
 
 def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]]) -> Group:
     values = [float(getattr(stage, key)) for _, stage in named]
-    most, first = max(*values, 1e-300), values[0]
+    most, first = _longest(values), values[0]
     bars = [
         StageBar(
             name,
-            round(100 * value / most, 1),
+            min(round(100 * value / most, 1), 100.0),
             duration(value) if key == SECONDS[0] else count(value),
             ratio(value / first) if first > 0 else NOTHING,
             value == min(values),
@@ -129,6 +132,11 @@ def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]
         for (name, _), value in zip(named, values, strict=True)
     ]
     return Group(title, meaning, bars)
+
+
+def _longest(values: Sequence[float]) -> float:
+    """The value that a whole bar stands for: those far beyond the others are cut off there."""
+    return max(min(max(values), FAR * float(np.median(values))), 1e-300)
 
 
 def _change(first: Stage, last: Stage) -> str:
