@@ -8,7 +8,9 @@ BIN := $(VENV)/bin
 RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/test_seconds.py
 FOLDERS := tests/filing tests/generating tests/mapping tests/partitioning tests/solving tests/test_*.py
 SMALL := tests/filing tests/test_arrays_kernels.py tests/test_graphs.py tests/test_meshes.py \
-	tests/test_metrics.py tests/mapping/test_multisection.py tests/mapping/test_swapping.py \
+	tests/test_metrics.py tests/test_metrics_seconds.py::test_as_the_slow_twin \
+	tests/mapping/test_blocks.py::test_any_few_blocks tests/mapping/test_multisection.py \
+	tests/mapping/test_swapping.py \
 	$(patsubst %,tests/partitioning/test_%.py,bisection_fm grouping halving levels maxflow \
 	packing propagation_draining propagation_leaps several_enforce splitting trees)
 FAST := -m "not slow and not browser"
