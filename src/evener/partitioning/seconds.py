@@ -68,7 +68,7 @@ CHAINS = (
 )  # fmt: skip
 QUICK = Round(6, 0.93, depth=10), Round(6, 0.8)
 EFFORTS = {
-    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 3.0),
+    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 4.0),
     "default": Effort(DESCENT + CHAINS, 18.0),
     "strong": Effort(DESCENT + 3 * CHAINS, 54.0),
 }
