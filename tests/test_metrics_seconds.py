@@ -257,3 +257,15 @@ def test_the_certificate_counts_the_work():
     judged = evaluate(graph, uneven, Platform.flat([1, 1]), contract, workload=kernel)
     assert judged.certificate.weights.tolist() == pytest.approx([4 / 6, 20 / 6])
     assert judged.prediction.compute.tolist() == pytest.approx([4 / 6, 20 / 6])
+
+
+@pytest.mark.parametrize("beta", [5e-324, 1e-310, 1e-300, 1e290])
+def test_messages_end_at_any_cost_of_a_value(beta):
+    # A second over the least number of all is more than the largest: such flows took for ever.
+    platform = Platform(tuple(Device(f"d{i}", 1.0) for i in range(3)), (Level("l", Link(0, beta)),))
+    made = metrics.predicted_seconds(
+        path(6), Partition(np.repeat([0, 1, 2], 2), 3), platform, Workload("w")
+    )
+    # The one in the middle exchanges four values of eight bytes, those at the ends two.
+    assert made.seconds.tolist() == pytest.approx([2 + 16 * beta, 2 + 32 * beta, 2 + 16 * beta])
+    assert made.makespan == pytest.approx(2 + 32 * beta)

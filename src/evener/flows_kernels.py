@@ -57,9 +57,11 @@ def finish_flows(release, values, starts, uses, costs, size, step, done):
 
     size: resources. Rates change when flows begin or end, though at most once in `step` seconds:
     what begins within it begins early, what ends within it leaves its share unused until then.
+    Costs next to zero or next to the largest number make rates infinite or zero: such flows need
+    no time, or all of it.
     """
     n = release.size
-    order, left, rate = np.argsort(release), values.copy(), np.empty(n)
+    order, left, rate, needs = np.argsort(release), values.copy(), np.empty(n), np.empty(n)
     room, load, stop = np.empty(size), np.empty(size), np.empty(size)
     pending, active = np.empty(size, np.int64), np.empty(n, np.int64)
     n_active, begun, now = 0, 0, 0.0
@@ -72,15 +74,15 @@ def finish_flows(release, values, starts, uses, costs, size, step, done):
         share_rates(active[:n_active], starts, uses, costs, room, load, pending, stop, rate)
         first = np.inf
         for i in active[:n_active]:
-            if rate[i] > 0:
-                first = min(first, left[i] / rate[i])
+            needs[i] = left[i] / rate[i] if rate[i] > 0 else np.inf
+            first = min(first, needs[i])
         lasts = max(first, step)
         if begun < n:
             lasts = min(lasts, release[order[begun]] - now)
         kept = 0
         for i in active[:n_active]:
-            if left[i] <= rate[i] * lasts * (1 + 1e-12):
-                done[i] = max(now + left[i] / rate[i], release[i])
+            if needs[i] <= lasts * (1 + 1e-12):
+                done[i] = max(now + needs[i], release[i])
             else:
                 left[i] -= rate[i] * lasts
                 active[kept] = i
