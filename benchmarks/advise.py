@@ -30,7 +30,7 @@ HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "advise.jsonl"
 MESHES = ("fe_body", "heatexch", "delaunay18", "rgg3d18")
 CELLS = (("gpu4", "light"), ("gpu4", "spmv"), ("gpu4", "spmm8"), ("topo1", "light"),
-         ("topo1", "spmv"),         ("mix22", "spmv"), ("mix22", "spmm8"))  # fmt: skip
+         ("topo1", "spmv"), ("mix22", "spmv"), ("mix22", "spmm8"))  # fmt: skip
 HEAVY = 0.45
 
 

@@ -5,7 +5,8 @@
 
 Part a: two ranks of MPI in real time, each bound to a core, one made slower by repeating its kernel
 or by rivals. Cores drift within minutes: before each run speeds are sampled on both at once, and
-METIS's and the plan's blocks are made anew from the same samples.
+METIS's and the plan's blocks are made anew from the same samples, then all are taken in three
+turns.
 
 Parts b, c and d, "emulated devices, wall clock": real kernels and real halos on two cores, then
 asleep until the emulated device would be done. b: speeds with a cliff in memory or cache, METIS
@@ -14,7 +15,7 @@ worth. d: eight devices where exchange is so much of the time that METIS's block
 
 METIS is k-way with speeds as targets, tolerance 3 %. Each case is 20 runs of all partitions in
 random order; the plan runs twice (null pair: how far the same partition is from itself). Ratios are
-medians over runs, intervals by bootstrap. Cases that FILE holds are not run again; 7 minutes for
+medians over runs, intervals by bootstrap. Cases that FILE holds are not run again; 9 minutes for
 part a, 5 for the others.
 """
 

@@ -168,6 +168,7 @@ def table(lines):
         rows.append((f"`{preset}`", cliffs, what, *figures(own)))
         if variant == "plain" and (preset, cliffs) in ASKED:
             rows.append(("", "", "*asked*", *ASKED[preset, cliffs], ""))
+            rows.append(("", "", "*nothing exchanged*", *by_regime(own, "bound"), "", "", ""))
         if variant == "plain" and cliffs != "constant":
             machines = defaultdict(list)
             for line in own:
@@ -178,11 +179,14 @@ def table(lines):
 
 def figures(lines):
     """Means of light, medium and heavy cells, the worst cell, the mean of CPU times, the number."""
-    ratios = [
-        mean([line["ratio"] for line in lines if regime(line) == name]) for name, _ in REGIMES
-    ]
     worst = max(line["ratio"] for line in lines)
-    return *ratios, f"{worst:.2f}", mean([line["cpu"] for line in lines]), len(lines)
+    cpu = mean([line["cpu"] for line in lines])
+    return *by_regime(lines, "ratio"), f"{worst:.2f}", cpu, len(lines)
+
+
+def by_regime(lines, key):
+    """Geometric means of light, medium and heavy cells."""
+    return [mean([line[key] for line in lines if regime(line) == name]) for name, _ in REGIMES]
 
 
 def mean(values):

@@ -5,8 +5,9 @@
 A rank's kernel is repeated as often as JOB says, which makes cores unequal; so do rivals, which
 whoever starts this has started. With "sample", runs are made in turns; just before each, speeds are
 sampled together, on stretches of rows that weigh as much as the blocks, and the turn is predicted.
-Without, each run begins with samples at several loads, from which all partitions are made anew:
-cores that are shared drift by a fifth within minutes, and a plan is for the speeds it was told.
+Without, each run begins with samples at several loads, from which all partitions are made anew, and
+takes them all in turn a few times: cores that are shared drift by a fifth within minutes, and a
+plan is for the speeds it was told.
 """
 
 import json
@@ -28,6 +29,7 @@ SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 7 / 8, 15 / 16)  # of the first ra
 TURNS = 3  # in which they are sampled
 RUN_TURNS = 4  # of a run and the samples that it is predicted from
 FEWEST_OF_A_TURN = 2
+ANEW_TURNS = 3  # of a run whose partitions were made for it
 
 
 class Bench:
@@ -129,8 +131,9 @@ def _planned_anew(bench, link):
         platform = machines.curved_platform(samples, link)
         described.append(plans.described(bench.graph, partitions, platform, WORKLOAD))
         taken = {name: Taken(bench, own, link) for name, own in partitions.items()}
-        for _, name in _in_turn(bench, taken, number):
-            measured.setdefault(name, []).append(taken[name].once())
+        turns = [_once_each(taken, number, turn) for turn in range(ANEW_TURNS)]
+        for name in taken:
+            measured.setdefault(name, []).append(float(np.mean([one[name] for one in turns])))
         verified = verified and bench.check(partitions["planned"])
     return {"verified": verified, "partitions": plans.typical(described), "measured": measured}
 
@@ -142,13 +145,17 @@ def _shared(bench, samples, link):
     return bench.comm.bcast(made)
 
 
-def _in_turn(bench, names, only=None):
-    """(run, name): in each run all names in random order; of all runs, or of one."""
+def _in_turn(bench, names):
+    """(run, name): in each run all names in random order."""
     rng = np.random.default_rng(INSTANCE_SEED)
     for number in range(bench.job["runs"]):
-        order = rng.permutation(list(names))
-        if only in (None, number):
-            yield from ((number, str(name)) for name in order)
+        yield from ((number, str(name)) for name in rng.permutation(list(names)))
+
+
+def _once_each(taken, *which):
+    """A turn of a run: seconds of an iteration by name, taken in random order."""
+    order = np.random.default_rng([INSTANCE_SEED, *which]).permutation(list(taken))
+    return {str(name): taken[name].once() for name in order}
 
 
 def _partitions(bench, samples, link):
@@ -176,8 +183,8 @@ class Taken:
         self.steps = max(round(bench.job["window"] / seconds), FEWEST)
 
     def once(self):
-        """One run: seconds of an iteration."""
-        return self._go(self.steps)[0]
+        """A turn of a run: seconds of an iteration."""
+        return self._go(max(self.steps // 2, FEWEST))[0]
 
     @cached_property
     def _block(self):
