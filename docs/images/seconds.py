@@ -24,7 +24,7 @@ FOLDER = Path(__file__).parent
 POINTS, SEED = 20000, 5
 BLOCKS = ("#4477aa", "#66ccee", "#228833", "#ccbb44", "#ee6677", "#aa3377", "#bbbbbb", "#dd8844",
           "#88ccaa", "#9977cc")  # fmt: skip
-COMPUTES, TALKS, INK = "#a9c6e8", "#d98a2b", "#262a30"
+COMPUTES, TALKS, WAITS, INK = "#a9c6e8", "#d98a2b", "#d8d8d8", "#262a30"
 TEXT = {"font.size": 9, "axes.titlesize": 10, "font.family": "DejaVu Sans"}
 
 
@@ -88,6 +88,8 @@ def draw_seconds(axes, platform, judged, most):
     compute, talk = 1e6 * prediction.compute, 1e6 * prediction.communicate
     axes.bar(at, compute, color=COMPUTES, label="computes")
     axes.bar(at, talk, bottom=compute, color=TALKS, label="exchanges")
+    wait = 1e6 * prediction.delay
+    axes.bar(at, wait, bottom=compute + talk, color=WAITS, label="waits for partners")
     axes.axhline(1e6 * prediction.bound, color=INK, linewidth=0.9, linestyle=":",
                  label="bound: all work at all speeds")  # fmt: skip
     for b in np.flatnonzero(judged.certificate.vertices == 0):

@@ -14,7 +14,7 @@ from evener.solving.evening import Evening
 from evener.workloads import Workload
 
 FULL = 0.99  # of its room: what is filled to the last vertex but a few is full
-LOOKED_AT = 3  # full devices, and kinds of them, looked at one by one
+LOOKED_AT = 3  # full devices of different kinds, and kinds of them
 
 
 def more_memory(
@@ -32,13 +32,22 @@ def more_memory(
         return
     evened = _Evened(judged, costs_of(platform, workload))
     before = evened.seconds(room)
-    fastest = [b for b in np.argsort(-platform.speeds, kind="stable").tolist() if full[b]]
-    chosen: list[Sequence[int]] = [[b] for b in fastest[:LOOKED_AT]]
+    chosen: list[Sequence[int]] = [[b] for b in _first_of_kinds(platform, full, kinds)[:LOOKED_AT]]
     chosen += [own for own in kinds if len(own) > 1 and full[list(own)].any()][:LOOKED_AT]
     for own in chosen:
         more = room.copy()
         more[list(own)] *= 2
         yield own, min(evened.seconds(more) / before, 1.0)
+
+
+def _first_of_kinds(
+    platform: Platform, full: BoolArray, kinds: Sequence[Sequence[int]]
+) -> list[int]:
+    """Return full devices, the fastest first, one of each kind: another would bring the same."""
+    kind_of = {b: kind for kind, own in enumerate(kinds) for b in own}
+    fastest = [b for b in np.argsort(-platform.speeds, kind="stable").tolist() if full[b]]
+    first = {kind_of.get(b, -1 - b): b for b in reversed(fastest)}
+    return sorted(first.values(), key=fastest.index)
 
 
 def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
