@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 CENTURY = 3e9  # seconds; beyond, digits are noise
 

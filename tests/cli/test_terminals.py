@@ -7,6 +7,7 @@ import sys
 import time
 
 import pytest
+import rich.progress  # noqa: F401 (no bar waits for its import)
 
 from evener.cli.output import Output
 from tests.assertions import run_evener

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Sequence
 
 from evener.cli.commands import COMMANDS
+from evener.cli.encoding import PLAINLY
 from evener.cli.parsing import parse
 from evener.cli.running import leave, run_beside
 from evener.errors import EvenerError
@@ -18,7 +19,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a device may have any name
+            stream.reconfigure(errors=PLAINLY)  # a device may have any name
     try:
         code = _answer(words)
         sys.stdout.flush()

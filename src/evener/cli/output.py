@@ -8,12 +8,13 @@ import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
+from evener.cli.table_layout import table_lines
+from evener.cli.wrapping import terminal_width, wrapped
 from evener.errors import EvenerError
 
 SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
-UNLIMITED = 2000  # columns of a table that goes to a file or a pipe, where nothing is cut off
 
 
 class Output:
@@ -25,17 +26,26 @@ class Output:
         self._bar: Progress | None = None
         self._waits = self._waited = False
 
-    def say(self, text: str) -> None:
-        """Print a line for people; nothing with --json or --quiet."""
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal that stdout is; None where it is none."""
+        return terminal_width(sys.stdout)
+
+    def say(self, text: str, *, hang: int = 2, verbatim: bool = False) -> None:
+        """Print text for people; nothing with --json or --quiet.
+
+        On a terminal long lines are broken between words, the next ones `hang` further to the
+        right; verbatim: none is, because it is a picture or to be copied.
+        """
         if not (self.is_json or self.is_quiet):
             self.wait_for("")
-            print(text)  # noqa: T201
+            print(text if verbatim else _broken(text, sys.stdout, hang))  # noqa: T201
 
     def note(self, text: str) -> None:
         """Print a remark to stderr; nothing with --quiet."""
         if not self.is_quiet:
             self.wait_for("")
-            print(text, file=sys.stderr)  # noqa: T201
+            print(_broken(text, sys.stderr), file=sys.stderr)  # noqa: T201
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Print the one JSON object; nothing without --json."""
@@ -43,29 +53,13 @@ class Output:
             print(json.dumps(value, default=_plain, allow_nan=False))  # noqa: T201
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Print a table; numbers to the right. Nothing with --json or --quiet."""
+        """Print a table as wide as the terminal allows. Nothing with --json or --quiet."""
         if self.is_json or self.is_quiet:
             return
         self.wait_for("")
-        from rich.console import Console
-        from rich.table import Table
-
-        # Names are shown as they are: no markup, no emoji, no colour where none is wanted.
-        console = Console(
-            file=sys.stdout,
-            width=None if sys.stdout.isatty() else UNLIMITED,
-            color_system=_colours(),
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-        table = Table(box=None, pad_edge=False)
-        for i, column in enumerate(columns):
-            numeric = all(not isinstance(row[i], str) for row in rows) or i > 0
-            table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
-        for row in rows:
-            table.add_row(*[cell if isinstance(cell, str) else f"{cell:,}" for cell in row])
-        console.print(table)
+        bold = sys.stdout.isatty() and _colours() is not None
+        for line in table_lines(columns, rows, self.width):
+            print(f"\x1b[1m{line.text}\x1b[0m" if bold and line.is_heading else line.text)  # noqa: T201
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
@@ -106,7 +100,7 @@ class Output:
 
     def error(self, error: EvenerError) -> None:
         """Print one to three lines: what, where, what to do."""
-        print(f"evener: {error}", file=sys.stderr)  # noqa: T201
+        print(_broken(f"evener: {error}", sys.stderr), file=sys.stderr)  # noqa: T201
 
     def unexpected(self, error: BaseException) -> None:
         """Print what a bug looks like from outside."""
@@ -181,8 +175,17 @@ class Progress:
             self._bar.update(self._task, completed=self._fraction, description=text)
 
 
+def _broken(text: str, stream: TextIO, hang: int = 2) -> str:
+    """Return the text with its long lines broken, where they go to a terminal."""
+    width = terminal_width(stream)
+    if width is None:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in wrapped(line, width, hang))
+
+
 def _colours() -> Literal["auto"] | None:
-    return None if os.environ.get("NO_COLOR") else "auto"
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
+    return None if plain else "auto"
 
 
 def _plain(value: Any) -> Any:

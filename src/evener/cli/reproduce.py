@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     findings = list(result.findings)
     for finding in findings:
         out.say(f"{finding.where}{'' if finding.holds else ' - NOT REPRODUCED'}")
-        out.say(f"  it says  {finding.paper}\n  we see   {finding.ours}")
+        out.say(f"  it says  {finding.paper}\n  we see   {finding.ours}", hang=9)
     held = sum(finding.holds for finding in findings)
     out.say(f"{held} of {len(findings)} statements reproduced, in kind, on {where}")
     if written:

@@ -189,7 +189,7 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
         rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
     out.table(["device", "top", "left", "height", "width", "blocks", "asked", "time"], rows)
     if picture := drawn(tiling, [safe(name) for name in names]):
-        out.say(picture)
+        out.say(picture, verbatim=True)
     for note in tiled.notes:
         out.say(note)
     height, width = tiling.shape

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evener.amounts import memory
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.connecting import connect, pieces_left
@@ -121,7 +122,8 @@ def _check(state: State, names: list[str] | None) -> None:
     if state.size[b] == 0:
         what = "stays empty"
     elif state.memory[b] > state.caps[b]:
-        what = f"ends with {state.memory[b]:,.12g} bytes where {state.caps[b]:,.12g} are there"
+        over, cap = memory(state.memory[b] - state.caps[b]), memory(state.caps[b])
+        what = f"ends {over} over its memory of {cap}"
     else:
         low, high = state.contract.low[b], state.contract.high[b]
         what = f"ends with {state.weight[b]:,.9g} units where {low:,.9g} to {high:,.9g} are asked"

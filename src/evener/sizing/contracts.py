@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from evener.amounts import memory
 from evener.arrays import FloatArray
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs import Graph
@@ -81,13 +82,13 @@ def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
     small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.memory_units < 1))
     if small.any():
         device = platform.devices[int(np.argmax(small))]
-        memory = (
-            f"{device.memory:,.6g} bytes of the {smallest:,.6g} that the smallest needs"
+        has = (
+            f"{memory(device.memory)} of the {memory(smallest)} that the smallest needs"
             if device.memory is not None and device.memory < smallest
             else f"{device.memory_units:,.6g} units of the 1 that a vertex is"
         )
         raise InfeasibleError(
-            f"device {device.name!r} has no memory for a single vertex: {memory}",
+            f"device {device.name!r} has no memory for a single vertex: {has}",
             hint="Leave it out of the machine, or check its memory.",
         )
 
