@@ -29,3 +29,11 @@ def duration(seconds: float) -> str:
         if float(f"{seconds / size:.3g}") >= 1:
             return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
     return f"{seconds / 1e-9:.2g} ns"
+
+
+def time_of(seconds: float, ideal: float | None) -> str:
+    """Return [s] as a duration, or as a multiple of the ideal where speeds are relative: "1.03x".
+
+    ideal: what Platform.relative_ideal says.
+    """
+    return duration(seconds) if ideal is None else f"{times(seconds / ideal)}x"

@@ -110,10 +110,12 @@ def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
 def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
     """Print the plan; return what limits it, as JSON takes it."""
     from evener.reporting.stages import beside
-    from evener.reporting.tables import plan_rows
+    from evener.reporting.tables import plan_rows, time_remarks
 
     columns, rows = plan_rows(made)
     out.table(columns, rows)
+    for remark in time_remarks(made.platform, float(made.certificate.weights.sum())):
+        out.say(remark)
     out.say(made.verdict())
     if rivals := beside(made):
         out.say(rivals)

@@ -5,8 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
+from evener.durations import time_of
 from evener.plans import Plan
-from evener.reporting.numbers import count, duration, memory, percent, plural, signed_percent
+from evener.platforms import Platform
+from evener.reporting.numbers import NOTHING, count, memory, percent, plural, signed_percent
 
 MAX_ROWS = 8
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
@@ -22,9 +24,25 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
     groups, left_out = _groups(plan)
     rows = [_row(plan, group) for group in groups]
     if left_out:
-        rest = f"... and {plural(left_out, 'device')} done sooner"
+        rest = f"... and {plural(left_out, 'device')} that finish earlier"
         rows.append([rest, *[""] * (len(_columns(plan)) - 1)])
     return _columns(plan), rows
+
+
+def time_remarks(platform: Platform, work: float) -> list[str]:
+    """Return what to know of predicted times: that exchange is not in them, that they are relative.
+
+    work: the load of all devices [units].
+    """
+    if platform.has_links:
+        return []
+    remarks = ["No links stated: communication is not predicted."]
+    if platform.relative_ideal(work) is not None:
+        remarks.append(
+            "Speeds are relative: 1.00x is the time in which all devices, busy to the end, would "
+            "do the work."
+        )
+    return remarks
 
 
 def _columns(plan: Plan) -> list[str]:
@@ -58,6 +76,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
     if group.size > 1:
         name = f"{name} .. {names[group[-1]]} ({group.size:,})"
     loads = certificate.weights
+    ideal = plan.platform.relative_ideal(float(loads.sum()))
     if plan.is_for_seconds:
         beside = [_range([percent(value) for value in _ends(loads[group] / loads.sum())])]
     else:
@@ -71,10 +90,11 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
         _range([count(value) for value in _ends(loads[group])]),
         *beside,
         memory(float(certificate.bytes[group].max())),
-        *(
-            duration(float(seconds[group].max()))
-            for seconds in (prediction.compute, prediction.communicate, prediction.seconds)
-        ),
+        time_of(float(prediction.compute[group].max()), ideal),
+        time_of(float(prediction.communicate[group].max()), ideal)
+        if plan.platform.has_links
+        else NOTHING,
+        time_of(float(prediction.seconds[group].max()), ideal),
     ]
 
 
