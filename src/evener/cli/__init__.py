@@ -11,6 +11,7 @@ from evener.cli.commands import COMMANDS
 from evener.cli.encoding import PLAINLY
 from evener.cli.parsing import parse
 from evener.cli.running import leave, run_beside
+from evener.cli.swapped import refuse_swapped
 from evener.errors import EvenerError
 
 
@@ -33,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answer(words: list[str]) -> int:
     if words[:1] == ["help"] and len(words) > 1:
-        words = [words[1], "--help"]
+        words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())  # noqa: T201
         return 0
@@ -48,6 +49,7 @@ def _answer(words: list[str]) -> int:
     out = Output(json="--json" in words, quiet="--quiet" in words)
     try:
         args, run = parse(words)
+        refuse_swapped(words[0], args)
         shown = CompilingShown(out, words[0])
         try:
             return run_beside(lambda: run(args, out), shown)

@@ -10,6 +10,7 @@ from evener.cli.judging import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.values import page
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with", dest="tools", metavar="TOOL,TOOL,...", help="default: all that are installed"
     )
-    parser.add_argument("--report", metavar="X.html", help="write a page as well")
+    parser.add_argument("--report", type=page, metavar="X.html", help="write a page as well")
     add_machine_options(parser)
     add_plan_options(parser)
     add_reading_options(parser)

@@ -11,6 +11,7 @@ from evener.cli.limiting import say_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.values import page
 from evener.cli.versus import print_versus, rival_to_dict
 
 if TYPE_CHECKING:
@@ -22,7 +23,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument("-o", "--output", metavar="X.plan", help="default: the graph's name.plan")
-    parser.add_argument("--report", metavar="X.html", help="write the report as well")
+    parser.add_argument("--report", type=page, metavar="X.html", help="write the report as well")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
     )

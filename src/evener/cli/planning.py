@@ -77,8 +77,11 @@ def add_effort_options(
 
 def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
     """Return the options given."""
+    from evener.partitioning.tools import find_tool
     from evener.planning_options import PlanOptions
 
+    if tool != "auto":
+        find_tool(tool)  # before anything is read
     return PlanOptions(
         tool=tool,
         preset=args.preset,

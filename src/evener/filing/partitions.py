@@ -17,6 +17,7 @@ from evener.arrays import as_integers
 from evener.errors import InputError, UsageError
 from evener.graphs import Graph
 from evener.meshes import Mesh
+from evener.naming import meant
 from evener.polymeshes import PolyMesh
 from evener.writing import atomic_write
 
@@ -72,7 +73,7 @@ def write_part(
     """
     if to not in EXPORTS:
         hint = f"Formats: {', '.join(EXPORTS)}."
-        raise UsageError(f"there is no export to {to!r}", hint=hint)
+        raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTS)}", hint=hint)
     export = EXPORTS[to]
     if export.needs_mesh and mesh is None:
         if graph is not None:

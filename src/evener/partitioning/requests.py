@@ -10,6 +10,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, as_numbers
 from evener.errors import UsageError
 from evener.graphs import Graph
+from evener.naming import meant
 from evener.partitioning.trees import Tree, as_tree
 from evener.partitions import Contract, Further
 from evener.sizing.rounding import limits
@@ -96,4 +97,7 @@ class Request:
 
 def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
     if value not in choices:
-        raise UsageError(f"there is no {what} {value!r}", hint=f"There are: {', '.join(choices)}.")
+        raise UsageError(
+            f"there is no {what} {value!r}{meant(value, choices)}",
+            hint=f"There are: {', '.join(choices)}.",
+        )

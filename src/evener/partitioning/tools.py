@@ -9,6 +9,7 @@ from importlib.util import find_spec
 
 from evener.errors import UsageError
 from evener.graphs import Graph
+from evener.naming import meant
 from evener.partitioning import calls
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.requests import OBJECTIVES, Request
@@ -66,7 +67,10 @@ def find_tool(name: str) -> Tool:
     """Return the tool of this name; raises UsageError where there is none."""
     if name not in TOOLS:
         known = ", ".join(TOOLS)
-        raise UsageError(f"there is no partitioner {name!r}", hint=f"There are: {known}, auto.")
+        near = meant(name, [*TOOLS, "auto"])
+        raise UsageError(
+            f"there is no partitioner {name!r}{near}", hint=f"There are: {known}, auto."
+        )
     return TOOLS[name]
 
 

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray
 from evener.errors import UsageError
 from evener.models import SpeedModel
+from evener.naming import meant
 from evener.sizing.constant import solve_constant
 from evener.sizing.geometric import solve_gpa
 from evener.sizing.multiples import solve_exact
@@ -60,7 +61,11 @@ def solve_sizes(
     InfeasibleError where capacities and limits leave no room: the message names the shortage.
     """
     if method != "auto" and method not in METHODS:
-        raise UsageError(f"a method is one of auto, {', '.join(METHODS)}, not {method!r}")
+        known = ["auto", *METHODS]
+        raise UsageError(
+            f"there is no method {method!r}{meant(method, known)}",
+            hint=f"There are: {', '.join(known)}.",
+        )
     problem = make_problem(models, n, low, high, fixed_seconds, names)
     chosen, why = choose_method(problem) if method == "auto" else (method, "")
     answer = METHODS[chosen](problem)
