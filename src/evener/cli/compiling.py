@@ -24,6 +24,7 @@ class CompilingShown:
         self._compiled = Compiled()
         self._is_watching = False
         self._last = 0.0
+        self._command = command
         self._is_off = command == "warm"  # whose own bar says it
 
     def __call__(self) -> None:
@@ -35,9 +36,15 @@ class CompilingShown:
             self._is_watching = watch_if_imported(self._compiled)
         if self._compiled.is_busy and self._compiled.seconds > WORTH_SAYING:
             self._last = time.monotonic()
-            self._out.wait_for(WORDS, self._compiled.seconds)
+            self._out.wait_for(WORDS, self._compiled.seconds, self._how_far())
         elif time.monotonic() - self._last > STEADY:
             self._out.wait_for("")
+
+    def _how_far(self) -> str:
+        """What it is for, and the kernels so far; how many follow, nobody knows before they do."""
+        names = [name for name in self._compiled.names if name]
+        now = f", now {names[-1]}" if names else ""
+        return f"for `{self._command}`: {max(len(names) - 1, 0):,} compiled{now}"
 
 
 def explained(error: Exception) -> Exception:

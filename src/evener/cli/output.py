@@ -74,15 +74,16 @@ class Output:
             self._bar = None
             bar.close()
 
-    def wait_for(self, text: str, seconds: float = 0.0) -> None:
+    def wait_for(self, text: str, seconds: float = 0.0, detail: str = "") -> None:
         """Say what everything waits for, beside the bar if there is one; "" when it is over.
 
-        seconds: for how long so far. Where stderr is no terminal the text is printed once, as a
-        line. Nothing with --quiet.
+        seconds: for how long so far; detail: how far it is, behind the text. Where stderr is no
+        terminal the text is printed once, as a line. Nothing with --quiet.
         """
         if self.is_quiet or not (text or self._waits):
             return
-        shown = f"{text} ({seconds:.0f} s so far)" if text else ""
+        told = f"{text}, {detail}" if detail else text
+        shown = f"{told} ({seconds:.0f} s so far)" if text else ""
         if self._bar is not None:
             self._bar.wait_for(shown)
         elif sys.stderr.isatty():

@@ -9,7 +9,6 @@ either of the first two.
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -17,6 +16,7 @@ from functools import cached_property
 import numpy as np
 
 from evener.arrays import FloatArray
+from evener.cpu_clock import cpu_seconds
 from evener.errors import EvenerError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
@@ -55,7 +55,7 @@ def solve_seconds(
     What binds is memory; a device may get nothing. Raises InfeasibleError where the graph does
     not fit. Same arguments, same result, whatever the threads.
     """
-    began = time.process_time()
+    began = cpu_seconds()
     search = Search.begun(graph, platform, options, progress or _silent)
     record = search.record
     refused = search.rivals()
@@ -75,7 +75,7 @@ def solve_seconds(
         (*record.stages, replace(best.stage(best.loads), name=f"chosen: {best.name}")),
         record.versions,
         tuple(record.remarks(best)),
-        time.process_time() - began + record.foreign_seconds,
+        cpu_seconds() - began + record.foreign_seconds,
     )
 
 
