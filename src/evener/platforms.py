@@ -55,9 +55,9 @@ class Platform:
         """Number of devices."""
         return len(self.devices)
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
-        """The devices' names, in order."""
+        """The devices' names, in order; not to be changed."""
         return [device.name for device in self.devices]
 
     @property

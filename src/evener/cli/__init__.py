@@ -45,14 +45,17 @@ def _answer(words: list[str]) -> int:
         return 0
     from evener.cli.compiling import CompilingShown, explained
     from evener.cli.output import Output
+    from evener.cli.steps import shown_steps
 
-    out = Output(json="--json" in words, quiet="--quiet" in words)
+    verbose = "--verbose" in words
+    out = Output(json="--json" in words, quiet="--quiet" in words, verbose=verbose)
     try:
         args, run = parse(words)
         refuse_swapped(words[0], args)
         shown = CompilingShown(out, words[0])
         try:
-            return run_beside(lambda: run(args, out), shown)
+            with shown_steps(wanted=verbose):
+                return run_beside(lambda: run(args, out), shown)
         finally:
             out.wait_for("")
     except SystemExit:  # --help has been answered
@@ -90,7 +93,7 @@ def _help() -> str:
             "commands:",
             *lines,
             "",
-            "`evener COMMAND --help` explains one. Every command takes --json and --quiet.",
+            "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
             "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed, 130 interrupt.",
         ]
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from evener.cli.steps import LOG
 from evener.errors import EvenerError, UsageError
 from evener.warming.compiler import Compiled, watch_if_imported
 
@@ -24,11 +25,16 @@ class CompilingShown:
         self._compiled = Compiled()
         self._is_watching = False
         self._last = 0.0
+        self._n_told = 0
         self._command = command
         self._is_off = command == "warm"  # whose own bar says it
 
     def __call__(self) -> None:
         """Say it while a kernel is being compiled, and no longer."""
+        for name in self._compiled.names[self._n_told :]:
+            self._n_told += 1
+            if name:
+                LOG.debug("compiling %s", name)
         if self._is_off:
             return
         if not self._is_watching:

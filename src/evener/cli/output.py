@@ -6,10 +6,12 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
+from evener.cli.steps import LOG
 from evener.cli.table_layout import table_lines
 from evener.cli.wrapping import terminal_width, wrapped
 from evener.errors import EvenerError
@@ -20,9 +22,10 @@ SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
 class Output:
     """Writes results to stdout and everything else to stderr, as --json and --quiet ask."""
 
-    def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
+    def __init__(self, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> None:
         self.is_json = json
         self.is_quiet = quiet
+        self.is_verbose = verbose  # steps are written as they begin: no bar
         self._bar: Progress | None = None
         self._waits = self._waited = False
 
@@ -65,11 +68,14 @@ class Output:
     def progress(self, what: str) -> Iterator[Progress]:
         """Show a bar with the time left from one second on, where stderr is a terminal."""
         self.wait_for("")
-        shown = sys.stderr.isatty() and not (self.is_quiet or self.is_json)
+        shown = sys.stderr.isatty() and not (self.is_quiet or self.is_json or self.is_verbose)
         bar = Progress(what, shown=shown)
         self._bar = bar if shown else None
+        LOG.info("%s", what)
+        began = time.monotonic()
         try:
             yield bar
+            LOG.info("%s: took %.3f s", what, time.monotonic() - began)
         finally:
             self._bar = None
             bar.close()
@@ -80,7 +86,7 @@ class Output:
         seconds: for how long so far; detail: how far it is, behind the text. Where stderr is no
         terminal the text is printed once, as a line. Nothing with --quiet.
         """
-        if self.is_quiet or not (text or self._waits):
+        if self.is_quiet or self.is_verbose or not (text or self._waits):
             return
         told = f"{text}, {detail}" if detail else text
         shown = f"{told} ({seconds:.0f} s so far)" if text else ""
@@ -129,6 +135,7 @@ class Progress:
 
     def __call__(self, step: str, fraction: float) -> None:
         """Say that `step` begins, `fraction` of all the work being done."""
+        LOG.info("%s: %s", self._what, step)
         with self._lock:
             self._step, self._fraction = step, fraction
             self._update()
