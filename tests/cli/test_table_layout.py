@@ -127,7 +127,7 @@ def test_few_columns_stay_one_table_and_many_become_several_then_rows_are_stacke
 
 
 def test_words_are_broken_before_columns_part():
-    rows = [["twice the memory of all 4 gpu devices, sizes anew", "350 µs", "−22.1 %"]]
+    rows = [["twice the memory of all 4 gpu devices (sizes recomputed)", "350 µs", "−22.1 %"]]
     lines = [line.text for line in table_lines(["change", "predicted", "saves"], rows, 40)]
     assert len(lines) == 4
     assert lines[1].endswith("350 µs  −22.1 %")

@@ -118,6 +118,7 @@ def _refuse_output(args: argparse.Namespace) -> None:
 
 def _print(before: Evaluation, after: Evaluation, platform: Platform, out: Output) -> None:
     from evener.durations import time_of
+    from evener.reporting.numbers import signed_percent
     from evener.reporting.tables import time_remarks
 
     work = float(before.certificate.weights.sum())
@@ -128,7 +129,7 @@ def _print(before: Evaluation, after: Evaluation, platform: Platform, out: Outpu
             ("edge cut", lambda judged: f"{judged.edge_cut:,.6g}"),
             ("total volume", lambda judged: f"{judged.total_volume:,}"),
             ("largest volume", lambda judged: f"{judged.max_volume:,}"),
-            ("imbalance against targets", lambda judged: f"{judged.imbalance:+.2%}"),
+            ("imbalance against targets", lambda judged: signed_percent(judged.imbalance)),
             ("predicted", lambda judged: time_of(judged.prediction.makespan, ideal)),
             ("contracts kept", lambda judged: f"{int(judged.certificate.holds.sum()):,}"),
         )

@@ -177,6 +177,7 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
         return
     from evener.cli.sizes import shown_number
     from evener.cli.tile_drawing import drawn
+    from evener.reporting.numbers import signed_percent
 
     tiling = tiled.tiling
     columns = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
@@ -193,10 +194,11 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     for note in tiled.notes:
         out.say(note)
     height, width = tiling.shape
+    off = signed_percent(tiled.imbalance)
     out.say(
         f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
         f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
-        f"{tiled.imbalance:+.1%} of the one asked; all done after {duration(tiled.makespan)}"
+        f"{off} of the one asked; all done after {duration(tiled.makespan)}"
     )
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import argparse
 import math
 
-PAGES = (".html", ".htm")
+# What a page is not, though one may wish it were; any other name is taken.
+OTHERS = [".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".md", ".rst", ".txt", ".tex", ".doc", ".docx", ".odt", ".json", ".csv", ".xlsx", ".ipynb"]  # fmt: skip
 
 
 def share(text: str) -> float:
@@ -31,8 +32,7 @@ def share_below_one(text: str) -> float:
 
 def page(text: str) -> str:
     """Return the name of a page, which is HTML whatever its name says."""
-    beside = text == "-" or text.startswith("/dev/")
-    if not (beside or text.lower().endswith(PAGES)):
+    if any(text.lower().endswith(suffix) for suffix in OTHERS):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the name of a page: reports are .html, which browsers print as PDF"
         )

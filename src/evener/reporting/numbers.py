@@ -45,7 +45,8 @@ def percent(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return NOTHING
     value = 100 * share
-    return f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
+    text = f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
+    return text.replace("-", "−")
 
 
 def signed_percent(share: float) -> str:
