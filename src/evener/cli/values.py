@@ -6,7 +6,10 @@ import argparse
 import math
 
 # What a page is not, though one may wish it were; any other name is taken.
-OTHERS = [".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".md", ".rst", ".txt", ".tex", ".doc", ".docx", ".odt", ".json", ".csv", ".xlsx", ".ipynb"]  # fmt: skip
+OTHERS = (
+    *(".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".md", ".rst", ".txt"),
+    *(".tex", ".doc", ".docx", ".odt", ".json", ".csv", ".xlsx", ".ipynb"),
+)
 
 
 def share(text: str) -> float:
@@ -32,7 +35,7 @@ def share_below_one(text: str) -> float:
 
 def page(text: str) -> str:
     """Return the name of a page, which is HTML whatever its name says."""
-    if any(text.lower().endswith(suffix) for suffix in OTHERS):
+    if text.lower().endswith(OTHERS):
         raise argparse.ArgumentTypeError(
             f"{text!r} is not the name of a page: reports are .html, which browsers print as PDF"
         )
