@@ -21,8 +21,10 @@ class Curves:
 
     noun, key = "device", "devices"
     # What each is: EXPLAINED in models.py, and docs/models.md.
-    header: Sequence[str] = ("device", "samples", "loads", "capacity", "model", "dropped",
-              "widest +/-", "one speed off by", "curves differ by", "at load", "slowest, fastest")  # fmt: skip
+    header: Sequence[str] = (
+        *("device", "samples", "loads", "capacity", "model", "dropped", "widest +/-"),
+        *("one speed off by", "curves differ by", "at load", "slowest, fastest"),
+    )
     at_load: Sequence[str] = ("speed", "time")
     most_drawn, which = 24, "the {} of {} devices whose models disagree most"
 
