@@ -76,7 +76,7 @@ def draw_blocks(axes, graph, platform, blocks, title, judged):
             axes.text(x[near], y[near], name, ha="center", va="center", fontsize=8,
                       color="white", bbox=box)  # fmt: skip
     axes.set_title(
-        f"{title}: {1e6 * judged.prediction.makespan:.1f} us, cut {judged.edge_cut:,.0f}"
+        f"{title}: {1e6 * judged.prediction.makespan:.1f} µs, cut {judged.edge_cut:,.0f}"
     )
     axes.set_aspect("equal")
     axes.set_axis_off()
@@ -96,7 +96,7 @@ def draw_seconds(axes, platform, judged, most):
         axes.text(b, 0.02e6 * most, "left out", ha="center", va="bottom", fontsize=8, rotation=90)
     axes.set_xticks(at, platform.names)
     axes.set_ylim(0, 1.05e6 * most)
-    axes.set_ylabel("us per iteration")
+    axes.set_ylabel("µs per iteration")
     axes.spines[["top", "right"]].set_visible(False)
 
 
