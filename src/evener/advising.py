@@ -16,6 +16,7 @@ from evener.advice_rows import NEARLY, Rows, advice_of
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs import Graph
 from evener.planning_options import PlanOptions
+from evener.plans import CUT_STAGE, METIS_STAGE, SLABS_STAGE
 from evener.platforms import Platform
 from evener.solving.confirming import Confirmed, confirm
 from evener.solving.found import Candidate, Found
@@ -27,12 +28,7 @@ from evener.solving.trials import Trial, Trials
 IntVector = npt.NDArray[np.int64]
 Progress = Callable[[str, float], None]
 
-AT_SPEEDS = (
-    "METIS with speeds",
-    "plain plan",
-    "plain plan, mapped",
-    "slabs",
-)  # plans of all devices
+OF_ALL = (METIS_STAGE, CUT_STAGE, SLABS_STAGE)  # roles of plans of all devices
 
 
 def advise(
@@ -109,9 +105,9 @@ def _solved(graph: Graph, platform: Platform, options: PlanOptions) -> Solved | 
 
 
 def _everyone(solved: Solved | None) -> float:
-    """Least seconds of the plans at the speeds, which all devices have a part of [s]."""
+    """Least seconds of the plans at sizes of least time, which all devices have a part of [s]."""
     stages = () if solved is None else solved.stages
-    return min((one.seconds or np.inf for one in stages if one.name in AT_SPEEDS), default=np.inf)
+    return min((one.seconds or np.inf for one in stages if one.role in OF_ALL), default=np.inf)
 
 
 def _always(found: Found, k: int) -> list[Candidate]:

@@ -11,6 +11,7 @@ from evener.graphs import Graph
 from evener.partitions import Contract, Partition
 from evener.plans import Certificate, Evaluation, Exchange, Stage
 from evener.platforms import Platform
+from evener.sizing.bounds import lower_bound
 from evener.workloads import WEIGHTS, Workload
 
 
@@ -48,6 +49,18 @@ def evaluate(
     every = np.stack([weights, *further], axis=1)
     vertices = metrics.block_sizes(partition)
     n_bytes = metrics.block_bytes(graph, partition)
+    with np.errstate(over="ignore"):
+        bound = lower_bound(graph, platform, workload, constraint=constraint).seconds
+        prediction = metrics.predicted_seconds(
+            graph, partition, platform, workload, between=between, constraint=constraint,
+            bound=bound,
+        )  # fmt: skip
+    if not np.isfinite(prediction.seconds).all():
+        device = platform.names[prediction.bottleneck]
+        raise InputError(
+            f"device {device!r} would need more seconds than a number holds",
+            hint="Check its speed and its links.",
+        )
     certificate = Certificate(
         contract=contract,
         weights=weights,
@@ -57,19 +70,9 @@ def evaluate(
         components=metrics.block_components(graph, partition),
         neighbours=metrics.neighbours(between),
         volumes=metrics.comm_volumes(between),
-        holds=contract.keeps(every, vertices, n_bytes),
+        holds=contract.keeps(every, vertices, n_bytes) & contract.in_time(prediction.ends),
         further=every[:, 1:],
     )
-    with np.errstate(over="ignore"):
-        prediction = metrics.predicted_seconds(
-            graph, partition, platform, workload, between=between, constraint=constraint
-        )
-    if not np.isfinite(prediction.seconds).all():
-        device = platform.names[prediction.bottleneck]
-        raise InputError(
-            f"device {device!r} would need more seconds than a number holds",
-            hint="Check its speed and its links.",
-        )
     return Evaluation(
         certificate,
         prediction,

@@ -13,6 +13,8 @@ from evener.errors import InputError
 
 # Sums of real weights depend on their order in the last digits; whole numbers are exact.
 RELATIVE_SLACK = 1e-9
+# Two ways of summing the same seconds: the search's, and that of the certificate.
+TIME_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +50,10 @@ class Contract:
     A block whose high is 0 has a share of zero: it may be empty, and must not weigh anything.
     targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
     further: the same for each further weight of the vertices, where they have several.
-    Raises InputError unless 0 <= low <= high everywhere, and caps are above zero.
+    may_be_unused: whether a device may be left without any vertex, as in a plan for seconds, whose
+    targets are information: the sizes that would be best if nothing were exchanged.
+    makespan [s]: when the last device is to be done, infinity where no time is promised.
+    Raises InputError unless 0 <= low <= high everywhere, and caps and makespan are above zero.
     """
 
     targets: FloatArray
@@ -56,8 +61,12 @@ class Contract:
     high: FloatArray
     caps: FloatArray = field(default_factory=lambda: np.empty(0))
     further: tuple[Further, ...] = ()
+    may_be_unused: bool = False
+    makespan: float = np.inf
 
     def __post_init__(self) -> None:
+        if not self.makespan > 0:
+            raise InputError(f"a contract's makespan must be above zero, not {self.makespan}")
         put = object.__setattr__
         for name in ("targets", "low", "high"):
             put(self, name, as_numbers(getattr(self, name), name))
@@ -107,10 +116,14 @@ class Contract:
         targets = self.table("targets")
         slack = RELATIVE_SLACK * np.maximum(np.abs(targets), 1e-300)
         within = (weights >= self.table("low") - slack) & (weights <= self.table("high") + slack)
-        filled = (sizes > 0) | self.shares_of_zero
-        return np.asarray(
-            within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK)) & filled
-        )
+        fits = within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK))
+        if self.may_be_unused:
+            return np.asarray(fits | (sizes == 0))
+        return np.asarray(fits & ((sizes > 0) | self.shares_of_zero))
+
+    def in_time(self, ends: FloatArray) -> npt.NDArray[np.bool_]:
+        """(k,) whether devices that are done at ends (k,) [s] are so by the makespan."""
+        return np.asarray(ends <= self.makespan * (1 + TIME_SLACK))
 
 
 @dataclass(frozen=True, eq=False)

@@ -25,7 +25,7 @@ from evener.partitions import Mapping as BlockMapping
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Stage
 from evener.platforms import Platform
-from evener.sizing import Sizes, settled
+from evener.sizing import Sizes, contract_for_seconds, settled
 from evener.solving.loop import solve_seconds
 
 Progress = Callable[[str, float], None]
@@ -105,7 +105,9 @@ def _fastest(
     found = solve_seconds(graph, platform, options, progress=tell)
     partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)
-    judged = evaluate(graph, partition, platform, found.contract, workload=options.workload)
+    stated = max(found.best.seconds, np.nextafter(0, 1))
+    contract = contract_for_seconds(graph, platform, options.workload, stated)
+    judged = evaluate(graph, partition, platform, contract, workload=options.workload)
     loads = judged.certificate.weights
     whole = bool((loads == np.rint(loads)).all())
     saturated = (loads >= FULL * found.room) | (

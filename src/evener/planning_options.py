@@ -29,7 +29,8 @@ class PlanOptions:
     follows, "speed", "memory" or "equal", such as "speed,memory"; "" for speed all through. sizing:
     how speed curves become sizes, a method of `solve_sizes`, where devices have curves, or "auto",
     which alone goes with seconds. time_limit [s]: for tools that run
-    in a process of their own.
+    in a process of their own. alike: predicted seconds that differ by less, relative, count as
+    equal: of plans alike the one that sends and cuts least is taken.
 
     Raises UsageError for numbers out of range; names are looked at where they are used.
     """
@@ -46,10 +47,13 @@ class PlanOptions:
     time_limit: float = 600.0
     shares: str = ""
     sizing: str = "auto"
+    alike: float = 0.01
 
     def __post_init__(self) -> None:
         if not 0 <= self.epsilon < 1:
             raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
+        if not 0 <= self.alike < 1:
+            raise UsageError(f"alike must lie in [0, 1), not {self.alike}")
         if not 0 < self.time_limit <= TIMEOUT_MAX:
             raise UsageError(
                 f"the time limit must be above zero and at most {TIMEOUT_MAX:.2g}, "

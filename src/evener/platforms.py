@@ -94,6 +94,17 @@ class Platform:
         """(k,) memory [units], infinity where there is no cap."""
         return _or_infinite([device.memory_units for device in self.devices])
 
+    @cached_property
+    def high_units(self) -> FloatArray:
+        """(k,) most that a block may be [units]: memory_units and the user's own limit."""
+        own = _or_infinite([device.high_units for device in self.devices])
+        return np.minimum(own, self.memory_units)
+
+    @cached_property
+    def low_units(self) -> FloatArray:
+        """(k,) least that a block may be, if it has anything, by the user's own limit [units]."""
+        return np.array([device.low_units or 0.0 for device in self.devices])
+
     def shared_level(self, p: IntArray, q: IntArray) -> IntArray:
         """The deepest level each pair of devices p[i], q[i] shares; with itself, the depth."""
         shared = np.zeros(np.shape(p), np.int64)

@@ -11,6 +11,8 @@ from typing import IO
 
 from evener.errors import InputError
 
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
+
 _unfinished: set[str] = set()
 
 

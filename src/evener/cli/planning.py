@@ -51,6 +51,15 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         default=True,
         help="blocks may go to other devices, where links differ (default yes)",
     )
+    if seconds:
+        parser.add_argument(
+            "--alike",
+            type=float,
+            default=0.01,
+            metavar="A",
+            help="plans whose predicted seconds differ by less, relative, count as equal: the one "
+            "that sends and cuts least is taken (default 0.01)",
+        )
     parser.add_argument(
         "--time-limit",
         type=float,
@@ -92,6 +101,7 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         time_limit=args.time_limit,
         shares=args.shares,
         sizing=args.method,
+        alike=getattr(args, "alike", 0.01),
     )
 
 

@@ -89,7 +89,7 @@ def _expanded(
 
 
 def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("speed", "kind", "memory_units", "at", *kinds.OWN)
+    kept = ("speed", "kind", "memory_units", "at", *kinds.LIMITS, *kinds.OWN)
     traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * kinds.GIB

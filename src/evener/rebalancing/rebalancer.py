@@ -181,7 +181,7 @@ class Rebalancer:
             compute=predicted.compute,
             other=predicted.communicate + predicted.fixed - predicted.overlapped,
             idle_rates=np.array(idle),
-            high=np.minimum(platform.memory_units, platform.memories / density),
+            high=np.minimum(platform.high_units, platform.memories / density),
             per_unit=usual_per_byte(platform) * density,
         )
 

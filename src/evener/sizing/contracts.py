@@ -13,9 +13,11 @@ from evener.errors import InfeasibleError, UsageError
 from evener.graphs import Graph
 from evener.partitions import Contract
 from evener.platforms import Platform
+from evener.sizing.bounds import lower_bound
 from evener.sizing.curved import curved_sizes
 from evener.sizing.further import checked_shares, further_limits
-from evener.sizing.memory_capped import Sizes, target_sizes
+from evener.sizing.memory_capped import Sizes, target_sizes, unit_capacities
+from evener.workloads import WEIGHTS, Workload
 
 
 def contract_for(
@@ -75,16 +77,31 @@ def contract_for(
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories, further), sizes
 
 
+def contract_for_seconds(
+    graph: Graph, platform: Platform, workload: Workload = WEIGHTS, makespan: float = np.inf
+) -> Contract:
+    """Return what a plan for seconds promises: memory, the user's limits, and a time.
+
+    graph: as it was read. A device may be unused. targets are information: the sizes that would be
+    best if nothing were exchanged. makespan [s]: what is stated, if anything is.
+    """
+    loads = lower_bound(graph, platform, workload).loads
+    most = np.minimum(unit_capacities(platform, 0.0), graph.total_weight)
+    low = np.minimum(platform.low_units, most)
+    return Contract(loads, low, most, platform.memories, may_be_unused=True, makespan=makespan)
+
+
 def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
     """Raise InfeasibleError for a device whose memory does not hold the smallest vertex."""
     smallest = float(graph.vertex_bytes().min())
-    small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.memory_units < 1))
+    small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.high_units < 1))
     if small.any():
-        device = platform.devices[int(np.argmax(small))]
+        b = int(np.argmax(small))
+        device = platform.devices[b]
         memory = (
             f"{device.memory:,.6g} bytes of the {smallest:,.6g} that the smallest needs"
             if device.memory is not None and device.memory < smallest
-            else f"{device.memory_units:,.6g} units of the 1 that a vertex is"
+            else f"{platform.high_units[b]:,.6g} units of the 1 that a vertex is"
         )
         raise InfeasibleError(
             f"device {device.name!r} has no memory for a single vertex: {memory}",
@@ -122,7 +139,7 @@ def _room_for_one(sizes: Sizes, graph: Graph, platform: Platform, constraint: in
     needs = np.zeros(platform.k)
     order = np.argsort(sizes.high, kind="stable")[:ranked]
     needs[order] = np.sort(np.partition(light, ranked - 1)[:ranked]) if ranked else 0.0
-    high = np.maximum(sizes.high, np.minimum(needs, platform.memory_units))
+    high = np.maximum(sizes.high, np.minimum(needs, platform.high_units))
     if (high == sizes.high).all():
         return sizes
     low, least = sizes.low, np.minimum(needs, high)
