@@ -1,4 +1,7 @@
-"""Runs several partitioners side by side: same targets, same contract, CPU seconds."""
+"""Runs several partitioners side by side: same targets, same contract, CPU seconds.
+
+On machines with links the plan for seconds stands beside them, which finds its own sizes.
+"""
 
 from __future__ import annotations
 
@@ -21,8 +24,10 @@ from evener.partitions import Contract, Further, Mapping, Partition
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Rival
 from evener.platforms import Platform
-from evener.sizing import settled
+from evener.sizing import contract_for_seconds, settled
+from evener.solving.loop import solve_seconds
 
+PLAN = "plan"  # the row of what `evener plan` would make, for seconds
 WORTH_REPEATING = 60.0  # seconds of CPU: beyond, loading kernels is next to nothing
 
 
@@ -43,6 +48,26 @@ class Comparison:
     moved: int = 0
     note: str = ""
     mapping: Mapping | None = None
+
+
+def compared_plan(
+    graph: Graph,
+    platform: Platform,
+    options: PlanOptions,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+) -> Comparison:
+    """Return what `evener plan` makes for seconds, judged by what such a plan promises.
+
+    Raises InfeasibleError where the graph does not fit the platform at all.
+    """
+    asked = replace(options, objective="seconds", tool="auto")
+    found = solve_seconds(graph, platform, asked, progress=progress)
+    contract = contract_for_seconds(graph, platform, options.workload)
+    judged = evaluate(
+        graph, Partition(found.part, platform.k), platform, contract, workload=options.workload
+    )
+    return Comparison(PLAN, judged, judged, cpu_seconds=found.cpu_seconds)
 
 
 def available_tools(graph: Graph, platform: Platform) -> list[str]:
@@ -122,7 +147,8 @@ def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) 
     options = options.settled(graph, platform)
     note, able = "", find_tool(tool).objectives
     if options.objective not in able:
-        note = f"{tool} lowers the {able[0]}: it cannot do {options.objective}"
+        what = "time" if options.objective == "seconds" else options.objective
+        note = f"{tool} minimises {able[0]}; it has no {what} objective"
         options = replace(options, objective=able[0])
     (result,) = compare(graph, platform, [tool], options)
     if result.raw is None:

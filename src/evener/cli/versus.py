@@ -28,10 +28,10 @@ def rival_to_dict(made: Plan, rival: Rival) -> dict[str, Any]:
 
 
 def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
-    """Return the plan's figures over the rival's, as its partition came; None where that is 0."""
+    """Return the plan's figures over the rival's, enforced if need be; None where that is 0."""
     if not rival.stages:
         return {}
-    mine, theirs = _own(made), rival.stages[0]
+    mine, theirs = _own(made), rival.stages[-1]
     found = {key: _over(getattr(mine, key), getattr(theirs, key)) for key in KEYS}
     seconds = _over(made.prediction.makespan, rival.seconds)
     return found | {"seconds": seconds, "cpu_seconds": _over(made.cpu_seconds, rival.cpu_seconds)}
