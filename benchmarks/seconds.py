@@ -206,15 +206,30 @@ def table(lines):
     for (preset, cliffs, variant), own in groups.items():
         what = "" if variant == "plain" else variant
         rows.append((f"`{preset}`", cliffs, what, *figures(own)))
+        rows.append(("", "", "*old*", *by_regime(own, "old"), "", "", ""))
         if variant == "plain" and (preset, cliffs) in ASKED:
             rows.append(("", "", "*asked*", *ASKED[preset, cliffs], ""))
+        if variant == "plain":
             rows.append(("", "", "*nothing exchanged*", *by_regime(own, "bound"), "", "", ""))
+            rows.append(("", "", "*of plans alike*", alike(own), "", "", "", "", ""))
         if variant == "plain" and cliffs != "constant":
             machines = defaultdict(list)
             for line in own:
                 machines[line["machine"]].append(line)
             rows += [("", "", f"of these, {name}", *figures(of)) for name, of in machines.items()]
     return markdown(rows)
+
+
+def alike(lines):
+    """What the tolerance costs in time and saves in values sent, where another was taken."""
+    other = [line for line in lines if line["ratio"] > line["fastest"] and line["less_sent"]]
+    if not other:
+        return f"none in {len(lines)}"
+    time = float(np.exp(np.mean([np.log(line["ratio"] / line["fastest"]) for line in other])))
+    sent, cut = (
+        mean([line[key] for line in other]).split()[0] for key in ("less_sent", "less_cut")
+    )
+    return f"{len(other)} of {len(lines)}: time x {time:.4f}, values x {sent}, cut x {cut}"
 
 
 def figures(lines):
