@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
 
 PAPERS = ("fupermod",)
 TRIALS, FEW_TRIALS = 20, 3
-WIDTH, INDENT = 78, 11  # of findings, and of their text
+LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,13 +64,14 @@ def _show(finding: Finding, out: Output) -> None:
     """Print a finding: its verdict, and its words below."""
     from evener.reproducing.fupermod import LABELS
 
+    width = max(LEAST_WIDTH, min(WIDTH, shutil.get_terminal_size().columns))
     row = finding.row()
     out.say(f"{row.pop('where')}: {row.pop('verdict')}")
     for key, text in row.items():
         if text:
             label = f"  {LABELS[key]}".ljust(INDENT)
-            out.say(textwrap.fill(text, WIDTH, initial_indent=label,
-                                  subsequent_indent=" " * INDENT))  # fmt: skip
+            indent = " " * INDENT
+            out.say(textwrap.fill(text, width, initial_indent=label, subsequent_indent=indent))
 
 
 def _measured(args: argparse.Namespace, progress: Progress) -> Result:
