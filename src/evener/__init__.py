@@ -2,9 +2,7 @@
 
     import evener as ev
 
-    graph = ev.read("mesh.su2").graph
-    platform = ev.read_platform("machine.toml")
-    plan = ev.plan(graph, platform)
+    plan = ev.plan("mesh.su2", "machine.toml", epsilon=0.02)
     print(plan.verdict())
 
 Names are imported when they are first used (PEP 562).
@@ -28,6 +26,7 @@ _HOME = {
     "EvenerError": "evener.errors",
     "Exchange": "evener.plans",
     "Graph": "evener.graphs",
+    "GraphLike": "evener.accepting",
     "InfeasibleError": "evener.errors",
     "InputError": "evener.errors",
     "Level": "evener.platforms",
@@ -36,9 +35,11 @@ _HOME = {
     "Mesh": "evener.meshes",
     "NotFoundError": "evener.errors",
     "Partition": "evener.partitions",
+    "PartitionLike": "evener.accepting",
     "Plan": "evener.plans",
     "PlanOptions": "evener.planning_options",
     "Platform": "evener.platforms",
+    "PlatformLike": "evener.accepting",
     "Prediction": "evener.plans",
     "Reading": "evener.filing",
     "Rebalancer": "evener.rebalancing.rebalancer",
@@ -101,6 +102,7 @@ _HOME = {
 __all__ = sorted(_HOME)
 
 if TYPE_CHECKING:
+    from evener.accepting import GraphLike, PartitionLike, PlatformLike
     from evener.advice import Advice
     from evener.advising import advise
     from evener.comparing import compare
@@ -158,8 +160,14 @@ if TYPE_CHECKING:
     from evener.tilings import Tiling
     from evener.workloads import WORKLOADS, Workload
 
+    __version__: str
+
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("evener")
     if name not in _HOME:
         raise AttributeError(f"module 'evener' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -168,4 +176,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

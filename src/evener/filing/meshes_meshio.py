@@ -16,6 +16,7 @@ import numpy as np
 from evener.filing import meshes_meshio_child
 from evener.filing.meshes_text import make_mesh
 from evener.filing.sources import Source
+from evener.kinds import MeshioMesh
 from evener.meshes import Mesh
 
 # What each suffix is to meshio; formats with a reader of ours are not here.
@@ -79,6 +80,17 @@ def read(source: Source) -> Mesh:
     return read_as(source, FORMATS[source.suffix])
 
 
+def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
+    """Return the Mesh of a meshio mesh that is in memory, and what was odd or left out."""
+    source = Source(Path("meshio mesh"), "meshio mesh", b"", "")
+    try:
+        arrays, facts = meshes_meshio_child.extract(found)
+    except meshes_meshio_child.RefusedError as error:
+        raise source.error(str(error)) from error
+    mesh = _mesh(source, arrays, facts)
+    return mesh, source.notes
+
+
 def read_as(source: Source, name: str) -> Mesh:
     """Return the mesh that meshio's reader of this name finds."""
     with tempfile.TemporaryDirectory(prefix="evener-") as folder:
@@ -96,6 +108,11 @@ def read_as(source: Source, name: str) -> Mesh:
             raise source.error(facts["error"], hint=facts.get("hint"))
         with np.load(place / "arrays.npz", allow_pickle=False) as archive:
             arrays = dict(archive)
+    return _mesh(source, arrays, facts)
+
+
+def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh:
+    """Return the Mesh of what the child's `extract` found, and note what it left out."""
     source.notes.extend(facts["notes"])
     return make_mesh(
         source,
