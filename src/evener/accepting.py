@@ -55,7 +55,7 @@ PlatformLike: TypeAlias = (
     | npt.NDArray[Any]
     | Mapping[str, Any]
 )
-PartitionLike: TypeAlias = Partition | str | os.PathLike[str] | npt.ArrayLike
+PartitionLike: TypeAlias = Partition | str | os.PathLike[str] | Sequence[int] | npt.NDArray[Any]
 
 _GRAPHS = (
     "A graph is a file's name, what ev.read returns, a Graph, a Mesh, a SciPy sparse matrix, a "
@@ -148,7 +148,7 @@ def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
         from evener.filing.partitions import read_part
 
         return Partition(read_part(Path(given), graph.n, labels=graph.labels), k)
-    return Partition(given, k).checked_for(graph.n)  # type: ignore[arg-type]  # it is looked at
+    return Partition(given, k).checked_for(graph.n)  # type: ignore[arg-type]
 
 
 @contextmanager
@@ -174,7 +174,13 @@ def _instead_of(text: str) -> str:
 def _kind(given: object) -> str:
     """Name what was given by its type; what is short and plain as it is."""
     plain = given is None or isinstance(given, bool | int | float | np.bool_)
-    return shown(given) if plain else f"a {type(given).__module__}.{type(given).__qualname__}"
+    kind = type(given)
+    named = (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+    return shown(given) if plain else f"a {named}"
 
 
 def _of_reading(reading: Reading) -> Taken:

@@ -13,6 +13,7 @@ from typing import Unpack
 import numpy as np
 
 from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
+from evener.brief import brief
 from evener.choices import one_of
 from evener.errors import EvenerError
 from evener.evaluating import evaluate, stage_of
@@ -52,6 +53,9 @@ class Comparison:
     moved: int = 0
     note: str = ""
     mapping: Mapping | None = None
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def compared_plan(

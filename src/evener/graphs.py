@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from evener import graph_arrays as arrays
 from evener.arrays import FloatArray, IntArray, NumberArray, as_array, as_integers, as_weights
+from evener.brief import counted, number, spread, two_lines
 from evener.errors import InputError
 from evener.kinds import MeshioMesh, NetworkXGraph, SparseMatrix
 
@@ -71,6 +72,16 @@ class Graph:
             put(self, name, arrays.cost(getattr(self, name), name))
         if not np.isfinite(self.total_bytes):
             raise InputError("bytes_per_vertex and bytes_per_edge add up to more than 1e308")
+
+    def __repr__(self) -> str:
+        weights = "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in all"
+        if self.n_constraints > 1:
+            weights = f"{self.n_constraints} weights each"
+        coords = "no coordinates" if self.coords is None else f"in {self.coords.shape[1]}-D"
+        edges = "edges weigh 1 each" if self.adjwgt is None else f"edges {spread(self.adjwgt)} each"
+        first = counted(self.n, "vertex", "vertices"), counted(self.m, "edge")
+        more = "" if self.n == 0 else f"{spread(self.degrees)} neighbours each"
+        return two_lines("Graph", [*first, *filter(None, [more])], [weights, edges, coords])
 
     @property
     def n(self) -> int:

@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple, NoReturn
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray, as_integers
+from evener.brief import counted, spread, two_lines
 from evener.cells_kernels import DIM, MAX_FACE
 from evener.errors import InputError, UsageError
 from evener.graphs import Graph
@@ -82,6 +83,16 @@ class Mesh:
             raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+
+    def __repr__(self) -> str:
+        corners = f"{spread(np.diff(self.offsets))} corners each"
+        fields = [*self.cell_data, *self.point_data]
+        named = f"fields {', '.join(fields[:4])}" if fields else "no fields"
+        if len(fields) > 4:
+            named += f" and {len(fields) - 4:,} more"
+        where = f"points in {self.points.shape[1]}-D" if self.has_coordinates else "no coordinates"
+        first = counted(self.n_cells, "cell"), counted(self.n_points, "point"), f"{self.dim}-D"
+        return two_lines("Mesh", first, [corners, where, named])
 
     @property
     def n_cells(self) -> int:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from evener.brief import counted, two_lines
 from evener.errors import InputError, UsageError
 from evener.filing.coordinates import read_coordinates
 from evener.filing.formats import Format, format_named, format_of
@@ -36,6 +37,12 @@ class Reading:
     notes: tuple[str, ...] = ()
     inputs: dict[str, str] = field(default_factory=dict)
     asked: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        made = self.graph if self.mesh is None else self.mesh
+        what = f"{self.format}, {type(made).__name__}, {self.graph.n:,} vertices"
+        files = f"from {', '.join(self.inputs)}" if self.inputs else "from no file"
+        return two_lines("Reading", [what], [files, counted(len(self.notes), "note")])
 
 
 def read(

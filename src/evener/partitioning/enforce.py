@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
+from evener.brief import brief
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.connecting import connect, pieces_left
@@ -44,6 +45,9 @@ class Enforced:
     moved: int
     moved_weight: float
     disconnected: tuple[int, ...] = ()
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def enforce(

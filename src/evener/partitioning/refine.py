@@ -14,6 +14,7 @@ import numpy as np
 from evener import metrics
 from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
 from evener.arrays import FloatArray
+from evener.brief import brief
 from evener.choices import one_of
 from evener.errors import InputError, UsageError
 from evener.graphs import Graph
@@ -44,6 +45,9 @@ class Refined:
     after: float
     moved: int
     holds: bool
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def refine(

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.accepting import GraphLike, as_graph
+from evener.brief import brief
 from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome
@@ -36,6 +37,9 @@ class Result:
     cpu_seconds: float
     notes: tuple[str, ...] = ()
     start: tuple[str, npt.NDArray[np.int32]] | None = None
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def partition_with(name: str, graph: GraphLike, request: Request) -> Result:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
+from evener.brief import brief
 from evener.choices import one_of
 from evener.models import SpeedModel
 from evener.sizing.constant import solve_constant
@@ -38,6 +39,9 @@ class SpeedSizes:
     converged: bool = True
     notes: tuple[str, ...] = ()
     bound: float = 0.0
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def solve_sizes(
