@@ -26,6 +26,8 @@ from tests.filing.graph_samples import GRAPHS, LINES
         ("own.npz", "npz"),
         ("csr.npz", "npz"),
         ("snap.txt", "edges"),
+        ("plain.dot", "dot"),
+        ("groups.gv", "dot"),
         ("packed.graph.xz", "metis"),
     ],
 )

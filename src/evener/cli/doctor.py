@@ -31,6 +31,7 @@ CORE = (
 )
 # Beside the partitioners, which the registry knows: package and how to get it.
 EXTRAS = {
+    "h5py": "pip install h5py (CGNS, MED, HDF5; extra [meshes])",
     "mpi4py": "pip install mpi4py mpich",
     "numba-cuda": "pip install 'numba-cuda[cu13]', or [cu12]",
 }

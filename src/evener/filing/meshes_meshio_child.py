@@ -23,6 +23,7 @@ import numpy as np
 
 _POLYGON = 7  # VTK's type
 _REMARK = "Warning:"
+_EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
 
 
 class RefusedError(Exception):
@@ -43,8 +44,7 @@ def main(arguments: list[str]) -> None:
     except RefusedError as error:
         facts = {"error": str(error)}
     except ImportError as error:
-        hint = f"pip install {error.name}" if error.name else None
-        facts = {"error": f"cannot be read: {error}", "hint": hint}
+        facts = _lacking(error, reader)
     except (Exception, SystemExit) as error:
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         facts = {"error": f"is no {reader} mesh that meshio can read ({reason})"}
@@ -153,6 +153,18 @@ def _numeric(fields: dict[str, Any], n: int) -> dict[str, Any]:
         name: values
         for name, values in arrays.items()
         if values.dtype.kind in "biuf" and values.ndim and len(values) == n
+    }
+
+
+def _lacking(error: ImportError, reader: str) -> dict[str, Any]:
+    """Say which package meshio's reader needs, and how to get it."""
+    if not error.name:
+        return {"error": f"cannot be read: {error}"}
+    package = error.name.partition(".")[0]
+    extra = f" (Evener's extra [{_EXTRAS[package]}])" if package in _EXTRAS else ""
+    return {
+        "error": f"cannot be read: meshio's reader of {reader} needs {package}",
+        "hint": f"pip install {package}{extra}",
     }
 
 
