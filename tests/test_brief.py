@@ -50,7 +50,7 @@ def test_two_lines_whatever_is_held():
 def test_what_stands_there():
     assert repr(GRAPH) == (
         "Graph(1,200 vertices, 2,330 edges, 2 to 4 neighbours each,\n"
-        "      weight 1 each, edges weigh 1 each, in 2-D)"
+        "      weight 1 each, edges weigh 1 each, coordinates in 2-D)"
     )
     assert repr(ev.Platform.flat([1, 2.5])) == (
         "Platform(2 devices, 'dev0' to 'dev1',\n"

@@ -77,7 +77,9 @@ class Graph:
         weights = "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in all"
         if self.n_constraints > 1:
             weights = f"{self.n_constraints} weights each"
-        coords = "no coordinates" if self.coords is None else f"in {self.coords.shape[1]}-D"
+        coords = (
+            "no coordinates" if self.coords is None else f"coordinates in {self.coords.shape[1]}-D"
+        )
         edges = "edges weigh 1 each" if self.adjwgt is None else f"edges {spread(self.adjwgt)} each"
         first = counted(self.n, "vertex", "vertices"), counted(self.m, "edge")
         more = "" if self.n == 0 else f"{spread(self.degrees)} neighbours each"
