@@ -99,7 +99,22 @@ _HOME = {
     "write_speeds": "evener.filing.speeds",
 }
 
-__all__ = sorted(_HOME)
+# Written out: type checkers take no other for what is offered.
+__all__ = [
+    "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device", "DeviceSpeeds",
+    "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
+    "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh", "NotFoundError",
+    "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
+    "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample",
+    "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
+    "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset",
+    "compare", "contract_for", "enforce", "evaluate", "find_workload", "fit_model",
+    "fit_surface", "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes",
+    "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part", "read_plan",
+    "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks",
+    "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves",
+    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+]  # fmt: skip
 
 if TYPE_CHECKING:
     from evener.accepting import GraphLike, PartitionLike, PlatformLike
