@@ -101,8 +101,8 @@ _HOME = {
 
 # Written out: type checkers take no other for what is offered.
 __all__ = [
-    "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device", "DeviceSpeeds",
-    "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
+    "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
+    "DeviceSpeeds", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
     "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh", "NotFoundError",
     "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
     "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample",
