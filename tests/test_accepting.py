@@ -219,10 +219,9 @@ def test_every_public_function_takes_them(files, monkeypatch):
     np.savetxt("wing.part", part, fmt="%d")
     contract, sizes = ev.contract_for("wing.graph", "machine.toml")
     assert sizes.sizes.tolist() == plan.sizes.tolist()
-    judged = ev.evaluate("wing.graph", "wing.part", "machine.toml")
+    judged = ev.evaluate("wing.graph", "wing.part", "machine.toml", contract)
     assert judged.edge_cut == plan.evaluation.edge_cut
     assert judged.certificate.holds.tolist() == plan.certificate.holds.tolist()
-    assert judged.certificate.contract.low.tolist() == contract.low.tolist()
     assert ev.enforce("wing.graph", part, contract).moved == 0
     assert ev.refine("wing.graph", "wing.part").before == judged.edge_cut
     assert ev.refine("wing.graph", part, contract).before == judged.edge_cut
@@ -236,6 +235,19 @@ def test_every_public_function_takes_them(files, monkeypatch):
     assert ev.partition_with("rcb", "wing.graph", request).part.size == 81
     ev.write_report("own.html", plan, "wing.graph")
     assert b"<svg" in (files / "own.html").read_bytes()
+
+
+def test_without_a_contract_it_is_the_one_a_plan_would_have(files):
+    graph, part = ev.read_graph("wing.graph"), np.arange(81) % 3
+    linked, flat = as_platform("machine.toml"), ev.Platform.flat([4.5, 1, 1])
+    assert ev.evaluate(graph, part, linked).certificate.contract.may_be_unused
+    contract = ev.evaluate(graph, part, flat).certificate.contract
+    assert contract.low.tolist() == ev.contract_for(graph, flat)[0].low.tolist()
+    workload = ev.WORKLOADS["spmv"]
+    work = ev.evaluate(graph, part, flat, workload=workload).certificate.contract
+    assert work.targets.tolist() == (
+        ev.contract_for(workload.weighted(graph), flat)[0].targets.tolist()
+    )
 
 
 def test_a_tool_that_is_none_is_refused_before_any_runs():

@@ -59,6 +59,10 @@ def test_what_stands_there():
     assert repr(ev.Partition([0, 1, 1], 3)) == (
         "Partition(3 vertices, 3 blocks,\n          1 to 2 vertices in each, 1 of them empty)"
     )
+    assert repr(ev.Contract([4, 2], [3, 2], [5, 2], [1e9, np.inf], makespan=0.25)) == (
+        "Contract(2 blocks, targets 2 to 4, memory of 1 capped,\n"
+        "         low 2 to 3, high 2 to 5, done within 250 ms)"
+    )
     assert "41 devices" in repr(PLAN)
     assert f"edge cut {PLAN.evaluation.edge_cut:,.0f}" in repr(PLAN)
     assert "41 of 41 contracts kept" in repr(PLAN)

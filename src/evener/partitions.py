@@ -10,6 +10,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers, as_numbers
 from evener.brief import brief, counted, spread, two_lines
+from evener.durations import duration
 from evener.errors import InputError
 
 # Sums of real weights depend on their order in the last digits; whole numbers are exact.
@@ -94,12 +95,13 @@ class Contract:
     def __repr__(self) -> str:
         capped = int(np.isfinite(self.caps).sum())
         memory = f"memory of {capped:,} capped" if capped else "no memory capped"
-        weights = [] if not self.further else [f"{self.n_constraints} weights"]
-        return two_lines(
-            "Contract",
-            [counted(self.k, "block"), f"targets {spread(self.targets)}"],
-            [f"low {spread(self.low)}", f"high {spread(self.high)}", memory, *weights],
-        )
+        first = [counted(self.k, "block"), f"targets {spread(self.targets)}", memory]
+        second = [f"low {spread(self.low)}", f"high {spread(self.high)}"]
+        if self.further:
+            first.append(f"{self.n_constraints} weights")
+        if np.isfinite(self.makespan):
+            second.append(f"done within {duration(self.makespan)}")
+        return two_lines("Contract", first, second)
 
     @property
     def k(self) -> int:
