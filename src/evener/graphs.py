@@ -80,7 +80,11 @@ class Graph:
         coords = (
             "no coordinates" if self.coords is None else f"coordinates in {self.coords.shape[1]}-D"
         )
-        edges = "edges weigh 1 each" if self.adjwgt is None else f"edges {spread(self.adjwgt)} each"
+        edges = (
+            "edges weigh 1 each"
+            if self.adjwgt is None
+            else f"edges weigh {spread(self.adjwgt)} each"
+        )
         first = counted(self.n, "vertex", "vertices"), counted(self.m, "edge")
         more = "" if self.n == 0 else f"{spread(self.degrees)} neighbours each"
         return two_lines("Graph", [*first, *filter(None, [more])], [weights, edges, coords])
