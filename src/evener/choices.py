@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from difflib import get_close_matches
 
 from evener.errors import UsageError
+from evener.naming import meant
 
 SHOWN = 40  # characters of what was written instead
 
@@ -21,12 +21,7 @@ def one_of(what: str, value: object, choices: Iterable[str]) -> str:
 
 def did_you_mean(value: object, known: Iterable[str]) -> str:
     """Return "; did you mean X?" of the name nearest to what was written, or nothing."""
-    if not isinstance(value, str):
-        return ""
-    # By likeness in lower case: NumPy users write "Strong" as they write "strong".
-    lower = {name.lower(): name for name in known}
-    near = get_close_matches(value.lower()[:SHOWN], lower, 1)
-    return f"; did you mean {lower[near[0]]}?" if near else ""
+    return meant(value[:SHOWN], known) if isinstance(value, str) else ""
 
 
 def shown(value: object) -> str:

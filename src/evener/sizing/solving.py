@@ -63,7 +63,7 @@ def solve_sizes(
     Raises UsageError for an unknown method, InputError for what is no load, limit or time,
     InfeasibleError where capacities and limits leave no room: the message names the shortage.
     """
-    one_of("method of sizing", method, ("auto", *METHODS))
+    one_of("method", method, ("auto", *METHODS))
     problem = make_problem(models, n, low, high, fixed_seconds, names)
     chosen, why = choose_method(problem) if method == "auto" else (method, "")
     answer = METHODS[chosen](problem)
