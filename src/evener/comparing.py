@@ -8,9 +8,13 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 
+from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
+from evener.brief import brief
+from evener.choices import one_of
 from evener.errors import EvenerError
 from evener.evaluating import evaluate, stage_of
 from evener.graphs import Graph
@@ -21,6 +25,7 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Further, Mapping, Partition
+from evener.planning_keywords import PlanKeywords, options_with
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Rival
 from evener.platforms import Platform
@@ -48,6 +53,9 @@ class Comparison:
     moved: int = 0
     note: str = ""
     mapping: Mapping | None = None
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def compared_plan(
@@ -91,17 +99,36 @@ def _balances_several(tool: Tool) -> bool:
 
 
 def compare(
+    graph: GraphLike,
+    platform: PlatformLike,
+    tools: Sequence[str] | None = None,
+    options: PlanOptions | None = None,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[PlanKeywords],
+) -> list[Comparison]:
+    """Return one Comparison a tool, in the order given; a tool that fails says why in its note.
+
+    tools: those that are installed and can, where None; one by its name alone, too. graph,
+    platform, options, keywords: as of `plan`. Raises UsageError for a tool that does not exist,
+    InfeasibleError where the graph does not fit the platform at all.
+    """
+    graph, platform = as_graph(graph), as_platform(platform)
+    if tools is None:
+        tools = available_tools(graph, platform)
+    chosen = [tools] if isinstance(tools, str) else list(tools)
+    for tool in chosen:
+        one_of("partitioner", tool, (*TOOLS, "auto"))
+    return _compared(graph, platform, chosen, options_with(options, keywords), progress)
+
+
+def _compared(
     graph: Graph,
     platform: Platform,
     tools: Sequence[str],
     options: PlanOptions,
-    *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float], None] | None,
 ) -> list[Comparison]:
-    """Return one Comparison a tool, in the order given; a tool that fails says why in its note.
-
-    Raises InfeasibleError where the graph does not fit the platform at all.
-    """
     counted = options.workload.weighted(graph)
     contract, sizes = options.contract(counted, platform)
     platform = settled(platform, sizes)

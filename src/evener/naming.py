@@ -1,11 +1,13 @@
-"""Names of devices in few words: runs of numbered names as ranges."""
+"""Names in few words: runs of numbered devices as ranges; the name that was probably meant."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
 
 SHOWN = 6  # ranges that are named
+NEAR = 0.5  # likeness from which a name may be meant, difflib's
 
 
 def ranges(names: Sequence[str], shown: int = SHOWN) -> str:
@@ -45,3 +47,16 @@ def _run(part: list[str]) -> list[str]:
 
 def _safe(name: str) -> str:
     return name if name.isprintable() else repr(name)
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like one that is unknown; None where none is."""
+    lower = {one.lower(): one for one in reversed(list(known))}
+    near = get_close_matches(name.lower(), lower, 1, NEAR)
+    return lower[near[0]] if near else None
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean NAME?" for an unknown name, or nothing."""
+    near = nearest(name, known)
+    return f"; did you mean {near}?" if near else ""

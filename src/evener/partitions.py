@@ -9,6 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers, as_numbers
+from evener.brief import brief, counted, spread, two_lines
+from evener.durations import duration
 from evener.errors import InputError
 
 # Sums of real weights depend on their order in the last digits; whole numbers are exact.
@@ -41,6 +43,9 @@ class Further:
             raise InputError(
                 f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}: no such range"
             )
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,6 +91,17 @@ class Contract:
             )
         if any(one.targets.size != self.k for one in self.further):
             raise InputError(f"a further weight has limits for other than {self.k} blocks")
+
+    def __repr__(self) -> str:
+        capped = int(np.isfinite(self.caps).sum())
+        memory = f"memory of {capped:,} capped" if capped else "no memory capped"
+        first = [counted(self.k, "block"), f"targets {spread(self.targets)}", memory]
+        second = [f"low {spread(self.low)}", f"high {spread(self.high)}"]
+        if self.further:
+            first.append(f"{self.n_constraints} weights")
+        if np.isfinite(self.makespan):
+            second.append(f"done within {duration(self.makespan)}")
+        return two_lines("Contract", first, second)
 
     @property
     def k(self) -> int:
@@ -149,6 +165,14 @@ class Partition:
             )
         object.__setattr__(self, "part", part.astype(np.int32))
 
+    def __repr__(self) -> str:
+        # Counted for blocks that are there: k may be two thousand million.
+        sizes = np.unique(self.part, return_counts=True)[1]
+        empty = self.k - sizes.size
+        first = counted(self.n, "vertex", "vertices"), counted(self.k, "block")
+        blocks = [f"{spread(sizes)} vertices in each"] if sizes.size else []
+        return two_lines("Partition", first, [*blocks, f"{empty:,} of them empty"])
+
     @property
     def n(self) -> int:
         """Number of vertices."""
@@ -185,6 +209,9 @@ class Mapping:
         if device.ndim != 1 or not np.array_equal(np.sort(device), np.arange(device.size)):
             raise InputError("a mapping takes every device once")
         object.__setattr__(self, "device", device.astype(np.int64))
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def moved(self) -> int:

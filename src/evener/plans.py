@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
+from evener.brief import brief, counted, number, spread, two_lines
 from evener.durations import duration, times
 from evener.errors import InputError
 from evener.partitions import RELATIVE_SLACK, Contract, Partition
@@ -62,6 +63,13 @@ class Certificate:
                 f"the contract {len(self.contract.further)}"
             )
 
+    def __repr__(self) -> str:
+        k, kept = self.contract.k, int(self.holds.sum())
+        worst = "all hold" if kept == k else f"{kept:,} hold"
+        figures = [f"weights {spread(self.weights)}", f"boundary {number(self.boundary.sum())}"]
+        figures.append(f"pieces {spread(self.components)}")
+        return two_lines("Certificate", [counted(k, "block"), worst], figures)
+
     @property
     def all_hold(self) -> bool:
         """Whether every block keeps its contract."""
@@ -99,6 +107,14 @@ class Prediction:
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 
+    def __repr__(self) -> str:
+        first = counted(self.compute.size, "device"), f"makespan {duration(self.makespan)}"
+        second = (
+            f"computing up to {duration(float(self.compute.max()))}",
+            (f"communicating up to {duration(float(self.communicate.max()))}"),
+        )
+        return two_lines("Prediction", [*first, f"bound {duration(self.bound)}"], second)
+
     @property
     def seconds(self) -> FloatArray:
         """(k,) time of each device per iteration, without its delay [s]."""
@@ -129,6 +145,9 @@ class Exchange:
     receiver: IntVector
     values: IntVector
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -139,6 +158,13 @@ class Evaluation:
     exchange: Exchange
     edge_cut: float
     imbalance: float
+
+    def __repr__(self) -> str:
+        k, kept = self.certificate.contract.k, int(self.certificate.holds.sum())
+        first = counted(k, "block"), f"{kept:,} of {k:,} contracts kept"
+        figures = [f"edge cut {number(self.edge_cut)}", f"volume {self.total_volume:,}"]
+        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        return two_lines("Evaluation", first, figures)
 
     @property
     def total_volume(self) -> int:
@@ -288,6 +314,13 @@ class Plan:
     stages: tuple[Stage, ...] = ()
     rival: Rival | None = None
     cpu_seconds: float | None = None
+
+    def __repr__(self) -> str:
+        k, kept = self.platform.k, int(self.certificate.holds.sum())
+        first = counted(self.partition.n, "vertex", "vertices"), counted(k, "device"), self.tool
+        figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
+        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        return two_lines("Plan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
 
     @property
     def certificate(self) -> Certificate:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
+from evener.brief import counted, spread, two_lines
 from evener.devices import Connection, Device, Level, Link, parts_of
 from evener.errors import InputError
 from evener.networks import Network, network_of
@@ -48,6 +49,15 @@ class Platform:
         fault = find_fault(self.devices, self.levels, self.connections)
         if fault is not None:
             raise InputError(fault.message, hint=fault.hint)
+
+    def __repr__(self) -> str:
+        names = f"{self.names[0]!r} to {self.names[-1]!r}" if self.k > 1 else repr(self.names[0])
+        links = counted(len(self.levels), "level") if self.levels else "no links"
+        links = counted(len(self.connections), "link") if self.connections else links
+        capped = int((np.isfinite(self.memories) | np.isfinite(self.memory_units)).sum())
+        memory = f"memory of {capped:,} stated" if capped else "no memory stated"
+        second = f"speeds {spread(self.speeds)}", memory, links
+        return two_lines("Platform", [counted(self.k, "device"), names], second)
 
     @property
     def k(self) -> int:

@@ -80,7 +80,7 @@ def test_table(evener, curves):
 @pytest.mark.parametrize(
     ("words", "code", "message"),
     [
-        (["--n", 500, "--method", "best"], 2, "a method is one of auto, constant"),
+        (["--n", 500, "--method", "best"], 2, "There are: auto, constant"),
         (["--n", 500, "--k", 3], 2, "--k does not go along"),
         (["--n", 500, "--edges", 3], 2, "capacities"),
         (["--n", 0], 2, "--n must be above zero"),

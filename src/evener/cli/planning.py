@@ -107,27 +107,12 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
 
 def reading_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return how the graph was read, as a plan keeps it: what was asked for, without folders."""
+    from evener.filing.weights import without_folder
+
     chosen = {key: getattr(args, key) for key in READING_KEYS}
     chosen = {key: value for key, value in chosen.items() if value is not None}
     if "coords" in chosen:
         chosen["coords"] = Path(args.coords).name
     if "weights" in chosen:
-        chosen["weights"] = _without_folder(args.weights)
+        chosen["weights"] = without_folder(args.weights)
     return chosen
-
-
-def split_weights(weights: str) -> tuple[str, str]:
-    """Split what --weights takes into the file and the rest, ":COLUMN" or nothing."""
-    from evener.filing.sources import find_file
-
-    if find_file(Path(weights)) is None and ":" in weights:
-        file, column = weights.rsplit(":", 1)
-        return file, f":{column}"
-    return weights, ""
-
-
-def _without_folder(weights: str) -> str:
-    if weights.startswith("cell:"):
-        return weights
-    file, rest = split_weights(weights)
-    return Path(file).name + rest

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.planning import READING_KEYS, split_weights
+from evener.cli.planning import READING_KEYS
 from evener.cli.reading import read_workload
 from evener.errors import InputError
 
@@ -65,6 +65,7 @@ def kept_reading(plan: Plan) -> dict[str, Any]:
 
 def _beside(path: str, name: str) -> str:
     from evener.filing.sources import find_file
+    from evener.filing.weights import split_weights
 
     if name.startswith("cell:"):
         return name

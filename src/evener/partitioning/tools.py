@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from evener.errors import UsageError
+from evener.choices import one_of
 from evener.graphs import Graph
 from evener.partitioning import calls
 from evener.partitioning.external.children import Outcome
@@ -64,10 +64,7 @@ class Tool:
 
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; raises UsageError where there is none."""
-    if name not in TOOLS:
-        known = ", ".join(TOOLS)
-        raise UsageError(f"there is no partitioner {name!r}", hint=f"There are: {known}, auto.")
-    return TOOLS[name]
+    return TOOLS[one_of("partitioner", name, TOOLS)]
 
 
 def _package(module: str, how: str) -> Callable[[], str | None]:

@@ -8,7 +8,9 @@ from dataclasses import replace
 
 import numpy as np
 
+from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
 from evener.arrays import FloatArray
+from evener.costs import MAX_PAIRED
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs import Graph
 from evener.partitions import Contract
@@ -21,8 +23,8 @@ from evener.workloads import WEIGHTS, Workload
 
 
 def contract_for(
-    graph: Graph,
-    platform: Platform,
+    graph: GraphLike,
+    platform: PlatformLike,
     epsilon: float = 0.03,
     constraint: int | None = None,
     shares: Sequence[str] = (),
@@ -30,6 +32,7 @@ def contract_for(
 ) -> tuple[Contract, Sizes]:
     """Return the contract of each device's block of `graph`, and the sizes it comes from.
 
+    graph, platform: as of `plan`.
     Devices with speed curves get sizes by them, at the loads they will have; method: of
     `solve_sizes`, which none but they need.
 
@@ -45,6 +48,7 @@ def contract_for(
     InfeasibleError for more devices than vertices and for too little memory, UsageError for
     shares that are none, and for a method without curves.
     """
+    graph, platform = as_graph(graph), as_platform(platform)
     among = range(graph.n_constraints) if constraint is None else (constraint,)
     chosen = checked_shares(shares, len(among))
     if platform.k > graph.n:
@@ -75,6 +79,14 @@ def contract_for(
         for i, by in zip(among[1:], chosen[1:], strict=True)
     )
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories, further), sizes
+
+
+def lowers_seconds(graph: Graph, platform: Platform) -> bool:
+    """Whether a plan lowers predicted seconds where nothing else is asked for.
+
+    That is where links are known, vertices have one weight, and a table holds all pairs of devices.
+    """
+    return platform.has_links and 1 < platform.k <= MAX_PAIRED and graph.n_constraints == 1
 
 
 def contract_for_seconds(

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
+from evener.brief import counted, number, spread, two_lines
 from evener.errors import InfeasibleError, InputError
 from evener.graphs import BYTES_PER_VERTEX
 from evener.platforms import Platform
@@ -40,6 +41,11 @@ class Sizes:
     saturated: BoolArray
     speeds: FloatArray
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        first = counted(self.sizes.size, "device"), f"{number(self.sizes.sum())} units"
+        full = f"{int(self.saturated.sum()):,} filled to memory"
+        return two_lines("Sizes", first, [f"{spread(self.sizes)} each", full])
 
     @cached_property
     def seconds(self) -> FloatArray:
