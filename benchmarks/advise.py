@@ -5,9 +5,9 @@
 
 Meshes, machines and kernels of benchmarks/seconds.py; real meshes come from EVENER_DATA. `all` is
 the least predicted makespan of any plan known in which every device has a block: ours for that
-set, METIS with speeds as targets, the plain plan and slabs. `ratio` is the best set's to it; `plan`
-what `evener plan`, which chooses devices by itself, takes of it. `share`: of communication in
-METIS's plan, as there. What is in the result file is not measured again.
+set, METIS at the same sizes, the plan of least cut and slabs. `ratio` is the best set's to it;
+`plan` what `evener plan`, which chooses devices by itself, takes of it. `share`: of communication
+in METIS's plan, as there. What is in the result file is not measured again.
 """
 
 import time
@@ -17,13 +17,14 @@ from pathlib import Path
 import numpy as np
 import seconds_cases as cases
 from records import append, known, parser, read, words
+from seconds import rival
 
 import evener as ev
 from evener import metrics
-from evener.partitioning.registry import partition_with
-from evener.partitioning.requests import Request
+from evener.advising import OF_ALL
 from evener.partitions import Partition
 from evener.solving.loop import solve_seconds
+from evener.solving.rivals import METIS_TOOLS
 from evener.workloads import WEIGHTS
 
 HERE = Path(__file__).parent
@@ -72,9 +73,9 @@ def one_cell(graph, machine, kernel, preset):
     advice = ev.advise(graph, platform, options)
     spent = time.process_time() - began
     solved = solve_seconds(graph, platform, options)
-    rivals = [one.seconds for one in solved.stages if one.name in RIVALS]
+    rivals = [one.seconds for one in solved.stages if one.role in OF_ALL]
     every = min([advice.everyone.seconds, *rivals])
-    metis, share = of_metis(graph, platform, workload)
+    metis, share = of_metis(graph, platform, options)
     return {
         "share": share,
         "devices": platform.k,
@@ -89,16 +90,16 @@ def one_cell(graph, machine, kernel, preset):
     }
 
 
-def of_metis(graph, platform, workload):
-    """Predicted seconds of METIS with speeds, and the share of exchange of its last device."""
-    request = Request(platform.speeds, 0.03, ev.PlanOptions().seed)
-    part = Partition(partition_with("metis", graph, request).part, platform.k)
-    base = metrics.predicted_seconds(graph, part, platform, workload)
+def of_metis(graph, platform, options):
+    """Predicted seconds of METIS at the same sizes, and its last device's share of exchange."""
+    found = [rival(graph, platform, options, tool) for tool in METIS_TOOLS]
+    judged = [
+        metrics.predicted_seconds(graph, Partition(part, platform.k), platform, options.workload)
+        for part in found
+    ]
+    base = min(judged, key=lambda one: one.makespan)
     last = base.bottleneck
     return base.makespan, float(base.communicate[last] / base.seconds[last])
-
-
-RIVALS = ("METIS with speeds", "plain plan", "plain plan, mapped", "slabs")
 
 
 def table(lines):

@@ -1,4 +1,4 @@
-"""Plans for seconds on the wall clock, beside equal blocks and METIS with speeds.
+"""Plans for seconds on the wall clock, beside equal blocks and METIS at the same sizes.
 
     python benchmarks/measured.py --part a [--short] [--runs 20] [--fresh] [--only CASE] [-o FILE]
     python benchmarks/measured.py --part bcd ...
@@ -9,11 +9,12 @@ METIS's and the plan's blocks are made anew from the same samples, then all are 
 turns.
 
 Parts b, c and d, "emulated devices, wall clock": real kernels and real halos on two cores, then
-asleep until the emulated device would be done. b: speeds with a cliff in memory or cache, METIS
-given the constant speeds measured at equal share. c: an added latency that no second device is
-worth. d: eight devices where exchange is so much of the time that METIS's blocks take.
+asleep until the emulated device would be done. b: speeds with a cliff in memory or cache. c: an
+added latency that no second device is worth. d: eight devices where exchange is so much of the time
+that blocks of METIS with speeds take.
 
-METIS is k-way with speeds as targets, tolerance 3 %. Each case is 20 runs of all partitions in
+METIS is the better of both methods at sizes of least time by the same samples, tolerance 3 %,
+enforced and mapped. Each case is 20 runs of all partitions in
 random order; the plan runs twice (null pair: how far the same partition is from itself). Ratios are
 medians over runs, intervals by bootstrap. Cases that FILE holds are not run again; 9 minutes for
 part a, 5 for the others.
@@ -94,7 +95,7 @@ def text(found):
 
 
 def table(lines):
-    """Seconds of plans to those of equal blocks and METIS with speeds, by the clock."""
+    """Seconds of plans to those of equal blocks and METIS at the same sizes, by the clock."""
     rows = [("part", "case", "runs", "plan / equal (95 %)", "asked", "plan / METIS (95 %)",
              "asked", "predicted", "null pair (95 %)", "devices used", "late waits")]  # fmt: skip
     for line in lines:

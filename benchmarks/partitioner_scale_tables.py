@@ -25,9 +25,10 @@ def thread_row(line):
 
 def paper_row(line):
     found = (f"{line[key]:,}" for key in ("cut", "max_volume"))
-    ratios = (f"{line[key]:.3f}" for key in ("cut_ratio", "volume_ratio"))
-    seconds = (f"{line[key]:.0f}" for key in ("cpu_s", "wall_s"))
-    return line["machine"], line["objective"], *found, *ratios, *seconds, line["peak_MB"]
+    keys = ("cut_ratio", "volume_ratio", "cut_to_metis", "metis_to_parmetis")
+    ratios = (f"{line[key]:.3f}" for key in keys)
+    machine = f"{line['fast_to_slow']:.1f}"
+    return line["machine"], line["memory"], machine, *found, *ratios, f"{line['cpu_s']:.0f}"
 
 
 def points_row(line):
@@ -44,8 +45,8 @@ SCALE_PARTS = {
         thread_row,
     ),
     "rdg": (
-        ("machine", "objective", "cut", "max volume", "cut to paper", "volume to paper", "CPU s",
-         "wall s", "peak MB"),
+        ("machine", "memory", "largest to smallest target", "cut", "max volume", "cut to paper",
+         "volume to paper", "cut to METIS", "METIS to paper's ParMetis", "CPU s"),
         paper_row,
     ),
 }  # fmt: skip  # fmt: skip

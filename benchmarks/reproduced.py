@@ -4,13 +4,12 @@ from records import markdown
 
 
 def fupermod(lines):
-    """What the thesis says beside what `evener reproduce fupermod` finds."""
-    rows = [("in the thesis", "it says", "we see", "reproduced")]
-    found = [line for line in lines if line["table"] == "findings"]
-    rows += [
-        (line["where"], line["paper"], line["ours"], "yes" if line["holds"] else "no")
-        for line in found
-    ]
+    """What the thesis did and says beside what `evener reproduce fupermod` finds, and verdicts."""
+    rows = [("in the thesis", "it did", "it says", "we did", "we see", "asked", "verdict")]
+    keys = ("where", "did", "says", "tried", "seen", "criteria", "verdict")
+    for line in (line for line in lines if line["table"] == "findings"):
+        tried = "; lacking: ".join(filter(None, (line["tried"], line["lacking"])))
+        rows.append([tried if key == "tried" else line[key] for key in keys])
     return markdown(rows)
 
 

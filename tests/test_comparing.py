@@ -102,7 +102,7 @@ def test_a_rival_gets_the_same_contract():
     (row,) = compare(graph, platform, ["rcb"], PlanOptions())
     assert rival.stages[0] == stage_of("as it came", row.raw)
     assert rival.seconds == row.kept.prediction.makespan
-    assert rival.note == "rcb lowers the cut: it cannot do max_volume"
+    assert rival.note == "rcb minimises cut; it has no max_volume objective"
 
 
 def test_a_rival_that_cannot_says_why():

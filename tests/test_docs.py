@@ -4,8 +4,8 @@ Blocks of README.md and docs/ run in the order of their page, all of a page in o
 
     ```console     lines begun by `$ ` are commands; the lines after one are what it prints, `...`
                    standing for whatever differs. A command ends well unless it says `# exit 4`.
-    ```python      all blocks of a page share their names. A ```text block right below a python
-                   block is what that prints.
+    ```python      all blocks of a page share their names, but on the pages of ALONE. A ```text
+                   block right below a python block is what that prints.
     <!-- file: NAME -->    the block below is the content of this file.
     <!-- no test -->       the block below cannot run here.
 """
@@ -40,6 +40,7 @@ from evener.warming import warm
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+ALONE = {"ten-things.md", "python.md"}  # pages of which each block runs as it stands
 LINKED = [*PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md"]
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 SHELL_MARKS = set("|><;&$`*")
@@ -91,6 +92,8 @@ def run_page(page):
         elif block.language == "console":
             run_console(block, where)
         elif block.language == "python":
+            if page.name in ALONE:
+                names = {"__name__": "__main__"}
             with contextlib.redirect_stdout(io.StringIO()) as out:
                 exec(compile(block.text, where, "exec"), names)
             printed = out.getvalue()

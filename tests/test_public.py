@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 
 import pytest
 
@@ -31,13 +32,21 @@ def test_all_is_what_type_checkers_see():
         for alias in node.names
     }
     assert seen == ev._HOME
-    assert sorted(seen) == ev.__all__
+    assert sorted(seen) == sorted(ev.__all__)
+    literal = next(node.value for node in tree.body if isinstance(node, ast.Assign)
+                   and node.targets[0].id == "__all__")  # fmt: skip
+    assert ast.literal_eval(literal) == ev.__all__, "type checkers understand nothing else"
 
 
 def test_importing_imports_nothing_heavy():
     code = f"import evener, sys; print([m for m in {HEAVY} if m in sys.modules])"
     shown = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert shown.stdout.strip() == "[]"
+
+
+def test_the_version_is_the_package_s():
+    assert ev.__version__ == version("evener")
+    assert "__version__" in dir(ev)
 
 
 def test_unknown_names():

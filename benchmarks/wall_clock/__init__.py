@@ -6,7 +6,7 @@ jacobi_ranks.py program: two ranks whose rows move when a rival comes
 emulated.py     program: devices emulated in real time, eight of them on two cores
 cases.py        what measured.py runs, and what is asked
 machines.py     what a machine looks like to a planner: samples of speeds, links
-plans.py        partitions to compare: equal blocks, METIS with speeds, ours
+plans.py        partitions to compare: equal blocks, METIS at the same sizes, ours
 timing.py       a product repeated, sampled by itself or iterated with its halo
 figures.py      medians, intervals by bootstrap, expected maxima
 """

@@ -155,7 +155,10 @@ def measure(comm, job):
 
 
 def _partitions(bench, samples):
-    """Equal blocks, METIS with the speeds measured at equal share, and the plan, twice."""
+    """Equal blocks, METIS at the best sizes by all that is measured, and the plan, twice.
+
+    The link is slowed until METIS at the speeds measured at equal share has its share of exchange.
+    """
     graph, work, job = bench.graph, bench.work, bench.job
     equal = work.sum() / len(samples)
     near = [min(own, key=lambda point: abs(point[0] - equal)) for own in samples]
@@ -168,7 +171,10 @@ def _partitions(bench, samples):
     platform = machines.platform(speeds, link)
     if has_curves:
         platform = machines.curved_platform(samples, link)
-    made = {"equal": plans.metis(graph, work, np.ones(len(samples))), "metis": metis}
+    made = {
+        "equal": plans.metis(graph, work, np.ones(len(samples))),
+        "metis": plans.metis_at_best_sizes(graph, platform, WORKLOAD),
+    }
     made["planned"] = made["again"] = plans.planned(graph, platform, WORKLOAD)
     return made, platform, link
 

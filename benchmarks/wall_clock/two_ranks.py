@@ -161,12 +161,11 @@ def _once_each(taken, *which):
 def _partitions(bench, samples, link):
     """The partitions asked for, by name; "again" is the plan once more."""
     graph, work, names = bench.graph, bench.work, bench.job["partitions"]
-    middle = SHARES.index(1 / 2)
-    equal_share = [own[middle][0] / own[middle][1] for own in samples]
+    machine = machines.curved_platform(samples, link)
     made = {
         "equal": lambda: plans.metis(graph, work, np.ones(len(samples))),
-        "metis": lambda: plans.metis(graph, work, equal_share),
-        "planned": lambda: plans.planned(graph, machines.curved_platform(samples, link), WORKLOAD),
+        "metis": lambda: plans.metis_at_best_sizes(graph, machine, WORKLOAD),
+        "planned": lambda: plans.planned(graph, machine, WORKLOAD),
     }
     found = {name: make() for name, make in made.items() if name in names}
     return found | ({"again": found["planned"]} if "again" in names else {})

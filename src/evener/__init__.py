@@ -2,9 +2,7 @@
 
     import evener as ev
 
-    graph = ev.read("mesh.su2").graph
-    platform = ev.read_platform("machine.toml")
-    plan = ev.plan(graph, platform)
+    plan = ev.plan("mesh.su2", "machine.toml", epsilon=0.02)
     print(plan.verdict())
 
 Names are imported when they are first used (PEP 562).
@@ -28,6 +26,7 @@ _HOME = {
     "EvenerError": "evener.errors",
     "Exchange": "evener.plans",
     "Graph": "evener.graphs",
+    "GraphLike": "evener.accepting",
     "InfeasibleError": "evener.errors",
     "InputError": "evener.errors",
     "Level": "evener.platforms",
@@ -36,9 +35,11 @@ _HOME = {
     "Mesh": "evener.meshes",
     "NotFoundError": "evener.errors",
     "Partition": "evener.partitions",
+    "PartitionLike": "evener.accepting",
     "Plan": "evener.plans",
     "PlanOptions": "evener.planning_options",
     "Platform": "evener.platforms",
+    "PlatformLike": "evener.accepting",
     "Prediction": "evener.plans",
     "Reading": "evener.filing",
     "Rebalancer": "evener.rebalancing.rebalancer",
@@ -98,9 +99,25 @@ _HOME = {
     "write_speeds": "evener.filing.speeds",
 }
 
-__all__ = sorted(_HOME)
+# Written out: type checkers take no other for what is offered.
+__all__ = [
+    "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
+    "DeviceSpeeds", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
+    "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh", "NotFoundError",
+    "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
+    "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample",
+    "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
+    "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset",
+    "compare", "contract_for", "enforce", "evaluate", "find_workload", "fit_model",
+    "fit_surface", "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes",
+    "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part", "read_plan",
+    "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks",
+    "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves",
+    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+]  # fmt: skip
 
 if TYPE_CHECKING:
+    from evener.accepting import GraphLike, PartitionLike, PlatformLike
     from evener.advice import Advice
     from evener.advising import advise
     from evener.comparing import compare
@@ -158,8 +175,14 @@ if TYPE_CHECKING:
     from evener.tilings import Tiling
     from evener.workloads import WORKLOADS, Workload
 
+    __version__: str
+
 
 def __getattr__(name: str) -> Any:
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("evener")
     if name not in _HOME:
         raise AttributeError(f"module 'evener' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)
@@ -168,4 +191,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return __all__
+    return [*__all__, "__version__"]

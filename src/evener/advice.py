@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from evener.brief import brief
 from evener.naming import ranges
 from evener.platforms import Platform
 
@@ -36,6 +37,9 @@ class Choice:
     energy: float | None
     nodes: int | None = None
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Advice:
@@ -52,6 +56,9 @@ class Advice:
     knee: Choice
     everyone: Choice | None
     complete: bool
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def gain(self) -> float:

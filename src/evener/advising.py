@@ -7,15 +7,19 @@ each costs in seconds, money and energy stands in one row.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Unpack
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
 from evener.advice import Advice
 from evener.advice_rows import NEARLY, Rows, advice_of
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs import Graph
+from evener.planning_keywords import PlanKeywords, options_with
 from evener.planning_options import PlanOptions
+from evener.plans import CUT_STAGE, METIS_STAGE, SLABS_STAGE
 from evener.platforms import Platform
 from evener.solving.confirming import Confirmed, confirm
 from evener.solving.found import Candidate, Found
@@ -27,28 +31,26 @@ from evener.solving.trials import Trial, Trials
 IntVector = npt.NDArray[np.int64]
 Progress = Callable[[str, float], None]
 
-AT_SPEEDS = (
-    "METIS with speeds",
-    "plain plan",
-    "plain plan, mapped",
-    "slabs",
-)  # plans of all devices
+OF_ALL = (METIS_STAGE, CUT_STAGE, SLABS_STAGE)  # roles of plans of all devices
 
 
 def advise(
-    graph: Graph,
-    platform: Platform,
+    graph: GraphLike,
+    platform: PlatformLike,
     options: PlanOptions | None = None,
     *,
     progress: Progress | None = None,
+    **keywords: Unpack[PlanKeywords],
 ) -> Advice:
     """Say which devices of `platform` are worth using for `graph`.
 
+    graph, platform, options, keywords: as of `plan`.
     Deterministic: same arguments, same advice. Raises UsageError where vertices have several
     weights, InputError for more than 2,048 devices and a graph of no vertices, InfeasibleError
     where no set holds the graph.
     """
-    options = options or PlanOptions()
+    graph, platform = as_graph(graph), as_platform(platform)
+    options = options_with(options, keywords)
     tell = progress or _silent
     if graph.n_constraints > 1:
         raise UsageError(
@@ -109,9 +111,9 @@ def _solved(graph: Graph, platform: Platform, options: PlanOptions) -> Solved | 
 
 
 def _everyone(solved: Solved | None) -> float:
-    """Least seconds of the plans at the speeds, which all devices have a part of [s]."""
+    """Least seconds of the plans at sizes of least time, which all devices have a part of [s]."""
     stages = () if solved is None else solved.stages
-    return min((one.seconds or np.inf for one in stages if one.name in AT_SPEEDS), default=np.inf)
+    return min((one.seconds or np.inf for one in stages if one.role in OF_ALL), default=np.inf)
 
 
 def _always(found: Found, k: int) -> list[Candidate]:

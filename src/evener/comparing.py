@@ -1,12 +1,19 @@
-"""Runs several partitioners side by side: same targets, same contract, CPU seconds."""
+"""Runs several partitioners side by side: same targets, same contract, CPU seconds.
+
+On machines with links the plan for seconds stands beside them, which finds its own sizes.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from typing import Unpack
 
 import numpy as np
 
+from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
+from evener.brief import brief
+from evener.choices import one_of
 from evener.cpu_clock import cpu_seconds
 from evener.errors import EvenerError
 from evener.evaluating import evaluate, stage_of
@@ -18,11 +25,14 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract, Further, Mapping, Partition
+from evener.planning_keywords import PlanKeywords, options_with
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Rival
 from evener.platforms import Platform
-from evener.sizing import settled
+from evener.sizing import contract_for_seconds, settled
+from evener.solving.loop import solve_seconds
 
+PLAN = "plan"  # the row of what `evener plan` would make, for seconds
 WORTH_REPEATING = 60.0  # seconds of CPU: beyond, loading kernels is next to nothing
 
 
@@ -43,6 +53,29 @@ class Comparison:
     moved: int = 0
     note: str = ""
     mapping: Mapping | None = None
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+def compared_plan(
+    graph: Graph,
+    platform: Platform,
+    options: PlanOptions,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+) -> Comparison:
+    """Return what `evener plan` makes for seconds, judged by what such a plan promises.
+
+    Raises InfeasibleError where the graph does not fit the platform at all.
+    """
+    asked = replace(options, objective="seconds", tool="auto")
+    found = solve_seconds(graph, platform, asked, progress=progress)
+    contract = contract_for_seconds(graph, platform, options.workload)
+    judged = evaluate(
+        graph, Partition(found.part, platform.k), platform, contract, workload=options.workload
+    )
+    return Comparison(PLAN, judged, judged, cpu_seconds=found.cpu_seconds)
 
 
 def available_tools(graph: Graph, platform: Platform) -> list[str]:
@@ -66,17 +99,36 @@ def _balances_several(tool: Tool) -> bool:
 
 
 def compare(
+    graph: GraphLike,
+    platform: PlatformLike,
+    tools: Sequence[str] | None = None,
+    options: PlanOptions | None = None,
+    *,
+    progress: Callable[[str, float], None] | None = None,
+    **keywords: Unpack[PlanKeywords],
+) -> list[Comparison]:
+    """Return one Comparison a tool, in the order given; a tool that fails says why in its note.
+
+    tools: those that are installed and can, where None; one by its name alone, too. graph,
+    platform, options, keywords: as of `plan`. Raises UsageError for a tool that does not exist,
+    InfeasibleError where the graph does not fit the platform at all.
+    """
+    graph, platform = as_graph(graph), as_platform(platform)
+    if tools is None:
+        tools = available_tools(graph, platform)
+    chosen = [tools] if isinstance(tools, str) else list(tools)
+    for tool in chosen:
+        one_of("partitioner", tool, (*TOOLS, "auto"))
+    return _compared(graph, platform, chosen, options_with(options, keywords), progress)
+
+
+def _compared(
     graph: Graph,
     platform: Platform,
     tools: Sequence[str],
     options: PlanOptions,
-    *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Callable[[str, float], None] | None,
 ) -> list[Comparison]:
-    """Return one Comparison a tool, in the order given; a tool that fails says why in its note.
-
-    Raises InfeasibleError where the graph does not fit the platform at all.
-    """
     counted = options.workload.weighted(graph)
     contract, sizes = options.contract(counted, platform)
     platform = settled(platform, sizes)
@@ -122,7 +174,8 @@ def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) 
     options = options.settled(graph, platform)
     note, able = "", find_tool(tool).objectives
     if options.objective not in able:
-        note = f"{tool} lowers the {able[0]}: it cannot do {options.objective}"
+        what = "time" if options.objective == "seconds" else options.objective
+        note = f"{tool} minimises {able[0]}; it has no {what} objective"
         options = replace(options, objective=able[0])
     (result,) = compare(graph, platform, [tool], options)
     if result.raw is None:

@@ -53,7 +53,7 @@ def platform_of(speeds: Sequence[DeviceSpeeds]) -> Platform:
 
 def models_of(platform: Platform) -> tuple[SpeedModel, ...]:
     """Return the (k,) models of the devices; equal ones are one object."""
-    groups = _groups(platform)
+    groups = model_groups(platform)
     models: list[SpeedModel] = [groups[0].model] * platform.k
     for group in groups:
         for b in group.devices.tolist():
@@ -64,7 +64,7 @@ def models_of(platform: Platform) -> tuple[SpeedModel, ...]:
 def seconds_at(platform: Platform, loads: FloatArray) -> FloatArray:
     """(k,) time each device takes for its load [s]; beyond its capacity as if there were none."""
     seconds = np.zeros(platform.k)
-    for group in _groups(platform):
+    for group in model_groups(platform):
         own = loads[group.devices]
         seconds[group.devices] = own / group.model.speed(own)
     return seconds
@@ -82,7 +82,7 @@ def least_seconds(platform: Platform, load: float) -> float:
     A lower bound of every partition's makespan, whatever the curves' shapes. Infinity where the
     capacities do not hold the load.
     """
-    groups = _groups(platform)
+    groups = model_groups(platform)
 
     def done_by(seconds: float) -> float:
         return float(sum(g.devices.size * g.model.max_load(seconds) for g in groups))
@@ -108,21 +108,22 @@ def least_seconds(platform: Platform, load: float) -> float:
     return early
 
 
-class _Group(NamedTuple):
+class ModelGroup(NamedTuple):
     """Devices (g,) that share a model."""
 
     model: SpeedModel
     devices: npt.NDArray[np.int64]
 
 
-def _groups(platform: Platform) -> list[_Group]:
+def model_groups(platform: Platform) -> list[ModelGroup]:
     """Devices by their curve, or by their speed where they have none."""
     members: dict[object, list[int]] = {}
     for b, device in enumerate(platform.devices):
         key = device.speed if device.curve is None else id(device.curve)
         members.setdefault((device.curve is None, key), []).append(b)
     return [
-        _Group(platform.devices[own[0]].model, np.array(own, np.int64)) for own in members.values()
+        ModelGroup(platform.devices[own[0]].model, np.array(own, np.int64))
+        for own in members.values()
     ]
 
 

@@ -26,6 +26,7 @@ class Device:
 
     speed [units/s]: work done per second, a unit being one of vertex weight.
     memory [B] and memory_units [units] cap the block, either or both; None: no cap.
+    low_units, high_units [units]: the user's own limits on a block that has anything; None: none.
     kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
     one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
     curve: samples of its speed at each load; `speed` is then that at the load it is to have.
@@ -33,7 +34,8 @@ class Device:
     any money; watts: its power when busy [W], idle_watts: while it waits; None: not known.
 
     Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
-    above zero, capabilities that are not finite, costs and powers that are negative.
+    above zero, capabilities that are not finite, costs and powers that are negative, and
+    low_units above high_units or the memory.
     """
 
     name: str
@@ -48,6 +50,8 @@ class Device:
     cost_per_hour: float | None = None
     watts: float | None = None
     idle_watts: float | None = None
+    low_units: float | None = None
+    high_units: float | None = None
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -56,9 +60,11 @@ class Device:
             raise self._refused("speed", self.speed)
         if self.memory is not None and not (_is_number(self.memory) and self.memory > 0):
             raise self._refused("memory", self.memory)
-        units = self.memory_units
-        if units is not None and not (_is_number(units) and units > 0):
-            raise self._refused("memory_units", units)
+        for key in ("memory_units", "low_units", "high_units"):
+            units = getattr(self, key)
+            if units is not None and not (_is_number(units) and units > 0):
+                raise self._refused(key, units)
+        self._refuse_crossed()
         if not self.kind:
             raise InputError(f"the kind of device {self.name!r} must not be empty")
         if self.at and not all(part.strip() for part in self.at.split("/")):
@@ -71,6 +77,15 @@ class Device:
             if value is not None and not (_is_number(value) and value >= 0):
                 raise InputError(
                     f"{key} of device {self.name!r} must be finite and not negative, not {value}"
+                )
+
+    def _refuse_crossed(self) -> None:
+        for key in ("high_units", "memory_units"):
+            most = getattr(self, key)
+            if self.low_units is not None and most is not None and self.low_units > most:
+                raise InputError(
+                    f"device {self.name!r} must have at least {self.low_units:,.12g} units, but "
+                    f"its {key} allows {most:,.12g}"
                 )
 
     def _refused(self, key: str, value: object) -> InputError:

@@ -5,26 +5,39 @@ from __future__ import annotations
 import numpy as np
 
 from evener import metrics
+from evener.accepting import (
+    GraphLike,
+    PartitionLike,
+    PlatformLike,
+    as_graph,
+    as_partition,
+    as_platform,
+)
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
 from evener.plans import Certificate, Evaluation, Exchange, Stage
 from evener.platforms import Platform
+from evener.sizing.bounds import lower_bound
+from evener.sizing.contracts import contract_for, contract_for_seconds, lowers_seconds
 from evener.workloads import WEIGHTS, Workload
 
 
 def evaluate(
-    graph: Graph,
-    partition: Partition,
-    platform: Platform,
-    contract: Contract,
+    graph: GraphLike,
+    partition: PartitionLike,
+    platform: PlatformLike,
+    contract: Contract | None = None,
     *,
     workload: Workload = WEIGHTS,
     constraint: int = 0,
 ) -> Evaluation:
     """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
 
+    graph, platform: as of `plan`; partition: also a file's name, or the block of each vertex.
+    contract: what `plan` would promise on this machine, where None: memory, limits and predicted
+    seconds where links are known, else sizes of least time within 3 %.
     graph: as it was read; what the workload makes of it is what blocks weigh and what seconds are
     predicted from, or the vertex weight `constraint`. Where the contract has limits on further
     weights, all are judged, and that one is the first.
@@ -32,7 +45,10 @@ def evaluate(
     Everything is recomputed from graph and partition alone; nothing comes from whoever made the
     partition. Raises InputError where their lengths differ, and for seconds beyond all numbers.
     """
-    partition.checked_for(graph.n)
+    graph, platform = as_graph(graph), as_platform(platform)
+    partition = as_partition(partition, graph, platform.k)
+    if contract is None:
+        contract = usual_contract(graph, platform, workload)
     between = metrics.quotient(graph, partition)
     if contract.further and graph.n_constraints != contract.n_constraints:
         raise InputError(
@@ -48,6 +64,18 @@ def evaluate(
     every = np.stack([weights, *further], axis=1)
     vertices = metrics.block_sizes(partition)
     n_bytes = metrics.block_bytes(graph, partition)
+    with np.errstate(over="ignore"):
+        bound = lower_bound(graph, platform, workload, constraint=constraint).seconds
+        prediction = metrics.predicted_seconds(
+            graph, partition, platform, workload, between=between, constraint=constraint,
+            bound=bound,
+        )  # fmt: skip
+    if not np.isfinite(prediction.seconds).all():
+        device = platform.names[prediction.bottleneck]
+        raise InputError(
+            f"device {device!r} would need more seconds than a number holds",
+            hint="Check its speed and its links.",
+        )
     certificate = Certificate(
         contract=contract,
         weights=weights,
@@ -57,19 +85,9 @@ def evaluate(
         components=metrics.block_components(graph, partition),
         neighbours=metrics.neighbours(between),
         volumes=metrics.comm_volumes(between),
-        holds=contract.keeps(every, vertices, n_bytes),
+        holds=contract.keeps(every, vertices, n_bytes) & contract.in_time(prediction.ends),
         further=every[:, 1:],
     )
-    with np.errstate(over="ignore"):
-        prediction = metrics.predicted_seconds(
-            graph, partition, platform, workload, between=between, constraint=constraint
-        )
-    if not np.isfinite(prediction.seconds).all():
-        device = platform.names[prediction.bottleneck]
-        raise InputError(
-            f"device {device!r} would need more seconds than a number holds",
-            hint="Check its speed and its links.",
-        )
     return Evaluation(
         certificate,
         prediction,
@@ -80,6 +98,13 @@ def evaluate(
             for own, targets in zip(every.T, contract.table("targets").T, strict=True)
         ),
     )
+
+
+def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
+    """Return what the blocks of a plan with no option given keep to."""
+    if lowers_seconds(graph, platform):
+        return contract_for_seconds(graph, platform, workload)
+    return contract_for(workload.weighted(graph), platform)[0]
 
 
 def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> Stage:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from copy import copy
 from dataclasses import dataclass, field, replace
+from typing import Any, Literal
 
 import numpy as np
 import numpy.typing as npt
 
 from evener import graph_arrays as arrays
 from evener.arrays import FloatArray, IntArray, NumberArray, as_array, as_integers, as_weights
+from evener.brief import counted, number, spread, two_lines
 from evener.errors import InputError
+from evener.kinds import MeshioMesh, NetworkXGraph, SparseMatrix
 
 # What one row and one entry of a sparse matrix in CSR form cost in double precision, with one
 # input and one output vector: indptr, x and y; column index and value.
@@ -69,6 +72,22 @@ class Graph:
             put(self, name, arrays.cost(getattr(self, name), name))
         if not np.isfinite(self.total_bytes):
             raise InputError("bytes_per_vertex and bytes_per_edge add up to more than 1e308")
+
+    def __repr__(self) -> str:
+        weights = "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in all"
+        if self.n_constraints > 1:
+            weights = f"{self.n_constraints} weights each"
+        coords = (
+            "no coordinates" if self.coords is None else f"coordinates in {self.coords.shape[1]}-D"
+        )
+        edges = (
+            "edges weigh 1 each"
+            if self.adjwgt is None
+            else f"edges weigh {spread(self.adjwgt)} each"
+        )
+        first = counted(self.n, "vertex", "vertices"), counted(self.m, "edge")
+        more = "" if self.n == 0 else f"{spread(self.degrees)} neighbours each"
+        return two_lines("Graph", [*first, *filter(None, [more])], [weights, edges, coords])
 
     @property
     def n(self) -> int:
@@ -160,7 +179,7 @@ class Graph:
         v: npt.ArrayLike,
         *,
         weights: npt.ArrayLike | None = None,
-        **fields: object,
+        **fields: Any,
     ) -> Graph:
         """Build the graph of the pairs (u[i], v[i]), each direction or both, loops dropped.
 
@@ -191,8 +210,58 @@ class Graph:
             kept,
             adjncy[:size].copy() if dropped else adjncy,
             adjwgt=None if given is None else adjwgt[:size],
-            **fields,  # type: ignore[arg-type]
+            **fields,
         )
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: SparseMatrix, *, symmetrize: bool = False, weights: bool = False, **fields: Any
+    ) -> Graph:
+        """Return the graph of a square sparse matrix: vertices i and j are joined by entry (i, j).
+
+        Whatever is stored counts, zeros too; the diagonal is left out. weights: whether entries
+        weigh the edges, which must not be negative then. symmetrize: the graph of A + A^T, which
+        adds such weights up; without it, InputError where (i, j) is stored and (j, i) is not, or
+        weighs something else. fields: as of Graph (vwgt, coords, labels, bytes_per_vertex, ...).
+        """
+        from evener.from_matrices import pairs_of_matrix
+
+        n, u, v, values = pairs_of_matrix(matrix, symmetrize=symmetrize, weights=weights)
+        return cls.from_edges(n, u, v, weights=values, **fields)
+
+    @classmethod
+    def from_networkx(
+        cls,
+        graph: NetworkXGraph,
+        *,
+        weight: str | None = None,
+        node_weight: str | None = None,
+        coords: str | None = None,
+        **fields: Any,
+    ) -> Graph:
+        """Return an undirected networkx graph; vertex i is the i-th of its nodes, loops dropped.
+
+        weight, node_weight, coords: names of attributes that weigh edges and nodes, and say where
+        these are; without them all weigh 1. labels are the nodes' names, unless these are 0 to
+        n - 1 in order. fields: others of Graph. Raises InputError for directed graphs, multigraphs
+        and missing attributes.
+        """
+        from evener.from_networkx import nodes_of_graph
+
+        found = nodes_of_graph(graph, weight=weight, node_weight=node_weight, coords=coords)
+        own = {"vwgt": found.vwgt, "coords": found.coords, "labels": found.labels} | fields
+        return cls.from_edges(found.n, found.u, found.v, weights=found.weights, **own)
+
+    @classmethod
+    def from_meshio(cls, mesh: MeshioMesh, *, by: Literal["cells", "points"] = "cells") -> Graph:
+        """Return the graph of a meshio mesh, as `read` makes it of the file the mesh is in.
+
+        by: whether its vertices are the cells of the highest dimension (dual graph) or the points
+        (nodal graph).
+        """
+        from evener.meshes import Mesh
+
+        return Mesh.from_meshio(mesh).graph(by)
 
     def _check_vertices(self) -> None:
         """Check and bring into shape what its vertices weigh, and where they are."""

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple, NoReturn
+from typing import Literal, NamedTuple, NoReturn
 
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray, as_integers
+from evener.brief import counted, spread, two_lines
 from evener.cells_kernels import DIM, MAX_FACE
-from evener.errors import InputError
+from evener.errors import InputError, UsageError
 from evener.graphs import Graph
+from evener.kinds import MeshioMesh
 from evener.mesh_arrays import Fields, checked_corners, checked_fields, checked_points
 
 # VTK's numbers of the cells most files hold; cells_kernels.py has the tables of all.
@@ -82,6 +84,16 @@ class Mesh:
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
 
+    def __repr__(self) -> str:
+        corners = f"{spread(np.diff(self.offsets))} corners each"
+        fields = [*self.cell_data, *self.point_data]
+        named = f"fields {', '.join(fields[:4])}" if fields else "no fields"
+        if len(fields) > 4:
+            named += f" and {len(fields) - 4:,} more"
+        where = f"points in {self.points.shape[1]}-D" if self.has_coordinates else "no coordinates"
+        first = counted(self.n_cells, "cell"), counted(self.n_points, "point"), f"{self.dim}-D"
+        return two_lines("Mesh", first, [corners, where, named])
+
     @property
     def n_cells(self) -> int:
         """Number of cells."""
@@ -141,6 +153,22 @@ class Mesh:
         kernels.fill_edges(self.offsets, self.corners, self.kinds, u, v)
         coords = self.points if self.has_coordinates else None
         return Graph.from_edges(self.n_points, u, v, coords=coords)
+
+    def graph(self, by: Literal["cells", "points"] = "cells") -> Graph:
+        """Return the graph of the cells, or of the points: dual_graph or nodal_graph."""
+        if by not in ("cells", "points"):
+            raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
+        return self.dual_graph() if by == "cells" else self.nodal_graph()
+
+    @classmethod
+    def from_meshio(cls, mesh: MeshioMesh) -> Mesh:
+        """Return the cells of the highest dimension of a meshio mesh, with their fields.
+
+        Raises InputError for cells of kinds not known here, as in a file.
+        """
+        from evener.filing.meshes_meshio import mesh_of
+
+        return mesh_of(mesh)[0]
 
     def boundary_faces(self) -> Faces:
         """Return the faces (in 2-D the edges) that belong to one cell only, in order of cells."""

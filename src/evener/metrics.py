@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, NumberArray
-from evener.curved_platforms import least_seconds, seconds_at
+from evener.curved_platforms import seconds_at
 from evener.exchanges import (
     BYTES_PER_VALUE,
     Exchange,
@@ -28,8 +28,8 @@ from evener.workloads import WEIGHTS, Workload
 __all__ = [
     "BYTES_PER_VALUE", "Quotient", "block_bytes", "block_components", "block_sizes",
     "block_weights", "boundary_weights", "comm_volumes", "communication_seconds",
-    "compute_seconds", "edge_cut", "hop_bytes", "imbalance", "level_bytes", "makespan_bound",
-    "neighbours", "predicted_seconds", "prediction_of", "quotient", "seconds_bound", "silent",
+    "compute_seconds", "edge_cut", "hop_bytes", "imbalance", "level_bytes",
+    "neighbours", "predicted_seconds", "prediction_of", "quotient", "silent",
     "summed",
 ]  # fmt: skip
 
@@ -130,16 +130,16 @@ def predicted_seconds(
     *,
     between: Quotient | None = None,
     constraint: int = 0,
-    bound: float | None = None,
+    bound: float = np.nan,
 ) -> Prediction:
     """Predict an iteration of `workload` with block b on device b; O(n + m).
 
     graph: as it was read; the workload weighs it, or its vertex weight `constraint` does. between:
-    the quotient graph, and bound: seconds_bound, where known already. A device computes at its
-    speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both
-    ways and for as long as it waits for them and for shared links, and has its fixed cost; with
-    overlap, exchange and interior work happen at once. One without work and neighbours takes no
-    time. docs/prediction.md has it all.
+    the quotient graph, where known already. bound [s]: see Prediction. A device computes at its
+    speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both ways
+    and for as long as it waits for them and for shared links, and has its fixed cost; with overlap,
+    exchange and interior work happen at once. One without work and neighbours takes no time.
+    docs/prediction.md has it all.
     """
     between = between or quotient(graph, partition)
     if any(workload.shares):
@@ -162,15 +162,13 @@ def prediction_of(
     platform: Platform,
     workload: Workload = WEIGHTS,
     *,
-    bound: float | None = None,
+    bound: float = np.nan,
 ) -> Prediction:
     """Predict from what blocks are: loads (k,) [units], interior (k,) the share of them at
-    vertices without a neighbour elsewhere. bound [s]: where it is known already.
+    vertices without a neighbour elsewhere. bound [s]: that of evener.sizing.bounds, where known.
     """
     compute = compute_seconds(loads, platform)
     fixed = platform.fixed_seconds + workload.fixed_seconds
-    if bound is None:
-        bound = seconds_bound(float(loads.sum()), platform, workload)
     fixed = np.where((loads > 0) | (neighbours(between) > 0), fixed, 0.0)
     meanwhile = interior * compute if workload.overlap else np.zeros(between.k)
     exchange = Exchange.of(between, platform, workload.bytes_per_value)
@@ -192,19 +190,3 @@ def prediction_of(
         interior=interior,
         delay=delay,
     )
-
-
-def seconds_bound(total: float, platform: Platform, workload: Workload = WEIGHTS) -> float:
-    """Least possible makespan of an iteration of so much work [units], exchanging nothing [s]."""
-    fixed = platform.fixed_seconds + workload.fixed_seconds
-    return makespan_bound(total, platform) + (float(fixed.min()) if total > 0 else 0.0)
-
-
-def makespan_bound(total_weight: float, platform: Platform) -> float:
-    """Least possible makespan [s]: all work at the speed of all devices together.
-
-    With speed curves: the time by which all of them, each doing the most it can, do all work.
-    """
-    if platform.has_curves:
-        return least_seconds(platform, total_weight)
-    return float(total_weight / platform.speeds.sum())

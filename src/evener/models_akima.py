@@ -15,6 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray
+from evener.brief import brief
 from evener.errors import InputError
 from evener.models_piecewise import Number, Piecewise, checked, like, time_at
 
@@ -60,6 +61,9 @@ class Akima:
         coefficients.flags.writeable = False
         object.__setattr__(self, "breaks", loads)
         object.__setattr__(self, "coefficients", coefficients)
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def capacity(self) -> float:

@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
+from evener.brief import brief
 from evener.errors import InputError
 from evener.samples import Sample, checked_capacity
 
@@ -63,6 +64,9 @@ class Piecewise:
             own.flags.writeable = False
             object.__setattr__(self, key, own)
         object.__setattr__(self, "capacity", checked_capacity(self.capacity))
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     def speed(self, load: Number) -> Number:
         """Speed [units/s] at `load` [units], scalar or array; beyond the capacity as if none."""

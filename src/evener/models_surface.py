@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
+from evener.brief import brief
 from evener.errors import InputError
 from evener.models_piecewise import Number, Piecewise, checked, like, time_at
 from evener.samples import checked_capacity
@@ -48,6 +49,9 @@ class SpeedSurface:
             own.flags.writeable = False
             object.__setattr__(self, key, own)
         object.__setattr__(self, "capacity", checked_capacity(self.capacity))
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     def speed(self, height: Number, width: Number) -> Number:
         """Speed [units/s] on rectangles; scalars or arrays that broadcast."""

@@ -9,10 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers, as_numbers
+from evener.brief import brief, counted, spread, two_lines
+from evener.durations import duration
 from evener.errors import InputError
 
 # Sums of real weights depend on their order in the last digits; whole numbers are exact.
 RELATIVE_SLACK = 1e-9
+# Two ways of summing the same seconds: the search's, and that of the certificate.
+TIME_SLACK = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +44,9 @@ class Further:
                 f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}: no such range"
             )
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Contract:
@@ -48,7 +55,10 @@ class Contract:
     A block whose high is 0 has a share of zero: it may be empty, and must not weigh anything.
     targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
     further: the same for each further weight of the vertices, where they have several.
-    Raises InputError unless 0 <= low <= high everywhere, and caps are above zero.
+    may_be_unused: whether a device may be left without any vertex, as in a plan for seconds, whose
+    targets are information: the sizes that would be best if nothing were exchanged.
+    makespan [s]: when the last device is to be done, infinity where no time is promised.
+    Raises InputError unless 0 <= low <= high everywhere, and caps and makespan are above zero.
     """
 
     targets: FloatArray
@@ -56,8 +66,12 @@ class Contract:
     high: FloatArray
     caps: FloatArray = field(default_factory=lambda: np.empty(0))
     further: tuple[Further, ...] = ()
+    may_be_unused: bool = False
+    makespan: float = np.inf
 
     def __post_init__(self) -> None:
+        if not self.makespan > 0:
+            raise InputError(f"a contract's makespan must be above zero, not {self.makespan}")
         put = object.__setattr__
         for name in ("targets", "low", "high"):
             put(self, name, as_numbers(getattr(self, name), name))
@@ -77,6 +91,17 @@ class Contract:
             )
         if any(one.targets.size != self.k for one in self.further):
             raise InputError(f"a further weight has limits for other than {self.k} blocks")
+
+    def __repr__(self) -> str:
+        capped = int(np.isfinite(self.caps).sum())
+        memory = f"memory of {capped:,} capped" if capped else "no memory capped"
+        first = [counted(self.k, "block"), f"targets {spread(self.targets)}", memory]
+        second = [f"low {spread(self.low)}", f"high {spread(self.high)}"]
+        if self.further:
+            first.append(f"{self.n_constraints} weights")
+        if np.isfinite(self.makespan):
+            second.append(f"done within {duration(self.makespan)}")
+        return two_lines("Contract", first, second)
 
     @property
     def k(self) -> int:
@@ -107,10 +132,14 @@ class Contract:
         targets = self.table("targets")
         slack = RELATIVE_SLACK * np.maximum(np.abs(targets), 1e-300)
         within = (weights >= self.table("low") - slack) & (weights <= self.table("high") + slack)
-        filled = (sizes > 0) | self.shares_of_zero
-        return np.asarray(
-            within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK)) & filled
-        )
+        fits = within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK))
+        if self.may_be_unused:
+            return np.asarray(fits | (sizes == 0))
+        return np.asarray(fits & ((sizes > 0) | self.shares_of_zero))
+
+    def in_time(self, ends: FloatArray) -> npt.NDArray[np.bool_]:
+        """(k,) whether devices that are done at ends (k,) [s] are so by the makespan."""
+        return np.asarray(ends <= self.makespan * (1 + TIME_SLACK))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,6 +164,14 @@ class Partition:
                 f"{self.k - 1}"
             )
         object.__setattr__(self, "part", part.astype(np.int32))
+
+    def __repr__(self) -> str:
+        # Counted for blocks that are there: k may be two thousand million.
+        sizes = np.unique(self.part, return_counts=True)[1]
+        empty = self.k - sizes.size
+        first = counted(self.n, "vertex", "vertices"), counted(self.k, "block")
+        blocks = [f"{spread(sizes)} vertices in each"] if sizes.size else []
+        return two_lines("Partition", first, [*blocks, f"{empty:,} of them empty"])
 
     @property
     def n(self) -> int:
@@ -172,6 +209,9 @@ class Mapping:
         if device.ndim != 1 or not np.array_equal(np.sort(device), np.arange(device.size)):
             raise InputError("a mapping takes every device once")
         object.__setattr__(self, "device", device.astype(np.int64))
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def moved(self) -> int:

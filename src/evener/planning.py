@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from importlib.metadata import version
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 
+from evener.accepting import GraphLike, PlatformLike, as_platform, take_graph
 from evener.arrays import BoolArray
 from evener.evaluating import evaluate, stage, stage_of
 from evener.graphs import Graph
@@ -22,10 +23,11 @@ from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.tools import TOOLS
 from evener.partitions import Contract, Partition
 from evener.partitions import Mapping as BlockMapping
+from evener.planning_keywords import PlanKeywords, options_with
 from evener.planning_options import PlanOptions
 from evener.plans import Evaluation, Plan, Stage
 from evener.platforms import Platform
-from evener.sizing import Sizes, settled
+from evener.sizing import Sizes, contract_for_seconds, settled
 from evener.solving.loop import solve_seconds
 
 Progress = Callable[[str, float], None]
@@ -34,24 +36,33 @@ FULL = 0.99  # of a memory: what a search for seconds fills is not filled to the
 
 
 def plan(
-    graph: Graph,
-    platform: Platform,
+    graph: GraphLike,
+    platform: PlatformLike,
     options: PlanOptions | None = None,
     *,
     inputs: Mapping[str, str] | None = None,
     reading: Mapping[str, Any] | None = None,
     notes: tuple[str, ...] = (),
     progress: Progress | None = None,
+    **keywords: Unpack[PlanKeywords],
 ) -> Plan:
     """Divide `graph` over the devices of `platform`, every block certified against its device.
 
-    inputs: file name -> SHA-256, and reading: how the graph was read, are kept with the plan.
-    progress: called with (step, fraction).
+    graph: a file's name, what `read` returns, a Graph, a Mesh, a SciPy sparse matrix, a networkx
+    graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of
+    equal devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace
+    those of `options`.
+    inputs: file name -> SHA-256, and reading: how the graph was read, are kept with the plan;
+    where a file's name was given, they are found here. progress: called with (step, fraction).
     Raises InfeasibleError where the graph does not fit, UsageError where the tool cannot do what
     is asked, ToolError where it fails. Same arguments, same plan; the threads, and whether there
     was time enough, make no difference, but for the tools whose own threads do.
     """
-    options = (options or PlanOptions()).settled(graph, platform)
+    options, platform = options_with(options, keywords), as_platform(platform)
+    taken = take_graph(graph)
+    graph, notes = taken.graph, (*taken.notes, *notes)
+    inputs, reading = inputs or taken.inputs, reading or taken.reading
+    options = options.settled(graph, platform)
     tell = progress or _silent
     if options.objective == "seconds":
         record = {"inputs": dict(inputs or {}), "graph": describe(graph)}
@@ -105,7 +116,9 @@ def _fastest(
     found = solve_seconds(graph, platform, options, progress=tell)
     partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)
-    judged = evaluate(graph, partition, platform, found.contract, workload=options.workload)
+    stated = max(found.best.seconds, np.nextafter(0, 1))
+    contract = contract_for_seconds(graph, platform, options.workload, stated)
+    judged = evaluate(graph, partition, platform, contract, workload=options.workload)
     loads = judged.certificate.weights
     whole = bool((loads == np.rint(loads)).all())
     saturated = (loads >= FULL * found.room) | (

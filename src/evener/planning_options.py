@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import operator
 from dataclasses import dataclass, replace
 from threading import TIMEOUT_MAX
 
-from evener.costs import MAX_PAIRED
+import numpy as np
+
+from evener.choices import one_of, shown
 from evener.errors import UsageError
 from evener.graphs import Graph
-from evener.partitioning.requests import Request
+from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
+from evener.partitioning.tools import TOOLS
 from evener.partitioning.trees import device_tree
 from evener.partitions import Contract
 from evener.platforms import Platform
 from evener.sizing import Sizes, contract_for
+from evener.sizing.contracts import lowers_seconds
+from evener.sizing.further import SHARES
+from evener.sizing.solving import METHODS
 from evener.workloads import WEIGHTS, Workload
 
 
@@ -29,9 +36,10 @@ class PlanOptions:
     follows, "speed", "memory" or "equal", such as "speed,memory"; "" for speed all through. sizing:
     how speed curves become sizes, a method of `solve_sizes`, where devices have curves, or "auto",
     which alone goes with seconds. time_limit [s]: for tools that run
-    in a process of their own.
+    in a process of their own. alike: predicted seconds that differ by less, relative, count as
+    equal: of plans alike the one that sends and cuts least is taken.
 
-    Raises UsageError for numbers out of range; names are looked at where they are used.
+    Raises UsageError for numbers out of range and for names of which there is none, at once.
     """
 
     tool: str = "auto"
@@ -46,10 +54,14 @@ class PlanOptions:
     time_limit: float = 600.0
     shares: str = ""
     sizing: str = "auto"
+    alike: float = 0.01
 
     def __post_init__(self) -> None:
+        _check_choices(self)
         if not 0 <= self.epsilon < 1:
             raise UsageError(f"epsilon must lie in [0, 1), not {self.epsilon}")
+        if not 0 <= self.alike < 1:
+            raise UsageError(f"alike must lie in [0, 1), not {self.alike}")
         if not 0 < self.time_limit <= TIMEOUT_MAX:
             raise UsageError(
                 f"the time limit must be above zero and at most {TIMEOUT_MAX:.2g}, "
@@ -70,9 +82,7 @@ class PlanOptions:
             )
         if self.objective != "auto":
             return self
-        able = 1 < platform.k <= MAX_PAIRED and graph.n_constraints == 1
-        free = self.tool == self.sizing == "auto"
-        seconds = platform.has_links and able and free
+        seconds = self.tool == self.sizing == "auto" and lowers_seconds(graph, platform)
         return replace(self, objective="seconds" if seconds else "cut")
 
     def request(self, contract: Contract, platform: Platform | None = None) -> Request:
@@ -102,3 +112,43 @@ class PlanOptions:
         """
         shares = [name.strip() for name in self.shares.split(",")] if self.shares else []
         return contract_for(graph, platform, self.epsilon, shares=shares, method=self.sizing)
+
+
+def _check_choices(options: PlanOptions) -> None:
+    """Refuse unknown names and values of a wrong type; whole numbers of any kind become int.
+
+    Raises UsageError that says what there is.
+    """
+    one_of("partitioner", options.tool, (*TOOLS, "auto"))
+    one_of("preset", options.preset, PRESETS)
+    one_of("objective", options.objective, (*OBJECTIVES, "seconds", "auto"))
+    one_of("method of sizing", options.sizing, (*METHODS, "auto"))
+    shares: object = options.shares
+    if not isinstance(shares, str):
+        raise UsageError(f'shares must be a text such as "speed,memory", not {shown(shares)}')
+    for name in filter(None, shares.split(",")):
+        one_of("share of weights", name.strip(), SHARES)
+    if not isinstance(options.workload, Workload):
+        raise UsageError(
+            f"workload must be a Workload, not {shown(options.workload)}",
+            hint='ev.find_workload("spmv") is one; ev.WORKLOADS holds those built in.',
+        )
+    for name in ("connected", "mapping"):
+        if not isinstance(getattr(options, name), bool | np.bool_):
+            raise UsageError(f"{name} must be True or False, not {shown(getattr(options, name))}")
+        object.__setattr__(options, name, bool(getattr(options, name)))
+    _check_numbers(options)
+
+
+def _check_numbers(options: PlanOptions) -> None:
+    for name, least in (("seed", 0), ("threads", 1)):
+        value = getattr(options, name)
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+            raise UsageError(f"{name} must be a whole number from {least} on, not {shown(value)}")
+        object.__setattr__(options, name, operator.index(value))
+    for name in ("epsilon", "alike", "time_limit"):
+        value = getattr(options, name)
+        if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
+            raise UsageError(f"{name} must be a number, not {shown(value)}")
+        # One too large for a float is out of range, which is said of it next.
+        object.__setattr__(options, name, float(value) if value < 1e18 else value)

@@ -10,14 +10,19 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
-from evener.durations import duration, times
+from evener.brief import brief, counted, number, spread, two_lines
+from evener.durations import duration, time_of, times
 from evener.errors import InputError
-from evener.partitions import Contract, Partition
+from evener.partitions import RELATIVE_SLACK, Contract, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.platforms import Platform
 from evener.workloads import WEIGHTS, Workload, workload_from_dict
 
 IntVector = npt.NDArray[np.int64]
+METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
+ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
+NAMED = 4  # devices that a verdict lists
+AT_BOUND = 5e-4  # relative: nearer than that is at the bound
 AT_ONCE = 1e-9  # of the makespan: a partner's exchange ends with one's own
 # Of Prediction: zero where left out, as of plans that were made before they were known.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
@@ -58,6 +63,13 @@ class Certificate:
                 f"the contract {len(self.contract.further)}"
             )
 
+    def __repr__(self) -> str:
+        k, kept = self.contract.k, int(self.holds.sum())
+        worst = "all hold" if kept == k else f"{kept:,} hold"
+        figures = [f"weights {spread(self.weights)}", f"boundary {number(self.boundary.sum())}"]
+        figures.append(f"pieces {spread(self.components)}")
+        return two_lines("Certificate", [counted(k, "block"), worst], figures)
+
     @property
     def all_hold(self) -> bool:
         """Whether every block keeps its contract."""
@@ -74,7 +86,8 @@ class Prediction:
     (k,): share of each load at vertices without a neighbour elsewhere, which an exchange can hide
     behind. delay: how much later it is done because it waits for partners, who begin their exchange
     later or have more to exchange with others.
-    bound [s]: all work at the speed of all devices together: no partition is faster.
+    bound [s]: the best that any sizes could do if nothing were exchanged (evener.sizing.bounds);
+    not a number where nobody asked.
     hop_bytes (levels,) [B]: bytes x hops between devices by the deepest level they share.
     contention, fixed, overlapped, interior and delay are zero where left out.
     """
@@ -93,6 +106,14 @@ class Prediction:
         for name in FURTHER_SECONDS:
             if not getattr(self, name).size:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
+
+    def __repr__(self) -> str:
+        first = counted(self.compute.size, "device"), f"makespan {duration(self.makespan)}"
+        second = (
+            f"computing up to {duration(float(self.compute.max()))}",
+            (f"communicating up to {duration(float(self.communicate.max()))}"),
+        )
+        return two_lines("Prediction", [*first, f"bound {duration(self.bound)}"], second)
 
     @property
     def seconds(self) -> FloatArray:
@@ -124,6 +145,9 @@ class Exchange:
     receiver: IntVector
     values: IntVector
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
@@ -134,6 +158,13 @@ class Evaluation:
     exchange: Exchange
     edge_cut: float
     imbalance: float
+
+    def __repr__(self) -> str:
+        k, kept = self.certificate.contract.k, int(self.certificate.holds.sum())
+        first = counted(k, "block"), f"{kept:,} of {k:,} contracts kept"
+        figures = [f"edge cut {number(self.edge_cut)}", f"volume {self.total_volume:,}"]
+        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        return two_lines("Evaluation", first, figures)
 
     @property
     def total_volume(self) -> int:
@@ -150,13 +181,83 @@ class Evaluation:
         """Vertices with a neighbour in another block."""
         return int(self.certificate.boundary.sum())
 
+    @property
+    def holds(self) -> bool:
+        """Whether every block keeps its contract, and the time promised is kept."""
+        return self.certificate.all_hold
+
+    @property
+    def above_bound(self) -> float:
+        """How far the predicted time is above the lower bound, relative to it."""
+        bound = self.prediction.bound
+        return self.prediction.makespan / bound - 1 if bound > 0 else 0.0
+
+    def verdict(self, platform: Platform) -> str:
+        """The judgement in one sentence: are limits kept, how long it takes, who is last."""
+        prediction, last = self.prediction, platform.names[self.prediction.bottleneck]
+        ideal = platform.relative_ideal(float(self.certificate.weights.sum()))
+        return (
+            f"{_kept(self, platform)}; slowest device {time_of(prediction.makespan, ideal)}, "
+            f"{_above(self)} {time_of(prediction.bound, ideal)}; {last} is last."
+        )
+
+
+def _kept(judged: Evaluation, platform: Platform) -> str:
+    """Say which limits blocks keep, and which devices do not keep theirs."""
+    certificate, k = judged.certificate, platform.k
+    contract, broken = certificate.contract, np.flatnonzero(~certificate.holds)
+    if broken.size:
+        names = ", ".join(platform.names[b] for b in broken[:NAMED].tolist())
+        more = f" and {broken.size - NAMED:,} more" if broken.size > NAMED else ""
+        kinds = "; ".join(_faults(judged, broken))
+        return f"{broken.size:,} of {k:,} blocks break their contract ({names}{more}: {kinds})"
+    if not contract.may_be_unused:
+        return f"All {k:,} blocks hold their contract" if k > 1 else "The block holds its contract"
+    used = certificate.vertices > 0
+    count = int(used.sum())
+    capped = np.isfinite(contract.caps) | np.isfinite(platform.high_units)
+    what = f"{count:,} {'block' if count == 1 else 'blocks'}"
+    if capped[used].any():
+        what += " fits its memory" if count == 1 else " fit their memory"
+    return what if count == k else f"{what}, {k - count:,} of {k:,} devices unused"
+
+
+def _faults(judged: Evaluation, broken: IntVector) -> list[str]:
+    """Name the limits that these blocks break, each once."""
+    certificate, contract = judged.certificate, judged.certificate.contract
+    weights = np.column_stack([certificate.weights, certificate.further])
+    slack = RELATIVE_SLACK * np.maximum(np.abs(contract.table("targets")), 1e-300)
+    faults = {
+        "over memory": certificate.bytes > contract.caps * (1 + RELATIVE_SLACK),
+        "above the limit": (weights > contract.table("high") + slack).any(axis=1),
+        "below the limit": (weights < contract.table("low") - slack).any(axis=1),
+        f"later than the {duration(contract.makespan)} stated": ~contract.in_time(
+            judged.prediction.ends
+        ),
+    }
+    empty = certificate.vertices == 0
+    found = [name for name, wrong in faults.items() if (wrong & ~empty)[broken].any()]
+    return [*found, *(["empty"] if empty[broken].any() else [])]
+
+
+def _above(judged: Evaluation) -> str:
+    """How far above the lower bound, to go before its figure."""
+    above = judged.above_bound
+    if above >= 1:
+        return f"{times(1 + above)} times the lower bound"
+    if above < AT_BOUND:
+        return "at the lower bound"
+    return f"{100 * above:.1f} % above the lower bound"
+
 
 @dataclass(frozen=True)
 class Stage:
     """The figures of a partition at one step on its way, which `name` says.
 
     neighbours: the most that a block has. smallest, largest: weight / target of a block.
-    seconds: its predicted makespan [s], None where nobody asked.
+    seconds: its predicted makespan [s], None where nobody asked. role: METIS_STAGE for METIS at the
+    same sizes, the better of its two methods; CUT_STAGE for the plan of least cut; SLABS_STAGE for
+    slabs at these sizes; CHOSEN_STAGE for what the plan is; "" for other steps.
     """
 
     name: str
@@ -167,6 +268,7 @@ class Stage:
     smallest: float
     largest: float
     seconds: float | None = None
+    role: str = ""
 
 
 @dataclass(frozen=True)
@@ -214,6 +316,13 @@ class Plan:
     rival: Rival | None = None
     cpu_seconds: float | None = None
 
+    def __repr__(self) -> str:
+        k, kept = self.platform.k, int(self.certificate.holds.sum())
+        first = counted(self.partition.n, "vertex", "vertices"), counted(k, "device"), self.tool
+        figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
+        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        return two_lines("Plan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
+
     @property
     def certificate(self) -> Certificate:
         """What every block is, beside what its contract asks."""
@@ -231,7 +340,7 @@ class Plan:
 
     @property
     def is_for_seconds(self) -> bool:
-        """Whether it is the fastest found: nothing but memory binds its blocks."""
+        """Whether it is the fastest found, at sizes that were found as well."""
         return self.options.get("objective") == "seconds"
 
     @property
@@ -242,20 +351,5 @@ class Plan:
         return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
     def verdict(self) -> str:
-        """The plan in one sentence or two."""
-        certificate, prediction = self.certificate, self.prediction
-        k = self.platform.k
-        kept = int(certificate.holds.sum())
-        blocks = (
-            f"All {k:,} blocks hold their contract" if k > 1 else "The block holds its contract"
-        )
-        if kept < k:
-            blocks = f"Only {kept:,} of {k:,} blocks hold their contract"
-        empty = int((certificate.vertices == 0).sum())
-        if empty:
-            blocks += f", {empty:,} of them empty"
-        return (
-            f"{blocks}; predicted {duration(prediction.makespan)} per iteration, "
-            f"{times(prediction.makespan / prediction.bound)}x the bound; "
-            f"{self.platform.names[prediction.bottleneck]} is the bottleneck."
-        )
+        """The plan in one sentence."""
+        return self.evaluation.verdict(self.platform)

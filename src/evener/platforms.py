@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
+from evener.brief import counted, spread, two_lines
 from evener.devices import Connection, Device, Level, Link, parts_of
 from evener.errors import InputError
 from evener.networks import Network, network_of
@@ -49,6 +50,15 @@ class Platform:
         fault = find_fault(self.devices, self.levels, self.connections)
         if fault is not None:
             raise InputError(fault.message, hint=fault.hint)
+
+    def __repr__(self) -> str:
+        names = f"{self.names[0]!r} to {self.names[-1]!r}" if self.k > 1 else repr(self.names[0])
+        links = counted(len(self.levels), "level") if self.levels else "no links"
+        links = counted(len(self.connections), "link") if self.connections else links
+        capped = int((np.isfinite(self.memories) | np.isfinite(self.memory_units)).sum())
+        memory = f"memory of {capped:,} stated" if capped else "no memory stated"
+        second = f"speeds {spread(self.speeds)}", memory, links
+        return two_lines("Platform", [counted(self.k, "device"), names], second)
 
     @property
     def k(self) -> int:
@@ -106,6 +116,17 @@ class Platform:
     def memory_units(self) -> FloatArray:
         """(k,) memory [units], infinity where there is no cap."""
         return _or_infinite([device.memory_units for device in self.devices])
+
+    @cached_property
+    def high_units(self) -> FloatArray:
+        """(k,) most that a block may be [units]: memory_units and the user's own limit."""
+        own = _or_infinite([device.high_units for device in self.devices])
+        return np.minimum(own, self.memory_units)
+
+    @cached_property
+    def low_units(self) -> FloatArray:
+        """(k,) least that a block may be, if it has anything, by the user's own limit [units]."""
+        return np.array([device.low_units or 0.0 for device in self.devices])
 
     def shared_level(self, p: IntArray, q: IntArray) -> IntArray:
         """The deepest level each pair of devices p[i], q[i] shares; with itself, the depth."""

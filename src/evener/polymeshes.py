@@ -8,6 +8,7 @@ from typing import NoReturn
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray, as_integers
+from evener.brief import counted, two_lines
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.mesh_arrays import Fields, checked_corners, checked_fields, checked_points
@@ -69,6 +70,11 @@ class PolyMesh:
             raise InputError(f"cell {empty[0]} has no face (cells counted from 0)")
         put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+
+    def __repr__(self) -> str:
+        first = counted(self.n_cells, "cell"), counted(self.n_points, "point")
+        fields = counted(len(self.cell_data) + len(self.point_data), "field")
+        return two_lines("PolyMesh", first, [f"{self.dim}-D", fields])
 
     @property
     def n_points(self) -> int:

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from evener.brief import brief
 from evener.errors import InputError
 
 STATUSES = ("ok", "slower")
@@ -95,6 +96,9 @@ class DeviceSpeeds:
             )
             if not fine:
                 raise InputError(f"note {key!r} of {self.name!r} is no text and no finite number")
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def checked_capacity(capacity: float) -> float:

@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers
+from evener.brief import brief
 from evener.errors import InputError
 
 MAX_SIDE = 2**31 - 1  # blocks: areas then fit into 64 bits
@@ -48,6 +49,9 @@ class Tiling:
             i = int(np.argmax(outside))
             raise InputError(f"rectangle {i}, {self._rectangle(i)}, leaves {rows} x {columns}")
         self._check_cover()
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def k(self) -> int:

@@ -13,6 +13,8 @@ from typing import IO
 from evener.errors import InputError
 
 LOG = logging.getLogger(__name__)
+FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
+
 _unfinished: set[str] = set()
 
 

@@ -59,12 +59,12 @@ def test_agrees_with_the_metrics(evener, grid_file, tmp_path):
 def test_for_people(evener, grid_file, part_file):
     said = evener("evaluate", grid_file, part_file, "--k", 2)
     assert said.code == 0
-    assert "contracts kept" in said.out
+    assert "blocks within limits" in said.out
     assert "2 of 2" in said.out
-    assert "Outside" not in said.out
+    assert "All 2 blocks hold their contract; slowest device" in said.out
     said = evener("evaluate", grid_file, part_file, "--speeds", "1,3")
     assert said.code == 0
-    assert "Outside their contract: dev0, dev1" in said.out
+    assert "2 of 2 blocks break their contract (dev0, dev1: " in said.out
 
 
 def test_empty_blocks_are_judged(evener, grid_file, part_file):

@@ -71,6 +71,11 @@ GRAPHS = {
     "packed.graph.gz": gzip.compress(LINES, mtime=0),
     "packed.graph.xz": lzma.compress(METIS),
     "packed.graph.zst": zstandard.ZstdCompressor().compress(METIS),
+    "plain.dot": b'graph g {\n  a -- b -- "c d"\n  b -- e [weight=2, color=red]\n  e -- a\n}\n',
+    "groups.gv": (
+        b'/* of\n two lines */\nstrict graph {\n node [weight=1.5 pos="0,1!"]\n 3 -- 1:n\n'
+        b" subgraph cluster_x { edge [weight=2]; 2 [weight=3]; 2 -- 3 }\n # done\n label=x\n}\n"
+    ),
 }
 
 # For a graph of three vertices.

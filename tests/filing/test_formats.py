@@ -26,6 +26,8 @@ from tests.filing.graph_samples import GRAPHS, LINES
         ("own.npz", "npz"),
         ("csr.npz", "npz"),
         ("snap.txt", "edges"),
+        ("plain.dot", "dot"),
+        ("groups.gv", "dot"),
         ("packed.graph.xz", "metis"),
     ],
 )
@@ -105,3 +107,28 @@ def test_no_format(put, content, words, hint):
     assert words in caught.value.message
     assert hint in caught.value.hint
     assert caught.value.file == str(path)
+
+
+UNIVERSAL = "    -1\n   164\n         1  SI: Meter\n    -1\n    -1\n  2411\n"
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "told", "way"),
+    [
+        (
+            "a.hgr",
+            "4 7 1\n2 1 2\n3 1 7 5 6\n8 5 6 4\n7 2 3 4\n",
+            "is a hypergraph",
+            "whose columns",
+        ),
+        ("a.hgr", "1 2\n1 2\n", "is a hypergraph", "Mt-KaHyPar"),
+        ("a.unv", UNIVERSAL, "universal file", "gmsh x.unv -save -o x.msh"),
+        ("nameless", UNIVERSAL, "universal file", "gmsh"),
+        ("nameless", UNIVERSAL.replace("\n", "\r\n"), "universal file", "gmsh"),
+        ("a.unv", "nothing", "universal file", "gmsh"),
+    ],
+)
+def test_what_is_not_read_has_a_way_round(put, name, content, told, way):
+    with pytest.raises(InputError, match=told) as caught:
+        read(put(content, name))
+    assert way in caught.value.hint

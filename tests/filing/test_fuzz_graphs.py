@@ -14,7 +14,8 @@ from tests.filing.graph_samples import COORDINATES, GRAPHS, WEIGHTS
 from tests.filing.mutations import mutated
 
 PATH = b"3 2\n2\n1 3\n2\n"
-FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "edges", "triplets"]
+FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "edges", "triplets",
+           "dot"]  # fmt: skip
 
 fuzz = settings(
     max_examples=60,

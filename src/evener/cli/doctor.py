@@ -31,6 +31,8 @@ CORE = (
 )
 # Beside the partitioners, which the registry knows: package and how to get it.
 EXTRAS = {
+    "h5py": "pip install h5py, for CGNS, MED, XDMF in HDF5 (extra [meshes])",
+    "netCDF4": "pip install netCDF4, for Exodus",
     "mpi4py": "pip install mpi4py mpich",
     "numba-cuda": "pip install 'numba-cuda[cu13]', or [cu12]",
 }

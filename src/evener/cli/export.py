@@ -27,6 +27,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Write `part[v]`, the index of v's device in the machine's order, as asked."""
     from evener.filing.partitions import write_part
     from evener.filing.plans import read_plan
+    from evener.filing.promises import promise_of, promise_to_dict
 
     plan = read_plan(args.plan)
     reading = None if args.mesh is None else read_again(args.mesh, plan, args, out)
@@ -40,6 +41,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         graph=None if reading is None else reading.graph,
         by=kept_reading(plan).get("by", "cells"),
         devices=plan.platform.names,
+        terms=promise_to_dict(promise_of(plan)),
     )
     out.say(f"Written: {args.output}")
     if args.to == "vtu" and reading is not None and _has_polyhedra(reading):

@@ -105,7 +105,8 @@ def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]
         "bound": prediction.bound,
         "bottleneck": bottleneck,
         "hop_bytes": prediction.hop_bytes.tolist(),
-        "holds": judged.certificate.all_hold,
+        "holds": judged.holds,
+        "unused": int((judged.certificate.vertices == 0).sum()),
         "blocks": [_block(judged, platform, b) for b in range(platform.k)],
     }
 

@@ -82,6 +82,9 @@ def device_text(devices: Sequence[Device]) -> str:
         words.append(f"{device.memory / GIB:,.4g} GiB")
     if device.memory_units is not None:
         words.append(f"{device.memory_units:,.6g} units")
+    for key, what in (("low_units", "at least"), ("high_units", "at most")):
+        if (units := getattr(device, key)) is not None:
+            words.append(f"{what} {units:,.6g} units")
     words += [
         f"{getattr(device, key):,.6g} {unit}"
         for key, unit in OWN.items()

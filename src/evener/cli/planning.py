@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.judging import add_judging_options, workload_of
+from evener.cli.values import share
 
 if TYPE_CHECKING:
     from evener.planning_options import PlanOptions
@@ -51,6 +52,15 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         default=True,
         help="blocks may go to other devices, where links differ (default yes)",
     )
+    if seconds:
+        parser.add_argument(
+            "--alike",
+            type=share,
+            default=0.01,
+            metavar="A",
+            help="plans whose predicted seconds differ by less, relative, count as equal: the one "
+            "that sends and cuts least is taken (default 0.01)",
+        )
     parser.add_argument(
         "--time-limit",
         type=float,
@@ -95,32 +105,18 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         time_limit=args.time_limit,
         shares=args.shares,
         sizing=args.method,
+        alike=getattr(args, "alike", 0.01),
     )
 
 
 def reading_of(args: argparse.Namespace) -> dict[str, Any]:
     """Return how the graph was read, as a plan keeps it: what was asked for, without folders."""
+    from evener.filing.weights import without_folder
+
     chosen = {key: getattr(args, key) for key in READING_KEYS}
     chosen = {key: value for key, value in chosen.items() if value is not None}
     if "coords" in chosen:
         chosen["coords"] = Path(args.coords).name
     if "weights" in chosen:
-        chosen["weights"] = _without_folder(args.weights)
+        chosen["weights"] = without_folder(args.weights)
     return chosen
-
-
-def split_weights(weights: str) -> tuple[str, str]:
-    """Split what --weights takes into the file and the rest, ":COLUMN" or nothing."""
-    from evener.filing.sources import find_file
-
-    if find_file(Path(weights)) is None and ":" in weights:
-        file, column = weights.rsplit(":", 1)
-        return file, f":{column}"
-    return weights, ""
-
-
-def _without_folder(weights: str) -> str:
-    if weights.startswith("cell:"):
-        return weights
-    file, rest = split_weights(weights)
-    return Path(file).name + rest

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import shutil
+import textwrap
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evener.cli.output import Output, Progress
-    from evener.reproducing.findings import Result
+    from evener.reproducing.findings import Finding, Result
 
 PAPERS = ("fupermod",)
 TRIALS, FEW_TRIALS = 20, 3
+LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -31,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run the experiments, show what was found, write what was asked."""
+    from evener.reproducing.findings import counted
     from evener.reproducing.fupermod import EMULATED, reproduce, write_result
 
     where = "this computer" if args.here else EMULATED
@@ -39,23 +43,35 @@ def run(args: argparse.Namespace, out: Output) -> int:
         written = write_result(args.output, result, where) if args.output else []
     if args.here:
         _show_errors(result, out)
-    findings = list(result.findings)
-    for finding in findings:
-        out.say(f"{finding.where}{'' if finding.holds else ' - NOT REPRODUCED'}")
-        out.say(f"  it says  {finding.paper}\n  we see   {finding.ours}", hang=9)
-    held = sum(finding.holds for finding in findings)
-    out.say(f"{held} of {len(findings)} statements reproduced, in kind, on {where}")
+    for finding in result.findings:
+        _show(finding, out)
+    out.say(f"{counted(result.verdicts)}, on {where}")
     if written:
         out.say(f"Written: {args.output}: {', '.join(written)}")
     out.result(
         {
             "paper": args.paper,
-            "findings": [vars(finding) for finding in findings],
+            "verdicts": result.verdicts,
+            "findings": [finding.row() for finding in result.findings],
             "tables": dict(result.tables),
             "written": written,
         }
     )
     return 0
+
+
+def _show(finding: Finding, out: Output) -> None:
+    """Print a finding: its verdict, and its words below."""
+    from evener.reproducing.fupermod import LABELS
+
+    width = max(LEAST_WIDTH, min(WIDTH, shutil.get_terminal_size().columns))
+    row = finding.row()
+    out.say(f"{row.pop('where')}: {row.pop('verdict')}")
+    for key, text in row.items():
+        if text:
+            label = f"  {LABELS[key]}".ljust(INDENT)
+            indent = " " * INDENT
+            out.say(textwrap.fill(text, width, initial_indent=label, subsequent_indent=indent))
 
 
 def _measured(args: argparse.Namespace, progress: Progress) -> Result:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.planning import READING_KEYS, split_weights
+from evener.cli.planning import READING_KEYS
 from evener.cli.reading import read_workload
 from evener.errors import InputError
 
@@ -32,16 +33,26 @@ def read_again(path: str, plan: Plan, args: argparse.Namespace, out: Output) -> 
     A plan keeps no folders: further files are looked for beside `path`, then here. Raises
     InputError where the plan holds options of reading that are none.
     """
+    return read_as(path, kept_reading(plan), args, out, args.plan)
+
+
+def read_as(
+    path: str, kept: Mapping[str, Any], args: argparse.Namespace, out: Output, file: str
+) -> Reading:
+    """Read `path` by the options of reading that `file` keeps, and those given, which come first.
+
+    Raises InputError where the file keeps options that are none.
+    """
     chosen: dict[str, Any] = dict.fromkeys(READING_KEYS)
     chosen["by"] = "cells"
-    for key, value in kept_reading(plan).items():
+    for key, value in kept.items():
         if key not in READING_KEYS or not isinstance(value, READING_KEYS[key]):
-            raise InputError(f"holds an option of reading that is none: {key}", file=args.plan)
+            raise InputError(f"unknown read option {key!r:.60}", file=file)
         chosen[key] = value
-    for key in ("coords", "weights"):
-        if getattr(args, key) is not None:
+    for key in READING_KEYS:
+        if getattr(args, key, None) is not None:
             chosen[key] = getattr(args, key)
-        elif chosen[key] is not None:
+        elif key in ("coords", "weights") and chosen[key] is not None:
             chosen[key] = _beside(path, chosen[key])
     return read_workload(path, argparse.Namespace(**chosen), out)
 
@@ -54,6 +65,7 @@ def kept_reading(plan: Plan) -> dict[str, Any]:
 
 def _beside(path: str, name: str) -> str:
     from evener.filing.sources import find_file
+    from evener.filing.weights import split_weights
 
     if name.startswith("cell:"):
         return name

@@ -27,7 +27,7 @@ _HEADINGS = {
 def recognises(source: Source) -> bool:
     """Lines of two whole numbers and perhaps a third; names only under an edge list's suffix."""
     layout = layout_of(source)
-    if layout is None or not source.is_text or source.suffix == ".hgr":
+    if layout is None or not source.is_text:
         return False
     if source.suffix in _SUFFIXES:
         return len(fields_of(layout.first)) >= 2

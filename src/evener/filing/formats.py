@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import importlib
-import tarfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from evener.errors import UsageError
+from evener.filing.foreign import refuse_foreign, what_it_seems
 from evener.naming import meant
 
 if TYPE_CHECKING:
@@ -60,6 +60,7 @@ FORMATS: tuple[Format, ...] = (
     Format("dolfin", "mesh", "meshes_dolfin", (".xml",)),
     Format("fesom", "mesh", "meshes_fesom"),
     Format("obj", "mesh", "meshes_obj", (".obj",)),
+    Format("dot", "graph", "dot", (".dot", ".gv")),
     Format("meshio", "mesh", "meshes_meshio"),
     # Told by their shape from here on.
     Format("harwell-boeing", "graph", "harwell_boeing", (".rua", ".rsa", ".psa", ".pua", ".hb")),
@@ -87,31 +88,9 @@ def format_named(name: str) -> Format:
 
 def format_of(source: Source) -> Format:
     """Return the first format that recognises `source`; InputError where none does."""
+    refuse_foreign(source)
     for entry in FORMATS:
         if entry.recognises(source):
             return entry
-    message, hint = _what_it_seems(source)
+    message, hint = what_it_seems(source)
     raise source.error(message, hint=hint)
-
-
-def _what_it_seems(source: Source) -> tuple[str, str]:
-    """Return what a file of no known format seems to be, and what to do."""
-    if source.suffix == ".hgr":
-        return "is a hypergraph", "Graphs, matrices and meshes are read."
-    unpack = "Unpack it and name the file meant."
-    if source.data.startswith(b"PK"):
-        return "is a zip archive", unpack
-    if _begins_with_tar_header(source):
-        return "is a tar archive", unpack
-    name = "--format NAME says what it is."
-    if source.is_text:
-        return "is text, but no graph, matrix or mesh of a format known here", name
-    return "is binary, and of no format known here", name
-
-
-def _begins_with_tar_header(source: Source) -> bool:
-    try:
-        tarfile.TarInfo.frombuf(source.data[:512], "utf-8", "surrogateescape")
-    except tarfile.HeaderError:
-        return False
-    return True

@@ -16,6 +16,7 @@ from evener.partitions import Contract, Further, MappingScore, Partition
 from evener.partitions import Mapping as BlockMapping
 from evener.plans import (
     FURTHER_SECONDS,
+    ROLES,
     Certificate,
     Evaluation,
     Exchange,
@@ -78,9 +79,9 @@ def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
     return options
 
 
-def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
-    caps = [np.inf if cap is None else cap for cap in data["cap"]]
-    further = [_mapping({"further": one}, "further") for one in _list(data.get("further", []))]
+def contract_of(data: Mapping[str, Any], k: int) -> Contract:
+    """Return the contract of contract_to_dict. Raises InputError for anything else."""
+    caps = [np.inf if cap is None else cap for cap in _list(data["cap"])]
     limits = tuple(
         Further(
             _numbers(one["target"], k),
@@ -88,16 +89,24 @@ def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
             _numbers(one["high"], k),
             str(one["by"]),
         )
-        for one in further
+        for one in _further(data)
     )
-    contract = Contract(
+    return Contract(
         _numbers(data["target"], k), _numbers(data["low"], k), _numbers(data["high"], k),
-        np.asarray(caps, np.float64), limits,
+        np.asarray(caps, np.float64), limits, data.get("may_be_unused") is True,
+        _time_of(data.get("makespan"), np.inf),
     )  # fmt: skip
-    columns = [_numbers(one["weights"], k) for one in further]
+
+
+def _further(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [_mapping({"further": one}, "further") for one in _list(data.get("further", []))]
+
+
+def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
+    columns = [_numbers(one["weights"], k) for one in _further(data)]
     whole = ("vertices", "boundary", "components", "neighbours", "volumes")
     return Certificate(
-        contract,
+        contract_of(data, k),
         weights=_numbers(data["weights"], k),
         bytes=_numbers(data["bytes"], k),
         holds=_numbers(data["holds"], k).astype(np.bool_),
@@ -117,6 +126,10 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
     return Prediction(compute, communicate, bound, hop_bytes, **more)
 
 
+def _time_of(value: Any, default: float) -> float:
+    return default if value is None else float(_numbers([value], 1)[0])
+
+
 def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
     if data is None:  # not mapped, or by an evener that did not
         return None
@@ -133,11 +146,14 @@ def _stage_of(data: Mapping[str, Any]) -> Stage:
     reals = ("edge_cut", "smallest", "largest")
     whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
     real = _numbers([data[key] for key in reals], len(reals)).tolist()
+    role = data.get("role", "")
+    if role not in ROLES:
+        raise InputError(f"a stage of the manifest has no role {role!r}")
     seconds = data.get("seconds")
     if seconds is not None:
         seconds = float(_numbers([seconds], 1)[0])
     named = dict(zip((*counts, *reals), (*whole, *real), strict=True))
-    return Stage(str(data["name"]), **named, seconds=seconds)
+    return Stage(str(data["name"]), **named, seconds=seconds, role=role)
 
 
 def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evener.filing.platform_dicts import platform_to_dict
-from evener.partitions import Mapping
+from evener.partitions import Contract, Mapping
 from evener.plans import FURTHER_SECONDS, Certificate, Plan
 
 FORMAT, FORMAT_VERSION = "evener-plan", 1
@@ -65,18 +65,29 @@ def manifest(plan: Plan) -> dict[str, Any]:
 
 def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
     """Return the certificate's arrays as lists; a cap of None is none."""
-    contract = certificate.contract
     blocks = {name: getattr(certificate, name).tolist() for name in _BLOCK_FIELDS}
-    limits = {name: getattr(contract, name).tolist() for name in ("low", "high")}
-    caps = [_finite(cap) for cap in contract.caps.tolist()]
+    terms = contract_to_dict(certificate.contract)
+    for i, one in enumerate(terms.get("further", [])):
+        one["weights"] = certificate.further[:, i].tolist()
+    return {"all_hold": certificate.all_hold, **terms, **blocks}
+
+
+def contract_to_dict(contract: Contract) -> dict[str, Any]:
+    """Return the contract's arrays as lists; a cap, or a makespan, of None is none."""
     further = [
         {"by": one.by, "target": one.targets.tolist(), "low": one.low.tolist(),
-         "high": one.high.tolist(), "weights": certificate.further[:, i].tolist()}
-        for i, one in enumerate(contract.further)
+         "high": one.high.tolist()}
+        for one in contract.further
     ]  # fmt: skip
-    return {"all_hold": certificate.all_hold, "target": contract.targets.tolist(),
-            **limits, "cap": caps, **blocks,
-            **({"further": further} if further else {})}  # fmt: skip
+    return {
+        "target": contract.targets.tolist(),
+        "low": contract.low.tolist(),
+        "high": contract.high.tolist(),
+        "cap": [_finite(cap) for cap in contract.caps.tolist()],
+        "may_be_unused": contract.may_be_unused,
+        "makespan": _finite(contract.makespan),
+        **({"further": further} if further else {}),
+    }
 
 
 def mapping_to_dict(mapping: Mapping) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -16,6 +17,7 @@ import numpy as np
 from evener.filing import meshes_meshio_child
 from evener.filing.meshes_text import make_mesh
 from evener.filing.sources import Source
+from evener.kinds import MeshioMesh
 from evener.meshes import Mesh
 
 # What each suffix is to meshio; formats with a reader of ours are not here.
@@ -56,6 +58,9 @@ FORMATS = {
 # These suffixes are used for much else: the content must begin like this.
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
 
+# Where the numbers of an XDMF file are: FILE:/DATA between two tags.
+_HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
+
 # What the process may take: far more than meshio needs for the slowest format of text.
 # Seconds are of CPU; by the clock it may take so many times as long, on a busy computer.
 _SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
@@ -76,7 +81,28 @@ def read(source: Source) -> Mesh:
     """Return the cells of the highest dimension."""
     if source.suffix not in FORMATS:
         raise source.error(f"is of no format known by its suffix {source.suffix!r}")
+    if FORMATS[source.suffix] == "xdmf":
+        _open_heavy(source)
     return read_as(source, FORMATS[source.suffix])
+
+
+def _open_heavy(source: Source) -> None:
+    """Note the digests of the HDF5 files that an XDMF file leaves its numbers to."""
+    for name in dict.fromkeys(_HEAVY.findall(source.data)):
+        file = name.decode("utf-8", "replace").strip()
+        if source.open_beside(file) is None:
+            raise source.error(f"leaves its numbers to {file[:60]!r}, which is not beside it")
+
+
+def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
+    """Return the Mesh of a meshio mesh that is in memory, and what was odd or left out."""
+    source = Source(Path("meshio mesh"), "meshio mesh", b"", "")
+    try:
+        arrays, facts = meshes_meshio_child.extract(found)
+    except meshes_meshio_child.RefusedError as error:
+        raise source.error(str(error)) from error
+    mesh = _mesh(source, arrays, facts)
+    return mesh, source.notes
 
 
 def read_as(source: Source, name: str) -> Mesh:
@@ -96,6 +122,11 @@ def read_as(source: Source, name: str) -> Mesh:
             raise source.error(facts["error"], hint=facts.get("hint"))
         with np.load(place / "arrays.npz", allow_pickle=False) as archive:
             arrays = dict(archive)
+    return _mesh(source, arrays, facts)
+
+
+def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh:
+    """Return the Mesh of what the child's `extract` found, and note what it left out."""
     source.notes.extend(facts["notes"])
     return make_mesh(
         source,

@@ -23,9 +23,10 @@ import numpy as np
 
 _POLYGON = 7  # VTK's type
 _REMARK = "Warning:"
+_EXTRAS = {"h5py": "meshes"}  # packages that an extra of ours brings
 
 
-class _RefusedError(Exception):
+class RefusedError(Exception):
     """What meshio read is no mesh for us; its text completes `the file ...`."""
 
 
@@ -39,12 +40,11 @@ def main(arguments: list[str]) -> None:
     facts: dict[str, Any]
     try:
         with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
-            arrays, facts = _extract(_read(path, reader))
-    except _RefusedError as error:
+            arrays, facts = extract(_read(path, reader))
+    except RefusedError as error:
         facts = {"error": str(error)}
     except ImportError as error:
-        hint = f"pip install {error.name}" if error.name else None
-        facts = {"error": f"cannot be read: {error}", "hint": hint}
+        facts = _lacking(error, reader)
     except (Exception, SystemExit) as error:
         reason = " ".join(str(error).split())[:160] or type(error).__name__
         facts = {"error": f"is no {reader} mesh that meshio can read ({reason})"}
@@ -84,12 +84,15 @@ def _read(path: str, reader: str) -> Any:
         return reader_map[reader](path)
 
 
-def _extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Plain arrays, and the names of the fields among them in order."""
+def extract(found: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return plain arrays of a meshio mesh, and the names of the fields among them in order.
+
+    Raises RefusedError for cells that no reader here knows.
+    """
     kinds, counts, corners = _cells(found)
     points = np.asarray(found.points)
     if points.dtype.kind not in "iuf":
-        raise _RefusedError("has points that are no numbers")
+        raise RefusedError("has points that are no numbers")
     if points.ndim == 2 and points.shape[1] == 1:
         points = np.column_stack([points, np.zeros(len(points))])
     notes: list[str] = []
@@ -111,7 +114,7 @@ def _cells(found: Any) -> tuple[Any, Any, Any]:
         polygon = _POLYGON if block.type.startswith("polygon") else 0
         kind = meshio_to_vtk_type.get(block.type, polygon)
         if kind == 0 or block.type.startswith("polyhedron"):
-            raise _RefusedError(f"has cells of the type {block.type}, which is not known")
+            raise RefusedError(f"has cells of the type {block.type}, which is not known")
         if not len(block.data):
             continue
         if kind == _POLYGON:  # their numbers of corners may differ
@@ -120,16 +123,16 @@ def _cells(found: Any) -> tuple[Any, Any, Any]:
         else:
             data = np.asarray(block.data)
             if data.ndim != 2:
-                raise _RefusedError(f"has cells of the type {block.type} without corners")
+                raise RefusedError(f"has cells of the type {block.type} without corners")
             sizes = np.full(len(data), data.shape[1])
             corners.append(data.ravel())
         kinds.append(np.full(sizes.size, kind))
         counts.append(sizes)
     if not kinds:
-        raise _RefusedError("has no cells")
+        raise RefusedError("has no cells")
     joined = np.concatenate(corners)
     if joined.dtype.kind not in "iu":
-        raise _RefusedError("has corners that are no whole numbers")
+        raise RefusedError("has corners that are no whole numbers")
     return np.concatenate(kinds), np.concatenate(counts), joined
 
 
@@ -150,6 +153,18 @@ def _numeric(fields: dict[str, Any], n: int) -> dict[str, Any]:
         name: values
         for name, values in arrays.items()
         if values.dtype.kind in "biuf" and values.ndim and len(values) == n
+    }
+
+
+def _lacking(error: ImportError, reader: str) -> dict[str, Any]:
+    """Say which package meshio's reader needs, and how to get it."""
+    if not error.name:
+        return {"error": f"cannot be read: {error}"}
+    package = error.name.partition(".")[0]
+    extra = f" (Evener's extra [{_EXTRAS[package]}])" if package in _EXTRAS else ""
+    return {
+        "error": f"cannot be read: meshio's reader of {reader} needs {package}",
+        "hint": f"pip install {package}{extra}",
     }
 
 

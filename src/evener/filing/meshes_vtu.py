@@ -27,8 +27,12 @@ _NAMES = {
 Fields = Mapping[str, npt.NDArray[Any]]
 
 
-def vtu(mesh: Mesh | PolyMesh, cell_data: Fields, point_data: Fields) -> Iterator[bytes]:
+def vtu(
+    mesh: Mesh | PolyMesh, cell_data: Fields, point_data: Fields, comment: str = ""
+) -> Iterator[bytes]:
     """Yield the file piece by piece; points of flat meshes get a third coordinate, zero.
+
+    comment: a line without "--", written as one of XML.
 
     Raises InputError for a mesh without coordinates and fields VTK has no type for.
     """
@@ -38,7 +42,9 @@ def vtu(mesh: Mesh | PolyMesh, cell_data: Fields, point_data: Fields) -> Iterato
     points[:, : mesh.points.shape[1]] = mesh.points
     cells = _polyhedra(mesh) if isinstance(mesh, PolyMesh) else _cells(mesh)
     yield (
-        b'<?xml version="1.0"?>\n<VTKFile type="UnstructuredGrid" version="1.0" '
+        b'<?xml version="1.0"?>\n'
+        + (f"<!-- {comment} -->\n".encode() if comment else b"")
+        + b'<VTKFile type="UnstructuredGrid" version="1.0" '
         b'byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
         b"<UnstructuredGrid>\n"
         + f'<Piece NumberOfPoints="{mesh.n_points}" NumberOfCells="{mesh.n_cells}">\n'.encode()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -19,7 +20,7 @@ from evener.graphs import Graph
 from evener.meshes import Mesh
 from evener.naming import meant
 from evener.polymeshes import PolyMesh
-from evener.writing import atomic_write
+from evener.writing import FIXED_DATE, atomic_write
 
 Part = npt.NDArray[np.int32]
 _LINES = 2**16  # turned to text at a time
@@ -35,6 +36,7 @@ class _Subject:
     by: Literal["cells", "points"]
     fields: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
     devices: Sequence[str] | None = None
+    terms: Mapping[str, Any] | None = None
 
     @cached_property
     def labels(self) -> list[str] | None:
@@ -61,12 +63,15 @@ def write_part(
     by: Literal["cells", "points"] = "cells",
     fields: Mapping[str, npt.ArrayLike] | None = None,
     devices: Sequence[str] | None = None,
+    terms: Mapping[str, Any] | None = None,
 ) -> None:
     """Write `part` (n,), the block of each vertex, in the format `to`, a key of EXPORTS.
 
     mesh: what vtu and openfoam need; graph: where csv and json find labels. by: whether vertices
     are the mesh's cells or points. fields: further arrays (n,), which only vtu holds. devices:
     the name of each block's device; csv and json hold them, other formats have no place for names.
+    terms: what the plan promises (evener.filing.promises.promise_to_dict), which json and npz hold
+    whole; openfoam and vtu name its workload and verdict in a comment.
 
     Raises UsageError for an unknown format, a mesh missing, or fields no place is for; InputError
     for a part that does not fit the mesh, the graph or the devices.
@@ -91,7 +96,7 @@ def write_part(
     for name, values in arrays.items():
         if values.ndim == 0 or len(values) != blocks.size:
             raise InputError(f"the field {name!r} is not of {blocks.size} vertices")
-    subject = _Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices)
+    subject = _Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices, terms)
     with atomic_write(path) as file:
         for piece in export.pieces(subject):
             file.write(piece)
@@ -125,6 +130,30 @@ def _npy(subject: _Subject) -> Iterator[bytes]:
     yield buffer.getvalue()
 
 
+def _npz(subject: _Subject) -> Iterator[bytes]:
+    """An archive of `part`, and of the plan's terms as JSON text."""
+    arrays = {"part": subject.part}
+    if subject.terms is not None:
+        arrays["promise"] = np.array(json.dumps(dict(subject.terms)))
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            # A fixed date: the same blocks are the same bytes.
+            archive.writestr(zipfile.ZipInfo(f"{name}.npy", FIXED_DATE), content.getvalue(),
+                             zipfile.ZIP_DEFLATED)  # fmt: skip
+    yield buffer.getvalue()
+
+
+def _named(subject: _Subject) -> str:
+    """The plan's terms in one line, for a comment; nothing where they are not known."""
+    if subject.terms is None:
+        return ""
+    text = f"evener plan, kernel {subject.terms['workload']['name']}: {subject.terms['verdict']}"
+    return "".join(c if c.isprintable() else "?" for c in text).replace("--", "- -")
+
+
 def _csv(subject: _Subject) -> Iterator[bytes]:
     """Lines `vertex,block`, and the device where its name is known."""
     yield b"vertex,block\n" if subject.devices is None else b"vertex,block,device\n"
@@ -153,6 +182,8 @@ def _json(subject: _Subject) -> Iterator[bytes]:
         content["devices"] = list(subject.devices)
     if subject.labels is not None:
         content["labels"] = subject.labels
+    if subject.terms is not None:
+        content["promise"] = dict(subject.terms)
     yield json.dumps(content, separators=(",", ":")).encode() + b"\n"
 
 
@@ -162,13 +193,15 @@ def _vtu(subject: _Subject) -> Iterator[bytes]:
     assert subject.mesh is not None
     data = {"part": subject.part, **subject.fields}
     cells, points = (data, {}) if subject.by == "cells" else ({}, data)
-    return vtu(subject.mesh, cells, points)
+    return vtu(subject.mesh, cells, points, comment=_named(subject))
 
 
 def _openfoam(subject: _Subject) -> Iterator[bytes]:
     """What decomposePar's method `manual` reads as its dataFile: a labelList, a block a cell."""
     if subject.by != "cells":
         raise UsageError("OpenFOAM divides cells; this partition is of points")
+    named = _named(subject)
+    yield f"// {named}\n".encode() if named else b""
     yield (
         b"FoamFile\n{\n    version     2.0;\n    format      ascii;\n    class       labelList;\n"
         b'    location    "constant";\n    object      cellDecomposition;\n}\n\n'
@@ -189,6 +222,7 @@ EXPORTS: dict[str, Export] = {
     "metis": Export(_metis, needs_mesh=False, suffix=".part"),
     "scotch": Export(_scotch, needs_mesh=False, suffix=".map"),
     "npy": Export(_npy, needs_mesh=False, suffix=".npy"),
+    "npz": Export(_npz, needs_mesh=False, suffix=".npz"),
     "csv": Export(_csv, needs_mesh=False, suffix=".csv"),
     "json": Export(_json, needs_mesh=False, suffix=".json"),
     "vtu": Export(_vtu, needs_mesh=True, suffix=".vtu"),

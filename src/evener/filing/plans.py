@@ -22,9 +22,8 @@ from evener.errors import EvenerError, InputError
 from evener.filing.manifest_reading import plan_of
 from evener.filing.manifest_writing import FORMAT, FORMAT_VERSION, manifest_text
 from evener.plans import Plan
-from evener.writing import atomic_write
+from evener.writing import FIXED_DATE, atomic_write
 
-FIXED_DATE = (1980, 1, 1, 0, 0, 0)
 # A small file must not ask for much memory: no member grows beyond this many times its packed
 # bytes, unless it is small enough to do no harm. What shrinks further is stored as it is.
 _GROWTH, _ALWAYS_ALLOWED = 200, 64 * 2**20

@@ -6,6 +6,7 @@ from evener.filing import toml_values as values
 from evener.platforms import MAX_DEVICES, Device
 
 GIB = 2.0**30
+LIMITS = ("low_units", "high_units")
 OWN = ("fixed_seconds", "cost_per_hour", "watts", "idle_watts")
 
 _ABOVE_ZERO = "a number above zero"
@@ -18,6 +19,7 @@ _UNITS = (values.positive, _ABOVE_ZERO, False)
 _BETWEEN = (values.pair, 'two different places, as ["n0", "n1"]', True)
 _COST = (values.not_negative, "a number not below zero", False)
 
+_LIMITS = dict.fromkeys(LIMITS, _UNITS)
 _OWN = dict.fromkeys(OWN, _COST)
 _SHARED = {"shared": (values.flag, "true or false", False)}
 _CURVE = (values.index, "a whole number, which of the curves", False)
@@ -34,6 +36,7 @@ DEVICE = {
     "speed": (values.positive, _ABOVE_ZERO, True),
     "memory_GiB": (values.memory_gib, _ABOVE_ZERO, False),
     "memory_units": _UNITS,
+    **_LIMITS,
     **_OWN,
     "capabilities": _CAPABILITIES,
 }
@@ -54,6 +57,7 @@ DEVICE_DICT = {
     "speed": (values.positive, _ABOVE_ZERO, True),
     "memory_bytes": _UNITS,
     "memory_units": _UNITS,
+    **_LIMITS,
     "at": _AT,
     **_OWN,
     "capabilities": _CAPABILITIES,
@@ -64,7 +68,7 @@ LINK_DICT = {"between": _BETWEEN, **_COSTS, **_SHARED}
 
 
 def stated(device: Device) -> dict[str, float]:
-    """What an iteration costs and the device draws, by key, where it is stated."""
-    own = {key: getattr(device, key) for key in OWN}
+    """The user's limits, what an iteration costs and the device draws, by key, where stated."""
+    own = {key: getattr(device, key) for key in (*LIMITS, *OWN)}
     default = {"fixed_seconds": 0.0}
     return {key: value for key, value in own.items() if value != default.get(key)}

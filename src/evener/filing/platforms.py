@@ -6,9 +6,12 @@ beta [s/B]. Both are converted in decimal arithmetic, so every float comes back 
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
+
+import tomli_w
 
 from evener.errors import InputError
 from evener.filing import platform_tables as kinds
@@ -29,6 +32,22 @@ def read_platform(path: str | Path) -> Platform:
     text, data = read_toml(path, _FILE, parse_float=exact)
     with tables.placed(path, text):
         return _platform(data)
+
+
+def platform_of_tables(data: Mapping[str, Any]) -> Platform:
+    """Return the Platform of what tomllib makes of a machine file: a dict of its tables.
+
+    Raises InputError with the key meant.
+    """
+    try:
+        # Through text, so that numbers become what the same file's would.
+        read = tomllib.loads(tomli_w.dumps(data), parse_float=exact)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"these are no tables of a machine file: {error}") from error
+    try:
+        return _platform(read)
+    except tables.TableError as error:
+        raise InputError(error.message, hint=error.hint) from error
 
 
 def write_platform(path: str | Path, platform: Platform) -> None:
@@ -89,7 +108,7 @@ def _expanded(
 
 
 def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
-    kept = ("speed", "kind", "memory_units", "at", *kinds.OWN)
+    kept = ("speed", "kind", "memory_units", "at", *kinds.LIMITS, *kinds.OWN)
     traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * kinds.GIB

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
+from evener.brief import counted, two_lines
 from evener.errors import InputError, UsageError
 from evener.filing.coordinates import read_coordinates
 from evener.filing.formats import Format, format_named, format_of
 from evener.filing.sources import Source, open_source
-from evener.filing.weights import find_weights
+from evener.filing.weights import find_weights, without_folder
 from evener.graphs import Graph
 
 if TYPE_CHECKING:
@@ -26,7 +27,8 @@ class Reading:
     """What a file held.
 
     graph is what is divided; mesh what it was made from, or None. notes say, a sentence each,
-    what was odd or left out. inputs holds the SHA-256 of every file read, by name without folder.
+    what was odd or left out. inputs holds the SHA-256 of every file read, by name without folder;
+    asked the options of `read` that were given, files without their folders.
     """
 
     graph: Graph
@@ -34,6 +36,13 @@ class Reading:
     format: str
     notes: tuple[str, ...] = ()
     inputs: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        made = self.graph if self.mesh is None else self.mesh
+        what = f"{self.format}, {type(made).__name__}, {self.graph.n:,} vertices"
+        files = f"from {', '.join(self.inputs)}" if self.inputs else "from no file"
+        return two_lines("Reading", [what], [files, counted(len(self.notes), "note")])
 
 
 def read(
@@ -83,7 +92,17 @@ def read(
         graph = graph.with_(**changes)
     tell("done", 1.0)
     inputs = {source.path.name if not source.folder else source.name: source.sha256}
-    return Reading(graph, mesh, entry.name, tuple(source.notes), inputs | source.beside)
+    asked = {
+        "by": by,
+        "format": format,
+        "constraint": constraint,
+        "bytes_per_vertex": bytes_per_vertex,
+        "bytes_per_edge": bytes_per_edge,
+        "coords": None if coords is None else Path(coords).name,
+        "weights": None if weights is None else without_folder(str(weights)),
+    }
+    asked = {key: value for key, value in asked.items() if value is not None}
+    return Reading(graph, mesh, entry.name, tuple(source.notes), inputs | source.beside, asked)
 
 
 def read_graph(path: str | Path, **options: Any) -> Graph:

@@ -25,13 +25,26 @@ def find_weights(source: Source, n: int, mesh: Mesh | None, by: str, spec: str) 
     """
     if spec.startswith("cell:"):
         return _from_field(source, mesh, by, spec.removeprefix("cell:"))
-    path, column = Path(spec), ""
-    if find_file(path) is None and ":" in spec:
-        name, column = spec.rsplit(":", 1)
-        path = Path(name)
-    given = open_source(path)
+    file, column = split_weights(spec)
+    given = open_source(file)
     source.beside[given.path.name] = given.sha256
-    return read_weights(given, n, column)
+    return read_weights(given, n, column.removeprefix(":"))
+
+
+def split_weights(spec: str) -> tuple[str, str]:
+    """Split `FILE:COLUMN` into the file and the rest, ":COLUMN" or nothing."""
+    if find_file(Path(spec)) is None and ":" in spec:
+        file, column = spec.rsplit(":", 1)
+        return file, f":{column}"
+    return spec, ""
+
+
+def without_folder(spec: str) -> str:
+    """Return what find_weights takes with the file's name alone, as plans keep it."""
+    if spec.startswith("cell:"):
+        return spec
+    file, rest = split_weights(spec)
+    return Path(file).name + rest
 
 
 def read_weights(source: Source, n: int, column: str = "") -> NumberArray:

@@ -16,8 +16,8 @@ from evener.platforms import MAX_DEVICES, Connection, Device, Level, Link, Platf
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
-FILLED = 5 / 6  # of the total memory by the load; it reproduces Table III's last column
-MIDDLE_SPEED = 2.0  # without memory: Table IV's cuts fit it
+FILLED = 5 / 6  # of the total memory by the load; inferred from Table III's last column
+MIDDLE_SPEED = 2.0  # without memory: our guess, by how Table IV's cuts of TOPO1 and TOPO2 differ
 DEVICES_PER_NODE = 24  # of the paper's cluster, section VI-C
 TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
 

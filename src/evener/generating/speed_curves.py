@@ -22,6 +22,8 @@ from evener.samples import DeviceSpeeds, Sample
 KNOTS, CLIFF_KNOTS = 160, 41  # of the whole curve, and around the load that fills the memory
 GB = 1e9
 HALF_WIDTH = 1.96  # standard errors: 95 % confidence
+CLUSTERS = {"cluster1": "P1 P3 P4 P5", "cluster2": "P1 P2 P3 P4"}  # table 2.1
+SHOWN_UNKNOWNS = 11_000  # of figures 2.4 to 2.7
 
 
 @dataclass(frozen=True)
@@ -130,20 +132,20 @@ def _below(load: FloatArray, size: float, sharpness: float) -> FloatArray:
         return 1 / (1 + (load / size) ** sharpness)
 
 
-def _jacobi(names: str) -> tuple[SpeedCurve, ...]:
-    """Servers of table 2.1 at Jacobi's method with 11,000 unknowns; a unit is a row of them.
+def jacobi_servers(cluster: str, unknowns: int) -> tuple[SpeedCurve, ...]:
+    """Return the servers of a cluster of table 2.1 at Jacobi's method; a unit is a row.
 
-    250 MFLOPS a GHz; a row is 22,000 operations and 88 kB; the system keeps 40 MB.
+    cluster: "cluster1" or "cluster2". 250 MFLOPS a GHz; a row is 2 operations and 8 bytes for
+    each of the unknowns; the system keeps 40 MB.
     """
     hardware = {"P1": (3.6, 256), "P2": (3.0, 256), "P3": (3.4, 512), "P4": (3.4, 1024),
                 "P5": (3.4, 1024)}  # fmt: skip
     curves = []
-    for name in names.split():
+    for name in CLUSTERS[cluster].split():
         ghz, megabytes = hardware[name]
-        memory = (megabytes - 40) * 1e6 / 88e3
-        curves.append(
-            SpeedCurve(name, ghz * 250e6 / 22e3, 1, 11_000, caches=((12, 1.6),), memory=memory)
-        )
+        peak = ghz * 250e6 / (2 * unknowns)
+        memory = (megabytes - 40) * 1e6 / (8 * unknowns)
+        curves.append(SpeedCurve(name, peak, 1, unknowns, caches=((12, 1.6),), memory=memory))
     return tuple(curves)
 
 
@@ -212,9 +214,13 @@ def _workstation() -> tuple[SpeedCurve, ...]:
 
 
 CURVE_SETS = {
-    "cluster1": CurveSet(lambda: _jacobi("P1 P3 P4 P5"), "row", "4 servers, one short of memory"),
+    "cluster1": CurveSet(
+        lambda: jacobi_servers("cluster1", SHOWN_UNKNOWNS), "row", "4 servers, one short of memory"
+    ),
     "cluster2": CurveSet(
-        lambda: _jacobi("P1 P2 P3 P4"), "row", "4 servers, two short of memory (figure 2.5)"
+        lambda: jacobi_servers("cluster2", SHOWN_UNKNOWNS),
+        "row",
+        "4 servers, two short of memory (figure 2.5)",
     ),
     "grenoble": CurveSet(_grenoble, "element", "75 nodes, 2-8 cores, 1-24 GB (figure 4.5)"),
     "hybrid": CurveSet(_hybrid, "block", "12 nodes, some with a GPU (figure 5.8)"),

@@ -15,16 +15,23 @@ import numpy as np
 import numpy.typing as npt
 
 from evener import metrics
+from evener.accepting import (
+    GraphLike,
+    PartitionLike,
+    PlatformLike,
+    as_graph,
+    as_partition,
+    as_platform,
+)
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.graphs import Graph
 from evener.mapping import exhaustive_kernels
 from evener.mapping.multisection import multisection
 from evener.mapping.scene_kernels import Scene
 from evener.mapping.scenes import nearby_of, scene_of
 from evener.mapping.searching import Search, score_of
 from evener.partitioning.trees import Tree, device_tree
-from evener.partitions import Contract, Mapping, Partition
+from evener.partitions import Contract, Mapping
 from evener.platforms import Platform
 
 IntVector = npt.NDArray[np.int64]
@@ -36,9 +43,9 @@ MOST_ROUTED = 2048  # devices that links of their own join
 
 
 def map_blocks(
-    graph: Graph,
-    partition: Partition,
-    platform: Platform,
+    graph: GraphLike,
+    partition: PartitionLike,
+    platform: PlatformLike,
     contract: Contract,
     *,
     bytes_per_value: float = metrics.BYTES_PER_VALUE,
@@ -46,13 +53,15 @@ def map_blocks(
 ) -> Mapping:
     """Return devices for the blocks of `partition`, of which block b is now on device b.
 
+    graph, partition, platform: as of `evaluate`.
     A block changes its device only for one whose contract it keeps. The predicted makespan is no
     more than before (by a millionth), and at most a thousandth above the least found; of such
     mappings, that of the fewest bytes x hops found is taken, of up to 8 blocks the best of all.
     Without links, and with links of their own among more than 2,048 devices, all stay where they
     are. Deterministic. Raises InputError where lengths differ.
     """
-    partition.checked_for(graph.n)
+    graph, platform = as_graph(graph), as_platform(platform)
+    partition = as_partition(partition, graph, platform.k)
     if not partition.k == platform.k == contract.k:
         raise InputError(
             f"{partition.k} blocks, {platform.k} devices and {contract.k} contracts: they differ"

@@ -12,7 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
 from evener.amounts import memory
+from evener.brief import brief
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.connecting import connect, pieces_left
@@ -45,10 +47,13 @@ class Enforced:
     moved_weight: float
     disconnected: tuple[int, ...] = ()
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 def enforce(
-    graph: Graph,
-    partition: Partition,
+    graph: GraphLike,
+    partition: PartitionLike,
     contract: Contract,
     *,
     connected: bool = False,
@@ -57,13 +62,15 @@ def enforce(
 ) -> Enforced:
     """Return a partition of `graph` in which every block keeps `contract`, close to the given one.
 
+    graph, partition: as of `evaluate`.
     With `connected`, blocks end in one piece wherever the contract and the graph allow it. names
     (k,): the devices, for messages. Raises InfeasibleError with block and shortfall where a proof
     of impossibility is known, NotFoundError where none is and no solution was found either.
     Deterministic. With limits on several weights all are kept; `connected` is refused there
     (UsageError), and `constraint` has no meaning.
     """
-    partition.checked_for(graph.n)
+    graph = as_graph(graph)
+    partition = as_partition(partition, graph, contract.k)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
     if contract.further:

@@ -12,7 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener import metrics
+from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
 from evener.arrays import FloatArray
+from evener.brief import brief
+from evener.choices import one_of
 from evener.errors import InputError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.diffusion import THOROUGH
@@ -25,6 +28,8 @@ from evener.partitioning.propagation import propagation_blocks
 from evener.partitioning.skew import is_uneven
 from evener.partitioning.volumes import AIMS
 from evener.partitions import Contract, Partition
+
+MOST_BLOCKS = 2**31 - 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,10 +46,13 @@ class Refined:
     moved: int
     holds: bool
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 def refine(
-    graph: Graph,
-    partition: Partition,
+    graph: GraphLike,
+    partition: PartitionLike,
     contract: Contract | None = None,
     *,
     objective: str = "cut",
@@ -55,6 +63,7 @@ def refine(
 ) -> Refined:
     """Return a partition with less of the objective, or the given one; never a less balanced one.
 
+    graph, partition: as of `evaluate`, but of blocks without a contract all up to the last are.
     objective: "cut", "total_volume" or "max_volume". preset: "fast", "default" or "strong". What
     the given partition breaks of `contract` (blocks too light, too heavy, over their bytes,
     empty) is broken no further, neither by the block that is worst off nor by all together;
@@ -62,7 +71,8 @@ def refine(
     the lightest and the heaviest weight of a block are not passed. Raises InputError where lengths
     differ, UsageError for unknown names and several weights per vertex. Deterministic.
     """
-    partition.checked_for(graph.n)
+    graph = as_graph(graph)
+    partition = _blocks_given(graph, partition, contract)
     _check_options(graph, objective, preset, epsilon, seed, threads)
     contract = contract or own_contract(graph, partition, epsilon)
     if partition.k != contract.k:
@@ -83,6 +93,16 @@ def refine(
                 best = found
     moved = int(np.count_nonzero(best.partition.part != partition.part))
     return Refined(best.partition, given.cost, best.cost, moved, best.holds)
+
+
+def _blocks_given(graph: Graph, partition: PartitionLike, contract: Contract | None) -> Partition:
+    """Return the partition; its blocks are the contract's, or all up to the last one used."""
+    if isinstance(partition, Partition):
+        return partition.checked_for(graph.n)
+    if contract is not None:
+        return as_partition(partition, graph, contract.k)
+    part = as_partition(partition, graph, MOST_BLOCKS).part
+    return Partition(part, int(part.max(initial=0)) + 1)
 
 
 def _manners(graph: Graph, preset: str) -> tuple[str, ...]:
@@ -157,10 +177,8 @@ def own_contract(graph: Graph, partition: Partition, epsilon: float) -> Contract
 def _check_options(
     graph: Graph, objective: str, preset: str, epsilon: float, seed: int, threads: int
 ) -> None:
-    for what, value, known in (("objective", objective, COSTS), ("preset", preset, PRESETS)):
-        if value not in known:
-            hint = f"There are: {', '.join(known)}."
-            raise UsageError(f"there is no {what} {value!r}", hint=hint)
+    one_of("objective", objective, COSTS)
+    one_of("preset", preset, PRESETS)
     if graph.n_constraints > 1:
         raise UsageError(f"refine balances one weight per vertex, not {graph.n_constraints}")
     if not 0 <= epsilon < 1:

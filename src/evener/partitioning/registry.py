@@ -12,6 +12,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evener.accepting import GraphLike, as_graph
+from evener.brief import brief
 from evener.errors import InfeasibleError, ToolError, UsageError
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome
@@ -36,14 +38,19 @@ class Result:
     notes: tuple[str, ...] = ()
     start: tuple[str, npt.NDArray[np.int32]] | None = None
 
+    def __repr__(self) -> str:
+        return brief(self)
 
-def partition_with(name: str, graph: Graph, request: Request) -> Result:
+
+def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
     """Divide the graph with the tool `name`, or with one chosen for it by `auto`.
 
+    graph: as of `plan`.
     Raises UsageError where the tool is unknown, absent or cannot do what is asked, naming those
     that can; InfeasibleError where more blocks than vertices are to be non-empty; ToolError where
     the tool fails or returns nonsense. Empty blocks and broken tolerances are not its business.
     """
+    graph = as_graph(graph)
     chosen, why = choose_tool(graph, request) if name == "auto" else (name, None)
     tool = find_tool(chosen)
     refusal = _refusal(tool, graph, request)

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
+from evener.choices import one_of
 from evener.errors import UsageError
 from evener.graphs import Graph
-from evener.naming import meant
 from evener.partitioning.trees import Tree, as_tree
 from evener.partitions import Contract, Further
 from evener.sizing.rounding import limits
@@ -57,8 +57,8 @@ class Request:
             raise UsageError(f"the time limit must be above zero, and is {self.time_limit} s")
         if self.tree is not None:
             object.__setattr__(self, "tree", as_tree(self.tree, targets.size))
-        _one_of("preset", self.preset, PRESETS)
-        _one_of("objective", self.objective, OBJECTIVES)
+        one_of("preset", self.preset, PRESETS)
+        one_of("objective", self.objective, OBJECTIVES)
 
     @property
     def k(self) -> int:
@@ -93,11 +93,3 @@ class Request:
         if self.low is not None and self.high is not None:
             return Contract(first.targets, self.low, self.high, further=further)
         return Contract(first.targets, first.low, first.high, further=further)
-
-
-def _one_of(what: str, value: str, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise UsageError(
-            f"there is no {what} {value!r}{meant(value, choices)}",
-            hint=f"There are: {', '.join(choices)}.",
-        )

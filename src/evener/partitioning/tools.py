@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from evener.errors import UsageError
+from evener.choices import one_of
 from evener.graphs import Graph
-from evener.naming import meant
 from evener.partitioning import calls
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.requests import OBJECTIVES, Request
@@ -65,13 +64,7 @@ class Tool:
 
 def find_tool(name: str) -> Tool:
     """Return the tool of this name; raises UsageError where there is none."""
-    if name not in TOOLS:
-        known = ", ".join(TOOLS)
-        near = meant(name, [*TOOLS, "auto"])
-        raise UsageError(
-            f"there is no partitioner {name!r}{near}", hint=f"There are: {known}, auto."
-        )
-    return TOOLS[name]
+    return TOOLS[one_of("partitioner", name, TOOLS)]
 
 
 def _package(module: str, how: str) -> Callable[[], str | None]:

@@ -64,7 +64,8 @@ def diffused(
     heaviest = float(np.max(graph.weights()))
     low = np.maximum(np.minimum((1 - EPSILON) * own, own - heaviest), 0.0)
     high = np.maximum((1 + EPSILON) * own, own + heaviest)
-    high = np.maximum(np.minimum(high, platform.memory_units[used]), low)
+    high = np.maximum(np.minimum(high, platform.high_units[used]), low)
+    low = np.minimum(np.maximum(low, platform.low_units[used]), high)
     contract = Contract(own, low, high, platform.memories[used])
     number = np.zeros(partition.k, np.int32)
     number[used] = np.arange(used.size)
@@ -82,7 +83,8 @@ def refined(
     work = np.asarray(graph.weights(), np.float64)
     part, _ = refine_seconds(
         graph, partition.part, work, costs_of(platform, workload),
-        high=platform.memory_units, caps=platform.memories, effort="fast",
+        low=np.minimum(platform.low_units, metrics.block_weights(graph, partition)),
+        high=platform.high_units, caps=platform.memories, effort="fast",
     )  # fmt: skip
     return Partition(part, partition.k)
 
@@ -105,7 +107,7 @@ def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) ->
     for device in range(k):  # one device and all blocks, at its speed for each
         speed = platform.devices[device].model.speed(loads)
         fits = (loads / np.asarray(speed) <= limit) & (n_bytes <= platform.memories[device])
-        allowed[:, device] |= fits & (loads <= platform.memory_units[device])
+        allowed[:, device] |= fits & (loads <= platform.high_units[device])
     worst = float(stays.sum()) + 1.0
     _, device_of = linear_sum_assignment(np.where(allowed, -stays, k * worst))
     return Partition(device_of.astype(np.int32)[new.part], k)

@@ -24,6 +24,7 @@ import numpy.typing as npt
 
 from evener import metrics
 from evener.arrays import FloatArray, as_numbers
+from evener.brief import brief
 from evener.curved_platforms import models_of
 from evener.errors import InfeasibleError, InputError, ToolError, UsageError
 from evener.graphs import Graph
@@ -58,6 +59,9 @@ class Move:
     n_bytes: float
     saving: float
     cost: float
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 class Rebalancer:
@@ -181,7 +185,7 @@ class Rebalancer:
             compute=predicted.compute,
             other=predicted.communicate + predicted.fixed - predicted.overlapped,
             idle_rates=np.array(idle),
-            high=np.minimum(platform.memory_units, platform.memories / density),
+            high=np.minimum(platform.high_units, platform.memories / density),
             per_unit=usual_per_byte(platform) * density,
         )
 

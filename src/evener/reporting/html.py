@@ -9,6 +9,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evener.accepting import GraphLike, take_graph
 from evener.evaluating import stage_of
 from evener.graphs import Graph
 from evener.limits import limits_of
@@ -36,15 +37,20 @@ SHRINK = (1.0, 0.75, 0.55, 0.4, 0.25)
 def write_report(
     path: str | Path,
     plan: Plan,
-    graph: Graph | None = None,
+    graph: GraphLike | None = None,
     mesh: Mesh | PolyMesh | None = None,
 ) -> None:
     """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
 
-    graph, mesh: what the plan was made from, for the picture; without coordinates the blocks are
-    drawn as a graph. Raises InputError where graph and mesh do not belong to the plan.
+    graph, mesh: what the plan was made from, for the picture, such as the file's name or what
+    `read` returned, which has both; without coordinates the blocks are drawn as a graph. Raises
+    InputError where graph and mesh do not belong to the plan.
     """
-    write_text(path, report(plan, graph, mesh))
+    if graph is None:
+        write_text(path, report(plan, None, mesh))
+        return
+    taken = take_graph(graph)
+    write_text(path, report(plan, taken.graph, mesh or taken.mesh))
 
 
 def report(

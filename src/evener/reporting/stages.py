@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evener.plans import Plan, Rival, Stage
+from evener.durations import times
+from evener.plans import CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
 from evener.reporting.numbers import NOTHING, count, duration, ratio
 
 # Field of a Stage, heading, what it means; of each the less is the better.
@@ -18,6 +19,7 @@ MEASURES = (
 )
 SECONDS = ("seconds", "makespan", "predicted seconds per iteration")
 FAR = 3.0  # times the median: longer bars are cut off
+RIVALS = {METIS_STAGE: "METIS at the same sizes", CUT_STAGE: "Evener's minimum-cut plan"}
 SIDE_BY_SIDE = 4  # stages whose measures all are drawn
 
 
@@ -78,14 +80,21 @@ def before_and_after(plan: Plan) -> Stages | None:
 
 
 def beside(plan: Plan) -> str:
-    """Say what METIS with speeds and the plain plan would take; "" where neither was tried."""
-    ours, steps = plan.prediction.makespan, {one.name: one.seconds for one in plan.stages}
+    """Say what METIS at the same sizes and the plan of least cut would take; "" where not tried."""
+    ours, steps = plan.prediction.makespan, {one.role: one.seconds for one in plan.stages}
     said = [
-        f"{name} takes {duration(seconds)}, {ratio(seconds / ours)}"
-        for name in ("METIS with speeds", "plain plan")
-        if (seconds := steps.get(name)) and ours > 0
+        f"{name} {duration(seconds)} ({_longer(seconds / ours - 1)})"
+        for role, name in RIVALS.items()
+        if (seconds := steps.get(role)) and ours > 0
     ]
-    return f"Beside it: {'; '.join(said)}." if said else ""
+    return f"For comparison: {'; '.join(said)}." if said else ""
+
+
+def _longer(share: float) -> str:
+    """Say how much longer something takes."""
+    if abs(share) < 5e-4:
+        return "as long"
+    return f"{times(1 + share)} times as long" if share >= 1 else f"{100 * share:+.1f} %"
 
 
 def against(ours: str, mine: Stage, cpu_seconds: float | None, rival: Rival) -> Stages | None:

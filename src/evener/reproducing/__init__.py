@@ -1,8 +1,10 @@
 """The papers' tables and figures, one file per paper; on emulated machines where need be.
 
-findings.py             what a paper says beside what we see, and the plots
+findings.py             what a paper says beside what we see, the verdict, and the plots
 fupermod.py             [Cla14]_, all of it
-fupermod_balancing.py   its balancers: figures 2.4 to 2.7 and 4.3, 4.4
+fupermod_balancers.py   its balancers and ours, and programs under them
+fupermod_balancing.py   what they do iteration by iteration: figures 2.2 to 2.7
+fupermod_speedup.py     what they gain: figures 4.3 and 4.4
 fupermod_partial.py     its matrix products with partial models: table 4.2, figure 4.6
 fupermod_rectangles.py  over rectangles: figures 5.4 and 5.5
 fupermod_hybrid.py      with GPUs: figure 5.10

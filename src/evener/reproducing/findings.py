@@ -1,21 +1,83 @@
-"""What a paper says beside what we see; and what its plots show."""
+"""What a paper says beside what we see, how that is judged; and what its plots show."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from enum import StrEnum
 
 Row = Mapping[str, float | int | str]
 
 
+class Verdict(StrEnum):
+    """What became of a statement."""
+
+    HELD = "held"
+    PARTLY = "partly"
+    NOT_HELD = "not held"
+    NOT_TRIED = "not tried"
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """Something that must be so for a statement to hold.
+
+    own: the figure or the reading is ours, not the paper's; that is shown beside it.
+    """
+
+    asked: str
+    met: bool
+    own: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.asked}{' (our figure)' if self.own else ''}: {'yes' if self.met else 'no'}"
+
+
 @dataclass(frozen=True)
 class Finding:
-    """One statement of a paper. where: its table or figure. holds: whether we see it too."""
+    """One statement of a paper beside what we see.
+
+    where: its table or figure. did, says: the paper. tried, seen: we, and what came of it.
+    criteria: what was asked; none where the statement was not tried. lacking: in what the trial
+    was not the paper's, or why there was none. Only our own statements (`beside` the paper) hold
+    by figures of our own.
+    """
 
     where: str
-    paper: str
-    ours: str
-    holds: bool
+    did: str
+    says: str
+    tried: str
+    seen: str
+    criteria: Sequence[Criterion] = ()
+    lacking: str = ""
+    beside: bool = False
+
+    @property
+    def verdict(self) -> Verdict:
+        """Held: every criterion met, each the paper's own, tried as the paper did.
+
+        Not tried: there are no criteria. Not held: none is met. Partly: all else.
+        """
+        if not self.criteria:
+            return Verdict.NOT_TRIED
+        if not any(criterion.met for criterion in self.criteria):
+            return Verdict.NOT_HELD
+        as_the_paper = self.beside or not any(criterion.own for criterion in self.criteria)
+        whole = all(criterion.met for criterion in self.criteria) and not self.lacking
+        return Verdict.HELD if whole and as_the_paper else Verdict.PARTLY
+
+    def row(self) -> dict[str, str]:
+        """Return all of it as words, by name."""
+        return {
+            "where": self.where,
+            "did": self.did,
+            "says": self.says,
+            "tried": self.tried,
+            "seen": self.seen,
+            "criteria": "; ".join(map(str, self.criteria)),
+            "lacking": self.lacking,
+            "verdict": str(self.verdict),
+        }
 
 
 @dataclass(frozen=True)
@@ -45,3 +107,14 @@ class Result:
     findings: Sequence[Finding]
     plots: Sequence[Plot] = ()
     tables: Mapping[str, Sequence[Row]] = field(default_factory=dict)
+
+    @property
+    def verdicts(self) -> dict[str, int]:
+        """How many findings have each verdict."""
+        found = [finding.verdict for finding in self.findings]
+        return {str(verdict): found.count(verdict) for verdict in Verdict}
+
+
+def counted(verdicts: Mapping[str, int]) -> str:
+    """Return the numbers of verdicts in words, such as "3 held, 2 partly"."""
+    return ", ".join(f"{number} {verdict}" for verdict, number in verdicts.items())

@@ -4,6 +4,7 @@ memory_capped.py  Algorithm 1 of [LDHT]_: optimal real targets under speeds and 
 rounding.py       whole sizes between them, and the limits of a block's contract
 curved.py         optimal targets and limits under speed curves and memory
 further.py        limits on the further weights of vertices that have several
+bounds.py         the lower bound: the best that any sizes could do if nothing were exchanged
 contracts.py      the contract of every block of a graph on a platform
 
 Speeds that change with load, by the models of evener.models:
@@ -31,7 +32,8 @@ tables.py         what is done by a time: any models, load by load
 
 from __future__ import annotations
 
-from evener.sizing.contracts import contract_for
+from evener.sizing.bounds import lower_bound
+from evener.sizing.contracts import contract_for, contract_for_seconds
 from evener.sizing.curved import beyond_samples, settled
 from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.explaining import explain_sizes
@@ -49,8 +51,10 @@ __all__ = [
     "best_subset",
     "beyond_samples",
     "contract_for",
+    "contract_for_seconds",
     "explain_sizes",
     "layered_sizes",
+    "lower_bound",
     "measured_sizes",
     "model_times",
     "settled",

@@ -8,20 +8,24 @@ from dataclasses import replace
 
 import numpy as np
 
+from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
 from evener.amounts import memory
 from evener.arrays import FloatArray
+from evener.costs import MAX_PAIRED
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs import Graph
 from evener.partitions import Contract
 from evener.platforms import Platform
+from evener.sizing.bounds import lower_bound
 from evener.sizing.curved import curved_sizes
 from evener.sizing.further import checked_shares, further_limits
-from evener.sizing.memory_capped import Sizes, target_sizes
+from evener.sizing.memory_capped import Sizes, target_sizes, unit_capacities
+from evener.workloads import WEIGHTS, Workload
 
 
 def contract_for(
-    graph: Graph,
-    platform: Platform,
+    graph: GraphLike,
+    platform: PlatformLike,
     epsilon: float = 0.03,
     constraint: int | None = None,
     shares: Sequence[str] = (),
@@ -29,6 +33,7 @@ def contract_for(
 ) -> tuple[Contract, Sizes]:
     """Return the contract of each device's block of `graph`, and the sizes it comes from.
 
+    graph, platform: as of `plan`.
     Devices with speed curves get sizes by them, at the loads they will have; method: of
     `solve_sizes`, which none but they need.
 
@@ -44,6 +49,7 @@ def contract_for(
     InfeasibleError for more devices than vertices and for too little memory, UsageError for
     shares that are none, and for a method without curves.
     """
+    graph, platform = as_graph(graph), as_platform(platform)
     among = range(graph.n_constraints) if constraint is None else (constraint,)
     chosen = checked_shares(shares, len(among))
     if platform.k > graph.n:
@@ -76,16 +82,39 @@ def contract_for(
     return Contract(sizes.targets, sizes.low, sizes.high, platform.memories, further), sizes
 
 
+def lowers_seconds(graph: Graph, platform: Platform) -> bool:
+    """Whether a plan lowers predicted seconds where nothing else is asked for.
+
+    That is where links are known, vertices have one weight, and a table holds all pairs of devices.
+    """
+    return platform.has_links and 1 < platform.k <= MAX_PAIRED and graph.n_constraints == 1
+
+
+def contract_for_seconds(
+    graph: Graph, platform: Platform, workload: Workload = WEIGHTS, makespan: float = np.inf
+) -> Contract:
+    """Return what a plan for seconds promises: memory, the user's limits, and a time.
+
+    graph: as it was read. A device may be unused. targets are information: the sizes that would be
+    best if nothing were exchanged. makespan [s]: what is stated, if anything is.
+    """
+    loads = lower_bound(graph, platform, workload).loads
+    most = np.minimum(unit_capacities(platform, 0.0), graph.total_weight)
+    low = np.minimum(platform.low_units, most)
+    return Contract(loads, low, most, platform.memories, may_be_unused=True, makespan=makespan)
+
+
 def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
     """Raise InfeasibleError for a device whose memory does not hold the smallest vertex."""
     smallest = float(graph.vertex_bytes().min())
-    small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.memory_units < 1))
+    small = (sizes.high < 1) & ((platform.memories < smallest) | (platform.high_units < 1))
     if small.any():
-        device = platform.devices[int(np.argmax(small))]
+        b = int(np.argmax(small))
+        device = platform.devices[b]
         has = (
             f"{memory(device.memory)} of the {memory(smallest)} that the smallest needs"
             if device.memory is not None and device.memory < smallest
-            else f"{device.memory_units:,.6g} units of the 1 that a vertex is"
+            else f"{platform.high_units[b]:,.6g} units of the 1 that a vertex is"
         )
         raise InfeasibleError(
             f"device {device.name!r} has no memory for a single vertex: {has}",
@@ -123,7 +152,7 @@ def _room_for_one(sizes: Sizes, graph: Graph, platform: Platform, constraint: in
     needs = np.zeros(platform.k)
     order = np.argsort(sizes.high, kind="stable")[:ranked]
     needs[order] = np.sort(np.partition(light, ranked - 1)[:ranked]) if ranked else 0.0
-    high = np.maximum(sizes.high, np.minimum(needs, platform.memory_units))
+    high = np.maximum(sizes.high, np.minimum(needs, platform.high_units))
     if (high == sizes.high).all():
         return sizes
     low, least = sizes.low, np.minimum(needs, high)

@@ -10,13 +10,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.curved_platforms import models_of, with_speeds
 from evener.errors import InfeasibleError, UsageError
 from evener.models import Akima, Constant, Piecewise, SpeedModel
 from evener.platforms import Platform
 from evener.samples import DeviceSpeeds
-from evener.sizing.memory_capped import Sizes, remedy, shortfall, unit_capacities
+from evener.sizing.memory_capped import (
+    Sizes,
+    refuse_too_much_asked,
+    remedy,
+    shortfall,
+    unit_capacities,
+)
 from evener.sizing.rounding import limits
 from evener.sizing.solving import solve_sizes
 
@@ -44,26 +50,29 @@ def curved_sizes(
     """
     models = models_of(platform)
     capacities = unit_capacities(platform, bytes_per_unit)
-    if unit:
-        capacities = np.floor(capacities)  # a vertex is not divided
+    least = platform.low_units
+    if unit:  # a vertex is not divided
+        capacities, least = np.floor(capacities), np.ceil(least)
     with np.errstate(over="ignore"):
         room = float(capacities.sum())
     if load > room:
         by_bytes = bytes_per_unit if np.isfinite(platform.memories).any() else 0.0
         raise InfeasibleError(shortfall(load, room, by_bytes), hint=remedy(load, room))
+    refuse_too_much_asked(least, capacities, load)
     whole = load == int(load) and load >= platform.k * 1000
     factor = 1.0 if unit or whole else PARTS / load
     found = solve_sizes(
         models if factor == 1.0 else [_scaled(model, factor) for model in models],
         round(load * factor),
         method,
-        low=np.minimum(1, capacities).astype(np.int64) if unit else None,
+        low=_whole_lows(least, capacities, factor, unit=unit),
         high=np.floor(np.minimum(capacities * factor, 2.0**53)),
         fixed_seconds=platform.fixed_seconds,
         names=platform.names,
     )
     targets = np.asarray(found.sizes / factor, np.float64)
     low, high = limits(targets, epsilon, capacities, whole=unit)
+    low, high = np.maximum(low, least), np.maximum(high, least)
     by = found.makespan * (1 + epsilon)
     bearable = _bearable(models, targets, high, by - platform.fixed_seconds)
     bearable = np.maximum(bearable, np.minimum(targets + heaviest, high))
@@ -79,6 +88,15 @@ def curved_sizes(
             *beyond_samples([device.curve for device in platform.devices], targets.tolist()),
         ),
     )
+
+
+def _whole_lows(
+    least: FloatArray, capacities: FloatArray, factor: float, *, unit: bool
+) -> IntArray | None:
+    """(k,) least whole sizes, in parts of a unit: one vertex, and the user's low_units."""
+    if unit:
+        return np.maximum(np.minimum(1, capacities), least).astype(np.int64)
+    return np.floor(least * factor).astype(np.int64) if least.any() else None
 
 
 def _bearable(

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
+from evener.brief import brief
 from evener.errors import InfeasibleError, InputError
 from evener.models import Constant, SpeedModel
 from evener.platforms import Platform
@@ -40,6 +41,9 @@ class LayeredSizes:
     makespan: float
     converged: bool
     measurements: int
+
+    def __repr__(self) -> str:
+        return brief(self)
 
 
 def tree_of(platform: Platform) -> Tree:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evener.amounts import memory
 from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
+from evener.brief import counted, number, spread, two_lines
 from evener.errors import InfeasibleError, InputError
 from evener.graphs import BYTES_PER_VERTEX
 from evener.platforms import Platform
@@ -40,6 +41,11 @@ class Sizes:
     saturated: BoolArray
     speeds: FloatArray
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        first = counted(self.sizes.size, "device"), f"{number(self.sizes.sum())} units"
+        full = f"{int(self.saturated.sum()):,} filled to memory"
+        return two_lines("Sizes", first, [f"{spread(self.sizes)} each", full])
 
     @cached_property
     def seconds(self) -> FloatArray:
@@ -111,28 +117,49 @@ def target_sizes(
         raise InputError(f"a load of unit weights must be a whole number up to 2^53, not {n}")
     if isinstance(machine, Platform):
         speeds, capacities = machine.speeds, unit_capacities(machine, bytes_per_unit)
+        least = machine.low_units
         if np.isinf(machine.memories).all():
             bytes_per_unit = 0.0  # memories stated in units fall short by units
     else:
         speeds = _positive(machine, "speeds")
         capacities = _capacities(memory_units, speeds.size)
-        bytes_per_unit = 0.0
-    if unit:
-        capacities = np.floor(capacities)  # a vertex is not divided
+        bytes_per_unit, least = 0.0, np.zeros(speeds.size)
+    if unit:  # a vertex is not divided
+        capacities, least = np.floor(capacities), np.ceil(least)
     room = _total(capacities)
     if n > room:
         raise InfeasibleError(shortfall(n, room, bytes_per_unit), hint=remedy(n, room))
-    targets, saturated = _with_zeros(n, speeds, capacities)
+    refuse_too_much_asked(least, capacities, n)
+    targets, saturated = _with_lows(n, speeds, capacities, least)
     low, high = limits(targets, epsilon, capacities, whole=unit)
+    low, high = np.maximum(low, least), np.maximum(high, least)
     sizes = whole_sizes(int(n), targets, speeds, high) if unit else targets.copy()
     return Sizes(targets, sizes, low, high, saturated, speeds)
+
+
+def refuse_too_much_asked(least: FloatArray, capacities: FloatArray, n: float) -> None:
+    """Raise InfeasibleError where devices must have more than they hold or than there is.
+
+    least (k,): the user's low_units; capacities (k,); n: all the load [units].
+    """
+    if (least > capacities).any():
+        b = int(np.argmax(least > capacities))
+        raise InfeasibleError(
+            f"device {b} must have at least {least[b]:,.12g} units (low_units), but holds at most "
+            f"{capacities[b]:,.12g}"
+        )
+    if least.sum() > n * (1 + 1e-12):
+        raise InfeasibleError(
+            f"the devices must have at least {least.sum():,.12g} units together (low_units): "
+            f"{least.sum() - n:,.6g} more than there are"
+        )
 
 
 def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
     """(k,) capacity of each device [units], infinity without a cap; its curve's is one."""
     with np.errstate(divide="ignore"):
         by_bytes = platform.memories / bytes_per_unit if bytes_per_unit > 0 else np.inf
-    capacities = np.asarray(np.minimum(by_bytes, platform.memory_units), np.float64)
+    capacities = np.asarray(np.minimum(by_bytes, platform.high_units), np.float64)
     if platform.has_curves:
         curves = [device.curve for device in platform.devices]
         own = [np.inf if curve is None else curve.capacity for curve in curves]
@@ -163,6 +190,25 @@ def remedy(n: float, room: float) -> str:
 def _total(capacities: FloatArray) -> float:
     with np.errstate(over="ignore"):
         return float(capacities.sum())
+
+
+def _with_lows(
+    n: float, speeds: FloatArray, capacities: FloatArray, least: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """As target_weights, no target below least (k,) [units]: devices whose share of the others'
+    speed would be less get that, and the rest is shared anew. Capacities may be zero.
+    """
+    targets, saturated = _with_zeros(n, speeds, capacities)
+    held = np.zeros(speeds.size, np.bool_)
+    while (targets < least * (1 - 1e-12)).any():
+        held |= targets < least
+        targets, saturated = least.copy(), np.zeros(speeds.size, np.bool_)
+        left = n - float(least[held].sum())
+        if held.all() or left <= 0:
+            break
+        free = ~held
+        targets[free], saturated[free] = _with_zeros(left, speeds[free], capacities[free])
+    return targets, saturated
 
 
 def _with_zeros(

@@ -13,9 +13,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
-from evener.errors import UsageError
+from evener.brief import brief
+from evener.choices import one_of
 from evener.models import SpeedModel
-from evener.naming import meant
 from evener.sizing.constant import solve_constant
 from evener.sizing.geometric import solve_gpa
 from evener.sizing.multiples import solve_exact
@@ -40,6 +40,9 @@ class SpeedSizes:
     notes: tuple[str, ...] = ()
     bound: float = 0.0
 
+    def __repr__(self) -> str:
+        return brief(self)
+
 
 def solve_sizes(
     models: Sequence[SpeedModel],
@@ -60,12 +63,7 @@ def solve_sizes(
     Raises UsageError for an unknown method, InputError for what is no load, limit or time,
     InfeasibleError where capacities and limits leave no room: the message names the shortage.
     """
-    if method != "auto" and method not in METHODS:
-        known = ["auto", *METHODS]
-        raise UsageError(
-            f"there is no method {method!r}{meant(method, known)}",
-            hint=f"There are: {', '.join(known)}.",
-        )
+    one_of("method", method, ("auto", *METHODS))
     problem = make_problem(models, n, low, high, fixed_seconds, names)
     chosen, why = choose_method(problem) if method == "auto" else (method, "")
     answer = METHODS[chosen](problem)

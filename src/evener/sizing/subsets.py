@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, IntArray
+from evener.brief import brief
 from evener.models import SpeedModel
 from evener.sizing.multiples import solve_exact, times_of
 from evener.sizing.problems import Problem, checked_seconds, make_problem
@@ -40,6 +41,9 @@ class Subset:
     makespan: float
     makespan_of_all: float
     exhaustive: bool
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def gain(self) -> float:

@@ -44,4 +44,3 @@ EFFORTS = {
 }
 DAMPING, CALMER = 0.7, 0.8  # how far sizes move to those asked, and times that a round
 SETTLED = 0.002  # of the time: a round that wins less is the last
-ALIKE = 1.001  # times the seconds of the fastest: as fast as that, as far as anyone can predict

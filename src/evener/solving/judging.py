@@ -19,6 +19,7 @@ from evener.partitioning.enforce import enforce
 from evener.partitions import Contract, Partition
 from evener.plans import Prediction, Stage
 from evener.platforms import Platform
+from evener.sizing.bounds import lower_bound
 from evener.sizing.memory_capped import unit_capacities
 from evener.workloads import Workload
 
@@ -27,7 +28,10 @@ Part = npt.NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """Blocks (n,), what is in them (k,), who exchanges with whom, and the seconds predicted."""
+    """Blocks (n,), what is in them (k,), who exchanges with whom, and the seconds predicted.
+
+    role: METIS_STAGE or CUT_STAGE for what a plan is measured against, else "".
+    """
 
     name: str
     part: Part
@@ -35,6 +39,7 @@ class Candidate:
     sizes: npt.NDArray[np.int64]
     between: metrics.Quotient
     prediction: Prediction
+    role: str = ""
 
     @property
     def seconds(self) -> float:
@@ -50,6 +55,11 @@ class Candidate:
     def sent(self) -> int:
         """Values sent by all devices together per iteration."""
         return int(self.between.sent.sum())
+
+    @property
+    def cut(self) -> float:
+        """Weight of the edges between blocks."""
+        return metrics.edge_cut(self.between)
 
     def stage(self, targets: FloatArray) -> Stage:
         """Return its figures as a step of a plan; targets (k,) [units]: what was aimed at."""
@@ -83,8 +93,8 @@ class Task:
 
     @classmethod
     def of(cls, graph: Graph, platform: Platform, workload: Workload) -> Task:
-        """Return the task in which nothing but memory binds."""
-        return cls(graph, platform, workload, np.zeros(platform.k), np.full(platform.k, np.inf))
+        """Return the task in which memory and the user's limits bind."""
+        return cls(graph, platform, workload, platform.low_units, platform.high_units)
 
     def checked(self) -> Task:
         """Return the task, its load and costs being such that seconds can be reckoned.
@@ -127,8 +137,8 @@ class Task:
 
     @cached_property
     def bound(self) -> float:
-        """Seconds that no blocks fall below [s]."""
-        return metrics.seconds_bound(self.load, self.platform, self.workload)
+        """Seconds that no sizes fall below [s]."""
+        return lower_bound(self.graph, self.platform, self.workload).seconds
 
     @cached_property
     def room(self) -> FloatArray:
@@ -161,7 +171,7 @@ class Task:
         """(k,) work of every block [units]."""
         return metrics.block_weights(self.weighted, Partition(part, self.platform.k))
 
-    def judged(self, name: str, part: Part) -> Candidate:
+    def judged(self, name: str, part: Part, role: str = "") -> Candidate:
         """Judge blocks as they are."""
         partition = Partition(part, self.platform.k)
         sizes = metrics.block_sizes(partition)
@@ -172,7 +182,7 @@ class Task:
         prediction = metrics.predicted_seconds(
             self.graph, partition, self.platform, self.workload, between=between, bound=self.bound
         )
-        return Candidate(name, part, self.loads(part), sizes, between, prediction)
+        return Candidate(name, part, self.loads(part), sizes, between, prediction, role)
 
     def kept(self, part: Part, connected: bool = False) -> Part:
         """Return the blocks with what limits there are enforced; devices without any stay so.

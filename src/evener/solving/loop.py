@@ -1,10 +1,11 @@
 """The search for the plan that is fastest; `solve_seconds` is the whole of it.
 
-METIS and the plain plan, at the speeds -> sizes that hold an estimated halo -> slabs, plans of a
-small copy of the graph, blocks from scratch -> places among devices alike -> sizes that hold their
-real halos -> ... -> refinement by seconds.
+METIS and the plan of least cut, at sizes optimal without messages -> sizes that hold an estimated
+halo -> slabs, plans of a small copy of the graph, blocks from scratch -> places among devices alike
+-> sizes that hold their real halos -> ... -> refinement by seconds.
 Every candidate is judged by the same predicted seconds, and the best is kept: it is no worse than
-either of the first two.
+either of the first two. Of candidates as fast as predictions can tell, it is the one that sends
+and cuts least.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ from evener.errors import EvenerError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
+from evener.partitions import Partition
 from evener.planning_options import PlanOptions
+from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
 from evener.platforms import Platform
 from evener.sizing.rounding import limits
 from evener.solving.efforts import EFFORTS, Effort
@@ -29,9 +32,17 @@ from evener.solving.estimates import Estimator
 from evener.solving.judging import Candidate, Part, Task
 from evener.solving.ordering import Ordered, ordered
 from evener.solving.placing import Places
-from evener.solving.record import METIS, PLAIN, Progress, Record, Solved
+from evener.solving.record import PLAIN, Progress, Record, Solved
 from evener.solving.refining import Refining
-from evener.solving.rivals import Plain, mapped, may_be_mapped_below, metis_blocks, plain_blocks
+from evener.solving.rivals import (
+    METIS_TOOLS,
+    Aim,
+    kept,
+    mapped,
+    may_be_mapped_below,
+    metis_blocks,
+    plain_blocks,
+)
 from evener.solving.rounds import SECTION, Rounds, as_known
 from evener.solving.searching import first_sets, sets_in_line
 from evener.solving.sketching import Sketch
@@ -40,6 +51,7 @@ from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
 DEVICES, VERTICES, FEWEST = 512, 1 << 13, 4  # devices, and the graph's vertices for each sketch
+RIVAL_NEAR = 1.05  # times the fastest: rivals slower than that are not refined
 OF_SKETCHES, NEAR = 2, 1.02  # that are made whole, of those within so many times the best
 
 
@@ -70,9 +82,8 @@ def solve_seconds(
     return Solved(
         best,
         search.ordered.given(best.part),
-        search.task.contract(best.loads),
         search.task.room,
-        (*record.stages, replace(best.stage(best.loads), name=f"chosen: {best.name}")),
+        (*record.stages, _chosen(best)),
         record.versions,
         tuple(record.remarks(best)),
         cpu_seconds() - began + record.foreign_seconds,
@@ -89,7 +100,7 @@ class Search:
     options: PlanOptions
     effort: Effort
     record: Record
-    plain: Plain | None = None
+    aim: Aim | None = None
 
     @classmethod
     def begun(
@@ -99,7 +110,7 @@ class Search:
         counted = options.workload.weighted(graph)
         kept = ordered(graph, options.threads)
         task = Task.of(kept.graph, platform, options.workload).checked()
-        record = Record(task, options.connected, progress)
+        record = Record(task, options.connected, options.alike, progress)
         return cls(counted, kept, task, options, EFFORTS[options.preset], record)
 
     @cached_property
@@ -123,8 +134,10 @@ class Search:
         return Refining(self.task, self.record.add, self.effort, options.seed, options.threads)
 
     @cached_property
-    def speeds(self) -> FloatArray:
-        """(k,) loads in proportion to speed [units]."""
+    def targets(self) -> FloatArray:
+        """(k,) sizes that would be best if nothing were exchanged [units]."""
+        if self.aim is not None:
+            return self.aim.contract.targets
         speeds = self.task.platform.speeds
         return np.asarray(speeds * (self.task.load / speeds.sum()))
 
@@ -134,26 +147,43 @@ class Search:
         return self.effort.hopeful * self.record.fastest.seconds
 
     def rivals(self) -> EvenerError | None:
-        """Try METIS with speeds, and meanwhile the plain plan.
+        """Try both methods of METIS, and meanwhile the plan of least cut.
 
-        Returns why there is no plain plan: where fewer devices do, blocks of others are tried.
+        Returns why there is no plan of least cut: where fewer devices do, others are tried.
         """
-        record, platform, options = self.record, self.task.platform, self.options
+        record, task, options = self.record, self.task, self.options
+        try:
+            self.aim = Aim.of(task.weighted, task.platform, options)
+        except EvenerError as error:
+            return error
         refused = None
         with ThreadPoolExecutor(1) as aside:
-            metis = aside.submit(metis_blocks, self.graph, platform, options)
+            metis = {
+                tool: aside.submit(metis_blocks, self.graph, self.aim, options, tool)
+                for tool in METIS_TOOLS
+            }
             try:
-                self.plain = plain_blocks(self.task.weighted, platform, options)
-                record.made(self.plain.raw)
-                record.add(PLAIN, self.plain.partition.part, self.speeds)
+                plain = record.made(plain_blocks(task.weighted, self.aim, options))
+                self.try_rival(PLAIN, plain.part, CUT_STAGE, place=False)
             except EvenerError as error:
                 refused = error
-            try:
-                part = self.ordered.ordered(record.made(metis.result()).part)
-                record.add(METIS, part, self.speeds)
-            except EvenerError as error:
-                record.notes.append(f"without METIS: {error.message}")
+            for tool, made in metis.items():
+                try:
+                    part = self.ordered.ordered(record.made(made.result()).part)
+                    self.try_rival(METIS_TOOLS[tool], part, METIS_STAGE, place=options.mapping)
+                except EvenerError as error:
+                    record.notes.append(f"without {METIS_TOOLS[tool]}: {error.message}")
         return refused
+
+    def try_rival(self, name: str, part: Part, role: str, *, place: bool) -> None:
+        """Try somebody's blocks with their contract enforced, on other devices where that helps."""
+        graph, aim = self.task.weighted, self.aim
+        assert aim is not None
+        blocks = kept(graph, part, aim, self.options)
+        if place and self.task.platform.has_links:
+            self.record.add(name, mapped(graph, blocks, aim, self.options), self.targets, role)
+        else:
+            self.record.add(name, blocks.part, self.targets, role)
 
     def line_up(self) -> None:
         """Try slabs, which cost next to nothing, and the fastest device alone."""
@@ -163,7 +193,7 @@ class Search:
         alone = np.zeros(task.platform.k)
         alone[int(np.argmin(task.alone))] = task.load
         self.record.add("one device", slabs.blocks(alone), alone)
-        known = self.record.add("slabs", slabs.blocks(self.speeds), self.speeds)
+        known = self.record.add("slabs", slabs.blocks(self.targets), self.targets, SLABS_STAGE)
         if known is None:
             return
         few = not effort.sets and task.platform.k <= task.graph.n
@@ -226,18 +256,41 @@ class Search:
     def refine(self) -> None:
         """Move vertices of the best candidate of several devices by seconds."""
         several = [one for one in self.record.found if one.used.sum() > 1]
-        if several:
-            self.refining.run(min(several, key=lambda one: one.seconds))
+        if not several:
+            return
+        self.refining.run(min(several, key=lambda one: one.seconds))
+        self.refine_rival()
+
+    def refine_rival(self) -> None:
+        """Refine METIS's blocks or those of least cut as well, where they are nearly as fast.
+
+        They send less than what was found by seconds, and what becomes of them often still does.
+        """
+        fastest = self.record.fastest
+        rivals = [
+            one
+            for one in self.record.baselines.values()
+            if one.seconds <= RIVAL_NEAR * fastest.seconds and one.sent < fastest.sent
+        ]
+        if rivals and self.options.alike > 0:
+            self.refining.run(min(rivals, key=lambda one: one.seconds))
 
     def map_plain(self) -> None:
-        """Map the plain plan, unless no mapping can make it as fast as what was found."""
-        plain, linked = self.plain, self.options.mapping and self.task.platform.has_links
-        known = next((one for one in self.record.found if one.name == PLAIN), None)
-        if plain is None or known is None or not linked:
+        """Map the plan of least cut, unless no mapping can make it as fast as what was found."""
+        linked = self.options.mapping and self.task.platform.has_links
+        known = self.record.baselines.get(CUT_STAGE)
+        if self.aim is None or known is None or not linked:
             return
-        if may_be_mapped_below(self.record.fastest.seconds, self.task, known, plain.contract):
-            part = mapped(self.task.weighted, plain, self.options)
-            self.record.add("plain plan, mapped", part, self.speeds)
+        contract, blocks = self.aim.contract, Partition(known.part, self.task.platform.k)
+        if may_be_mapped_below(self.record.fastest.seconds, self.task, known, contract):
+            part = mapped(self.task.weighted, blocks, self.aim, self.options)
+            self.record.add(f"{PLAIN}, mapped", part, self.targets, CUT_STAGE)
+
+
+def _chosen(best: Candidate) -> Stage:
+    """The last step of a plan: what it is."""
+    stage = best.stage(best.loads)
+    return replace(stage, name=f"chosen: {best.name}", role=CHOSEN_STAGE)
 
 
 def _silent(step: str, fraction: float) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import count
 
 import numpy as np
@@ -13,26 +13,31 @@ from evener.arrays import BoolArray, FloatArray
 from evener.durations import duration
 from evener.errors import InfeasibleError, NotFoundError
 from evener.partitioning.registry import Result
-from evener.partitions import Contract, Partition
-from evener.plans import Stage
+from evener.partitions import Partition
+from evener.plans import CUT_STAGE, METIS_STAGE, Stage
 from evener.platforms import Platform
-from evener.solving.efforts import ALIKE
 from evener.solving.judging import Candidate, Part, Task
 
 Progress = Callable[[str, float], None]
 NAMED = 8  # devices that a remark lists
-PLAIN, METIS = "plain plan", "METIS with speeds"  # the candidates that no plan is slower than
+PLAIN = "minimum-cut plan"
+BASELINES = (METIS_STAGE, CUT_STAGE)  # roles of candidates that no plan is slower than
 
 
 @dataclass(eq=False)
 class Record:
-    """What was found so far. connected: whether blocks are to be in one piece each."""
+    """What was found so far.
+
+    connected: whether blocks are to be in one piece each. alike: by how much, relative, predicted
+    times may differ that are taken for equal.
+    """
 
     task: Task
     connected: bool
+    alike: float
     progress: Progress
     found: list[Candidate] = field(default_factory=list)
-    stages: list[Stage] = field(default_factory=list)
+    aims: list[FloatArray] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     versions: dict[str, str] = field(default_factory=dict)
     foreign_seconds: float = 0.0
@@ -44,34 +49,54 @@ class Record:
 
     @property
     def best(self) -> Candidate:
-        """The fastest, or one as good that sends less than half of what it sends.
+        """The one that sends least, of those alike to the fastest that send and cut no more.
 
-        As good is what takes a thousandth longer at most, and no longer than METIS and the plain
-        plan: no prediction is known to a thousandth, and where it errs, values sent are what costs.
+        Alike is what takes `alike` longer at most, and no longer than METIS and the plan of least
+        cut: no prediction is known better, and where it errs, values sent are what costs.
         """
         fastest = self.fastest
-        rivals = [one.seconds for one in self.found if one.name in (PLAIN, METIS)]
-        limit = min([ALIKE * fastest.seconds, *rivals])
-        alike = [one for one in self.found if one.seconds <= limit and 2 * one.sent < fastest.sent]
+        limit = min(
+            [(1 + self.alike) * fastest.seconds, *(b.seconds for b in self.baselines.values())]
+        )
+        alike = [
+            one for one in self.found
+            if one.seconds <= limit and one.sent <= fastest.sent and one.cut <= fastest.cut
+        ]  # fmt: skip
         return min(alike, key=lambda one: (one.sent, one.seconds), default=fastest)
 
-    def add(self, name: str, part: Part, aim: FloatArray) -> Candidate | None:
+    @property
+    def baselines(self) -> dict[str, Candidate]:
+        """The fastest candidate of each of BASELINES that was found."""
+        own = {role: [one for one in self.found if one.role == role] for role in BASELINES}
+        return {role: min(some, key=lambda one: one.seconds) for role, some in own.items() if some}
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Every candidate as a step of a plan; of each role, the fastest alone has it."""
+        chosen = self.baselines
+        return tuple(
+            replace(one.stage(aim), role=_role(one, chosen))
+            for one, aim in zip(self.found, self.aims, strict=True)
+        )
+
+    def add(self, name: str, part: Part, aim: FloatArray, role: str = "") -> Candidate | None:
         """Judge blocks, their limits enforced, if they can be; aim (k,) [units]: their targets.
 
-        Where a candidate has that name already, the new one's is numbered.
+        role: of a Stage, or none. Where a candidate has that name already, the new one's is
+        numbered.
         """
         known = {one.name for one in self.found}
         if name in known:
             name = next(new for i in count(2) if (new := f"{name} ({i})") not in known)
         try:
-            candidate = self.task.judged(name, self.task.kept(part, self.connected))
+            candidate = self.task.judged(name, self.task.kept(part, self.connected), role)
         except (InfeasibleError, NotFoundError):
             return None
         self.found.append(candidate)
-        self.stages.append(candidate.stage(aim))
+        self.aims.append(aim)
         above = candidate.seconds / candidate.prediction.bound
         done = 0.97 * (1 - 0.9 ** len(self.found))
-        self.progress(f"{name}: {duration(candidate.seconds)}, {above:.2f}x the bound", done)
+        self.progress(f"{name}: {duration(candidate.seconds)}, {above:.2f}x the lower bound", done)
         return candidate
 
     def made(self, result: Result) -> Result:
@@ -86,7 +111,7 @@ class Record:
         task, remarks = self.task, list(self.notes)
         if not best.used.all():
             unused = _named(task.platform, ~best.used)
-            remarks.append(f"Left out, as the iteration is faster without: {unused}")
+            remarks.append(f"Unused (slower with them): {unused}")
         if self.connected:
             partition = Partition(best.part, task.platform.k)
             pieces = metrics.block_components(task.weighted, partition) > 1
@@ -102,14 +127,12 @@ class Record:
 class Solved:
     """The best blocks found, the steps that led there, and what a person should know.
 
-    part (n,): the block of every vertex. contract: what binds them, their targets being what they
-    are. room (k,) [units]: the most that each device holds. versions: of the tools that made
-    candidates, by name. cpu_seconds [s]: of the whole search.
+    part (n,): the block of every vertex. room (k,) [units]: the most that each device holds.
+    versions: of the tools that made candidates, by name. cpu_seconds [s]: of the whole search.
     """
 
     best: Candidate
     part: Part
-    contract: Contract
     room: FloatArray
     stages: tuple[Stage, ...]
     versions: dict[str, str]
@@ -120,6 +143,10 @@ class Solved:
     def tools(self) -> list[str]:
         """The partitioners that made candidates."""
         return list(self.versions)
+
+
+def _role(one: Candidate, chosen: dict[str, Candidate]) -> str:
+    return one.role if one.role not in BASELINES or chosen[one.role] is one else ""
 
 
 def _named(platform: Platform, which: BoolArray) -> str:

@@ -1,4 +1,4 @@
-"""What seconds are measured against: METIS with speeds as targets, and the plain plan."""
+"""What seconds are measured against: METIS at the same sizes, and the plan of least cut."""
 
 from __future__ import annotations
 
@@ -23,53 +23,61 @@ from evener.platforms import Platform
 from evener.sizing import settled
 from evener.solving.judging import Candidate, Part, Task
 
-METIS_EPSILON = 0.03  # ufactor 30
+METIS_TOOLS = {"metis": "METIS k-way", "metis-recursive": "METIS recursive bisection"}
 
 
 @dataclass(frozen=True, eq=False)
-class Plain:
-    """A plan for the cut before its blocks are mapped: blocks (n,), and what they keep to."""
+class Aim:
+    """The contract of blocks of given sizes, optimal under speed curves, memory and the user's
+    limits; and the platform, its speeds being those at these sizes.
+    """
 
-    raw: Result
-    partition: Partition
     contract: Contract
     platform: Platform
 
+    @classmethod
+    def of(cls, graph: Graph, platform: Platform, options: PlanOptions) -> Aim:
+        """Return what blocks are to keep to; graph: as weighted. Raises as contract_for does."""
+        contract, sizes = options.contract(graph, platform)
+        return cls(contract, settled(platform, sizes))
 
-def metis_blocks(graph: Graph, platform: Platform, options: PlanOptions) -> Result:
-    """Return METIS's k-way blocks with the devices' speeds as targets; graph: as weighted.
 
-    Raises UsageError where it is not installed, ToolError where it fails, InfeasibleError where
-    there are fewer vertices than devices.
+def metis_blocks(graph: Graph, aim: Aim, options: PlanOptions, tool: str) -> Result:
+    """Return METIS's blocks for the targets of `aim`; graph: as weighted, tool: in METIS_TOOLS.
+
+    Raises UsageError where it is not installed, ToolError where it fails.
     """
-    absent = TOOLS["metis"].available()
+    absent = TOOLS[tool].available()
     if absent is not None:
         raise UsageError(absent)
-    request = Request(platform.speeds, METIS_EPSILON, options.seed, time_limit=options.time_limit)
-    return partition_with("metis", graph, request)
+    request = Request(
+        aim.contract.targets, options.epsilon, options.seed, time_limit=options.time_limit
+    )
+    return partition_with(tool, graph, request)
 
 
-def plain_blocks(graph: Graph, platform: Platform, options: PlanOptions) -> Plain:
-    """Return what a plan for the cut is before mapping; graph: as weighted. Raises as planning."""
-    contract, sizes = options.contract(graph, platform)
-    platform = settled(platform, sizes)
+def plain_blocks(graph: Graph, aim: Aim, options: PlanOptions) -> Result:
+    """Return blocks of least cut for the contract of `aim`; graph: as weighted."""
     # To lay out the machine's tree takes milliseconds, and one tool alone goes along it.
-    along = platform if options.tool == "hierarchical" else None
-    raw = partition_with(options.tool, graph, options.request(contract, along))
-    kept = enforce(
-        graph, Partition(raw.part, contract.k), contract,
-        connected=options.connected, names=platform.names,
+    along = aim.platform if options.tool == "hierarchical" else None
+    return partition_with(options.tool, graph, options.request(aim.contract, along))
+
+
+def kept(graph: Graph, part: Part, aim: Aim, options: PlanOptions) -> Partition:
+    """Return the blocks (n,) with the contract of `aim` enforced. Raises as enforce does."""
+    return enforce(
+        graph, Partition(part, aim.contract.k), aim.contract,
+        connected=options.connected, names=aim.platform.names,
     ).partition  # fmt: skip
-    return Plain(raw, kept, contract, platform)
 
 
-def mapped(graph: Graph, plain: Plain, options: PlanOptions) -> Part:
-    """Return the plain plan's blocks (n,) where its mapping puts them."""
+def mapped(graph: Graph, partition: Partition, aim: Aim, options: PlanOptions) -> Part:
+    """Return blocks that keep the contract of `aim` on the devices where messages cost least."""
     mapping = map_blocks(
-        graph, plain.partition, plain.platform, plain.contract,
+        graph, partition, aim.platform, aim.contract,
         bytes_per_value=options.workload.bytes_per_value,
     )  # fmt: skip
-    return np.asarray(mapping.applied(plain.partition).part)
+    return np.asarray(mapping.applied(partition).part)
 
 
 def may_be_mapped_below(seconds: float, task: Task, one: Candidate, contract: Contract) -> bool:

@@ -95,7 +95,7 @@ class Trials:
             return self._trial(task.judged("one device", task.kept(part)))
         mask = np.zeros(task.platform.k, np.bool_)
         mask[chosen] = True
-        record = Record(task, False, _silent)
+        record = Record(task, False, 0.0, _silent)
         shapes = [one for one in (self._lined_up(mask), self._sketched(mask)) if one is not None]
         if not shapes:
             raise InfeasibleError("these devices do not hold the graph")
@@ -105,7 +105,7 @@ class Trials:
 
     def _lined_up(self, mask: BoolArray) -> Blocks | None:
         """Slabs for these devices (k,), their sizes holding their halos."""
-        record = Record(self.task, False, _silent)
+        record = Record(self.task, False, 0.0, _silent)
         evening, slabs = self.estimator.evening, self.estimator.slabs
         rounds = Rounds(self.task, evening, record.add, self._places, drop=False)
         loads = evening.evened(mask[None], slabs).loads[0]
@@ -119,7 +119,7 @@ class Trials:
         if self.graph.n < 2 * self.task.platform.k:
             return None
         best = self._sketch.best([mask], SKETCHED[self.preset], self.seed)[:1]
-        record = Record(self.task, False, _silent)
+        record = Record(self.task, False, 0.0, _silent)
         for one in best:
             part = self._sketch.finished(one, self.seed)
             record.add("", part, self.task.loads(part))

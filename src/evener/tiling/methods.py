@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.brief import brief
 from evener.errors import InputError, UsageError
 from evener.models import SpeedModel, SpeedSurface
 from evener.naming import meant
@@ -48,6 +49,9 @@ class Tiled:
     seconds: FloatArray
     method: str
     notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return brief(self)
 
     @property
     def makespan(self) -> float:
