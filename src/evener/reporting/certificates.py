@@ -47,6 +47,8 @@ COLUMNS = (
     Column("time", "predicted per iteration"),
 )
 
+OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
+TARGET = 3  # where the column of targets is
 MEMORY = 7  # where the columns of memory begin
 
 
@@ -63,7 +65,10 @@ def certificate_columns(plan: Plan) -> tuple[Column, ...]:
             Column(f"off target {i}", f"weight {i} / target {i} − 1"),
         )
     ]
-    return (*COLUMNS[:MEMORY], *more, *COLUMNS[MEMORY:])
+    columns = [*COLUMNS]
+    if plan.certificate.contract.may_be_unused:
+        columns[TARGET] = Column("target", OPTIMUM)
+    return (*columns[:MEMORY], *more, *columns[MEMORY:])
 
 
 def certificate_rows(plan: Plan) -> list[list[Cell]]:
