@@ -132,7 +132,10 @@ def test_more_memory_brings_what_a_new_plan_with_it_takes():
     small = plans[0.2]
     changes = limits_of(small.evaluation, small.platform).changes
     texts = {change.text: change.seconds for change in changes}
-    said, real = texts["double the memory of both gpu devices (sizes recomputed)"], plans[0.4].prediction
+    said, real = (
+        texts["double the memory of both gpu devices (sizes recomputed)"],
+        plans[0.4].prediction,
+    )
     assert said == pytest.approx(real.makespan, rel=0.1)
     assert "double the memory of gpu0 (sizes recomputed)" in texts
 

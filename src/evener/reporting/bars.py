@@ -1,4 +1,4 @@
-"""Bars, one row a device: predicted time, and load against memory and limits. Lengths in percent."""
+"""Bars, one row a device: predicted time, load against memory and limits; lengths in percent."""
 
 from __future__ import annotations
 
@@ -82,7 +82,8 @@ class DeviceBars:
     @property
     def name_width(self) -> int:
         """Characters that the column of names is wide; longer ones are cut, and end in dots."""
-        return min(max([6, *(len(bar.name) for bar in (*self.times, *self.loads))]), 18)
+        names = [bar.name for bar in self.times] + [bar.name for bar in self.loads]
+        return min(max([6, *map(len, names)]), 18)
 
 
 def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:

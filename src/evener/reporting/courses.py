@@ -1,4 +1,4 @@
-"""Times of devices over iterations, and what was lost, as charts for the page: lines, moves, ticks."""
+"""Times of devices over iterations, and what was lost, as charts: lines, moves, ticks."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, IntArray
 from evener.durations import duration
 
 MOST_LINES = 7  # devices drawn each by itself: those that took longest
@@ -103,9 +103,7 @@ def _chart(
 
 def _path(values: FloatArray, across: float, up: float, floor: float) -> str:
     """The line through all values that are numbers; it breaks where one is none."""
-    number = np.arange(values.size)
-    if values.size > MOST_POINTS:
-        number = _extremes(values)
+    number = _extremes(values) if values.size > MOST_POINTS else np.arange(values.size)
     words, is_down = [], False
     for i in number.tolist():
         value = float(values[i])
@@ -117,7 +115,7 @@ def _path(values: FloatArray, across: float, up: float, floor: float) -> str:
     return "".join(words)
 
 
-def _extremes(values: FloatArray) -> FloatArray:
+def _extremes(values: FloatArray) -> IntArray:
     """Indices, ascending, of the least and the largest value of each of a few hundred parts."""
     chosen = []
     for part in np.array_split(np.arange(values.size), MOST_POINTS // 2):

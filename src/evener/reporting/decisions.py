@@ -1,4 +1,4 @@
-"""The report of a running program's decisions: times, what was lost, moves predicted and measured."""
+"""The report of a program's decisions: times, what was lost, moves predicted and measured."""
 
 from __future__ import annotations
 

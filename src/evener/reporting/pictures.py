@@ -68,8 +68,9 @@ class Picture:
     @property
     def texts(self) -> set[tuple[int, str]]:
         """Block and text of everything that is named, on any screen."""
-        named = (*self.labels, *self.few_labels, *self.callouts, *self.few_callouts)
-        return {(one.block, one.text) for one in named}
+        labels = (*self.labels, *self.few_labels)
+        callouts = (*self.callouts, *self.few_callouts)
+        return {(one.block, one.text) for one in labels} | {(one.block, one.text) for one in callouts}
 
 
 @dataclass(frozen=True)

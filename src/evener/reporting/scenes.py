@@ -16,7 +16,15 @@ from evener.polymeshes import PolyMesh
 from evener.reporting import framing, raster
 from evener.reporting.colours import PALETTE, block_colours, in_css, pairs_side_by_side
 from evener.reporting.framing import Frame
-from evener.reporting.pictures import FLAT, LIT, THIRD, Blocks, Picture, draw_blocks, draw_with_insets
+from evener.reporting.pictures import (
+    FLAT,
+    LIT,
+    THIRD,
+    Blocks,
+    Picture,
+    draw_blocks,
+    draw_with_insets,
+)
 from evener.reporting.shapes import Triangles, visible_triangles
 
 WIDE, HALF = 1800, 880  # pixels of a picture as wide as the page, and of one beside another
@@ -241,7 +249,8 @@ def _scene(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> Scene:
 
 def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
     k = len(blocks.names)
-    labelled = {label.block for p in pictures for label in (*p.labels, *p.callouts)}
+    labelled = {one.block for p in pictures for one in p.labels}
+    labelled |= {one.block for p in pictures for one in p.callouts}
     told = "" if k <= len(PALETTE) else "colours repeat"
     if told and blocks.differ:
         told = "colours repeat, but not between blocks that exchange anything"
