@@ -10,6 +10,7 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.naming import ranges
 from evener.plans import Plan
+from evener.reporting.clocks import clock_of
 from evener.reporting.numbers import NOTHING, count, duration, memory, percent, plural
 from evener.reporting.tables import off_targets
 
@@ -111,6 +112,7 @@ def unused_devices(plan: Plan) -> str:
 def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[TimeBar]:
     """Return a bar for each chosen device."""
     prediction, names, scale = plan.prediction, plan.platform.names, _time_scale(plan)
+    clock = clock_of(plan)
     shown = prediction.communicate - prediction.overlapped
     contention = np.minimum(prediction.contention, shown)
     # Others wait for partners while they have nothing else to do: that is idle time.
@@ -126,8 +128,8 @@ def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Time
             communicate=_place((shown[b] - contention[b]) * scale),
             waiting=_place(waiting[b] * scale),
             fixed=_place(prediction.fixed[b] * scale),
-            exchange=duration(float(prediction.communicate[b])),
-            total=duration(float(ends[b])),
+            exchange=clock(prediction.communicate[b]) if plan.platform.has_links else NOTHING,
+            total=clock(ends[b]),
             split=_split(plan, b),
             is_last=b == prediction.bottleneck,
         )
@@ -204,6 +206,8 @@ def _binding(plan: Plan) -> BoolArray:
 def _targets_say_nothing(plan: Plan) -> bool:
     """Whether targets are but what blocks came to weigh, as in plans for seconds of old."""
     contract, weights = plan.certificate.contract, plan.certificate.weights
+    if contract.may_be_unused:
+        return False
     return not _binding(plan).any() and np.array_equal(contract.targets, weights)
 
 
@@ -250,6 +254,8 @@ def _off(share: float) -> str:
 def _split(plan: Plan, b: int) -> str:
     """The parts of a device's seconds: "3.0 ms + 1.0 ms", less what happens at once."""
     prediction = plan.prediction
+    if not plan.platform.has_links and not prediction.fixed.any():
+        return clock_of(plan)(prediction.compute[b])
     text = (
         f"{duration(float(prediction.compute[b]))} + {duration(float(prediction.communicate[b]))}"
     )

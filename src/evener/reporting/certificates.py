@@ -8,7 +8,8 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans import Plan
-from evener.reporting.numbers import count, duration, memory, signed_percent
+from evener.reporting.clocks import clock_of
+from evener.reporting.numbers import count, memory, signed_percent
 from evener.reporting.tables import off_targets
 
 MAX_NAMED = 12
@@ -75,7 +76,7 @@ def certificate_rows(plan: Plan) -> list[list[Cell]]:
     """Return a row of cells, as `certificate_columns`, for each device that `certified` names."""
     certificate, contract = plan.certificate, plan.certificate.contract
     off, seconds, names = off_targets(plan)[:, 0], plan.prediction.seconds, plan.platform.names
-    rows = []
+    rows, clock = [], clock_of(plan)
     for b in certified(plan).tolist():
         holds = bool(certificate.holds[b])
         whole = (certificate.vertices, certificate.boundary, certificate.components,
@@ -93,7 +94,7 @@ def certificate_rows(plan: Plan) -> list[list[Cell]]:
                 Cell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
                 Cell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
                 *(Cell(f"{int(values[b]):,}", int(values[b])) for values in whole),
-                Cell(duration(float(seconds[b])), float(seconds[b])),
+                Cell(clock(seconds[b]), float(seconds[b])),
             ]
         )
     return rows

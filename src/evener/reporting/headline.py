@@ -10,7 +10,8 @@ import numpy as np
 
 from evener.limits import Limits
 from evener.plans import METIS_STAGE, Plan, Stage
-from evener.reporting.numbers import count, duration, percent, plural, ratio
+from evener.reporting.clocks import clock_of, is_relative
+from evener.reporting.numbers import count, percent, plural, ratio
 
 ALIKE = 5e-4  # relative: times nearer than this are the same
 
@@ -27,8 +28,11 @@ class Figure:
 def headline(plan: Plan, limits: Limits | None) -> list[Figure]:
     """Return five figures, the most important first; limits: None where no links are stated."""
     judged, prediction = plan.evaluation, plan.prediction
+    meaning = "predicted, slowest device"
+    if is_relative(plan):
+        meaning = "of the time in which all devices, busy to the end, would do the work"
     return [
-        Figure("time per iteration", duration(prediction.makespan), "predicted, slowest device"),
+        Figure("time per iteration", clock_of(plan)(prediction.makespan), meaning),
         _above_bound(plan),
         _rival(plan),
         Figure("slowest device", plan.platform.names[prediction.bottleneck], _last(plan, limits)),
@@ -48,7 +52,7 @@ def _above_bound(plan: Plan) -> Figure:
     if times >= 2:
         name, text = "of the lower bound", ratio(times)
     told = "the best that any sizes could do if nothing were exchanged"
-    return Figure(name, text, f"the bound, {duration(prediction.bound)}: {told}")
+    return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {told}")
 
 
 def stage_of_role(plan: Plan, role: str) -> Stage | None:
@@ -71,11 +75,11 @@ def _rival(plan: Plan) -> Figure:
     ours, metis = plan.prediction.makespan, stage_of_role(plan, METIS_STAGE)
     if metis is not None and metis.seconds is not None:
         name = "METIS at the same sizes"
-        return Figure(name, duration(metis.seconds), against(metis.seconds, ours))
+        return Figure(name, clock_of(plan)(metis.seconds), against(metis.seconds, ours))
     if plan.rival is not None and plan.rival.seconds is not None:
         seconds = plan.rival.seconds
         name = f"{plan.rival.tool} for the same contract"
-        return Figure(name, duration(seconds), against(seconds, ours))
+        return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
     share = plan.evaluation.imbalance
     sign = "+" if share > 0 and percent(share) != percent(0.0) else ""
     return Figure("imbalance", f"{sign}{percent(share)}", "heaviest block above its target")

@@ -18,6 +18,7 @@ from evener.platforms import Platform
 from evener.polymeshes import PolyMesh
 from evener.reporting import bars, limiting, numbers, stages
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
+from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
 from evener.reporting.headline import headline
 from evener.reporting.limiting import Limiting
@@ -67,6 +68,7 @@ def report(
     return render(
         "report.html.j2",
         plan=plan,
+        clock=clock_of(plan),
         certificate=plan.certificate,
         figures=headline(plan, limits),
         scene=scene,
@@ -104,7 +106,7 @@ def _is_small(scene: Scene | None, network: Network | None) -> bool:
 
 def _beside(plan: Plan, rival: Rival) -> stages.Stages | None:
     mine = stage_of(plan.tool, plan.evaluation)
-    return stages.against(plan.tool, mine, plan.cpu_seconds, rival)
+    return stages.against(plan.tool, mine, plan.cpu_seconds, rival, clock_of(plan))
 
 
 def write_comparison(

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.plans import Plan
+from evener.reporting.clocks import clock_of
 from evener.reporting.colours import block_colours, in_css
-from evener.reporting.numbers import count, duration, plural
+from evener.reporting.numbers import count, plural
 
 MARGIN = 46.0
 # Blocks up to which a drawing has these width and height; the small ones stand beside the bars.
@@ -232,7 +233,7 @@ def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str) -> 
     title = (
         f"{name}: weight {count(float(plan.certificate.weights[b]))}, "
         f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "
-        f"{duration(float(plan.prediction.seconds[b]))}"
+        f"{clock_of(plan)(plan.prediction.seconds[b])}"
     )
     x, y = (round(float(c), 1) for c in place)
     return Node(x, y, round(radius, 1), colour, label, title)

@@ -70,7 +70,9 @@ class Picture:
         """Block and text of everything that is named, on any screen."""
         labels = (*self.labels, *self.few_labels)
         callouts = (*self.callouts, *self.few_callouts)
-        return {(one.block, one.text) for one in labels} | {(one.block, one.text) for one in callouts}
+        return {(one.block, one.text) for one in labels} | {
+            (one.block, one.text) for one in callouts
+        }
 
 
 @dataclass(frozen=True)

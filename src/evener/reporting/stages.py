@@ -4,7 +4,7 @@ tool's partition compares: tables and bars for the page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +12,7 @@ import numpy as np
 from evener.durations import times
 from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
 from evener.reporting import headline
+from evener.reporting.clocks import clock_of
 from evener.reporting.numbers import NOTHING, count, duration, percent, plural, ratio
 from evener.reporting.stage_words import in_words
 
@@ -27,6 +28,7 @@ ROLES = {
     CUT_STAGE: "Evener's minimum-cut plan",
     CHOSEN_STAGE: "this plan",
 }
+Clock = Callable[[float], str]
 FAR = 3.0  # times the median: longer bars are cut off
 
 
@@ -100,13 +102,14 @@ def steps(plan: Plan) -> Stages | None:
     stages = _without_twin(plan.stages)
     if len(stages) < 2:
         return None
+    clock = clock_of(plan)
     named = [(ROLES.get(stage.role) or in_words(stage.name), stage) for stage in stages]
     first, last = stages[0], stages[-1]
     if any(stage.seconds is None for stage in stages):
         sentence = f"From {named[0][0]} to {named[-1][0]}: {_change(first, last)}."
-        return _stages(sentence, named, [NOTHING] * len(named))
+        return _stages(sentence, named, [NOTHING] * len(named), clock)
     # Steps of a search for seconds: these are what they are about; the table has the rest.
-    shown = _stages("", named, [NOTHING] * len(named))
+    shown = _stages("", named, [NOTHING] * len(named), clock)
     most = _longest([stage.seconds or 0.0 for stage in stages])
     bound = min(round(100 * plan.prediction.bound / max(most, 1e-300), 1), 100.0)
     group = _group(*SECONDS, named)
@@ -135,15 +138,24 @@ def _longer(share: float) -> str:
     return f"{times(1 + share)} times as long" if share >= 1 else f"{100 * share:+.1f} %"
 
 
-def against(ours: str, mine: Stage, cpu_seconds: float | None, rival: Rival) -> Stages | None:
-    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none."""
+def against(
+    ours: str,
+    mine: Stage,
+    cpu_seconds: float | None,
+    rival: Rival,
+    clock: Clock = duration,
+) -> Stages | None:
+    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none.
+
+    clock: what turns predicted seconds into text.
+    """
     if not rival.stages:
         return None
     sentence = f"{ours} over {rival.tool}: {_change(rival.stages[0], mine)}."
     named = [(rival_name(rival, i), stage) for i, stage in enumerate(rival.stages)]
     named.append((ours, mine))
     spent = [duration(rival.cpu_seconds)] + [NOTHING] * (len(rival.stages) - 1)
-    return _stages(sentence, named, [*spent, duration(cpu_seconds)])
+    return _stages(sentence, named, [*spent, duration(cpu_seconds)], clock)
 
 
 def rival_name(rival: Rival, i: int) -> str:
@@ -153,8 +165,8 @@ def rival_name(rival: Rival, i: int) -> str:
 
 def _without_twin(stages: Sequence[Stage]) -> list[Stage]:
     """Leave out the step that the last stage, which is what was chosen, repeats."""
-    if not stages:
-        return []
+    if not stages or stages[-1].role != CHOSEN_STAGE:
+        return list(stages)
     last = stages[-1]
     return [one for one in stages[:-1] if one.role or _figures(one) != _figures(last)] + [last]
 
@@ -179,12 +191,14 @@ def _cells(stage: Stage) -> list[str]:
     return [count(value) for value in values]
 
 
-def _stages(sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str]) -> Stages:
+def _stages(
+    sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str], clock: Clock
+) -> Stages:
     rows = [
         StageRow(
             name,
             [*_cells(stage), f"{stage.smallest:.3f} to {stage.largest:.3f}",
-             duration(stage.seconds), spent],
+             NOTHING if stage.seconds is None else clock(stage.seconds), spent],
             stage.role == CHOSEN_STAGE,
         )
         for (name, stage), spent in zip(named, cpu, strict=False)
