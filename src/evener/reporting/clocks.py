@@ -7,8 +7,10 @@ from collections.abc import Callable
 from evener.durations import time_of
 from evener.plans import Plan
 
+Clock = Callable[[float], str]
 
-def clock_of(plan: Plan) -> Callable[[float], str]:
+
+def clock_of(plan: Plan) -> Clock:
     """Return what turns seconds of this plan's devices into text; see Platform.relative_ideal."""
     ideal = plan.platform.relative_ideal(float(plan.certificate.weights.sum()))
     return lambda seconds: time_of(float(seconds), ideal)

@@ -9,7 +9,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.plans import Plan
-from evener.reporting.clocks import clock_of
+from evener.reporting.clocks import Clock, clock_of
 from evener.reporting.colours import block_colours, in_css
 from evener.reporting.numbers import count, plural
 
@@ -82,7 +82,8 @@ def draw_network(plan: Plan) -> Network | None:
     colours = in_css(block_colours(plan.platform.k, exchange.sender, exchange.receiver))
     if k <= MAX_APART:
         places = _apart(places, radius, size)
-    nodes = [_node(plan, b, places[i], float(radius[i]), colours[b])
+    clock = clock_of(plan)
+    nodes = [_node(plan, b, places[i], float(radius[i]), colours[b], clock)
              for i, b in enumerate(used.tolist())]  # fmt: skip
     names = plan.platform.names
     key = [(int(node.label), names[b]) for node, b in zip(nodes, used.tolist(), strict=True)
@@ -225,7 +226,7 @@ def _lines(
     return paths
 
 
-def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str) -> Node:
+def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str, clock: Clock) -> Node:
     name = plan.platform.names[b]
     # Among so many discs numbers would lie over each other.
     room = 2 * radius / CHARACTER if plan.platform.k <= MAX_APART else 0
@@ -233,7 +234,7 @@ def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str) -> 
     title = (
         f"{name}: weight {count(float(plan.certificate.weights[b]))}, "
         f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "
-        f"{clock_of(plan)(plan.prediction.seconds[b])}"
+        f"{clock(float(plan.prediction.seconds[b]))}"
     )
     x, y = (round(float(c), 1) for c in place)
     return Node(x, y, round(radius, 1), colour, label, title)

@@ -4,7 +4,7 @@ tool's partition compares: tables and bars for the page.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,7 +12,7 @@ import numpy as np
 from evener.durations import times
 from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
 from evener.reporting import headline
-from evener.reporting.clocks import clock_of
+from evener.reporting.clocks import Clock, clock_of
 from evener.reporting.numbers import NOTHING, count, duration, percent, plural, ratio
 from evener.reporting.stage_words import in_words
 
@@ -28,7 +28,6 @@ ROLES = {
     CUT_STAGE: "Evener's minimum-cut plan",
     CHOSEN_STAGE: "this plan",
 }
-Clock = Callable[[float], str]
 FAR = 3.0  # times the median: longer bars are cut off
 
 
