@@ -205,7 +205,7 @@ def test_a_broken_contract_is_said_in_words():
     graph = grid(4, 30)
     plan = plan_of(graph, np.repeat([0] * 20 + [1] * 10, 4), machine(2))
     root = assert_is_well_made(report(plan, graph))
-    assert "Only 0 of 2 blocks hold their contract" in root.text
+    assert "2 of 2 blocks break their contract" in root.text
     assert root.text.count("outside its contract") == 2
     _, rows = table_of(root, "certificate-table")
     assert [row[1][0] for row in rows] == ["NO", "NO"]

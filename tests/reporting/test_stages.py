@@ -76,9 +76,11 @@ def test_steps_in_words(name, said):
 
 
 def test_the_rivals_of_a_plan_in_one_sentence(small_plan):
-    plan = searched(small_plan[0], 2e-3, 1.5e-3, 1e-3)
-    assert beside(plan) == (
-        "For comparison, METIS at the same sizes: 1.50 ms; Evener's minimum-cut plan: 2.00 ms."
+    ours = small_plan[0].prediction.makespan
+    metis, cut = 1.5 * ours, 3 * ours
+    assert beside(searched(small_plan[0], cut, metis, ours)) == (
+        f"For comparison: METIS at the same sizes {duration(metis)} (+50.0 %); "
+        f"Evener's minimum-cut plan {duration(cut)} (3.00 times as long)."
     )
     assert beside(small_plan[0]) == ""
 

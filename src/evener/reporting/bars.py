@@ -102,11 +102,15 @@ def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
 
 
 def unused_devices(plan: Plan) -> str:
-    """Name the devices without a block: "12 devices unused: old0..old11"; "" where all have one."""
+    """Name the devices without a block: "12 devices unused: old0..old11"; "" where all have one.
+
+    Of plans that may leave devices unused it says why.
+    """
     names = [plan.platform.names[b] for b in np.flatnonzero(plan.certificate.vertices == 0)]
     if not names:
         return ""
-    return f"{plural(len(names), 'device')} unused: {ranges(names, NAMES_SHOWN)}"
+    why = ", as the iteration is slower with them" * plan.certificate.contract.may_be_unused
+    return f"{plural(len(names), 'device')} unused{why}: {ranges(names, NAMES_SHOWN)}"
 
 
 def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[TimeBar]:
@@ -247,8 +251,8 @@ def _off(share: float) -> str:
     """A deviation with one digit behind the point: "+2.3 %"."""
     if not np.isfinite(share):
         return NOTHING
-    text = percent(share).replace("-", "−")
-    return text if text.strip("−") == "0.0 %" or share < 0 else f"+{text}"
+    text = percent(abs(share))
+    return text if text == percent(0.0) else f"{'+' if share > 0 else '−'}{text}"
 
 
 def _split(plan: Plan, b: int) -> str:

@@ -21,7 +21,7 @@ MOST_ROWS = 200  # moves listed
 
 @dataclass(frozen=True)
 class MoveRow:
-    """One move, in words: when, how, what was foretold and what came of it."""
+    """One move, in words: when, how, what was predicted and what came of it."""
 
     iteration: str
     kind: str
@@ -29,8 +29,8 @@ class MoveRow:
     regret: str
     price: str
     took: str
-    foretold: str
-    obtained: str
+    predicted: str
+    measured: str
 
 
 def write_decisions(path: str | Path, told: Decisions) -> str:

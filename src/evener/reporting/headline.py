@@ -94,5 +94,7 @@ def _last(plan: Plan, limits: Limits | None) -> str:
     if not others.size or not others.max() > 0:
         return "alone at work"
     following = plan.platform.names[int(np.argsort(-seconds, kind="stable")[1])]
-    earlier = percent(1 - float(others.max()) / plan.prediction.makespan)
-    return f"{following} finishes {earlier} earlier"
+    earlier = 1 - float(others.max()) / plan.prediction.makespan
+    if earlier < ALIKE:
+        return f"{following} finishes at the same time"
+    return f"{following} finishes {percent(earlier)} earlier"

@@ -33,6 +33,7 @@ from evener.reporting.volumes import volume_chart
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
+UNUSED = "Unused ("  # how the note on devices begins that the page names beside the bars
 SHRINK = (1.0, 0.75, 0.55, 0.4, 0.25)
 
 
@@ -71,6 +72,7 @@ def report(
         clock=clock_of(plan),
         certificate=plan.certificate,
         figures=headline(plan, limits),
+        notes=[note for note in plan.notes if not note.startswith(UNUSED)],
         scene=scene,
         network=network,
         is_beside=_is_small(scene, network),

@@ -148,14 +148,17 @@ def _worth_showing(
     for inset in insets:
         ids = cells(inset.frame.fitted(SKETCH))
         part = np.where(ids >= 0, blocks.part[ids], -1).astype(np.int32)
-        named.append({label.block for label in place_labels(part, blocks.names, DESKTOP)})
+        labels = place_labels(part, blocks.names, DESKTOP)
+        callouts = place_callouts(part, blocks.names, DESKTOP, labels)
+        named.append({one.block for one in labels} | {one.block for one in callouts})
         areas = np.bincount(part[part >= 0], minlength=1)
         dominant.append(int(areas.argmax()) if areas.max() > DOMINANT * areas.sum() else -1)
     kept = list(range(len(insets)))
     for i in kept.copy():
         others = set().union(*(named[j] for j in kept if j != i))
         passed = any(inset.parent == i for inset in insets[1:])
-        if named[i] <= others and len(kept) > 1 and (dominant[i] >= 0 or (i > 0 and passed)):
+        little = dominant[i] >= 0 or (i > 0 and (passed or len(named[i]) < MANY))
+        if named[i] <= others and len(kept) > 1 and little:
             kept.remove(i)
     return kept, blocks.names[dominant[0]] if dominant[0] >= 0 else ""
 
