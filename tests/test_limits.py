@@ -114,7 +114,7 @@ def test_full_memory_is_what_limits(by):
     limits = limits_of(one, platform)
     assert limits.seconds == 8.25
     texts = {change.text: change.seconds for change in limits.changes}
-    assert texts["double the memory of gpu (sizes recomputed)"] == pytest.approx(4.25, rel=1e-3)
+    assert texts["twice the memory of gpu (sizes recomputed)"] == pytest.approx(4.25, rel=1e-3)
     one, platform = filled(units=5.0)  # room for one more: nothing is full
     assert not any("memory" in change.text for change in limits_of(one, platform).changes)
 
@@ -133,11 +133,11 @@ def test_more_memory_brings_what_a_new_plan_with_it_takes():
     changes = limits_of(small.evaluation, small.platform).changes
     texts = {change.text: change.seconds for change in changes}
     said, real = (
-        texts["double the memory of both gpu devices (sizes recomputed)"],
+        texts["twice the memory of both gpu devices (sizes recomputed)"],
         plans[0.4].prediction,
     )
     assert said == pytest.approx(real.makespan, rel=0.1)
-    assert "double the memory of gpu0 (sizes recomputed)" in texts
+    assert "twice the memory of gpu0 (sizes recomputed)" in texts
 
 
 def test_what_has_nothing_to_do_is_not_next():

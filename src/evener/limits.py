@@ -76,7 +76,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
     kinds = [own for own in _kinds(platform).values() if len(own) > 1]
     for own, ratio in more_memory(judged, platform, workload, kinds):
         if ratio < WORTH:
-            text = f"double the memory of {_called(platform, own)} (sizes recomputed)"
+            text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
             changes.append(Change(text, ratio * now.makespan, ratio))
     changes.sort(key=lambda change: change.seconds)
     last = now.bottleneck
