@@ -16,6 +16,7 @@ from evener.reporting.tables import off_targets
 
 MAX_BARS = 32  # devices that all have a bar; of more the foremost
 FOREMOST = 24
+WHOLE = 1000  # units from which on fractions of a load are not shown
 NAMES_SHOWN = 8  # ranges of names in the line on unused devices
 
 
@@ -168,7 +169,7 @@ def load_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Load
                 low=_place(contract.low[b] * scale) if binds[b] else None,
                 high=_place(contract.high[b] * scale) if binds[b] else None,
                 cap=_place(caps[b] * scale) if caps[b] * scale <= 100 else None,
-                load=count(float(weights[b])),
+                load=_units(float(weights[b])),
                 off="" if _targets_say_nothing(plan) else _off(float(off[b])),
                 memory=_memory(plan, b) if has_cap else "no memory stated",
                 filled=None if filled is None else _place(100 * filled),
@@ -245,6 +246,11 @@ def _memory(plan: Plan, b: int) -> str:
     if np.isfinite(units):
         words.append(f"{count(float(certificate.weights[b]))} of {count(units)} units")
     return f"memory: {' and '.join(words)}"
+
+
+def _units(weight: float) -> str:
+    """A load; its fractions where it is small enough that they matter."""
+    return count(round(weight) if weight >= WHOLE else weight)
 
 
 def _off(share: float) -> str:
