@@ -93,7 +93,7 @@ def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
          predicted(replace(platform, connections=(wider, *links[1:])))),
         ("twice the speed of a0", predicted(replace(platform, devices=(faster, *devices[1:])))),
         ("half the bytes a value", predicted(does=replace(workload, bytes_per_value=1.0))),
-        ("exchange during interior work", predicted(does=replace(workload, overlap=True))),
+        ("overlap communication with computation", predicted(does=replace(workload, overlap=True))),
     ):  # fmt: skip
         expected = seconds if seconds < 0.995 * limits.seconds else None
         assert texts.get(text) == (None if expected is None else pytest.approx(expected))
@@ -114,7 +114,7 @@ def test_full_memory_is_what_limits(by):
     limits = limits_of(one, platform)
     assert limits.seconds == 8.25
     texts = {change.text: change.seconds for change in limits.changes}
-    assert texts["twice the memory of gpu, sizes anew"] == pytest.approx(4.25, rel=1e-3)
+    assert texts["twice the memory of gpu (sizes recomputed)"] == pytest.approx(4.25, rel=1e-3)
     one, platform = filled(units=5.0)  # room for one more: nothing is full
     assert not any("memory" in change.text for change in limits_of(one, platform).changes)
 
@@ -132,9 +132,12 @@ def test_more_memory_brings_what_a_new_plan_with_it_takes():
     small = plans[0.2]
     changes = limits_of(small.evaluation, small.platform).changes
     texts = {change.text: change.seconds for change in changes}
-    said, real = texts["twice the memory of both gpu devices, sizes anew"], plans[0.4].prediction
+    said, real = (
+        texts["twice the memory of both gpu devices (sizes recomputed)"],
+        plans[0.4].prediction,
+    )
     assert said == pytest.approx(real.makespan, rel=0.1)
-    assert "twice the memory of gpu0, sizes anew" in texts
+    assert "twice the memory of gpu0 (sizes recomputed)" in texts
 
 
 def test_what_has_nothing_to_do_is_not_next():

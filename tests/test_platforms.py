@@ -11,7 +11,9 @@ from hypothesis import strategies as st
 from evener.errors import InputError
 from evener.platform_faults import find_fault
 from evener.platforms import Connection, Device, Level, Link, Platform
+from evener.samples import DeviceSpeeds, Sample
 
+ONE_SAMPLE = DeviceSpeeds("a", (Sample(9.0, 1.0),))
 SLOW, FAST = Link(2e-6, 1e-10), Link(5e-7, 2.5e-11)
 
 
@@ -185,3 +187,19 @@ def test_hops_up_the_tree_and_down_or_along_the_route():
         connections=(Connection(("d0", "d1"), Link(1.0)), Connection(("d1", "d2"), Link(1.0))),
     )
     assert line.hops(*pairs).tolist() == [0, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("device", "more", "relative"),
+    [
+        ({"speed": 1.0}, {}, True),
+        ({"speed": 100.0}, {}, True),
+        ({"speed": 101.0}, {}, False),
+        ({"speed": 1.0, "fixed_seconds": 0.1}, {}, False),
+        ({"speed": 1.0, "curve": ONE_SAMPLE}, {}, False),
+        ({"speed": 1.0}, {"levels": (Level("all"),)}, False),
+    ],
+)
+def test_speeds_are_relative_where_nothing_states_a_time(device, more, relative):
+    ideal = Platform((Device("a", **device), Device("b", 3.0)), **more).relative_ideal(12.0)
+    assert ideal == (12 / (3 + device["speed"]) if relative else None)

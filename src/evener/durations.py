@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "us"), (1e-9, "ns"))
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 
 CENTURY = 3e9  # seconds; beyond, digits are noise
 
@@ -29,3 +29,11 @@ def duration(seconds: float) -> str:
         if float(f"{seconds / size:.3g}") >= 1:
             return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
     return f"{seconds / 1e-9:.2g} ns"
+
+
+def time_of(seconds: float, ideal: float | None) -> str:
+    """Return [s] as a duration, or as a multiple of the ideal where speeds are relative: "1.03x".
+
+    ideal: what Platform.relative_ideal says.
+    """
+    return duration(seconds) if ideal is None else f"{times(seconds / ideal)}x"

@@ -76,7 +76,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
     kinds = [own for own in _kinds(platform).values() if len(own) > 1]
     for own, ratio in more_memory(judged, platform, workload, kinds):
         if ratio < WORTH:
-            text = f"twice the memory of {_called(platform, own)}, sizes anew"
+            text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
             changes.append(Change(text, ratio * now.makespan, ratio))
     changes.sort(key=lambda change: change.seconds)
     last = now.bottleneck
@@ -137,7 +137,7 @@ def _changes(
         yield "half the bytes a value", platform, half
         if not workload.overlap:
             hidden = replace(workload, overlap=True)
-            yield "exchange during interior work", platform, hidden
+            yield "overlap communication with computation", platform, hidden
     if now.fixed.any():
         devices = [replace(d, fixed_seconds=d.fixed_seconds / 2) for d in platform.devices]
         sooner = replace(workload, fixed_seconds=workload.fixed_seconds / 2)

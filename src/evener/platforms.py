@@ -21,6 +21,7 @@ __all__ = ["MAX_DEVICES", "Connection", "Device", "Level", "Link", "Platform"]
 # So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
 MAX_DEVICES = 2_000_000
 MOST_TABLED = 1024  # devices of which all routes are kept
+RELATIVE = 100.0  # units/s: a machine without links whose speeds are not above states no seconds
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,18 @@ class Platform:
     def has_links(self) -> bool:
         """Whether communication costs anything is stated."""
         return bool(self.levels or self.connections)
+
+    def relative_ideal(self, work: float) -> float | None:
+        """Return what `work` takes at the speed of all devices, if speeds are relative; else None.
+
+        They are where nothing states a time, no link, curve or fixed seconds, and no speed is above
+        RELATIVE: of real devices no unit takes a hundredth of a second. Seconds then mean nothing,
+        but their ratio to this does.
+        """
+        timed = self.has_links or self.has_curves or bool(self.fixed_seconds.any())
+        if timed or self.speeds.max() > RELATIVE or not work > 0:
+            return None
+        return work / float(self.speeds.sum())
 
     @cached_property
     def has_curves(self) -> bool:

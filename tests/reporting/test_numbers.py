@@ -8,13 +8,13 @@ from hypothesis import strategies as st
 
 from evener.reporting import numbers
 
-UNITS = {"s": 1.0, "ms": 1e-3, "us": 1e-6, "ns": 1e-9}
+UNITS = {"s": 1.0, "ms": 1e-3, "µs": 1e-6, "ns": 1e-9}
 
 
 @pytest.mark.parametrize(
     ("seconds", "text"),
     [
-        (0.0031, "3.10 ms"), (0.00999, "9.99 ms"), (0.9999, "1.00 s"), (16.6e-6, "16.6 us"),
+        (0.0031, "3.10 ms"), (0.00999, "9.99 ms"), (0.9999, "1.00 s"), (16.6e-6, "16.6 µs"),
         (4.0, "4.00 s"), (191.04, "191 s"), (999.6, "1,000 s"), (60398.2, "60,398 s"), (0, "0 s"),
         (5e-10, "0.5 ns"), (1e29, "1e+29 s"), (math.inf, "forever"), (None, "–"),
     ],

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 from evener.limits import Limits
 from evener.reporting.numbers import duration, percent, plural
 
-COLUMNS = ("change, blocks as they are", "predicted", "saves")
+COLUMNS = ("what if (same partition)", "predicted", "saves")
 MOST = 8
 NOTICED = 1e-3  # of the seconds: less of a delay is not spoken of
 
@@ -35,12 +35,12 @@ def sentence(limits: Limits) -> str:
         parts.append(f"{_share(limits.delay, limits)} waiting for its partners")
     if limits.fixed > 0:
         parts.append(f"{_share(limits.fixed, limits)} fixed")
-    text = f"{limits.device} is done last: {', '.join(parts)}"
+    text = f"{limits.device} finishes last: {', '.join(parts)}"
     if limits.overlapped > 0:
         text += f"; {_share(limits.overlapped, limits)} of that happens at once"
     if limits.next_seconds is not None and limits.seconds > 0:
         sooner = percent(1 - limits.next_seconds / limits.seconds)
-        text += f". {limits.next_device} is next, {sooner} sooner"
+        text += f". {limits.next_device} finishes {sooner} earlier"
     return text + "."
 
 
