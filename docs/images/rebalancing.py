@@ -11,16 +11,18 @@ from pathlib import Path
 import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
+from report import photograph
 
 from evener.rebalancing.diary import read_decisions
 from evener.rebalancing.rows import RowRebalancer
-from evener.reporting.decisions import course_of, draw_course
+from evener.reporting.decisions import write_decisions
 from evener.reporting.plots import figure_bytes
 
 FOLDER = Path(__file__).parent
 RESULTS = FOLDER.parents[1] / "benchmarks" / "results" / "rebalancing.jsonl"
 SHOWN = ("regret", "never", "every 1000", "threshold 10 %, cool-down 200",
          "threshold 50 %, cool-down 200", "threshold 10 %", "saving x horizon")  # fmt: skip
+WIDTH, HEIGHT = 1128, 970  # pixels: up to the end of the charts
 COLOURS = {"cheap": "#66ccee", "middling": "#4477aa", "dear": "#22335c"}
 
 
@@ -30,7 +32,7 @@ def main():
     figure = Figure(figsize=(8.6, 4.4), layout="constrained")
     draw_rules(figure.subplots(), lines)
     save(figure, "rebalancing.png")
-    save(draw_run(), "rebalancing-report.png")
+    draw_run()
 
 
 def draw_rules(axes, lines):
@@ -55,7 +57,7 @@ def draw_rules(axes, lines):
 
 
 def draw_run():
-    """Seven ranks: a spike, a step, a ramp."""
+    """The head of the page on a run of seven ranks: a spike, a step, a ramp."""
     rng = np.random.default_rng(3)
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "decisions.jsonl"
@@ -68,8 +70,9 @@ def draw_run():
             if rows.observe(rows.sizes * slow * 1e-5) is not None:
                 rows.moved(5.2e-2)
         rows.close()
-        told = read_decisions(path)
-    return draw_course(told.names, course_of(told))
+        page = path.with_suffix(".html")
+        write_decisions(page, read_decisions(path))
+        photograph(page, FOLDER / "rebalancing-report.png", WIDTH, HEIGHT)
 
 
 def save(figure, name):

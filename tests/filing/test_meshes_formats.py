@@ -115,6 +115,18 @@ def test_openfoam_by_case_folder_and_file(tmp_path):
     assert read(tmp_path, by="points").graph.m == 20
 
 
+def test_openfoam_is_known_by_the_name_of_its_case(tmp_path):
+    case = tmp_path / "cavity"
+    folder = polymesh(case)
+    for path in (case, case / "constant", folder):
+        assert next(iter(read(path).inputs)) == "cavity"  # what reports are titled by
+    assert next(iter(read(folder / "owner").inputs)) == "owner"
+    region = case / "constant" / "fluid" / "polyMesh"
+    region.parent.mkdir()
+    folder.rename(region)
+    assert next(iter(read(region).inputs)) == "fluid"
+
+
 def foam(name, old, new):
     return {name: samples.FOAM[name].replace(old, new)}
 

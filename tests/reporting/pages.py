@@ -15,8 +15,9 @@ class Element:
 
     @property
     def text(self):
-        """All text within."""
-        return "".join(c if isinstance(c, str) else c.text for c in self.children)
+        """All text within, spaces that do not break as others."""
+        text = "".join(c if isinstance(c, str) else c.text for c in self.children)
+        return text.replace("\N{NO-BREAK SPACE}", " ")
 
     def all(self, tag=None, **wanted):
         """Every element within, in order, of this tag and with these attributes."""

@@ -6,10 +6,12 @@ import re
 import shutil
 import signal
 import subprocess
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Stage
 from evener.rebalancing.diary import read_decisions
 from evener.rebalancing.rows import RowRebalancer
 from evener.reporting.decisions import write_decisions
@@ -122,6 +124,7 @@ def test_no_complaint_and_the_right_numbers(chromium, tmp_path, plan, page):
 def test_the_table_sorts_and_filters(chromium, tmp_path, plan, page):
     ask = """
     const table = document.getElementById("certificate-table");
+    document.querySelector(".unfold").click();
     const press = (title) => [...table.querySelectorAll("button")]
       .find((b) => b.textContent === title).click();
     const names = () => [...table.tBodies[0].rows].filter((r) => !r.hidden)
@@ -146,6 +149,53 @@ def test_the_table_sorts_and_filters(chromium, tmp_path, plan, page):
     assert len(answer["shown"]) == 10
     assert all("device-1" in name for name in answer["shown"])
     assert answer["count"] == "10 of 24"
+
+
+HEIGHTS = """
+const height = () => document.documentElement.scrollHeight;
+const folded = height(), button = document.querySelector(".unfold");
+button.click();
+const unfolded = height(), open = document.querySelectorAll("details.fold[open]").length;
+button.click();
+return {folded, unfolded, open, again: height()};
+"""
+
+
+@pytest.fixture(scope="module")
+def demo():
+    """A plan for seconds like the one of `make demo`: few devices, rivals, what limits it."""
+    graph = grid(60, 120)
+    names = ["old0", "old1", "new0", "new1", *(f"gpu{i}" for i in range(4))]
+    plan = plan_of(graph, stripes(60, 120, 8), machine(8, memory=1e6, names=names))
+    roles = [CUT_STAGE, METIS_STAGE, *[""] * 9, CHOSEN_STAGE]
+    stages = [
+        Stage(f"{i} devices, slabs", 9.0, 9, 9, 3, 1.0, 1.0, (13 - i) * 1e3, role)
+        for i, role in enumerate(roles)
+    ]
+    return replace(plan, stages=tuple(stages), options={**plan.options, "objective": "seconds"})
+
+
+def test_a_report_is_short_until_it_is_unfolded(chromium, tmp_path, demo):
+    answer = asked(chromium, tmp_path, report(demo, grid(60, 120)), HEIGHTS, width=1280)
+    assert answer["folded"] < 3500
+    assert answer["unfolded"] > answer["folded"] + 500
+    assert answer["open"] == 4
+    assert answer["again"] == answer["folded"]
+
+
+def test_the_picture_stands_beside_times_and_loads(chromium, tmp_path, demo):
+    ask = """
+    const box = (e) => e.getBoundingClientRect();
+    const picture = box(document.querySelector(".pictures svg"));
+    const charts = [...document.querySelectorAll("#devices ol")].map(box);
+    const names = [...document.querySelectorAll("#devices .name")];
+    return {right: picture.right, lefts: charts.map((c) => c.left), n: names.length,
+            cut: names.filter((e) => e.scrollWidth > e.clientWidth).length};
+    """
+    answer = asked(chromium, tmp_path, report(demo, grid(60, 120)), ask, width=1280)
+    assert len(answer["lefts"]) == 2
+    assert all(left >= answer["right"] for left in answer["lefts"])
+    assert (answer["n"], answer["cut"]) == (16, 0)
 
 
 def test_a_phone_shows_a_report_without_scrolling_sideways(chromium, tmp_path, page):
@@ -178,6 +228,7 @@ def test_a_phone_shows_decisions(chromium, tmp_path):
 
 def test_the_keyboard_reaches_everything_that_can_be_pressed(chromium, tmp_path, page):
     ask = """
+    document.querySelector(".unfold").click();
     const wanted = [...document.querySelectorAll("a, button, input, summary, .scroll")];
     const cannot = wanted.filter((e) => { e.focus(); return document.activeElement !== e; });
     const first = document.querySelector("a");

@@ -1,6 +1,7 @@
 """The report of decisions holds what the file holds; the commands read the file by themselves."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from evener.cli import main
 from evener.errors import InputError
 from evener.rebalancing.diary import read_decisions
 from evener.rebalancing.rows import RowRebalancer
+from evener.reporting.courses import MOST_POINTS, Course, draw_course
 from evener.reporting.decisions import course_of, move_rows, write_decisions
 from tests.reporting.pages import parse
 
@@ -48,6 +50,37 @@ def test_the_page_says_it_and_is_the_same_each_time(told, tmp_path):
     assert heading.text.strip() == verdict
     assert "the same to the last bit" in page.decode()
     assert "Told nothing for a while: rank1" in page.decode()
+
+
+def test_the_lines_are_where_the_times_are(told):
+    read = read_decisions(told)
+    course = course_of(read)
+    charts = draw_course(read.names, course)
+    chart = charts.times
+    assert [line.name for line in chart.lines] == list(read.names)
+    assert len({line.kind for line in (*chart.lines, *charts.lost.lines)}) == 4
+    points = np.array([float(v) for v in re.findall(r"[\d.]+", chart.lines[0].path)])
+    x, y = points.reshape(-1, 2).T
+    assert x[0] == chart.left
+    assert x[-1] == chart.right
+    zero = next(place for place, text in chart.y_ticks if text == "0 s")
+    heights = zero - y
+    expected = course.times[:, 0] / course.times[0, 0]
+    assert heights / heights[0] == pytest.approx(expected, rel=0.01)
+    # The second one tells nothing from iteration 29 on.
+    assert len(re.findall("[ML]", chart.lines[1].path)) == 29
+    assert [x[i] for i in course.moves] == pytest.approx(chart.moves)
+
+
+def test_long_courses_keep_their_peaks():
+    times = np.ones((20_000, 1))
+    times[12_345] = 7.0
+    zeros = np.zeros(20_000)
+    chart = draw_course(["a"], Course(times, times[:, 0], zeros, zeros, [])).times
+    assert len(re.findall("[ML]", chart.lines[0].path)) <= MOST_POINTS
+    lowest = min(float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", chart.lines[0].path))
+    (one,) = [place for place, text in chart.y_ticks if text == "6.00 s"]
+    assert lowest < one
 
 
 def test_a_file_without_decisions_has_a_page(tmp_path):

@@ -9,7 +9,7 @@ import pytest
 
 from evener.errors import InputError
 from evener.limits import limits_of
-from evener.plans import Rival, Stage
+from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
 from evener.reporting import limiting
 from evener.reporting.html import report, write_comparison, write_report
 from tests.assertions import grid
@@ -79,13 +79,86 @@ def test_a_report(small_plan):
     assert "5.2.1" in text  # the tool's version
     assert plan.notes[0] in text
     assert [e.text for e in root.all("h2")] == [
-        "The blocks in space", "Load against capacity", "Predicted time per iteration",
-        "What limits it, and what would help most", "Volume per block", "Who talks to whom",
-        "Certificate", "Provenance",
+        "Blocks in space, times and loads", "What limits it, and what would help most",
+        "What is exchanged", "Certificate", "Provenance",
     ]  # fmt: skip
     limits = limits_of(plan.evaluation, plan.platform, plan.workload)
     assert limiting.sentence(limits) in text
     assert all(cell in text for row in limiting.rows(limits) for cell in row)
+
+
+def test_what_few_need_is_folded_and_nothing_else(small_plan):
+    plan, graph = small_plan
+    root = parse(report(replace(plan, stages=STAGES), graph))
+    folds = list(root.all("details", class_="fold"))
+    assert [e.attributes["id"] for e in folds] == [
+        "exchange", "stages", "certificate", "provenance"
+    ]  # fmt: skip
+    assert not any("open" in e.attributes for e in folds)
+    for fold in folds:
+        (summary,) = list(fold.all("summary"))[:1]
+        (title,) = summary.all("h2")
+        (gist,) = summary.all("span")
+        assert title.text
+        assert gist.text
+    (devices,) = root.all("section", id="devices")
+    assert not list(devices.all("details"))
+
+
+def test_every_bar_has_a_name_and_the_colour_of_its_block(small_plan):
+    plan, graph = small_plan
+    root = parse(report(plan, graph))
+    charts = list(root.all("ol"))
+    assert len(charts) == 3  # times, loads, volumes
+    for chart in charts:
+        rows = [e for e in chart.all("li") if "head" not in e.attributes.get("class", "")]
+        named = [next(row.all("span", class_="name")).text for row in rows]
+        assert sorted(named) == plan.platform.names
+        chips = [next(row.all("i", class_="chip")) for row in rows]
+        colours = dict(zip(named, (e.attributes["style"] for e in chips), strict=True))
+        assert len(set(colours.values())) == 4
+        assert {plan.platform.names[int(e.text)] for e in chips} == set(plan.platform.names)
+
+
+def test_unused_devices_are_one_line():
+    graph = grid(6, 40)
+    names = [*(f"slow{i}" for i in range(6)), "fast0", "fast1"]
+    plan = plan_of(graph, 6 + stripes(6, 40, 2), machine(8, names=names), epsilon=0.5)
+    root = assert_is_well_made(report(plan, graph))
+    (line,) = root.all("p", class_="unused")
+    assert line.text == "6 devices unused: slow0..slow5."
+    (devices,) = root.all("section", id="devices")
+    named = [e.text.split()[0] for e in devices.all("span", class_="name")]
+    assert named == ["fast0", "fast1"] * 2
+
+
+def test_communication_that_is_not_stated_is_not_free(small_plan):
+    plan, graph = small_plan
+    flat = replace(plan, platform=replace(plan.platform, levels=()))
+    root = assert_is_well_made(report(flat, graph))
+    assert "No links stated: communication is not known" in root.text
+    assert not list(root.all("section", id="limits"))
+
+
+def test_metis_and_the_minimum_cut_plan_stand_beside_the_plan(small_plan):
+    plan, graph = small_plan
+    ours = plan.prediction.makespan
+    stages = [
+        Stage(name, 9.0, 9, 9, 3, 1.0, 1.0, seconds * ours, role)
+        for name, seconds, role in (
+            ("plain plan", 2.5, CUT_STAGE), ("METIS with speeds", 1.02, METIS_STAGE),
+            ("slabs", 1.5, ""), ("sketched", 1.0, ""), ("chosen: sketched", 1.0, CHOSEN_STAGE),
+        )
+    ]  # fmt: skip
+    root = assert_is_well_made(report(replace(plan, stages=tuple(stages)), graph))
+    (section,) = root.all("section", id="compared")
+    names = [e.text for e in section.all("th", scope="row")]
+    assert names == ["METIS at the same sizes", "Evener's minimum-cut plan", "this plan"]
+    assert "+2.0 %" in section.text
+    assert "2.0 % slower than this plan" in root.text
+    (steps,) = root.all("details", id="stages")
+    assert steps.text.count("strips side by side") == 2  # its bar and its row
+    assert "sketched" not in steps.text
 
 
 def test_the_exchange_is_there_in_numbers(small_plan):
@@ -123,7 +196,8 @@ def test_names_are_text_and_nothing_else():
     root = assert_is_well_made(report(plan, graph))
     assert_numbers_are_the_plans(root, plan)
     assert len(list(root.all("script"))) == 1
-    plain = report(replace(plan, platform=machine(3)), graph)
+    names = [letter * len(name) for letter, name in zip("xyz", platform.names, strict=True)]
+    plain = report(replace(plan, platform=machine(3, names=names)), graph)
     assert len(list(root.all("b"))) == len(list(parse(plain).all("b")))
 
 
@@ -131,7 +205,7 @@ def test_a_broken_contract_is_said_in_words():
     graph = grid(4, 30)
     plan = plan_of(graph, np.repeat([0] * 20 + [1] * 10, 4), machine(2))
     root = assert_is_well_made(report(plan, graph))
-    assert "Only 0 of 2 blocks hold their contract" in root.text
+    assert "2 of 2 blocks break their contract" in root.text
     assert root.text.count("outside its contract") == 2
     _, rows = table_of(root, "certificate-table")
     assert [row[1][0] for row in rows] == ["NO", "NO"]
@@ -200,11 +274,11 @@ STAGES = (
 def test_before_and_after(small_plan):
     plan, graph = small_plan
     root = assert_is_well_made(report(replace(plan, stages=STAGES), graph))
-    (section,) = root.all("section", id="stages")
+    (section,) = root.all("details", id="stages")
     assert "From k-means to refined: cut 0.80x, largest volume 0.80x" in section.text
     assert [e.text for e in section.all("th", scope="row")] == ["k-means", "refined"]
     assert "0.970 to 1.030" in section.text
-    assert not list(parse(report(plan, graph)).all("section", id="stages"))
+    assert not list(parse(report(plan, graph)).all("details", id="stages"))
 
 
 def test_against_a_rival(small_plan):
@@ -230,10 +304,13 @@ def test_a_rival_that_made_nothing_says_why(small_plan):
 
 def test_volumes_of_all_blocks_are_there(small_plan):
     plan, graph = small_plan
-    (section,) = parse(report(plan, graph)).all("section", id="volumes")
-    titles = [e.text for e in section.all("title")]
-    names, volumes = plan.platform.names, plan.certificate.volumes
-    assert sorted(titles) == sorted(f"{n}: {v}" for n, v in zip(names, volumes, strict=True))
+    (section,) = parse(report(plan, graph)).all("details", id="exchange")
+    (chart,) = section.all("ol")
+    shown = {next(e.all("span", class_="name")).text: next(e.all("b")).text
+             for e in chart.all("li")}  # fmt: skip
+    assert shown == dict(
+        zip(plan.platform.names, map(str, plan.certificate.volumes.tolist()), strict=True)
+    )
 
 
 def comparison_rows():
@@ -266,8 +343,26 @@ def test_a_comparison(tmp_path):
     rows = [e.text for e in root.all("th", scope="row")]
     assert rows[:3] == ["faster", "slower", "<failed>"]
     assert "ran <out> of time" in root.text
-    assert "1.33x" in root.text  # 2.0 s / 1.5 s
+    assert "+33.3 %" in root.text  # 2.0 s / 1.5 s
+    charts = [[e.text for e in chart.all("span", class_="name")] for chart in root.all("ol")]
+    assert charts[0] == ["faster", "slower"]  # by time; the one that failed has no bar
+    assert charts[1] == ["slower", "faster"]  # by cut
+    lengths = [[float(e.attributes["style"].split(":")[1].rstrip("%")) for e in chart.all("i")]
+               for chart in root.all("ol")]  # fmt: skip
+    assert lengths[:2] == [[0, 100], [0, 100]]
     assert "12" * 32 in root.text
+
+
+def test_times_that_are_near_each_other_can_be_told_apart(tmp_path):
+    first, second, _ = comparison_rows()
+    rows = [first | {"seconds": 461e-6}, second | {"seconds": 452e-6}]
+    path = tmp_path / "compare.html"
+    write_comparison(path, rows, grid(3, 3), machine(2), options={"shares": ""}, inputs={})
+    root = assert_is_well_made(path.read_text())
+    (best, other) = next(root.all("ol")).all("i")
+    assert best.attributes["style"] == "width:0.0%"
+    assert other.attributes["style"] == "width:39.8%"  # 2.0 % above the best, of 5 %
+    assert "shares" not in root.text  # not asked for, and not blank
 
 
 def test_a_comparison_of_failures(tmp_path):

@@ -11,7 +11,7 @@ from matplotlib import image as readers
 from evener.graphs import Graph
 from evener.meshes import TETRA, Mesh
 from evener.reporting.colours import OUTLINE, PALETTE
-from evener.reporting.labels import place_labels
+from evener.reporting.labels import CHARACTER, place_callouts, place_labels
 from evener.reporting.scenes import draw
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
@@ -166,3 +166,53 @@ def test_labels_go_where_they_fit():
     assert 2 not in placed
     assert blocks[placed[0].y, placed[0].x] == 0
     assert blocks[placed[1].y, placed[1].x] == 1
+
+
+def test_a_label_covers_its_block_alone():
+    blocks = np.zeros((150, 300), np.int32)
+    blocks[60:90, 100:] = 1  # as high as a label, and beside it the other block
+    (first, second) = place_labels(blocks, ["a", "wide name"], 20)
+    assert (second.block, second.text) == (1, "wide name")
+    half = CHARACTER * 20 * len(second.text) / 2
+    assert second.x - half >= 95
+    assert second.x + half <= 305
+    assert abs(second.y - 75) <= 5
+    assert first.block == 0
+
+
+def test_labels_stay_out_of_what_is_enlarged():
+    blocks = np.zeros((150, 300), np.int32)
+    (label,) = place_labels(blocks, ["name"], 20, [(60, 40, 180, 60)])
+    assert not (60 - 30 < label.x < 240 + 30 and 40 - 20 < label.y < 100 + 20)
+
+
+def test_blocks_without_room_are_named_beside():
+    blocks = np.full((300, 600), -1, np.int32)
+    blocks[100:] = 0
+    blocks[100:112, 280:320] = 1
+    labels = place_labels(blocks, ["large", "small"], 20)
+    (callout,) = place_callouts(blocks, ["large", "small"], 20, labels)
+    assert (callout.block, callout.text) == (1, "small")
+    assert blocks[callout.from_y, callout.from_x] == 1
+    top, left = callout.y - callout.height // 2, callout.x - callout.width // 2
+    under = blocks[top : top + callout.height, left : left + callout.width]
+    assert len(np.unique(under)) == 1
+    assert under[0, 0] != 1
+    assert place_callouts(np.arange(9).repeat(90).reshape(9, 90), ["x"] * 9, 20, []) == ()
+
+
+@pytest.mark.slow
+def test_a_whole_of_one_colour_is_not_shown():
+    """Eight small blocks in the middle of one that covers all else."""
+    mesh = quads(160, 160)
+    y, x = np.divmod(np.arange(160 * 160), 160)
+    inner = (abs(x - 80) < 8) & (abs(y - 80) < 8)
+    part = np.where(inner, 1 + (x - 72) // 4 + 4 * ((y - 72) // 8), 0)
+    graph = mesh.dual_graph()
+    plan = plan_of(graph, part, machine(9), epsilon=0.9)
+    (picture,) = draw(plan, graph, mesh).pictures
+    assert picture.title.endswith("where blocks meet. All around is dev0")
+    named = {label.block for label in (*picture.labels, *picture.callouts)}
+    assert named == set(range(9))
+    spread = plan_of(graph, x // 40 + 4 * inner, machine(8), epsilon=0.9)
+    assert draw(spread, graph, mesh).pictures[0].title == "The whole"

@@ -2,11 +2,12 @@
 
 from dataclasses import replace
 
-import numpy as np
+import pytest
 
-from evener.plans import Rival, Stage
-from evener.reporting.bars import load_bars
-from evener.reporting.stages import against, before_and_after
+from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
+from evener.reporting.numbers import count, duration
+from evener.reporting.stage_words import in_words
+from evener.reporting.stages import against, beside, compared, steps
 
 FIRST = Stage("start", 200.0, 40, 100, 5, 0.9, 1.1)
 LAST = Stage("refined", 150.0, 30, 100, 4, 0.97, 1.03)
@@ -14,7 +15,7 @@ LAST = Stage("refined", 150.0, 30, 100, 4, 0.97, 1.03)
 
 def test_bars_are_as_long_as_their_values_and_the_least_is_marked(small_plan):
     plan, _ = small_plan
-    cut, largest, total = before_and_after(replace(plan, stages=(FIRST, LAST))).groups
+    cut, largest, total = steps(replace(plan, stages=(FIRST, LAST))).groups
     assert [(b.name, b.bar, b.text, b.ratio, b.is_least) for b in cut.bars] == [
         ("start", 100.0, "200", "1.00x", False), ("refined", 75.0, "150", "0.75x", True),
     ]  # fmt: skip
@@ -22,23 +23,70 @@ def test_bars_are_as_long_as_their_values_and_the_least_is_marked(small_plan):
     assert [b.is_least for b in total.bars] == [True, True]
 
 
-def test_the_steps_of_a_search_for_seconds_are_drawn_by_their_makespan(small_plan):
+def searched(plan, *seconds):
+    """The plan with steps of a search for seconds, the last of which is what was chosen."""
+    names = ["plain plan", "METIS with speeds", *(f"step {i}" for i in range(len(seconds) - 2))]
+    roles = [CUT_STAGE, METIS_STAGE, *[""] * (len(seconds) - 2)]
+    steps = [
+        replace(FIRST, name=name, role=role, seconds=s, edge_cut=100.0 * s)
+        for name, role, s in zip(names, roles, seconds, strict=True)
+    ]
+    best = min(steps, key=lambda one: one.seconds)
+    return replace(plan, stages=(*steps, replace(best, name="chosen: x", role=CHOSEN_STAGE)))
+
+
+def test_the_plan_is_compared_with_metis_and_the_minimum_cut_plan(small_plan):
+    plan, _ = small_plan
+    ours = plan.prediction.makespan
+    rows = compared(searched(plan, 1.25 * ours, 1.004 * ours, 3 * ours, ours))
+    assert [(row.name, row.cells[1], row.is_chosen) for row in rows] == [
+        ("METIS at the same sizes", "+0.4 %", False),
+        ("Evener's minimum-cut plan", "+25.0 %", False), ("this plan", "", True),
+    ]  # fmt: skip
+    assert rows[0].cells[0] == duration(1.004 * ours)
+    assert rows[2].cells[2] == count(100 * ours)
+    assert compared(replace(plan, stages=(FIRST, LAST))) == []
+
+
+def test_the_steps_of_a_search_are_in_plain_words_and_the_winner_once(small_plan):
     plan, _ = small_plan
     bound = plan.prediction.bound
-    steps = tuple(replace(FIRST, name=f"step {i}", seconds=(8 - i) * bound) for i in range(6))
-    shown = before_and_after(replace(plan, stages=steps))
-    (makespan,) = shown.groups
-    assert [bar.bar for bar in makespan.bars] == [100.0, 87.5, 75.0, 62.5, 50.0, 37.5]
-    assert makespan.bound == 12.5
-    assert [bar.ratio for bar in makespan.bars][-1] == "0.38x"
-    assert shown.sentence.startswith("From step 0 to step 5: makespan 0.38x, cut 1.00x")
-    few = before_and_after(replace(plan, stages=steps[:3]))
-    assert [group.title for group in few.groups] == ["cut", "largest volume", "total volume"]
-    assert [row.cells[5] for row in few.rows] == [row.cells[5] for row in shown.rows][:3]
+    shown = steps(searched(plan, 8 * bound, 7 * bound, 6 * bound, 4 * bound))
+    (times,) = shown.groups
+    assert [bar.name for bar in times.bars] == [
+        "Evener's minimum-cut plan", "METIS at the same sizes", "step 0", "this plan"
+    ]  # fmt: skip
+    assert [bar.bar for bar in times.bars] == [100.0, 87.5, 75.0, 50.0]
+    assert [bar.is_least for bar in times.bars] == [False, False, False, True]
+    assert times.bound == 12.5
+    assert shown.sentence.startswith("4 partitions were tried")
+    assert [row.is_chosen for row in shown.rows] == [False, False, False, True]
+
+
+@pytest.mark.parametrize(("name", "said"), [
+    ("8 devices, slabs, sizes 1 (2)",
+     "8 devices, strips side by side, sizes adjusted once, attempt 2"),
+    ("8 devices, sketched (2), refined",
+     "8 devices, planned on a coarser graph, attempt 2, refined for time"),
+    ("plain plan, mapped", "minimum-cut plan, moved to better devices"),
+    ("as rcb made it", "as rcb made it"),
+])  # fmt: skip
+def test_steps_in_words(name, said):
+    assert in_words(name) == said
+
+
+def test_the_rivals_of_a_plan_in_one_sentence(small_plan):
+    ours = small_plan[0].prediction.makespan
+    metis, cut = 1.5 * ours, 3 * ours
+    assert beside(searched(small_plan[0], cut, metis, ours)) == (
+        f"For comparison: METIS at the same sizes {duration(metis)} (+50.0 %); "
+        f"Evener's minimum-cut plan {duration(cut)} (3.00 times as long)."
+    )
+    assert beside(small_plan[0]) == ""
 
 
 def test_without_stages_there_is_nothing(small_plan):
-    assert before_and_after(small_plan[0]) is None
+    assert steps(small_plan[0]) is None
     assert against("evener", LAST, 1.0, Rival("metis", note="not installed")) is None
 
 
@@ -55,24 +103,14 @@ def test_a_rival_comes_first_with_its_time():
 
 def test_nothing_cut_has_no_ratio(small_plan):
     none = Stage("start", 0.0, 0, 0, 0, 1.0, 1.0)
-    made = before_and_after(replace(small_plan[0], stages=(none, replace(none, name="refined"))))
+    made = steps(replace(small_plan[0], stages=(none, replace(none, name="refined"))))
     assert made.sentence == "From start to refined: nothing is cut."
     assert {bar.bar for group in made.groups for bar in group.bars} == {0.0}
 
 
-def test_one_bar_far_beyond_the_others_does_not_make_them_too_short_to_see(small_plan):
+def test_one_bar_far_beyond_the_others_is_cut_off_and_marked(small_plan):
     plan, _ = small_plan
-    stages = tuple(replace(FIRST, name=str(i), seconds=s) for i, s in enumerate((2, 500, 1, 1, 1)))
-    (group,) = before_and_after(replace(plan, stages=stages)).groups
-    assert [bar.bar for bar in group.bars] == [66.7, 100.0, 33.3, 33.3, 33.3]
-
-
-def test_loads_can_be_seen_where_only_memory_binds(small_plan):
-    plan, _ = small_plan
-    certificate = plan.certificate
-    free = replace(
-        certificate.contract, low=np.zeros(4), high=np.full(4, certificate.weights.sum())
-    )
-    judged = replace(plan.evaluation, certificate=replace(certificate, contract=free))
-    bars = load_bars(replace(plan, evaluation=judged), np.arange(4))
-    assert max(bar.bar for bar in bars) > 95
+    stages = tuple(replace(FIRST, name=str(i), seconds=s) for i, s in enumerate((2, 500, 3, 2, 1)))
+    (group,) = steps(replace(plan, stages=stages)).groups
+    assert [bar.bar for bar in group.bars] == [33.3, 100.0, 50.0, 33.3, 16.7]
+    assert [bar.is_cut for bar in group.bars] == [False, True, False, False, False]

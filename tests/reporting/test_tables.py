@@ -6,11 +6,10 @@ import numpy as np
 import pytest
 
 from evener.durations import duration
-from evener.reporting import bars
 from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
 from evener.reporting.matrices import exchange_matrix
-from evener.reporting.networks import HEIGHT, WIDTH, draw_network
-from evener.reporting.tables import PLAN_COLUMNS, plan_rows, time_remarks
+from evener.reporting.networks import draw_network
+from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 
@@ -66,6 +65,11 @@ def test_speeds_of_real_devices_give_seconds():
         assert len(time_remarks(platform, 1.0)) == remarks
 
 
+def test_slow_devices_beside_real_links_are_questioned():
+    for speed, questioned in ((1.0, True), (100.0, True), (101.0, False)):
+        assert (time_remarks(machine(2, speeds=(speed,)), 9.0) == [MIXED]) == questioned
+
+
 def test_the_certificate_has_every_number(small_plan):
     plan, _ = small_plan
     rows = certificate_rows(plan)
@@ -88,43 +92,6 @@ def test_blocks_in_pieces_are_named():
     graph = grid(1, 12)
     plan = plan_of(graph, [0, 1, 0, 1, 1, 0, 2, 2, 2, 2, 0, 1], machine(3), epsilon=0.9)
     assert in_pieces(plan) == "dev0 (4), dev1 (3)"
-
-
-def test_bars_are_to_scale(small_plan):
-    plan, _ = small_plan
-    found = bars.load_bars(plan, np.arange(4))
-    weights = plan.certificate.weights
-    for b, bar in enumerate(found):
-        assert bar.bar / found[0].bar == pytest.approx(weights[b] / weights[0], abs=1e-3)
-        assert bar.low <= bar.target <= bar.high <= 100
-        assert bar.filled == pytest.approx(100 * plan.certificate.bytes[b] / 1e6, abs=0.01)
-        assert bar.cap is None
-    times, bound = bars.time_bars(plan, np.arange(4))
-    longest = plan.prediction.makespan
-    assert [bar.is_last for bar in times].index(True) == plan.prediction.bottleneck
-    for b, bar in enumerate(times):
-        share = (bar.compute + bar.communicate) / bound
-        assert share == pytest.approx(plan.prediction.seconds[b] / plan.prediction.bound, rel=1e-3)
-        assert bar.compute + bar.communicate <= 100
-    assert bound == pytest.approx(100 / 1.02 * plan.prediction.bound / longest, abs=0.01)
-
-
-def test_where_in_its_range_a_load_lies():
-    plan = plan_of(grid(1, 100), [0] * 55 + [1] * 45, machine(2), epsilon=0.1)
-    assert plan.certificate.contract.low.tolist() == [45, 45]
-    assert [bar.within for bar in bars.load_bars(plan, np.arange(2))] == [100, 0]
-
-
-def test_of_many_devices_those_that_press_are_shown():
-    plan = plan_with(200, columns=410, speeds=(1.0, 2.0, 3.0))
-    chosen = bars.tightest(plan)
-    assert chosen.size == bars.MAX_BARS // 2
-    broken = np.flatnonzero(~plan.certificate.holds)
-    assert broken.size > chosen.size
-    assert set(chosen.tolist()) <= set(broken.tolist())
-    last = bars.latest(plan)
-    assert last[0] == plan.prediction.bottleneck
-    assert (np.diff(plan.prediction.seconds[last]) <= 0).all()
 
 
 def test_the_exchange_cell_by_cell(small_plan):
@@ -175,34 +142,6 @@ def test_nothing_is_sent_by_one_block():
     network = draw_network(plan)
     assert len(network.nodes) == 1
     assert network.lines == []
-
-
-def assert_network_is_drawn(network, k):
-    assert len(network.nodes) == k
-    for node in network.nodes:
-        assert node.radius <= node.x <= WIDTH - node.radius
-        assert node.radius <= node.y <= HEIGHT - node.radius
-    for i, a in enumerate(network.nodes):
-        for b in network.nodes[:i]:
-            assert np.hypot(a.x - b.x, a.y - b.y) > a.radius + b.radius
-
-
-@pytest.mark.parametrize("k", [2, 5, 24, 96])
-def test_discs_of_a_chain_stand_apart(k):
-    network = draw_network(plan_with(k, speeds=(4.0, 1.0, 1.0)))
-    assert_network_is_drawn(network, k)
-    assert sum(path.count("L") for _, path in network.lines) == k - 1
-
-
-def test_pieces_apart_are_drawn_too():
-    graph = grid(1, 40)
-    joined = np.delete(np.arange(39), [9, 19, 29])
-    from evener.graphs import Graph
-
-    graph = Graph.from_edges(40, joined, joined + 1)
-    network = draw_network(plan_of(graph, np.arange(40) // 5, machine(8)))
-    assert_network_is_drawn(network, 8)
-    assert sum(path.count("L") for _, path in network.lines) == 4
 
 
 def test_names_that_would_move_the_cursor_are_shown_as_such():

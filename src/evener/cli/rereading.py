@@ -46,8 +46,10 @@ def read_as(
     chosen: dict[str, Any] = dict.fromkeys(READING_KEYS)
     chosen["by"] = "cells"
     for key, value in kept.items():
-        if key not in READING_KEYS or not isinstance(value, READING_KEYS[key]):
-            raise InputError(f"unknown read option {key!r:.60}", file=file)
+        if key not in READING_KEYS:
+            raise InputError(f"holds an unknown read option: {key!r:.60}", file=file)
+        if not isinstance(value, READING_KEYS[key]):
+            raise InputError(f"holds {value!r:.60} for the read option {key!r}", file=file)
         chosen[key] = value
     for key in READING_KEYS:
         if getattr(args, key, None) is not None:

@@ -150,9 +150,15 @@ def _open_folder(path: Path) -> Source:
                 digest.update(
                     file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest()
                 )
-            return Source(inner, inner.resolve().name, b"", digest.hexdigest(), folder=True)
+            return Source(inner, _case_of(inner), b"", digest.hexdigest(), folder=True)
     hint = "The folders read are OpenFOAM's polyMesh and cases that hold one."
     raise InputError("is a folder without a mesh in it", file=path, hint=hint)
+
+
+def _case_of(folder: Path) -> str:
+    """Return the name of the case, or its region, that an OpenFOAM mesh's folder belongs to."""
+    places = [folder.resolve(), *folder.resolve().parents]
+    return next((p.name for p in places if p.name not in ("", "polyMesh", "constant")), folder.name)
 
 
 def _unpack(raw: bytes, path: Path) -> bytes:

@@ -1,4 +1,4 @@
-"""Bars, one row a device: load against its limits, and predicted seconds. Lengths in percent."""
+"""Bars, one row a device: predicted time, load against memory and limits; lengths in percent."""
 
 from __future__ import annotations
 
@@ -8,28 +8,57 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
+from evener.naming import ranges
 from evener.plans import Plan
-from evener.reporting.numbers import NOTHING, count, duration, memory, percent, signed_percent
+from evener.reporting.clocks import clock_of
+from evener.reporting.numbers import NOTHING, count, duration, memory, percent, plural
 from evener.reporting.tables import off_targets
 
-MAX_BARS = 128  # beyond that a chart of bars is a wall; the table below has them all
+MAX_BARS = 32  # devices that all have a bar; of more the foremost
+FOREMOST = 24
+WHOLE = 1000  # units from which on fractions of a load are not shown
+NAMES_SHOWN = 8  # ranges of names in the line on unused devices
+
+
+@dataclass(frozen=True)
+class TimeBar:
+    """One device's seconds: lengths of its parts [%], the words, whether it is the last.
+
+    number, colour: of its block in the pictures. communicate: what no interior work hides, waiting
+    for shared links left out; waiting: that, and of the last device waiting for partners.
+    exchange, total: seconds in words; split: all parts of them.
+    """
+
+    number: int
+    colour: str
+    name: str
+    compute: float
+    communicate: float
+    waiting: float
+    fixed: float
+    exchange: str
+    total: str
+    split: str
+    is_last: bool
 
 
 @dataclass(frozen=True)
 class LoadBar:
-    """One device's load: bar, target, low and high, cap as positions [%] on a common scale.
+    """One device's load: bar, target, limits and memory as positions [%] on a common scale.
 
-    within: where the load lies between low (0) and high (100), as position; off: the words.
+    low, high: where limits bind, else None. cap: the memory in units, where it is on the scale.
+    filled: share of the memory used [%], None where there is no cap; memory: that in words.
     """
 
+    number: int
+    colour: str
     name: str
     holds: bool
     bar: float
-    target: float
-    low: float
-    high: float
+    target: float | None
+    low: float | None
+    high: float | None
     cap: float | None
-    within: float | None
     load: str
     off: str
     memory: str
@@ -37,90 +66,206 @@ class LoadBar:
 
 
 @dataclass(frozen=True)
-class TimeBar:
-    """One device's seconds: lengths of its parts [%], the words, whether it is the last.
+class DeviceBars:
+    """Both charts. bound: where the lower bound lies [%]. off: heading of the column beside loads.
 
-    communicate: what no interior work hides, waiting for shared links left out; waiting: that.
+    used, shown: devices that have a block, and those of them that have bars. unused: the line on
+    all others, "" where there are none.
     """
 
-    name: str
-    compute: float
-    communicate: float
-    waiting: float
-    fixed: float
-    total: str
-    split: str
-    is_last: bool
+    times: list[TimeBar]
+    loads: list[LoadBar]
+    bound: float
+    off: str
+    used: int
+    shown: int
+    unused: str
+
+    @property
+    def name_width(self) -> int:
+        """Characters that the column of names is wide; longer ones are cut, and end in dots."""
+        names = [bar.name for bar in self.times] + [bar.name for bar in self.loads]
+        return min(max([6, *map(len, names)]), 18)
 
 
-def name_width(bars: Sequence[LoadBar | TimeBar]) -> int:
-    """Characters that the column of names is wide; longer ones are cut, and end in dots."""
-    return min(max(10, *(len(bar.name) for bar in bars)), 20)
+def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
+    """Return the bars of the devices in use; colours (k,): of their blocks in the pictures."""
+    used = np.flatnonzero(plan.certificate.vertices > 0)
+    return DeviceBars(
+        time_bars(plan, _latest(plan, used), colours),
+        load_bars(plan, _tightest(plan, used), colours),
+        _place(plan.prediction.bound * _time_scale(plan)),
+        off="" if _targets_say_nothing(plan) else _off_heading(plan),
+        used=used.size,
+        shown=min(used.size, FOREMOST) if used.size > MAX_BARS else used.size,
+        unused=unused_devices(plan),
+    )
 
 
-def load_bars(plan: Plan, chosen: IntArray) -> list[LoadBar]:
-    """Return a bar for each chosen device, in this order."""
-    certificate, units = plan.certificate, plan.platform.memory_units
-    contract, weights = certificate.contract, certificate.weights
-    # Where nothing but memory binds, the high is all the work: loads would be too short to see.
-    asked = np.where(_unbound(plan), weights, contract.high)
-    longest = max(float(np.maximum(weights, asked)[chosen].max()), 1e-300)
-    capped = units[chosen][np.isfinite(units[chosen])]
-    if capped.size and capped.max() < 3 * longest:
-        longest = max(longest, float(capped.max()))
-    scale = 100 / (1.02 * longest)
-    off = off_targets(plan)[:, 0]
-    within = _within(weights, contract.low, contract.high)
-    names = plan.platform.names
-    bars = []
-    for b in chosen.tolist():
-        cap, used = float(contract.caps[b]), float(certificate.bytes[b])
-        marked = bool(units[b] * scale <= 100)
-        bars.append(
-            LoadBar(
-                names[b],
-                bool(certificate.holds[b]),
-                bar=_place(weights[b] * scale),
-                target=_place(contract.targets[b] * scale),
-                low=_place(contract.low[b] * scale),
-                high=_place(contract.high[b] * scale),
-                cap=_place(units[b] * scale) if marked else None,
-                within=_place(within[b]),
-                load=count(float(weights[b])),
-                off=signed_percent(float(off[b])),
-                memory=_memory(used, cap),
-                filled=_place(100 * used / cap) if np.isfinite(cap) else None,
-            )
-        )
-    return bars
+def unused_devices(plan: Plan) -> str:
+    """Name the devices without a block: "12 devices unused: old0..old11"; "" where all have one.
+
+    Of plans that may leave devices unused it says why.
+    """
+    names = [plan.platform.names[b] for b in np.flatnonzero(plan.certificate.vertices == 0)]
+    if not names:
+        return ""
+    why = ", as the iteration is slower with them" * plan.certificate.contract.may_be_unused
+    return f"{plural(len(names), 'device')} unused{why}: {ranges(names, NAMES_SHOWN)}"
 
 
-def time_bars(plan: Plan, chosen: IntArray) -> tuple[list[TimeBar], float]:
-    """Return a bar for each chosen device, and where the bound of the makespan lies [%]."""
-    prediction = plan.prediction
-    scale = 100 / (1.02 * max(prediction.makespan, prediction.bound, 1e-300))
-    names = plan.platform.names
+def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[TimeBar]:
+    """Return a bar for each chosen device."""
+    prediction, names, scale = plan.prediction, plan.platform.names, _time_scale(plan)
+    clock = clock_of(plan)
     shown = prediction.communicate - prediction.overlapped
-    waiting = np.minimum(prediction.contention, shown)
-    bars = [
+    contention = np.minimum(prediction.contention, shown)
+    # Others wait for partners while they have nothing else to do: that is idle time.
+    last = np.arange(shown.size) == prediction.bottleneck
+    waiting = contention + np.where(last, prediction.delay, 0.0)
+    ends = np.where(last, prediction.ends, prediction.seconds)
+    return [
         TimeBar(
+            b,
+            colours[b],
             names[b],
             compute=_place(prediction.compute[b] * scale),
-            communicate=_place((shown[b] - waiting[b]) * scale),
+            communicate=_place((shown[b] - contention[b]) * scale),
             waiting=_place(waiting[b] * scale),
             fixed=_place(prediction.fixed[b] * scale),
-            total=duration(float(prediction.seconds[b])),
+            exchange=clock(prediction.communicate[b]) if plan.platform.has_links else NOTHING,
+            total=clock(ends[b]),
             split=_split(plan, b),
             is_last=b == prediction.bottleneck,
         )
         for b in chosen.tolist()
     ]
-    return bars, _place(prediction.bound * scale)
+
+
+def load_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[LoadBar]:
+    """Return a bar for each chosen device, in this order."""
+    certificate, contract = plan.certificate, plan.certificate.contract
+    weights, caps = certificate.weights, _caps_in_units(plan)
+    binds, targets = _binding(plan), contract.targets
+    ends = np.where(binds, contract.high, weights)
+    if not _targets_say_nothing(plan):
+        ends = np.maximum(ends, targets)
+    longest = max(float(np.maximum(weights, ends)[chosen].max()), 1e-300)
+    near = caps[chosen][caps[chosen] < 1.5 * longest]
+    scale = 100 / (1.02 * max([longest, *near.tolist()]))
+    off, names = off_targets(plan)[:, 0], plan.platform.names
+    bars = []
+    for b in chosen.tolist():
+        has_cap = bool(np.isfinite(contract.caps[b]) or np.isfinite(caps[b]))
+        filled = _filled(plan, b, float(caps[b])) if has_cap else None
+        bars.append(
+            LoadBar(
+                b,
+                colours[b],
+                names[b],
+                bool(certificate.holds[b]),
+                bar=_place(weights[b] * scale),
+                target=None if _targets_say_nothing(plan) else _place(targets[b] * scale),
+                low=_place(contract.low[b] * scale) if binds[b] else None,
+                high=_place(contract.high[b] * scale) if binds[b] else None,
+                cap=_place(caps[b] * scale) if caps[b] * scale <= 100 else None,
+                load=_units(float(weights[b])),
+                off="" if _targets_say_nothing(plan) else _off(float(off[b])),
+                memory=_memory(plan, b) if has_cap else "no memory stated",
+                filled=None if filled is None else _place(100 * filled),
+            )
+        )
+    return bars
+
+
+def _latest(plan: Plan, used: IntArray) -> IntArray:
+    """All of these devices in their order, or those done last, the last first."""
+    if used.size <= MAX_BARS:
+        return used
+    return used[np.argsort(-plan.prediction.seconds[used], kind="stable")[:FOREMOST]]
+
+
+def _tightest(plan: Plan, used: IntArray) -> IntArray:
+    """All of these devices, or those closest to a limit of their contract, in device order."""
+    if used.size <= MAX_BARS:
+        return used
+    contract, certificate = plan.certificate.contract, plan.certificate
+    room = contract.high - contract.low
+    middle = (contract.high + contract.low) / 2
+    with np.errstate(invalid="ignore"):
+        off = np.abs(certificate.weights - middle) / np.where(room > 0, room / 2, 1.0)
+    pressing = np.where(_binding(plan), off, 0.0)
+    pressing = np.maximum(pressing, certificate.bytes / contract.caps)
+    pressing = np.where(certificate.holds, pressing, np.inf)[used]
+    order = np.lexsort((-plan.prediction.seconds[used], -pressing))
+    return np.sort(used[order[:FOREMOST]])
+
+
+def _binding(plan: Plan) -> BoolArray:
+    """(k,) where a block's low or high forbids something that memory does not forbid already."""
+    contract, total = plan.certificate.contract, plan.certificate.weights.sum()
+    free = contract.high >= np.minimum(total, plan.platform.memory_units) * (1 - 1e-9)
+    return np.asarray((contract.low > 0) | ~free)
+
+
+def _targets_say_nothing(plan: Plan) -> bool:
+    """Whether targets are but what blocks came to weigh, as in plans for seconds of old."""
+    contract, weights = plan.certificate.contract, plan.certificate.weights
+    if contract.may_be_unused:
+        return False
+    return not _binding(plan).any() and np.array_equal(contract.targets, weights)
+
+
+def _off_heading(plan: Plan) -> str:
+    return "off optimum" if plan.certificate.contract.may_be_unused else "off target"
+
+
+def _caps_in_units(plan: Plan) -> FloatArray:
+    """(k,) how much each block could weigh, at its bytes a unit, until the memory is full."""
+    certificate = plan.certificate
+    some = certificate.bytes > 0
+    growth = np.full(some.size, np.inf)
+    growth[some] = certificate.contract.caps[some] / certificate.bytes[some]
+    units = np.where(some, certificate.weights, 1.0) * growth
+    return np.asarray(np.minimum(plan.platform.memory_units, units))
+
+
+def _filled(plan: Plan, b: int, units: float) -> float:
+    """Share of the device's memory that is used, by bytes or by units, whichever is more."""
+    certificate = plan.certificate
+    by_units = float(certificate.weights[b]) / units if units > 0 else 0.0
+    by_bytes = float(certificate.bytes[b]) / float(certificate.contract.caps[b])
+    return round(max(by_bytes, by_units), 3)
+
+
+def _memory(plan: Plan, b: int) -> str:
+    certificate, units = plan.certificate, float(plan.platform.memory_units[b])
+    words = []
+    if np.isfinite(cap := float(certificate.contract.caps[b])):
+        words.append(f"{memory(float(certificate.bytes[b]))} of {memory(cap)}")
+    if np.isfinite(units):
+        words.append(f"{count(float(certificate.weights[b]))} of {count(units)} units")
+    return f"memory: {' and '.join(words)}"
+
+
+def _units(weight: float) -> str:
+    """A load; its fractions where it is small enough that they matter."""
+    return count(round(weight) if weight >= WHOLE else weight)
+
+
+def _off(share: float) -> str:
+    """A deviation with one digit behind the point: "+2.3 %"."""
+    if not np.isfinite(share):
+        return NOTHING
+    text = percent(abs(share))
+    return text if text == percent(0.0) else f"{'+' if share > 0 else '−'}{text}"
 
 
 def _split(plan: Plan, b: int) -> str:
     """The parts of a device's seconds: "3.0 ms + 1.0 ms", less what happens at once."""
     prediction = plan.prediction
+    if not plan.platform.has_links and not prediction.fixed.any():
+        return clock_of(plan)(prediction.compute[b])
     text = (
         f"{duration(float(prediction.compute[b]))} + {duration(float(prediction.communicate[b]))}"
     )
@@ -131,44 +276,11 @@ def _split(plan: Plan, b: int) -> str:
     return text
 
 
-def tightest(plan: Plan) -> IntArray:
-    """Return all devices, or those closest to a limit of their contract, in device order."""
-    contract, certificate = plan.certificate.contract, plan.certificate
-    if plan.platform.k <= MAX_BARS:
-        return np.arange(plan.platform.k)
-    within = _within(certificate.weights, contract.low, contract.high)
-    off = np.where(_unbound(plan), 0.0, np.abs(within - 50) / 50)
-    pressing = np.maximum(off, certificate.bytes / contract.caps)
-    pressing = np.where(certificate.holds, pressing, np.inf)
-    order = np.lexsort((-plan.prediction.seconds, -pressing))
-    return np.sort(order[: MAX_BARS // 2])
-
-
-def _unbound(plan: Plan) -> BoolArray:
-    """(k,) whether a block may weigh anything up to all there is."""
-    contract, weights = plan.certificate.contract, plan.certificate.weights
-    return np.asarray((contract.low <= 0) & (contract.high >= (1 - 1e-9) * weights.sum()))
-
-
-def latest(plan: Plan) -> IntArray:
-    """Return all devices in their order, or those that finish last, the last first."""
-    if plan.platform.k <= MAX_BARS:
-        return np.arange(plan.platform.k)
-    return np.argsort(-plan.prediction.seconds, kind="stable")[: MAX_BARS // 2]
-
-
-def _within(weights: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-    """(k,) position of each weight between its limits [%], the middle where they are one."""
-    room = high - low
-    return np.asarray(np.where(room > 0, 100 * (weights - low) / np.where(room > 0, room, 1), 50.0))
+def _time_scale(plan: Plan) -> float:
+    """Percent of the track for a second."""
+    return 100 / (1.02 * max(plan.prediction.makespan, plan.prediction.bound, 1e-300))
 
 
 def _place(value: float) -> float:
     """Round a position for the page, cut off at both ends of the scale."""
     return round(min(max(float(value), 0.0), 100.0), 2)
-
-
-def _memory(used: float, cap: float) -> str:
-    if not np.isfinite(cap):
-        return f"{memory(used)}, no cap"
-    return f"{memory(used)} of {memory(cap)} ({percent(used / cap)})" if cap else NOTHING

@@ -8,7 +8,8 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans import Plan
-from evener.reporting.numbers import count, duration, memory, signed_percent
+from evener.reporting.clocks import clock_of
+from evener.reporting.numbers import count, memory, signed_percent
 from evener.reporting.tables import off_targets
 
 MAX_NAMED = 12
@@ -47,6 +48,8 @@ COLUMNS = (
     Column("time", "predicted per iteration"),
 )
 
+OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
+TARGET = 3  # where the column of targets is
 MEMORY = 7  # where the columns of memory begin
 
 
@@ -63,14 +66,17 @@ def certificate_columns(plan: Plan) -> tuple[Column, ...]:
             Column(f"off target {i}", f"weight {i} / target {i} − 1"),
         )
     ]
-    return (*COLUMNS[:MEMORY], *more, *COLUMNS[MEMORY:])
+    columns = [*COLUMNS]
+    if plan.certificate.contract.may_be_unused:
+        columns[TARGET] = Column("target", OPTIMUM)
+    return (*columns[:MEMORY], *more, *columns[MEMORY:])
 
 
 def certificate_rows(plan: Plan) -> list[list[Cell]]:
     """Return a row of cells, as `certificate_columns`, for each device that `certified` names."""
     certificate, contract = plan.certificate, plan.certificate.contract
     off, seconds, names = off_targets(plan)[:, 0], plan.prediction.seconds, plan.platform.names
-    rows = []
+    rows, clock = [], clock_of(plan)
     for b in certified(plan).tolist():
         holds = bool(certificate.holds[b])
         whole = (certificate.vertices, certificate.boundary, certificate.components,
@@ -88,7 +94,7 @@ def certificate_rows(plan: Plan) -> list[list[Cell]]:
                 Cell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
                 Cell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
                 *(Cell(f"{int(values[b]):,}", int(values[b])) for values in whole),
-                Cell(duration(float(seconds[b])), float(seconds[b])),
+                Cell(clock(seconds[b]), float(seconds[b])),
             ]
         )
     return rows

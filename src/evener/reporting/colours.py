@@ -48,6 +48,11 @@ def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[n
     return colour
 
 
+def in_css(colour: npt.NDArray[np.uint8]) -> list[str]:
+    """Return these colours of PALETTE as CSS has them: "#77aadd"."""
+    return ["#{:02x}{:02x}{:02x}".format(*PALETTE[c]) for c in colour.tolist()]
+
+
 def pairs_side_by_side(coords: FloatArray, part: IntArray) -> tuple[IntArray, IntArray]:
     """Blocks that lie beside each other whether or not an edge joins them, both ways.
 

@@ -6,27 +6,38 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evener.reporting.numbers import NOTHING, count, duration, plural, ratio, signed_percent
+from evener.reporting.numbers import (
+    NOTHING,
+    count,
+    duration,
+    percent,
+    plural,
+    ratio,
+    signed_percent,
+)
 
 # Key, heading, what it means; of each the least is the best.
 MEASURES = (
+    ("seconds", "time", "predicted per iteration"),
     ("edge_cut", "cut", "weight of the edges between blocks"),
-    ("max_volume", "max volume", "values the busiest block sends"),
+    ("max_volume", "largest volume", "values the busiest block sends"),
     ("total_volume", "total volume", "values all blocks send"),
-    ("seconds", "predicted", "seconds per iteration"),
     ("imbalance", "imbalance", "worst block, weight / target − 1"),
     ("cpu_seconds", "CPU", "the tool's own CPU time"),
 )
 
 
+LEAST_SPAN = 0.05  # above the best: what a whole bar stands for at least
+
+
 @dataclass(frozen=True)
 class Measured:
-    """A figure: text, value to sort by, length of its bar [%], ratio to the best, whether best."""
+    """A figure: text, value to sort by, how far above the best, as bar [%] and in words."""
 
     text: str
     value: float | None
     bar: float
-    ratio: str
+    over: str
     is_best: bool
 
 
@@ -46,11 +57,15 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Compared:
-    """The verdict and the tools, those with the shortest predicted time first."""
+    """The verdict and the tools, those with the shortest predicted time first.
+
+    ranked: for each of the measures the tools that have it, the best first, with their figures.
+    """
 
     verdict: str
     tools: list[Contestant]
     measures: tuple[tuple[str, str, str], ...]
+    ranked: list[list[tuple[str, Measured]]]
     name_width: int
 
 
@@ -73,8 +88,17 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
         )
         for row in ordered
     ]  # fmt: skip
-    width = max((len(tool.tool) for tool in tools), default=0) + len(" best")
-    return Compared(_verdict(ordered), tools, MEASURES, width)
+    width = max((len(tool.tool) for tool in tools), default=0)
+    ranked = [_ranked(tools, column) for column in range(len(MEASURES))]
+    return Compared(_verdict(ordered), tools, MEASURES, ranked, width)
+
+
+def _ranked(tools: Sequence[Contestant], column: int) -> list[tuple[str, Measured]]:
+    """The tools by one measure, the best first; those that have no figure are left out."""
+    found = [(tool.tool, tool.figures[column]) for tool in tools]
+    return sorted(
+        (one for one in found if one[1].value is not None), key=lambda one: one[1].value or 0.0
+    )
 
 
 def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
@@ -116,9 +140,20 @@ def _figure(key: str, value: float, best: float, worst: float) -> Measured:
         text = duration(value)
     else:
         text = count(value)
-    over = ratio(value / best) if best > 0 and key != "imbalance" else ""
-    bar = 100 * value / worst if worst > 0 else 0.0
-    return Measured(text, float(value), round(max(bar, 0.0), 1), over, value == best)
+    if key == "imbalance":  # is relative already
+        span, above, words = max(worst, 0.0), max(value, 0.0), ""
+    elif best > 0:
+        span, above = max(worst / best - 1, LEAST_SPAN), value / best - 1
+        words = _above(above)
+    else:
+        span, above, words = worst, value, ""
+    bar = round(100 * above / span, 1) if span > 0 else 0.0
+    return Measured(text, float(value), bar, "best" if value == best else words, value == best)
+
+
+def _above(share: float) -> str:
+    """How far above the best, in percent, or as a ratio where that is large."""
+    return f"+{percent(share)}" if share < 1 else ratio(1 + share)
 
 
 def _none() -> Measured:

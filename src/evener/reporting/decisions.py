@@ -1,32 +1,27 @@
-"""The report of a running program's decisions: times, what was lost, moves foretold and as seen."""
+"""The report of a program's decisions: times, what was lost, moves predicted and measured."""
 
 from __future__ import annotations
 
-import base64
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from evener.arrays import FloatArray
 from evener.rebalancing.diary import Decisions
 from evener.rebalancing.replaying import replay
+from evener.reporting.courses import Course, draw_course
 from evener.reporting.html import render
-from evener.reporting.line_plots import COLOURS
 from evener.reporting.numbers import count, duration, percent, plural
-from evener.reporting.plots import figure_bytes, new_figure, styled
 from evener.writing import write_text
 
 NEAR = 10  # iterations before and after a move that its saving is taken from
-MOST_LINES = 7  # devices drawn each by itself: those that took longest
 MOST_ROWS = 200  # moves listed
-CSS_DPI = 96
 
 
 @dataclass(frozen=True)
 class MoveRow:
-    """One move, in words: when, how, what was foretold and what came of it."""
+    """One move, in words: when, how, what was predicted and what came of it."""
 
     iteration: str
     kind: str
@@ -34,39 +29,21 @@ class MoveRow:
     regret: str
     price: str
     took: str
-    foretold: str
-    obtained: str
-
-
-@dataclass(frozen=True, eq=False)
-class Course:
-    """What the lines hold, as arrays: times (n, k) [s], NaN where untold; regret, price (n,) [s].
-
-    span (n,): seconds of the slowest device. moves: the line index of each.
-    """
-
-    times: FloatArray
-    span: FloatArray
-    regret: FloatArray
-    price: FloatArray
-    moves: list[int]
+    predicted: str
+    measured: str
 
 
 def write_decisions(path: str | Path, told: Decisions) -> str:
     """Write the report of a file of decisions; return its verdict. Equal files, equal bytes."""
     course, rows = course_of(told), move_rows(told)
     verdict = verdict_of(told, course)
-    figure = draw_course(told.names, course)
-    picture = base64.b64encode(figure_bytes(figure, "png")).decode()
     page = render(
         "decisions.html.j2",
         verdict=verdict,
         names=told.names,
-        picture=f"data:image/png;base64,{picture}",
-        width=round(figure.get_figwidth() * CSS_DPI),
+        charts=draw_course(told.names, course),
         rows=rows[:MOST_ROWS],
         n_moves=len(course.moves),
-        drawn=min(len(told.names), MOST_LINES),
         silent=_silent(told.names, course),
         replayed=replay(told),
     )
@@ -119,32 +96,10 @@ def move_rows(told: Decisions) -> list[MoveRow]:
                 duration(decided["cost"]),
                 duration(took.get(number)),
                 duration(decided["saving"]),
-                duration(saving) if saving is None or saving > 0 else f"-{duration(-saving)}",
+                duration(saving) if saving is None or saving > 0 else f"−{duration(-saving)}",
             )
         )
     return rows
-
-
-def draw_course(names: list[str], course: Course) -> Any:
-    """Return a figure: times of devices above, regret and price of moving below."""
-    x = np.arange(1, len(course.span) + 1)
-    slowest = np.argsort(-np.nan_to_num(course.times).sum(axis=0), kind="stable")[:MOST_LINES]
-    with styled():
-        figure, (above, below) = new_figure(2, 1, 9.0, 5.2)
-        for number, b in enumerate(np.sort(slowest).tolist()):
-            colour = COLOURS[number % len(COLOURS)]
-            above.plot(x, 1e3 * course.times[:, b], color=colour, lw=0.9, label=names[b])
-        above.set(ylabel="ms of an iteration", title="What each device took")
-        below.plot(x, 1e3 * course.regret, color=COLOURS[1], lw=1.2, label="regret")
-        below.plot(x, 1e3 * course.price, color="#555b66", lw=1.0, ls="--", label="price of moving")
-        below.set(xlabel="iteration", ylabel="ms", title="Lost since the imbalance began")
-        for axes in (above, below):
-            for i in course.moves:
-                axes.axvline(i + 1, color="#228833", lw=0.9, alpha=0.8)
-            axes.set_ylim(bottom=0)
-            axes.xaxis.set_major_formatter("{x:,.0f}")
-            axes.legend(fontsize=7, ncols=4)
-    return figure
 
 
 def _decided(told: Decisions) -> list[dict[str, Any]]:

@@ -38,10 +38,18 @@ class Frame:
         """Area of the box."""
         return (self.x1 - self.x0) * (self.y1 - self.y0)
 
-    def fitted(self, width: int) -> Frame:
-        """Return the same box, `width` wide, or less where it would be too tall for a screen."""
-        tall = (self.y1 - self.y0) / (self.x1 - self.x0) / TALLEST
+    def fitted(self, width: int, tallest: float = TALLEST) -> Frame:
+        """Return the same box, `width` wide, or less where it would be too tall for a screen.
+
+        tallest: height / `width`, at most.
+        """
+        tall = (self.y1 - self.y0) / (self.x1 - self.x0) / tallest
         return replace(self, width=round(width / max(tall, 1.0)))
+
+    def heightened(self, ratio: float) -> Frame:
+        """Return the frame around the same middle, height / width at least `ratio`."""
+        lacking = max(ratio * (self.x1 - self.x0) - (self.y1 - self.y0), 0.0) / 2
+        return replace(self, y0=self.y0 - lacking, y1=self.y1 + lacking)
 
     def pixels(self, points: FloatArray) -> FloatArray:
         """Map (..., 2) to pixels, y downwards; a third column is scaled alike."""

@@ -12,25 +12,29 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from evener.accepting import GraphLike, take_graph
 from evener.evaluating import stage_of
 from evener.graphs import Graph
-from evener.limits import limits_of
+from evener.limits import Limits, limits_of
 from evener.meshes import Mesh
 from evener.plans import Plan, Rival
 from evener.platforms import Platform
 from evener.polymeshes import PolyMesh
-from evener.reporting import bars, limiting, numbers
+from evener.reporting import bars, limiting, numbers, stages
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
+from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
+from evener.reporting.headline import headline
 from evener.reporting.limiting import Limiting
 from evener.reporting.matrices import exchange_matrix
-from evener.reporting.networks import draw_network
-from evener.reporting.provenance import device_rows, key_figures, option_rows, provenance
+from evener.reporting.networks import Network, draw_network
+from evener.reporting.numbers import percent
+from evener.reporting.pictures import COLUMN, PAGE
+from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
-from evener.reporting.stages import Stages, against, before_and_after
 from evener.reporting.volumes import volume_chart
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
+UNUSED = "Unused ("  # how the note on devices begins that the page names beside the bars
 SHRINK = (1.0, 0.75, 0.55, 0.4, 0.25)
 
 
@@ -62,25 +66,33 @@ def report(
     if graph is not None:
         plan.partition.checked_for(graph.n)
     scene = _scene(plan, graph, mesh)
-    shown_loads, shown_times = bars.tightest(plan), bars.latest(plan)
-    time_bars, bound = bars.time_bars(plan, shown_times)
+    network = draw_network(plan) if scene is None else None
+    drawn = scene or network
+    colours = drawn.colours if drawn is not None else [""] * plan.platform.k
+    limits = None
+    if plan.platform.has_links:  # else it is computing alone
+        limits = limits_of(plan.evaluation, plan.platform, plan.workload)
     return render(
         "report.html.j2",
         plan=plan,
+        clock=clock_of(plan),
         certificate=plan.certificate,
-        figures=key_figures(plan),
+        figures=headline(plan, limits),
+        notes=[note for note in plan.notes if not note.startswith(UNUSED)],
         scene=scene,
-        network=draw_network(plan) if scene is None else None,
-        load_bars=bars.load_bars(plan, shown_loads),
-        time_bars=time_bars,
-        bound=bound,
-        limits=_limits(plan),
+        network=network,
+        is_beside=_is_small(scene, network),
+        devices=bars.device_bars(plan, colours),
+        limits=None if limits is None else _limiting(limits),
         speeds=speed_section(plan),
-        stages=before_and_after(plan),
+        compared=stages.compared(plan),
+        steps=stages.steps(plan),
         rival=plan.rival,
         versus=None if plan.rival is None else _beside(plan, plan.rival),
-        volumes=volume_chart(plan),
+        volumes=volume_chart(plan, colours),
         matrix=exchange_matrix(plan),
+        boundary=percent(plan.evaluation.boundary / max(plan.partition.n, 1)),
+        mapped=mapped(plan.mapping),
         columns=certificate_columns(plan),
         rows=certificate_rows(plan),
         pieces=in_pieces(plan),
@@ -88,16 +100,21 @@ def report(
     )
 
 
-def _limits(plan: Plan) -> Limiting | None:
-    """What limits the plan, where links cost something: else it is computing alone."""
-    if not plan.platform.has_links:
-        return None
-    limits = limits_of(plan.evaluation, plan.platform, plan.workload)
+def _limiting(limits: Limits) -> Limiting:
+    """What limits the plan, as the page shows it."""
     return Limiting(limiting.sentence(limits), limiting.COLUMNS, limiting.rows(limits))
 
 
-def _beside(plan: Plan, rival: Rival) -> Stages | None:
-    return against(plan.tool, stage_of(plan.tool, plan.evaluation), plan.cpu_seconds, rival)
+def _is_small(scene: Scene | None, network: Network | None) -> bool:
+    """Whether what is drawn leaves room for bars beside it."""
+    if scene is not None:
+        return len(scene.pictures) == 1 and scene.pictures[0].css_width <= COLUMN * PAGE + 1
+    return network is not None and network.width <= COLUMN * PAGE + 1
+
+
+def _beside(plan: Plan, rival: Rival) -> stages.Stages | None:
+    mine = stage_of(plan.tool, plan.evaluation)
+    return stages.against(plan.tool, mine, plan.cpu_seconds, rival, clock_of(plan))
 
 
 def write_comparison(
@@ -152,8 +169,7 @@ def _environment() -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    for name in ("count", "duration", "memory", "percent", "plural", "ratio", "speed",
-                 "signed_percent"):  # fmt: skip
+    for name in ("count", "duration", "memory", "percent", "plural", "ratio", "speed"):  # fmt: skip
         environment.globals[name] = getattr(numbers, name)
-    environment.globals["name_width"] = bars.name_width
+    environment.filters["unbroken"] = numbers.unbroken
     return environment

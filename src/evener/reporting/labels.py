@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 STEP = 3  # the map is thinned this much to find a place; labels need no finer one
+LEAST_SEEN = 6  # places of the thinned map: smaller blocks are left without a callout
+MOST_CALLOUTS = 6
+COVERED = 0.97  # of a label's box that its block must cover
+REACH = 0.16  # of the map's width: no line is longer
 CHARACTER = 0.66  # width of a character of bold sans-serif fonts, relative to their size
 
 
@@ -20,14 +25,39 @@ class Label(NamedTuple):
     block: int
 
 
-def place_labels(blocks: npt.NDArray[np.int32], names: list[str], font: float) -> tuple[Label, ...]:
+class Callout(NamedTuple):
+    """Text in a box centred at (x, y), in pixels, and where the line to its block ends."""
+
+    x: int
+    y: int
+    text: str
+    block: int
+    from_x: int
+    from_y: int
+    width: int
+    height: int
+
+
+def place_labels(
+    blocks: npt.NDArray[np.int32],
+    names: list[str],
+    font: float,
+    boxes: Sequence[tuple[float, float, float, float]] = (),
+) -> tuple[Label, ...]:
     """Return a label for every block of the map that has room for it at this font size.
 
     blocks (h, w), -1 where there is none. The device's name, or where that is too wide its
-    number; nothing where not even that fits.
+    number; nothing where not even that fits. boxes: x, y, width, height [pixels] of what another
+    picture enlarges: labels stay outside, and clear of the letter above or below.
     """
     from scipy import ndimage
 
+    if boxes:
+        blocks = blocks.copy()
+        for x, y, width, height in boxes:
+            air = 1.2 * font
+            top, left = max(int(y - air), 0), max(int(x), 0)
+            blocks[top : int(y + height + air), left : int(x + width)] = -1
     small = np.pad(blocks[::STEP, ::STEP], 1, constant_values=-1)
     inner = small >= 0
     inner[1:-1, 1:-1] &= (
@@ -35,23 +65,101 @@ def place_labels(blocks: npt.NDArray[np.int32], names: list[str], font: float) -
         & (small[1:-1, 1:-1] == small[2:, 1:-1]) & (small[1:-1, 1:-1] == small[:-2, 1:-1])
     )  # fmt: skip
     depth = ndimage.distance_transform_edt(inner)
-    present = np.unique(small[small >= 0])
-    places = ndimage.maximum_position(depth, labels=small, index=present) if present.size else []
     found = []
-    for b, (row, column) in zip(present.tolist(), places, strict=True):
+    for b, box in enumerate(ndimage.find_objects(small + 1)):
+        if box is None:
+            continue
+        own = (small[box] == b).astype(np.float32)
         for text in dict.fromkeys((names[b], str(b))):
-            if _fits(small, b, int(row), int(column), text, font / STEP):
-                found.append(Label(int(column - 1) * STEP, int(row - 1) * STEP, text, b))
+            place = _place(own, depth[box], len(text) * CHARACTER * font / STEP, font / STEP)
+            if place is not None:
+                row, column = place[0] + box[0].start - 1, place[1] + box[1].start - 1
+                found.append(Label(column * STEP, row * STEP, text, b))
                 break
     return tuple(found)
 
 
-def _fits(
-    blocks: npt.NDArray[np.int32], b: int, row: int, column: int, text: str, font: float
-) -> bool:
-    half_width, half_height = CHARACTER * font * len(text) / 2, 0.5 * font
-    left, right = int(column - half_width), int(column + half_width) + 1
-    top, bottom = int(row - half_height), int(row + half_height) + 1
-    if min(left, top) < 0 or bottom > blocks.shape[0] or right > blocks.shape[1]:
-        return False
-    return bool((blocks[top:bottom, left:right] == b).mean() > 0.9)
+def _place(
+    own: npt.NDArray[np.float32], depth: npt.NDArray[np.float64], width: float, height: float
+) -> tuple[int, int] | None:
+    """Row and column, deepest in a block, around which it covers a box; None where it has none.
+
+    own, depth (h, w): where the block is, and how far from its border.
+    """
+    from scipy import ndimage
+
+    size = (int(height) + 1, int(width) + 1)
+    if own.shape[0] < size[0] or own.shape[1] < size[1]:
+        return None
+    covered = ndimage.uniform_filter(own, size, mode="constant")
+    suited = np.where((covered > COVERED) & (own > 0), depth, 0.0)
+    row, column = np.unravel_index(int(suited.argmax()), suited.shape)
+    return (int(row), int(column)) if suited[row, column] > 0 else None
+
+
+def place_callouts(
+    blocks: npt.NDArray[np.int32],
+    names: list[str],
+    font: float,
+    labels: Sequence[Label],
+    boxes: Sequence[tuple[float, float, float, float]] = (),
+) -> tuple[Callout, ...]:
+    """Return labels beside the blocks of the map that have no room for one, a line to each.
+
+    Where few enough blocks are without: in a crowd lines would cross. labels: those placed.
+    A callout lies on one block or none, on no label, and on none of the boxes.
+    """
+    small = blocks[::STEP, ::STEP]
+    size = np.bincount(small[small >= 0], minlength=len(names))
+    size[[label.block for label in labels]] = 0
+    missing = np.flatnonzero(size >= LEAST_SEEN)
+    if missing.size > MOST_CALLOUTS:
+        return ()
+    taken = np.zeros(small.shape, np.bool_)
+    for label in labels:
+        _take(taken, label.x, label.y, _width(label.text, font), font)
+    for x, y, width, height in boxes:
+        _take(taken, int(x + width / 2), int(y + height / 2), width + font, height + 3 * font)
+    found = []
+    for b in missing.tolist():
+        if place := _beside(small, taken, b, names[b], font):
+            found.append(place)
+            _take(taken, place.x, place.y, place.width, place.height)
+    return tuple(found)
+
+
+def _beside(
+    blocks: npt.NDArray[np.int32], taken: npt.NDArray[np.bool_], b: int, name: str, font: float
+) -> Callout | None:
+    """The nearest place for a callout, None where there is none within reach."""
+    rows, columns = np.nonzero(blocks == b)
+    middle = np.array([np.median(rows), np.median(columns)])
+    at = int(np.argmin((rows - middle[0]) ** 2 + (columns - middle[1]) ** 2))
+    row, column = int(rows[at]), int(columns[at])
+    width, height = _width(name, font), 1.5 * font
+    half_w, half_h = int(width / STEP / 2) + 1, int(height / STEP / 2) + 1
+    reach = int(REACH * blocks.shape[1])
+    y, x = np.mgrid[-reach : reach + 1 : 2, -reach : reach + 1 : 2]
+    order = np.argsort((x**2 + y**2).ravel(), kind="stable")
+    for dy, dx in zip(y.ravel()[order].tolist(), x.ravel()[order].tolist(), strict=True):
+        top, bottom = row + dy - half_h, row + dy + half_h + 1
+        left, right = column + dx - half_w, column + dx + half_w + 1
+        if min(top, left) < 0 or bottom > blocks.shape[0] or right > blocks.shape[1]:
+            continue
+        under = blocks[top:bottom, left:right]
+        if under[0, 0] == b or taken[top:bottom, left:right].any():
+            continue
+        if (under == under[0, 0]).all():
+            return Callout((column + dx) * STEP, (row + dy) * STEP, name, b, column * STEP,
+                           row * STEP, round(width), round(height))  # fmt: skip
+    return None
+
+
+def _take(taken: npt.NDArray[np.bool_], x: int, y: int, width: float, height: float) -> None:
+    """Mark a box around (x, y) [pixels] as occupied."""
+    top, left = max(int((y - height / 2) / STEP), 0), max(int((x - width / 2) / STEP), 0)
+    taken[top : int((y + height / 2) / STEP) + 1, left : int((x + width / 2) / STEP) + 1] = True
+
+
+def _width(text: str, font: float) -> float:
+    return (CHARACTER * len(text) + 0.8) * font

@@ -9,13 +9,18 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.plans import Plan
-from evener.reporting.colours import PALETTE, block_colours
-from evener.reporting.numbers import count, duration, plural
+from evener.reporting.clocks import Clock, clock_of
+from evener.reporting.colours import block_colours, in_css
+from evener.reporting.numbers import count, plural
 
-WIDTH, HEIGHT, MARGIN = 1080.0, 660.0, 46.0
+MARGIN = 46.0
+# Blocks up to which a drawing has these width and height; the small ones stand beside the bars.
+SIZES = ((4, 572.0, 250.0), (8, 572.0, 340.0), (12, 572.0, 400.0), (32, 572.0, 520.0))
+LARGEST = 1080.0, 660.0
 MAX_LINES = 3000  # more would be one grey spot
 CROWDED = 0.4  # share of all pairs from which on a circle says more than distances
 WIDTHS = (0.7, 1.4, 2.6, 4.2, 6.5)  # of lines, thinnest first
+MAX_NUMBERED, NUMBERED = 128, 8.5  # blocks of which each disc is large enough for its number
 MAX_NODES = 1500
 CHARACTER = 7.2  # width of a character of 12 px
 MAX_APART = 300  # beyond that discs may overlap: pushing them apart takes long
@@ -38,44 +43,68 @@ class Node:
 
 @dataclass(frozen=True)
 class Network:
-    """A drawing `width` x `height`: lines as one path a width, nodes over them, the caption."""
+    """A drawing `width` x `height`: lines as one path a width, nodes over them, the caption.
+
+    colours (k,): of all blocks, as CSS has them. key: number and device of each block given by its
+    number, for want of room.
+    """
 
     width: int
     height: int
     lines: list[tuple[float, str]]
     nodes: list[Node]
     caption: str
+    colours: list[str]
+    key: list[tuple[int, str]]
 
 
 def draw_network(plan: Plan) -> Network | None:
-    """Return the quotient graph of a plan, or None where it has too many blocks to draw."""
-    k = plan.platform.k
+    """Return the quotient graph of a plan's blocks that are not empty, or None where there are too
+    many to draw.
+    """
+    used = np.flatnonzero(plan.certificate.vertices > 0)
+    k = used.size
     if k > MAX_NODES:
         return None
+    size = np.array(next(((w, h) for most, w, h in SIZES if k <= most), LARGEST))
     u, v, between = _joined(plan)
+    u, v = np.searchsorted(used, u), np.searchsorted(used, v)
     crowded = k > 3 and u.size > CROWDED * k * (k - 1) / 2
-    places = _circle(k) if crowded or u.size == 0 else _laid_out(k, u, v)
-    share = plan.certificate.weights / max(float(plan.certificate.weights.max()), 1e-300)
-    spacing = np.sqrt(WIDTH * HEIGHT / k)
-    largest = min(0.36 * spacing, 44.0) if not crowded else min(0.8 * np.pi * 500 / k, 40.0)
-    radius = np.maximum(largest * np.sqrt(share), 2.5)
+    places = _circle(k, size) if crowded or u.size == 0 else _laid_out(k, u, v, size)
+    weights = plan.certificate.weights[used]
+    share = weights / max(float(weights.max()), 1e-300)
+    largest = min(0.36 * float(np.sqrt(size.prod() / k)), 44.0)
+    if crowded:
+        largest = min(0.8 * np.pi * (float(size[0]) - 80) / (2 * k), 40.0)
+    radius = np.maximum(largest * np.sqrt(share), NUMBERED if k <= MAX_NUMBERED else 2.5)
     shown = np.argsort(-between, kind="stable")[:MAX_LINES]
     exchange = plan.evaluation.exchange
-    colour = block_colours(k, exchange.sender, exchange.receiver)
+    colours = in_css(block_colours(plan.platform.k, exchange.sender, exchange.receiver))
     if k <= MAX_APART:
-        places = _apart(places, radius)
-    nodes = [_node(plan, b, places[b], float(radius[b]), int(colour[b])) for b in range(k)]
-    left_out = u.size - shown.size
+        places = _apart(places, radius, size)
+    clock = clock_of(plan)
+    nodes = [_node(plan, b, places[i], float(radius[i]), colours[b], clock)
+             for i, b in enumerate(used.tolist())]  # fmt: skip
+    names = plan.platform.names
+    key = [(int(node.label), names[b]) for node, b in zip(nodes, used.tolist(), strict=True)
+           if node.label and node.label != names[b]]  # fmt: skip
+    lines = _lines(places, u[shown], v[shown], between[shown])
+    caption = _caption(k, u.size, u.size - shown.size)
+    if (radius > largest * np.sqrt(share)).any():
+        caption = caption.replace("weight;", "weight, but for the smallest;")
+    return Network(round(size[0]), round(size[1]), lines, nodes, caption, colours, key)
+
+
+def _caption(k: int, n_lines: int, left_out: int) -> str:
     caption = (
         "A disc is a block, its area the block's weight; a line joins blocks that exchange values"
         ", the wider the more"
     )
     if left_out:
-        caption += f"; the {plural(left_out, 'thinnest line')} of {count(u.size)} are left out"
+        caption += f"; the {plural(left_out, 'thinnest line')} of {count(n_lines)} are left out"
     if k > MAX_APART:
         caption += "; the pointer on a disc tells its device"
-    lines = _lines(places, u[shown], v[shown], between[shown])
-    return Network(round(WIDTH), round(HEIGHT), lines, nodes, f"{caption}.")
+    return f"{caption}."
 
 
 def _joined(plan: Plan) -> tuple[npt.NDArray[np.int64], ...]:
@@ -89,16 +118,17 @@ def _joined(plan: Plan) -> tuple[npt.NDArray[np.int64], ...]:
     return keys // k, keys % k, between
 
 
-def _circle(k: int) -> FloatArray:
+def _circle(k: int, size: FloatArray) -> FloatArray:
     angle = 2 * np.pi * np.arange(k) / k - np.pi / 2
-    reach = np.array([(WIDTH - 2 * MARGIN) / 2, (HEIGHT - 2 * MARGIN) / 2])
-    middle = np.array([WIDTH / 2, HEIGHT / 2])
+    reach, middle = size / 2 - MARGIN, size / 2
     if k == 1:
         return middle[None, :]
     return np.asarray(middle + np.column_stack([np.cos(angle), np.sin(angle)]) * reach)
 
 
-def _laid_out(k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -> FloatArray:
+def _laid_out(
+    k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], size: FloatArray
+) -> FloatArray:
     """Places (k, 2): the largest connected piece drawn, all other blocks in rows below it."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
@@ -107,19 +137,20 @@ def _laid_out(k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]) -> Flo
     _, piece = connected_components(joined, directed=False)
     main = piece == np.argmax(np.bincount(piece))
     rest = np.flatnonzero(~main)
-    in_row = int((WIDTH - 2 * MARGIN) / ROW)
+    width, height = size.tolist()
+    in_row = int((width - 2 * MARGIN) / ROW)
     below = ROW * -(-rest.size // in_row)
     number = np.cumsum(main) - 1
     inside = main[u]
     places = np.empty((k, 2))
-    room = np.array([WIDTH, max(HEIGHT - below, HEIGHT / 2)])
+    room = np.array([width, max(height - below, height / 2)])
     places[main] = _stress_layout(int(main.sum()), number[u[inside]], number[v[inside]], room)
     row, column = np.divmod(np.arange(rest.size), in_row)
-    places[rest] = np.column_stack([MARGIN + ROW * column, HEIGHT - below + ROW * (row + 0.5)])
+    places[rest] = np.column_stack([MARGIN + ROW * column, height - below + ROW * (row + 0.5)])
     return places
 
 
-def _apart(places: FloatArray, radius: FloatArray) -> FloatArray:
+def _apart(places: FloatArray, radius: FloatArray, size: FloatArray) -> FloatArray:
     """Push discs apart that overlap, a little at a time, within the drawing."""
     least = radius[:, None] + radius[None, :] + 3.0
     np.fill_diagonal(least, 0.0)
@@ -133,7 +164,7 @@ def _apart(places: FloatArray, radius: FloatArray) -> FloatArray:
         # A small disc gives way to a large one, not the other way round.
         share = radius[None, :] / (radius[:, None] + radius[None, :])
         push = apart / np.where(length > 0, length, 1.0)[..., None] * (lacking * share)[..., None]
-        places = np.clip(places + 0.8 * push.sum(axis=1), edge, np.array([WIDTH, HEIGHT]) - edge)
+        places = np.clip(places + 0.8 * push.sum(axis=1), edge, size - edge)
     return places
 
 
@@ -152,7 +183,7 @@ def _stress_layout(
     np.fill_diagonal(weight, 0.0)
     laplacian = np.diag(weight.sum(axis=1)) - weight
     inverse = np.linalg.inv(laplacian + 1.0 / k)  # regular: the ones are its null space
-    places = _circle(k) / 100
+    places = _circle(k, np.array(LARGEST)) / 100
     np.fill_diagonal(distance, 0.0)
     for _ in range(STEPS):
         length = cdist(places, places)
@@ -195,7 +226,7 @@ def _lines(
     return paths
 
 
-def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: int) -> Node:
+def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str, clock: Clock) -> Node:
     name = plan.platform.names[b]
     # Among so many discs numbers would lie over each other.
     room = 2 * radius / CHARACTER if plan.platform.k <= MAX_APART else 0
@@ -203,9 +234,7 @@ def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: int) -> 
     title = (
         f"{name}: weight {count(float(plan.certificate.weights[b]))}, "
         f"{plural(int(plan.certificate.neighbours[b]), 'neighbour')}, "
-        f"{duration(float(plan.prediction.seconds[b]))}"
+        f"{clock(float(plan.prediction.seconds[b]))}"
     )
     x, y = (round(float(c), 1) for c in place)
-    return Node(
-        x, y, round(radius, 1), "#{:02x}{:02x}{:02x}".format(*PALETTE[colour]), label, title
-    )
+    return Node(x, y, round(radius, 1), colour, label, title)

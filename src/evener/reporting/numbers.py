@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 
 from evener import amounts, durations
 
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 NOTHING = "–"
+NO_BREAK = "\N{NO-BREAK SPACE}"
 
 
 def duration(seconds: float | None) -> str:
@@ -70,6 +72,11 @@ def speed(units_per_second: float) -> str:
         if units_per_second >= size:
             return f"{units_per_second / size:.3g} {unit} units/s"
     return f"{units_per_second:.3g} units/s"
+
+
+def unbroken(text: str) -> str:
+    """Return text whose numbers stay in one line with their units."""
+    return re.sub(r"(?<=\d) (?=%|[mnuµ]?s\b|[KMGT]?i?B\b)", NO_BREAK, text)
 
 
 def plural(n: int, one: str, many: str | None = None) -> str:

@@ -12,9 +12,9 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray
 from evener.reporting import png, raster
 from evener.reporting.colours import OUTLINE, PALETTE
-from evener.reporting.framing import Frame
-from evener.reporting.insets import with_insets
-from evener.reporting.labels import Label, place_labels
+from evener.reporting.framing import TALLEST, Frame
+from evener.reporting.insets import Inset, with_insets
+from evener.reporting.labels import Callout, Label, place_callouts, place_labels
 from evener.reporting.numbers import count
 
 # Twelve shades of each colour: ten for the light on a surface, and the last two for lines on it.
@@ -27,6 +27,10 @@ MANY = 5  # blocks that become legible in it make a picture worth the whole widt
 THIRD = 0.311  # of the page's width, gaps taken off
 LINED = (60, 250)  # [pixels] cells larger than this show their outline, faintly or plainly
 PAGE = 1080  # [CSS px] width of the page's content on a wide screen
+COLUMN = 0.53  # of the page's width: a picture that has the devices' bars beside it
+ALONE = 0.62  # height / width, at least, of a part that is shown without the whole
+SKETCH = 480  # [pixels] width of the sketches that tell which pictures are worth showing
+DOMINANT = 0.9  # of a picture: where one block covers more, there is little to see
 SMALL_SCREEN = 330  # [CSS px] width of a picture on a phone
 DESKTOP, PHONE = 13.0, 10.0  # [CSS px] height of labels
 
@@ -58,6 +62,17 @@ class Picture:
     large_font: float
     css_width: int
     regions: tuple[Region, ...] = ()
+    callouts: tuple[Callout, ...] = ()
+    few_callouts: tuple[Callout, ...] = ()
+
+    @property
+    def texts(self) -> set[tuple[int, str]]:
+        """Block and text of everything that is named, on any screen."""
+        labels = (*self.labels, *self.few_labels)
+        callouts = (*self.callouts, *self.few_callouts)
+        return {(one.block, one.text) for one in labels} | {
+            (one.block, one.text) for one in callouts
+        }
 
 
 @dataclass(frozen=True)
@@ -65,7 +80,8 @@ class Blocks:
     """What colours a picture: part (n,), colour (k,) and name of each block; how wide it is.
 
     differ: whether the colours of blocks that exchange anything do.
-    wide, half [pixels]: of a picture as wide as the page, and of one beside another.
+    wide, half [pixels]: of a picture as wide as the page, and of one beside another. beside:
+    whether one picture alone is to leave room for the devices' bars.
     """
 
     part: npt.NDArray[np.int32]
@@ -74,6 +90,7 @@ class Blocks:
     differ: bool
     wide: int
     half: int
+    beside: bool = True
 
     @property
     def density(self) -> float:
@@ -92,19 +109,70 @@ def draw_with_insets(
 ) -> tuple[Picture, ...]:
     """Draw the whole and what is too small in it; sites: places (t, 2), their vertices.
 
-    least: how many small blocks are worth a picture.
+    least: how many small blocks are worth a picture. What shows hardly more than one block is left
+    out, where another picture names all that it would.
     """
     places, vertex = sites
     insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names), least)
-    parents = [inset.parent for inset in insets]
-    widths = _widths([inset.gained for inset in insets], whole, blocks)
-    frames = [inset.frame.fitted(w) for inset, w in zip(insets, widths, strict=True)]
+    kept, around = _worth_showing(cells, insets, blocks)
+    parents = [_nearest_kept(insets, i, kept) for i in kept]
+    widths = _widths([insets[i].gained for i in kept], whole, blocks)
+    tallest = max(whole.height / whole.width, TALLEST) if len(kept) == 1 else TALLEST
+    shown = [insets[i].frame for i in kept]
+    if len(kept) == 1 and kept[0]:
+        shown = [shown[0].heightened(ALONE)]
+    frames = [frame.fitted(w, tallest) for frame, w in zip(shown, widths, strict=True)]
+    letters = {i: LETTERS[number] for number, i in enumerate(
+        [i for i, parent in zip(kept, parents, strict=True) if parent >= 0], start=1)}  # fmt: skip
     pictures = []
-    for i, frame in enumerate(frames):
-        title = name if i == 0 else f"{LETTERS[i]}, enlarged {_times(frames[0], frame)}"
-        regions = [_region(frame, frames[j], LETTERS[j]) for j, at in enumerate(parents) if at == i]
+    for i, frame in zip(kept, frames, strict=True):
+        times = _times(insets[0].frame.fitted(frame.width), frame)
+        title = f"{letters[i]}, enlarged {times}" if i in letters else name
+        if i and i not in letters:
+            title = f"Enlarged {times}: where blocks meet. All around is {around}"
+        regions = [
+            _region(frame, frames[j], letters[inner])
+            for j, (inner, parent) in enumerate(zip(kept, parents, strict=True)) if parent == i
+        ]  # fmt: skip
         pictures.append(draw_blocks(title, cells(frame), blocks, regions=tuple(regions)))
     return tuple(pictures)
+
+
+def _worth_showing(
+    cells: Callable[[Frame], raster.Ids], insets: list[Inset], blocks: Blocks
+) -> tuple[list[int], str]:
+    """Return the numbers of the pictures to show, and whose the block is that covers the first."""
+    if len(insets) == 1:
+        return [0], ""
+    named, dominant = [], []
+    for inset in insets:
+        ids = cells(inset.frame.fitted(SKETCH))
+        part = np.where(ids >= 0, blocks.part[ids], -1).astype(np.int32)
+        labels = place_labels(part, blocks.names, DESKTOP)
+        callouts = place_callouts(part, blocks.names, DESKTOP, labels)
+        named.append({one.block for one in labels} | {one.block for one in callouts})
+        areas = np.bincount(part[part >= 0], minlength=1)
+        dominant.append(int(areas.argmax()) if areas.max() > DOMINANT * areas.sum() else -1)
+    kept = list(range(len(insets)))
+    for i in kept.copy():
+        others = set().union(*(named[j] for j in kept if j != i))
+        passed = any(inset.parent == i for inset in insets[1:])
+        little = dominant[i] >= 0 or (i > 0 and (passed or len(named[i]) < MANY))
+        if named[i] <= others and len(kept) > 1 and little:
+            kept.remove(i)
+    return kept, blocks.names[dominant[0]] if dominant[0] >= 0 else ""
+
+
+def _nearest_kept(insets: list[Inset], i: int, kept: list[int]) -> int:
+    """The picture among those kept that this one enlarges a part of; -1 where none is."""
+    parent = insets[i].parent
+    while parent >= 0 and parent not in kept:
+        parent = insets[parent].parent
+    return parent
+
+
+def _leaves_room(whole: Frame, blocks: Blocks) -> bool:
+    return blocks.beside and whole.height >= whole.width * FLAT
 
 
 def draw_blocks(
@@ -125,11 +193,16 @@ def draw_blocks(
     image = 2 + blocks.colour[part].astype(np.int64) * len(SHADES) + level
     image[part < 0] = 0
     image[_drawn(raster.outlines_of(part))] = 1
+    boxes = [(r.x, r.y, r.width, r.height) for r in regions]
     font, large_font = blocks.density * DESKTOP, width / SMALL_SCREEN * PHONE
+    labels, few_labels = (place_labels(part, blocks.names, f, boxes) for f in (font, large_font))
+    callouts, few_callouts = (
+        place_callouts(part, blocks.names, f, own, boxes)
+        for f, own in ((font, labels), (large_font, few_labels))
+    )
     return Picture(
         png.data_uri(image.astype(np.uint8), _colour_table()), width, height, title,
-        labels=place_labels(part, blocks.names, font),
-        few_labels=place_labels(part, blocks.names, large_font),
+        labels=labels, few_labels=few_labels, callouts=callouts, few_callouts=few_callouts,
         font=round(font, 1), large_font=round(large_font, 1),
         css_width=round(width / blocks.density), regions=regions,
     )  # fmt: skip
@@ -137,6 +210,8 @@ def draw_blocks(
 
 def _widths(gained: list[int], whole: Frame, blocks: Blocks) -> list[int]:
     """Widths [pixels] of pictures: large where most blocks become legible, else small."""
+    if len(gained) == 1 and _leaves_room(whole, blocks):
+        return [round(blocks.wide * COLUMN)]
     if len(gained) == 1 or whole.height < whole.width * FLAT:
         return [whole.width] * len(gained)
     if len(gained) == 2:

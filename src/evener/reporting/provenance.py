@@ -1,4 +1,4 @@
-"""Where a plan came from: its key figures, inputs, options, versions and machine, as text."""
+"""Where a plan came from: its inputs, options, versions and machine, as text."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 from evener.partitions import Mapping as BlockMapping
 from evener.plans import Plan
 from evener.platforms import Device, Platform
-from evener.reporting.numbers import NOTHING, count, duration, memory, percent, plural, ratio, speed
+from evener.reporting.numbers import NOTHING, count, duration, memory, plural, speed
 
 MAX_GROUPS = 40
 OPTION_MEANINGS = {
@@ -57,30 +57,14 @@ class Provenance:
     levels: list[tuple[str, str, str, str]]
 
 
-def key_figures(plan: Plan) -> list[Row]:
-    """Return the handful of numbers that follow the verdict."""
-    judged, prediction, graph = plan.evaluation, plan.prediction, plan.graph
-    n = max(plan.partition.n, 1)
-    rows = [
-        Row("vertices", count(graph["vertices"]), f"{count(graph['edges'])} edges"),
-        Row("devices", count(plan.platform.k), _tool(plan)),
-        Row("edge cut", count(judged.edge_cut), "weight of the edges between blocks"),
-        Row("total volume", count(judged.total_volume), "values sent per iteration"),
-        Row("largest volume", count(judged.max_volume), "values the busiest block sends"),
-        Row("boundary", count(judged.boundary), f"{percent(judged.boundary / n)} of the vertices"),
-        Row("imbalance", _signed(judged.imbalance), "worst block, weight / target − 1"),
-        Row("predicted", duration(prediction.makespan), "per iteration"),
-        Row("bound", duration(prediction.bound), "all work at the speed of all devices"),
-        Row("over the bound", ratio(prediction.makespan / prediction.bound), "1.00x is perfect"),
-    ]
-    return rows if plan.mapping is None else [*rows, _mapped(plan.mapping)]
-
-
-def _mapped(mapping: BlockMapping) -> Row:
+def mapped(mapping: BlockMapping | None) -> str:
+    """Say what putting blocks on other devices brought; "" where none could go elsewhere."""
+    if mapping is None:
+        return ""
     before, after = memory(mapping.before.hop_bytes), memory(mapping.after.hop_bytes)
     if not mapping.moved:
-        return Row("bytes x hops", after, "blocks sit as near as they can")
-    return Row("bytes x hops", after, f"{before} before {plural(mapping.moved, 'block')} moved")
+        return f"No block would be better placed on another device; bytes x hops: {after}."
+    return f"Bytes x hops: {after}, {before} before {plural(mapping.moved, 'block')} moved."
 
 
 def provenance(plan: Plan) -> Provenance:
@@ -91,14 +75,6 @@ def provenance(plan: Plan) -> Provenance:
         devices=device_rows(plan.platform),
         levels=_levels(plan),
     )
-
-
-def _signed(share: float) -> str:
-    return percent(share) if share < 0 or percent(share) == NOTHING else f"+{percent(share)}"
-
-
-def _tool(plan: Plan) -> str:
-    return f"blocks by {plan.tool}"
 
 
 def option_rows(options: Mapping[str, Any]) -> list[Row]:
@@ -112,6 +88,8 @@ def option_rows(options: Mapping[str, Any]) -> list[Row]:
         if name == "workload":
             rows += _workload_rows(value)
             continue
+        if value in ("", None):
+            continue  # not asked for: nothing to show
         text = ("yes" if value else "no") if isinstance(value, bool) else f"{value}"
         text += units.get(name, "")
         rows.append(Row(name.replace("_", " "), text, OPTION_MEANINGS.get(name, "")))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import numpy.typing as npt
@@ -14,23 +14,37 @@ from evener.meshes import Mesh
 from evener.plans import Plan
 from evener.polymeshes import PolyMesh
 from evener.reporting import framing, raster
-from evener.reporting.colours import PALETTE, block_colours, pairs_side_by_side
+from evener.reporting.colours import PALETTE, block_colours, in_css, pairs_side_by_side
 from evener.reporting.framing import Frame
-from evener.reporting.numbers import count, plural
-from evener.reporting.pictures import FLAT, LIT, Blocks, Picture, draw_blocks, draw_with_insets
+from evener.reporting.pictures import (
+    FLAT,
+    LIT,
+    THIRD,
+    Blocks,
+    Picture,
+    draw_blocks,
+    draw_with_insets,
+)
 from evener.reporting.shapes import Triangles, visible_triangles
 
 WIDE, HALF = 1800, 880  # pixels of a picture as wide as the page, and of one beside another
+SQUARE = 1.05  # height / width of one of three pictures in a row, at most
 WORTH_A_SLICE = 3  # blocks; where a slice only grazes two there is nothing to see
 MAX_SITES = 2_000_000  # points beyond this are thinned: a picture has no more pixels
 
 
 @dataclass(frozen=True)
 class Scene:
-    """Pictures of one mesh or graph and the sentence that goes with them."""
+    """Pictures of one mesh or graph and the sentence that goes with them.
+
+    colours (k,): of the blocks, as CSS has them. key: number and device of each block that some
+    picture gives by its number, for want of room.
+    """
 
     pictures: tuple[Picture, ...]
     caption: str
+    colours: list[str]
+    key: list[tuple[int, str]]
 
 
 def draw(
@@ -87,7 +101,7 @@ def _draw_plane(triangles: Triangles, blocks: Blocks) -> Scene:
 
     pictures = draw_with_insets(cells, whole, (centres, triangles.owner), blocks)
     what = "Every cell has the colour of its device"
-    return Scene(pictures, _caption(what, pictures, blocks))
+    return _scene(what, pictures, blocks)
 
 
 def _draw_sites(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
@@ -110,7 +124,7 @@ def _draw_sites(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
 
     pictures = draw_with_insets(cells, whole, (coords, np.arange(graph.n)), blocks)
     what = "Every vertex, with the space nearest to it, has the colour of its device"
-    return Scene(pictures, _caption(what, pictures, blocks))
+    return _scene(what, pictures, blocks)
 
 
 def _draw_body(
@@ -119,7 +133,7 @@ def _draw_body(
     pictures = []
     for view in framing.VIEW_ANGLES:
         corners = framing.turned(triangles.corners, view)
-        frame = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
+        frame = _one_of_three(corners[..., :2].reshape(-1, 2), blocks)
         cells, seen = raster.fill_nearest(
             frame.pixels(corners), triangles.owner, frame.width, frame.height
         )
@@ -128,7 +142,7 @@ def _draw_body(
     if solid and coords is not None:
         pictures += _cut_through(triangles, coords, blocks)
     what = "The surface has the colour of the device that holds the cell beneath"
-    return Scene(tuple(pictures), _caption(what, tuple(pictures), blocks))
+    return _scene(what, tuple(pictures), blocks)
 
 
 def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tuple[Picture, ...]:
@@ -147,13 +161,14 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tu
         ids[within] = nearest
         return ids
 
-    whole = framing.frame_around(corners[..., :2].reshape(-1, 2), blocks.half, margin=0.02)
+    whole = _one_of_three(corners[..., :2].reshape(-1, 2), blocks)
     if whole.height < whole.width * FLAT:
         whole = whole.fitted(blocks.wide)
     name = f"Slice at the middle of {'xyz'[order[2]]}"
     seen = cells(whole).ravel()
     sites = whole.centres()[seen >= 0], seen[seen >= 0]
-    return draw_with_insets(cells, whole, sites, blocks, name=name, least=WORTH_A_SLICE)
+    own = replace(blocks, beside=False)
+    return draw_with_insets(cells, whole, sites, own, name=name, least=WORTH_A_SLICE)
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
@@ -164,7 +179,7 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
     spacing = reach[::step] * step ** (1 / 3)
     for view in framing.VIEW_ANGLES:
         sites = framing.turned(coords[::step], view)
-        frame = framing.frame_around(sites[:, :2], blocks.half, margin=0.03)
+        frame = _one_of_three(sites[:, :2], blocks)
         radius = np.clip(0.4 * spacing * frame.scale, 1.0, 14.0)
         cells = raster.stamp_nearest(frame.pixels(sites), radius, frame.width, frame.height)
         z = sites[:, 2]
@@ -174,7 +189,7 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
         pictures.append(draw_blocks(f"From the {view}", cells, blocks, shade=shade, lined=False))
     pictures.append(_slice(coords, reach, blocks))
     what = "Every vertex is a disc in the colour of its device, the farther the darker"
-    return Scene(tuple(pictures), _caption(what, tuple(pictures), blocks))
+    return _scene(what, tuple(pictures), blocks)
 
 
 def _slice(coords: FloatArray, reach: FloatArray, blocks: Blocks) -> Picture:
@@ -182,12 +197,18 @@ def _slice(coords: FloatArray, reach: FloatArray, blocks: Blocks) -> Picture:
     from scipy.spatial import cKDTree
 
     order, height = _cutting_plane(coords)
-    frame = framing.frame_around(coords[:, order[:2]], blocks.half, margin=0.02)
+    frame = _one_of_three(coords[:, order[:2]], blocks)
     places = np.column_stack([frame.centres(), np.full(frame.width * frame.height, height)])
     distance, nearest = cKDTree(coords[:, order]).query(places)
     cells = np.where(distance <= reach[nearest], nearest, raster.NOTHING)
     image = cells.reshape(frame.height, frame.width).astype(np.int32)
     return draw_blocks(f"Slice at the middle of {'xyz'[order[2]]}", image, blocks)
+
+
+def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:
+    """Return the frame around points (n, 2) of a picture that has two others beside it."""
+    frame = framing.frame_around(points, blocks.wide, margin=0.02)
+    return frame.fitted(round(blocks.wide * THIRD), SQUARE)
 
 
 def _cutting_plane(points: FloatArray) -> tuple[npt.NDArray[np.int64], float]:
@@ -220,14 +241,19 @@ def _shading(corners: FloatArray) -> npt.NDArray[np.int64]:
     return np.asarray(((1 - np.minimum(bright, 1.0)) * LIT).astype(np.int64))
 
 
+def _scene(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> Scene:
+    texts = set().union(*(picture.texts for picture in pictures))
+    key = sorted({(b, blocks.names[b]) for b, text in texts if text != blocks.names[b]})
+    return Scene(pictures, _caption(what, pictures, blocks), in_css(blocks.colour), key)
+
+
 def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
     k = len(blocks.names)
-    labelled = {label.block for picture in pictures for label in picture.labels}
+    labelled = {one.block for p in pictures for one in p.labels}
+    labelled |= {one.block for p in pictures for one in p.callouts}
     told = "" if k <= len(PALETTE) else "colours repeat"
     if told and blocks.differ:
         told = "colours repeat, but not between blocks that exchange anything"
-    named = "every block carries its device's name or number"
     some = np.unique(blocks.part).size
-    if len(labelled) < some:
-        named = f"{plural(len(labelled), 'block')} of {count(some)} have room for a name or number"
-    return f"{what}; dark lines part the blocks; {'; '.join(t for t in (told, named) if t)}."
+    named = "" if len(labelled) == some else f"{len(labelled):,} of {some:,} blocks are labelled"
+    return f"{'; '.join(text for text in (what, told, named) if text)}."

@@ -1,37 +1,49 @@
-"""How a partition came to be, and how another tool's compares: bars and a table for the page."""
+"""How a plan compares with METIS and the minimum-cut plan, which steps led to it, and how another
+tool's partition compares: tables and bars for the page.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from evener.durations import times
-from evener.plans import CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
-from evener.reporting.numbers import NOTHING, count, duration, ratio
+from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
+from evener.reporting import headline
+from evener.reporting.clocks import Clock, clock_of
+from evener.reporting.numbers import NOTHING, count, duration, percent, plural, ratio
+from evener.reporting.stage_words import in_words
 
 # Field of a Stage, heading, what it means; of each the less is the better.
 MEASURES = (
     ("edge_cut", "cut", "edges between blocks, by weight"),
-    ("max_volume", "largest volume", "sent by one block"),
-    ("total_volume", "total volume", "sent by all blocks"),
+    ("max_volume", "largest volume", "values sent by one block"),
+    ("total_volume", "total volume", "values sent by all blocks"),
 )
-SECONDS = ("seconds", "makespan", "predicted seconds per iteration")
+SECONDS = ("seconds", "time", "predicted per iteration")
+ROLES = {
+    METIS_STAGE: "METIS at the same sizes",
+    CUT_STAGE: "Evener's minimum-cut plan",
+    CHOSEN_STAGE: "this plan",
+}
 FAR = 3.0  # times the median: longer bars are cut off
-RIVALS = {METIS_STAGE: "METIS at the same sizes", CUT_STAGE: "Evener's minimum-cut plan"}
-SIDE_BY_SIDE = 4  # stages whose measures all are drawn
 
 
 @dataclass(frozen=True)
 class StageBar:
-    """A stage in one measure: length of its bar [%], text, ratio to the first of the group."""
+    """A stage in one measure: length of its bar [%], text, ratio to the first of the group.
+
+    is_cut: whether the bar is too long for the chart, and ends in a mark.
+    """
 
     name: str
     bar: float
     text: str
     ratio: str
     is_least: bool
+    is_cut: bool
 
 
 @dataclass(frozen=True)
@@ -50,6 +62,7 @@ class StageRow:
 
     name: str
     cells: list[str]
+    is_chosen: bool = False
 
 
 @dataclass(frozen=True)
@@ -62,30 +75,57 @@ class Stages:
     name_width: int
 
 
-def before_and_after(plan: Plan) -> Stages | None:
-    """Return the plan's stages as the page shows them; None where it has none."""
-    if not plan.stages:
+def compared(plan: Plan) -> list[StageRow]:
+    """Return METIS at the same sizes, the minimum-cut plan and this plan, as far as there are;
+    none where there is nothing to compare with.
+
+    Cells: time, against this plan, cut, largest volume, total volume, neighbours.
+    """
+    ours = plan.prediction.makespan
+    named = [(role, stage) for role in ROLES if (stage := headline.stage_of_role(plan, role))]
+    if all(role == CHOSEN_STAGE for role, _ in named):
+        return []
+    return [
+        StageRow(
+            ROLES[role],
+            [duration(stage.seconds), _apart(stage.seconds, ours) if role != CHOSEN_STAGE else "",
+             *_cells(stage)],
+            role == CHOSEN_STAGE,
+        )
+        for role, stage in named
+    ]  # fmt: skip
+
+
+def steps(plan: Plan) -> Stages | None:
+    """Return the steps that led to the plan, the result among them once; None where it has none."""
+    stages = _without_twin(plan.stages)
+    if len(stages) < 2:
         return None
-    first, last = plan.stages[0], plan.stages[-1]
-    sentence = f"From {first.name} to {last.name}: {_change(first, last)}."
-    named = [(stage.name, stage) for stage in plan.stages]
-    shown = _stages(sentence, named, [NOTHING] * len(named))
-    if any(stage.seconds is None for stage in plan.stages) or len(named) <= SIDE_BY_SIDE:
-        return shown
+    clock = clock_of(plan)
+    named = [(ROLES.get(stage.role) or in_words(stage.name), stage) for stage in stages]
+    first, last = stages[0], stages[-1]
+    if any(stage.seconds is None for stage in stages):
+        sentence = f"From {named[0][0]} to {named[-1][0]}: {_change(first, last)}."
+        return _stages(sentence, named, [NOTHING] * len(named), clock)
     # Steps of a search for seconds: these are what they are about; the table has the rest.
-    seconds = _group(*SECONDS, named)
-    most = _longest([stage.seconds or 0.0 for stage in plan.stages])
+    shown = _stages("", named, [NOTHING] * len(named), clock)
+    most = _longest([stage.seconds or 0.0 for stage in stages])
     bound = min(round(100 * plan.prediction.bound / max(most, 1e-300), 1), 100.0)
-    return replace(shown, groups=[replace(seconds, bound=bound)])
+    group = _group(*SECONDS, named)
+    sentence = f"{plural(len(stages), 'partition')} were tried; the fastest is this plan."
+    return Stages(
+        sentence, [Group(group.title, group.meaning, group.bars, bound)], shown.rows,
+        shown.name_width,
+    )  # fmt: skip
 
 
 def beside(plan: Plan) -> str:
     """Say what METIS at the same sizes and the plan of least cut would take; "" where not tried."""
-    ours, steps = plan.prediction.makespan, {one.role: one.seconds for one in plan.stages}
+    ours = plan.prediction.makespan
     said = [
-        f"{name} {duration(seconds)} ({_longer(seconds / ours - 1)})"
-        for role, name in RIVALS.items()
-        if (seconds := steps.get(role)) and ours > 0
+        f"{ROLES[role]} {duration(stage.seconds)} ({_longer(stage.seconds / ours - 1)})"
+        for role in (METIS_STAGE, CUT_STAGE)
+        if (stage := headline.stage_of_role(plan, role)) and stage.seconds and ours > 0
     ]
     return f"For comparison: {'; '.join(said)}." if said else ""
 
@@ -97,15 +137,24 @@ def _longer(share: float) -> str:
     return f"{times(1 + share)} times as long" if share >= 1 else f"{100 * share:+.1f} %"
 
 
-def against(ours: str, mine: Stage, cpu_seconds: float | None, rival: Rival) -> Stages | None:
-    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none."""
+def against(
+    ours: str,
+    mine: Stage,
+    cpu_seconds: float | None,
+    rival: Rival,
+    clock: Clock = duration,
+) -> Stages | None:
+    """Return our partition (tool, figures, CPU [s]) beside the rival's; None where it has none.
+
+    clock: what turns predicted seconds into text.
+    """
     if not rival.stages:
         return None
     sentence = f"{ours} over {rival.tool}: {_change(rival.stages[0], mine)}."
     named = [(rival_name(rival, i), stage) for i, stage in enumerate(rival.stages)]
     named.append((ours, mine))
     spent = [duration(rival.cpu_seconds)] + [NOTHING] * (len(rival.stages) - 1)
-    return _stages(sentence, named, [*spent, duration(cpu_seconds)])
+    return _stages(sentence, named, [*spent, duration(cpu_seconds)], clock)
 
 
 def rival_name(rival: Rival, i: int) -> str:
@@ -113,13 +162,43 @@ def rival_name(rival: Rival, i: int) -> str:
     return f"{rival.tool}, {rival.stages[i].name}" if i else rival.tool
 
 
-def _stages(sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str]) -> Stages:
+def _without_twin(stages: Sequence[Stage]) -> list[Stage]:
+    """Leave out the step that the last stage, which is what was chosen, repeats."""
+    if not stages or stages[-1].role != CHOSEN_STAGE:
+        return list(stages)
+    last = stages[-1]
+    return [one for one in stages[:-1] if one.role or _figures(one) != _figures(last)] + [last]
+
+
+def _figures(stage: Stage) -> tuple[float | None, ...]:
+    return stage.seconds, stage.edge_cut, stage.max_volume, stage.total_volume
+
+
+def _apart(seconds: float | None, ours: float) -> str:
+    """A time against ours, signed: "+2.2 %"."""
+    if seconds is None or ours <= 0:
+        return NOTHING
+    over = seconds / ours - 1
+    if over >= 1:
+        return ratio(seconds / ours)
+    text = percent(abs(over))
+    return text if text == percent(0.0) else f"{'+' if over > 0 else '−'}{text}"
+
+
+def _cells(stage: Stage) -> list[str]:
+    values = (stage.edge_cut, stage.max_volume, stage.total_volume, stage.neighbours)
+    return [count(value) for value in values]
+
+
+def _stages(
+    sentence: str, named: Sequence[tuple[str, Stage]], cpu: list[str], clock: Clock
+) -> Stages:
     rows = [
         StageRow(
             name,
-            [count(stage.edge_cut), count(stage.max_volume), count(stage.total_volume),
-             count(stage.neighbours), f"{stage.smallest:.3f} to {stage.largest:.3f}",
-             duration(stage.seconds), spent],
+            [*_cells(stage), f"{stage.smallest:.3f} to {stage.largest:.3f}",
+             NOTHING if stage.seconds is None else clock(stage.seconds), spent],
+            stage.role == CHOSEN_STAGE,
         )
         for (name, stage), spent in zip(named, cpu, strict=False)
     ]  # fmt: skip
@@ -137,6 +216,7 @@ def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]
             duration(value) if key == SECONDS[0] else count(value),
             ratio(value / first) if first > 0 else NOTHING,
             value == min(values),
+            value > most,
         )
         for (name, _), value in zip(named, values, strict=True)
     ]

@@ -7,10 +7,14 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.durations import time_of
 from evener.plans import Plan
-from evener.platforms import Platform
+from evener.platforms import RELATIVE, Platform
 from evener.reporting.numbers import NOTHING, count, memory, percent, plural, signed_percent
 
 MAX_ROWS = 8
+MIXED = (
+    f"Speeds of at most {RELATIVE:g} units a second beside links in seconds: if they are relative, "
+    "multiply them by what a slow device really does."
+)
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
 SECONDS_COLUMNS = ["device", "load", "share", "memory", "computes", "talks", "total"]
 MEMORY = 4  # where the column of memory stands
@@ -35,7 +39,8 @@ def time_remarks(platform: Platform, work: float) -> list[str]:
     work: the load of all devices [units].
     """
     if platform.has_links:
-        return []
+        slow = platform.speeds.max() <= RELATIVE and not platform.has_curves
+        return [MIXED] if slow else []
     remarks = ["No links stated: communication is not predicted."]
     if platform.relative_ideal(work) is not None:
         remarks.append(

@@ -1,7 +1,22 @@
-// Tables sort by a press on a heading and show the rows that hold what is typed. All else does
-// without this script.
+// Tables sort by a press on a heading and show the rows that hold what is typed; one button unfolds
+// all that is folded. All else does without this script.
 (() => {
   "use strict";
+  const folds = [...document.querySelectorAll("details.fold")];
+  const open = (all) => folds.forEach((fold) => { fold.open = all; });
+  if (folds.length) {
+    const button = document.createElement("button");
+    const named = () => {
+      button.textContent = folds.every((fold) => fold.open) ? "Fold all" : "Unfold all";
+    };
+    button.type = "button";
+    button.className = "unfold";
+    button.addEventListener("click", () => open(!folds.every((fold) => fold.open)));
+    folds.forEach((fold) => fold.addEventListener("toggle", named));
+    folds[0].parentElement.before(button);
+    named();
+  }
+  addEventListener("beforeprint", () => open(true));
   const value = (cell) => {
     if (cell.dataset.v !== undefined) return Number(cell.dataset.v);
     const text = cell.textContent.trim();

@@ -1,0 +1,100 @@
+"""The handful of figures at the head of a report: time, distance from the bound, a rival, who is
+last, what is cut.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.limits import Limits
+from evener.plans import METIS_STAGE, Plan, Stage
+from evener.reporting.clocks import clock_of, is_relative
+from evener.reporting.numbers import count, percent, plural, ratio
+
+ALIKE = 5e-4  # relative: times nearer than this are the same
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure: what it is of, the figure itself, and a line on it."""
+
+    name: str
+    value: str
+    meaning: str
+
+
+def headline(plan: Plan, limits: Limits | None) -> list[Figure]:
+    """Return five figures, the most important first; limits: None where no links are stated."""
+    judged, prediction = plan.evaluation, plan.prediction
+    meaning = "predicted, slowest device"
+    if is_relative(plan):
+        meaning = "of the time in which all devices, busy to the end, would do the work"
+    return [
+        Figure("time per iteration", clock_of(plan)(prediction.makespan), meaning),
+        _above_bound(plan),
+        _rival(plan),
+        Figure("slowest device", plan.platform.names[prediction.bottleneck], _last(plan, limits)),
+        Figure(
+            "edge cut",
+            count(judged.edge_cut),
+            f"{plural(judged.total_volume, 'value')} sent per iteration",
+        ),
+    ]
+
+
+def _above_bound(plan: Plan) -> Figure:
+    """How far the predicted time is above the lower bound."""
+    prediction = plan.prediction
+    times = prediction.makespan / prediction.bound if prediction.bound > 0 else 1.0
+    name, text = "above the lower bound", percent(times - 1)
+    if times >= 2:
+        name, text = "of the lower bound", ratio(times)
+    told = "the best that any sizes could do if nothing were exchanged"
+    return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {told}")
+
+
+def stage_of_role(plan: Plan, role: str) -> Stage | None:
+    """Return the stage of this role that has seconds, None where the plan has none."""
+    return next((one for one in plan.stages if one.role == role and one.seconds), None)
+
+
+def against(seconds: float, ours: float, whose: str = "this plan") -> str:
+    """Say how another time compares with ours: "0.4 % slower than this plan"."""
+    over = seconds / ours - 1 if ours > 0 else 0.0
+    if abs(over) < ALIKE:
+        return f"as fast as {whose}"
+    if over >= 1:
+        return f"{seconds / ours:.3g} times as slow as {whose}"
+    return f"{percent(abs(over))} {'slower' if over > 0 else 'faster'} than {whose}"
+
+
+def _rival(plan: Plan) -> Figure:
+    """METIS at the same sizes, else the rival asked for, else how even the blocks are."""
+    ours, metis = plan.prediction.makespan, stage_of_role(plan, METIS_STAGE)
+    if metis is not None and metis.seconds is not None:
+        name = "METIS at the same sizes"
+        return Figure(name, clock_of(plan)(metis.seconds), against(metis.seconds, ours))
+    if plan.rival is not None and plan.rival.seconds is not None:
+        seconds = plan.rival.seconds
+        name = f"{plan.rival.tool} for the same contract"
+        return Figure(name, clock_of(plan)(seconds), against(seconds, ours))
+    share = plan.evaluation.imbalance
+    sign = "+" if share > 0 and percent(share) != percent(0.0) else ""
+    return Figure("imbalance", f"{sign}{percent(share)}", "heaviest block above its target")
+
+
+def _last(plan: Plan, limits: Limits | None) -> str:
+    """What the slowest device spends its time with, and how far ahead the next one is."""
+    if limits is not None and limits.seconds > 0:
+        return f"{percent(limits.compute / limits.seconds)} of its time computing"
+    seconds, last = plan.prediction.seconds, plan.prediction.bottleneck
+    others = np.delete(seconds, last)
+    if not others.size or not others.max() > 0:
+        return "alone at work"
+    following = plan.platform.names[int(np.argsort(-seconds, kind="stable")[1])]
+    earlier = 1 - float(others.max()) / plan.prediction.makespan
+    if earlier < ALIKE:
+        return f"{following} finishes at the same time"
+    return f"{following} finishes {percent(earlier)} earlier"
