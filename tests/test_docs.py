@@ -346,10 +346,8 @@ def names_missing(text):
     for node in ast.walk(tree):
         if isinstance(node, ast.alias):
             known.add((node.asname or node.name).split(".")[0])
-        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
-            known.add(node.name)
-        elif isinstance(node, ast.ExceptHandler) and node.name:
-            known.add(node.name)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef | ast.ExceptHandler):
+            known.add(node.name or "")
         elif isinstance(node, ast.arg):
             known.add(node.arg)
         elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):

@@ -170,7 +170,7 @@ def test_no_line_is_ever_too_long(rows, width):
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
-    ("width", "name"), list(zip(WIDTHS, ["sizes", "plan of 24"] * 2, strict=True))
+    ("width", "name"), list(zip(WIDTHS, ["sizes", "plan of 24", "sizes", "sizes"], strict=True))
 )
 def test_in_a_real_terminal(evener, many, width, name):
     words = (EXAMPLES | LONG)[name].split()
