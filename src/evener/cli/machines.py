@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.errors import InputError, UsageError
+from evener.naming import printable
+from evener.opening import is_stdin
 from evener.platforms import MAX_DEVICES, Platform
 
 if TYPE_CHECKING:
@@ -76,9 +78,9 @@ def _curved(args: argparse.Namespace, out: Output | None) -> Platform:
 
 def is_speeds_file(text: str | None) -> bool:
     """Whether --speeds names a file of speed curves, and is not a list of speeds."""
-    if text is None or "," in text or re.fullmatch(r"[\d.eE+-]+|nan|inf", text.strip()):
+    if text is None or "," in text or re.fullmatch(r"[\d.eE+-]*\d[\d.eE+-]*|nan|inf", text.strip()):
         return False
-    return text.endswith(".toml") or Path(text).is_file()
+    return text.endswith(".toml") or is_stdin(text) or Path(text).is_file()
 
 
 def checked_count(count: int, option: str) -> int:
@@ -120,4 +122,4 @@ def run_name(names: Sequence[str]) -> str:
 
 def safe(name: str) -> str:
     """Return a name without what would move the terminal's cursor."""
-    return name if name.isprintable() else repr(name)
+    return printable(name)

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from evener.errors import EvenerError
+from evener.naming import printable
 
 SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
 UNLIMITED = 2000  # columns of a table that goes to a file or a pipe, where nothing is cut off
@@ -29,13 +30,13 @@ class Output:
         """Print a line for people; nothing with --json or --quiet."""
         if not (self.is_json or self.is_quiet):
             self.wait_for("")
-            print(text)  # noqa: T201
+            print(printable(text, "\n"))  # noqa: T201
 
     def note(self, text: str) -> None:
         """Print a remark to stderr; nothing with --quiet."""
         if not self.is_quiet:
             self.wait_for("")
-            print(text, file=sys.stderr)  # noqa: T201
+            print(printable(text, "\n"), file=sys.stderr)  # noqa: T201
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Print the one JSON object; nothing without --json."""
@@ -64,7 +65,7 @@ class Output:
             numeric = all(not isinstance(row[i], str) for row in rows) or i > 0
             table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
         for row in rows:
-            table.add_row(*[cell if isinstance(cell, str) else f"{cell:,}" for cell in row])
+            table.add_row(*[printable(c) if isinstance(c, str) else f"{c:,}" for c in row])
         console.print(table)
 
     @contextmanager
@@ -121,7 +122,7 @@ class Progress:
     """A bar of named steps, shown from one second on; call it with (step, fraction done)."""
 
     def __init__(self, what: str, *, shown: bool) -> None:
-        self._what, self._step, self._fraction, self._waits_for = what, "", 0.0, ""
+        self._what, self._step, self._fraction, self._waits_for = printable(what), "", 0.0, ""
         self._bar: Any = None
         self._task: Any = None
         self._lock = threading.Lock()

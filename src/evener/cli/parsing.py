@@ -10,10 +10,12 @@ from typing import TYPE_CHECKING
 
 from evener.cli.commands import COMMANDS
 from evener.errors import UsageError
+from evener.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
 
+_WRITTEN = {"output", "report", "plot", "picture", "target"}  # where `-` is standard output
 Run = Callable[[argparse.Namespace, "Output"], int]
 
 
@@ -30,8 +32,23 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Run]:
     run: Run = importlib.import_module(COMMANDS[name].module).run
     # argparse mixes files and options only where neither subcommands nor `--` tell them apart.
     if "--" in given or any(isinstance(a, argparse._SubParsersAction) for a in parser._actions):  # noqa: SLF001
-        return parser.parse_args(given), run
-    return parser.parse_intermixed_args(given), run
+        args = parser.parse_args(given)
+    else:
+        args = parser.parse_intermixed_args(given)
+    _refuse_second_stdin(args)
+    return args, run
+
+
+def _refuse_second_stdin(args: argparse.Namespace) -> None:
+    """Raise UsageError where two inputs are `-`: what is piped can be one of them only."""
+    found = []
+    for name, value in vars(args).items():
+        words = value if isinstance(value, list) else [value]
+        if name not in _WRITTEN:
+            found += [name for word in words if isinstance(word, str) and is_stdin(word)]
+    if len(found) > 1:
+        message = f"standard input can be one file, not both {found[0]} and {found[1]}"
+        raise UsageError(message, hint="Write one of them to a file.")
 
 
 def parser_of(name: str) -> Parser:

@@ -16,6 +16,7 @@ import numpy.typing as npt
 
 from evener.arrays import as_integers
 from evener.errors import InputError, UsageError
+from evener.filing.csv_fields import quoted
 from evener.graphs import Graph
 from evener.meshes import Mesh
 from evener.polymeshes import PolyMesh
@@ -159,20 +160,14 @@ def _csv(subject: _Subject) -> Iterator[bytes]:
     if subject.labels is None and subject.devices is None:
         yield from _rows([np.arange(subject.part.size), subject.part], "%d,%d\n")
         return
-    names = [_quoted(name) for name in subject.devices or ()]
+    names = [quoted(name) for name in subject.devices or ()]
     for start in range(0, subject.part.size, _LINES):
         blocks = subject.part[start : start + _LINES].tolist()
         vertices: Iterable[object] = range(start, start + len(blocks))
         if subject.labels is not None:
-            vertices = map(_quoted, subject.labels[start : start + len(blocks)])
+            vertices = map(quoted, subject.labels[start : start + len(blocks)])
         ends = [f"{b},{names[b]}\n" if names else f"{b}\n" for b in blocks]
         yield "".join(f"{v},{end}" for v, end in zip(vertices, ends, strict=True)).encode()
-
-
-def _quoted(name: str) -> str:
-    """A field of CSV."""
-    special = bool(set(name) & set(',;"\r\n')) or name != name.strip()
-    return '"' + name.replace('"', '""') + '"' if special else name
 
 
 def _json(subject: _Subject) -> Iterator[bytes]:

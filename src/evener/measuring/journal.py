@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from evener.errors import InputError
 from evener.measuring.outcomes import Gap, Outcome, Point
+from evener.opening import read_bytes
 from evener.running.comm import Comm
 from evener.samples import Sample
 
@@ -75,7 +76,7 @@ class Journal:
         assert self._path is not None
         self._head = {"journal": VERSION, "settings": settings}
         try:
-            text = self._path.read_bytes() if self._path.exists() else b""
+            text = read_bytes(self._path) if self._path.exists() else b""
             whole = text[: text.rfind(b"\n") + 1]
             if whole:
                 self._read(whole, settings)

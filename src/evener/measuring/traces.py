@@ -21,6 +21,7 @@ from typing import Any
 from evener.errors import InputError
 from evener.measuring.paraver import read_paraver
 from evener.measuring.statistics import summarised
+from evener.opening import read_bytes
 from evener.samples import DeviceSpeeds, Sample
 
 MAX_BYTES = 1 << 30
@@ -182,10 +183,9 @@ def _checked(value: Any, key: str, path: str | Path, line: int | None) -> float:
 
 
 def _text_of(path: str | Path) -> str:
+    raw = read_bytes(path, MAX_BYTES)
     try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise InputError(f"more than {MAX_BYTES >> 20} MiB: not a trace", file=path)
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"no trace to read: {reason}", file=path) from error
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("not a text in UTF-8, so no trace", file=path, line=line) from error

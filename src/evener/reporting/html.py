@@ -14,6 +14,7 @@ from evener.evaluating import stage_of
 from evener.graphs import Graph
 from evener.limits import Limits, limits_of
 from evener.meshes import Mesh
+from evener.naming import without_marks
 from evener.plans import Plan, Rival
 from evener.platforms import Platform
 from evener.polymeshes import PolyMesh
@@ -156,7 +157,7 @@ def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Sce
 
 def render(template: str, **values: Any) -> str:
     """Return a page made of a template, which has the words for numbers and these values."""
-    return _environment().get_template(template).render(**values)
+    return without_marks(_environment().get_template(template).render(**values))
 
 
 @cache

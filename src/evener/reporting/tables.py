@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
+from evener.naming import printable
 from evener.plans import Plan
 from evener.reporting.numbers import count, duration, memory, percent, plural, signed_percent
 
@@ -67,7 +68,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
             *(_range([signed_percent(value) for value in _ends(column)]) for column in columns),
         ]
     return [
-        name if name.isprintable() else repr(name),
+        printable(name),
         _range([count(value) for value in _ends(loads[group])]),
         *beside,
         memory(float(certificate.bytes[group].max())),
