@@ -32,7 +32,9 @@ _KINDS = (
     (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
 )  # fmt: skip
 _PIECE = 2**22
-_FLAGS = os.O_RDONLY | sum(getattr(os, f"O_{name}", 0) for name in ("NONBLOCK", "CLOEXEC", "BINARY"))
+_FLAGS = os.O_RDONLY | sum(
+    getattr(os, f"O_{name}", 0) for name in ("NONBLOCK", "CLOEXEC", "BINARY")
+)
 # Standard input can be read once; what it held is kept for whoever asks again.
 _held: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
@@ -111,11 +113,8 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
         raise InputError(f"{str(path)!r} cannot be read: {error}") from error
     file = os.fdopen(number, "rb")
     try:
-        found = os.fstat(number)
-        _refuse_special(found.st_mode, path)
-        if found.st_size > allowed:
-            raise too_large(path, allowed, found.st_size)
-    except BaseException:
+        _refuse(os.fstat(number), path, allowed)
+    except InputError:
         file.close()
         raise
     return file
@@ -142,6 +141,12 @@ def amount(size: int) -> str:
 def doubled(size: int) -> str:
     """Return twice a limit, as the environment variable takes it."""
     return amount(2 * size).replace(" ", "").replace(",", "").removesuffix("bytes")
+
+
+def _refuse(found: os.stat_result, path: str | Path, allowed: int) -> None:
+    _refuse_special(found.st_mode, path)
+    if found.st_size > allowed:
+        raise too_large(path, allowed, found.st_size)
 
 
 def _refuse_special(mode: int, path: str | Path) -> None:

@@ -118,7 +118,7 @@ def test_a_pipe_and_a_device(tmp_path):
     """Neither is waited for."""
     os.mkfifo(tmp_path / "pipe")
     for path in (tmp_path / "pipe", "/dev/null"):
-        with pytest.raises(InputError, match="is a (pipe|device), not a file"):
+        with pytest.raises(InputError, match=r"is a (pipe|device), not a file"):
             read(path)
 
 

@@ -61,13 +61,14 @@ def array_of(source: Source, content: bytes, name: str) -> npt.NDArray[Any]:
 
 
 def _load(source: Source) -> archives.Arrays:
-    """Return the arrays that are looked at, and whether there is a `part`, unread."""
+    """Return the arrays that are looked at."""
     try:
         found = archives.read_arrays(source.data, _WANTED)
-        if not found and "part" in archives.names_in(source.data):
-            raise InputError("holds a plan or a partition, not a graph")
+        names = found or archives.names_in(source.data)
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
+    if not found and "part" in names:
+        raise source.error("holds a plan or a partition, not a graph")
     return found
 
 

@@ -62,19 +62,20 @@ def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.in
 
 def _read_npy(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
     try:
-        return _blocks(source, array_of(source.data, "it"), n)
+        array = array_of(source.data, "it")
     except InputError as error:
         raise source.error(error.message) from error
+    return _blocks(source, array, n)
 
 
 def _read_npz(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
     try:
         arrays = read_arrays(source.data, {"part"})
-        if not arrays:
-            raise InputError("is an archive without `part`: no plan")
-        return _blocks(source, arrays["part"], n)
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
+    if not arrays:
+        raise source.error("is an archive without `part`: no plan")
+    return _blocks(source, arrays["part"], n)
 
 
 def _blocks(source: Source, array: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:

@@ -142,7 +142,7 @@ def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, 
             continue
         try:
             entry = json.loads(row)
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             yield line, f"not JSON: {error}"
             continue
         if not isinstance(entry, dict):
@@ -152,22 +152,32 @@ def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, 
         yield line, f"{missing[0]} is missing" if missing else entry
 
 
-def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _csv_rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
     rows = csv.reader(io.StringIO(text))
-    names = [name.strip() for name in next(rows)]
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        reason = str(error).split(" - ")[0]
+        raise InputError(f"not CSV: {reason}", file=path, line=rows.line_num) from error
+
+
+def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    rows = _csv_rows(path, text)
+    names = [name.strip() for name in next(rows)[1]]
     missing = [key for key in KEYS if key not in names]
     if missing:
         raise InputError(
             f"no column {missing[0]}", file=path, line=1,
             hint="The first line names the columns: device,load,seconds.",
         )  # fmt: skip
-    for row in rows:
+    for line, row in rows:
         if not row:
             continue
         if len(row) != len(names):
-            yield rows.line_num, f"{len(row)} fields, where the first line names {len(names)}"
+            yield line, f"{len(row)} fields, where the first line names {len(names)}"
             continue
-        yield rows.line_num, dict(zip(names, row, strict=True))
+        yield line, dict(zip(names, row, strict=True))
 
 
 def _checked(value: Any, key: str, path: str | Path, line: int | None) -> float:
