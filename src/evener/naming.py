@@ -11,7 +11,7 @@ NEAR = 0.5  # likeness from which a name may be meant, difflib's
 QUOTED = 60  # characters of what is quoted
 _MARKS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 # An apostrophe within a word or at its end opens nothing.
-_QUOTATIONS = [re.compile(rf"(?<!\w)(b?{q})((?:\\.|[^{q}\\]){{{QUOTED + 1},}}){q}") for q in "'\""]
+_QUOTATIONS = [re.compile(rf"(?<!\w)(b?{q})((?:\\.|[^{q}\\]){{{QUOTED + 1},}}){q}") for q in "'\"`"]
 
 
 def printable(text: str, keep: str = "") -> str:

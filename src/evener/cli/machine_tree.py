@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import equal_runs, run_name, safe
+from evener.naming import printable
 from evener.reporting.numbers import plural
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ def _add_some(tree: Tree, lines: Iterable[str], count: int, what: str) -> None:
 
 
 def _text(line: str, style: str = "") -> Text:
-    """Plain text: brackets in a name are no markup."""
+    """Plain text: brackets in a name are no markup, and what is in it moves no cursor."""
     from rich.text import Text
 
-    return Text(line, style=style, overflow="fold")
+    return Text(printable(line), style=style, overflow="fold")

@@ -91,10 +91,12 @@ class Journal:
             try:
                 entry = json.loads(line)
                 if number == 1:
-                    found = entry["settings"]
+                    found = dict(entry["settings"])
                 else:
                     self._take_in(entry["device"], _outcome(entry))
-            except (ValueError, KeyError, TypeError, InputError) as error:
+            except (
+                ArithmeticError, KeyError, TypeError, ValueError, RecursionError, InputError
+            ) as error:  # fmt: skip
                 raise InputError(
                     f"not a journal of measurements: {type(error).__name__}: {error}",
                     file=self._path,

@@ -7,6 +7,7 @@ parts a run of them in two: exact among those cuts, by branch and bound over run
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -89,6 +90,8 @@ class Search:
         """No less is possible: squares, or bars where a square does not fit into the box."""
         side = min(height, width)
         bound = self.least[b] - self.least[a]
+        if not side > 0:  # shares too small for any number
+            return math.inf
         while a < b and self.areas[a] > side * side:  # areas fall
             bound += side + self.areas[a] / side - 2 * self.areas[a] ** 0.5
             a += 1
