@@ -44,6 +44,11 @@ def is_stdin(path: str | Path) -> bool:
     return str(path) in _STDIN_NAMES
 
 
+def is_there(path: str | Path) -> bool:
+    """Whether there is such a file, or standard input is meant; no name is too odd to ask."""
+    return is_stdin(path) or os.path.exists(path)  # noqa: PTH110 - Path.exists refuses some
+
+
 def named(path: str | Path) -> Path:
     """Return the name by which errors speak of a file."""
     return STDIN if is_stdin(path) else Path(path)

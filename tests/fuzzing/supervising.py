@@ -14,6 +14,7 @@ from pathlib import Path
 import psutil
 
 ROOT = Path(__file__).parents[2]
+COMMAND = ["-m", "tests.fuzzing.worker"]
 SECONDS = 5.0  # of CPU for a case
 PATIENCE = 60.0  # by the clock, where the computer is busy or a case waits
 
@@ -51,7 +52,7 @@ class Watched:
             return
         self._log = tempfile.NamedTemporaryFile("w+", prefix="evener-fuzz-log-")  # noqa: SIM115
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "tests.fuzzing.worker", str(self._source)],
+            [sys.executable, *COMMAND, str(self._source)],
             cwd=ROOT,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

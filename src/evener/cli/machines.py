@@ -6,12 +6,11 @@ import argparse
 import math
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.errors import InputError, UsageError
 from evener.naming import printable
-from evener.opening import is_stdin
+from evener.opening import is_there
 from evener.platforms import MAX_DEVICES, Platform
 
 if TYPE_CHECKING:
@@ -80,7 +79,7 @@ def is_speeds_file(text: str | None) -> bool:
     """Whether --speeds names a file of speed curves, and is not a list of speeds."""
     if text is None or "," in text or re.fullmatch(r"[\d.eE+-]*\d[\d.eE+-]*|nan|inf", text.strip()):
         return False
-    return text.endswith(".toml") or is_stdin(text) or Path(text).is_file()
+    return text.endswith(".toml") or is_there(text)
 
 
 def checked_count(count: int, option: str) -> int:

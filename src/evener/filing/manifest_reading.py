@@ -76,10 +76,13 @@ def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
     if "bytes_per_value" in options:
         table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
         options["workload"] = asdict(workload_from_dict(table))
+    if not isinstance(options.get("reading", {}), dict):
+        raise InputError("holds options of reading that are none")
     if "workload" in options:
-        workload_from_dict(options["workload"])  # raises where it is none
-    if "reading" in options:
-        _mapping(options, "reading")
+        try:
+            workload_from_dict(options["workload"])
+        except (InputError, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"holds a workload that is none: {error}") from error
     return options
 
 

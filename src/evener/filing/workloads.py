@@ -20,7 +20,7 @@ from evener.filing import toml_tables as tables
 from evener.filing import toml_values as values
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_reading import TomlFile, read_toml
-from evener.opening import is_stdin, named
+from evener.opening import is_there, named
 from evener.workloads import NUMBERS, WORKLOADS, Workload
 
 _FILE = TomlFile("kernel file", "no key", "See docs/prediction.md.", 1 << 20)
@@ -38,7 +38,7 @@ def find_workload(name: str) -> Workload:
     """
     if name in WORKLOADS:
         return WORKLOADS[name]
-    if is_stdin(name) or Path(name).exists():
+    if is_there(name):
         return read_workload_file(name)
     near = get_close_matches(name, WORKLOADS, 1)
     meant = f"; did you mean {near[0]}?" if near else ""

@@ -7,7 +7,6 @@ parts a run of them in two: exact among those cuts, by branch and bound over run
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -16,6 +15,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 
 FEW = 16  # devices: 25 ms; the time grows fourfold every two devices
+LEAST = 1e-12  # share of the matrix
 DIGITS = 10  # shapes that agree to so many are the same
 
 
@@ -90,8 +90,6 @@ class Search:
         """No less is possible: squares, or bars where a square does not fit into the box."""
         side = min(height, width)
         bound = self.least[b] - self.least[a]
-        if not side > 0:  # shares too small for any number
-            return math.inf
         while a < b and self.areas[a] > side * side:  # areas fall
             bound += side + self.areas[a] / side - 2 * self.areas[a] ** 0.5
             a += 1
@@ -117,6 +115,8 @@ def search_of(
 ) -> tuple[Search, npt.NDArray[np.int64]]:
     """Return a search over these devices in the order of their areas, and that order."""
     order = devices[np.argsort(-areas[devices], kind="stable")]
-    own = areas[order] * (shape[0] * shape[1] / areas[order].sum())
+    # What is smaller is no unit of any matrix, and its box would have no width.
+    shares = np.maximum(areas[order] / areas[order].sum(), LEAST)
+    own = shares * (shape[0] * shape[1] / shares.sum())
     before, least = np.cumsum([0.0, *own]), np.cumsum([0.0, *2 * np.sqrt(own)])
     return Search(own.tolist(), before.tolist(), least.tolist()), order
