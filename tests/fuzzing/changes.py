@@ -120,8 +120,11 @@ def _other_number(content, random):
 
 def _archive(content, random):
     """An archive's members changed, added or left out; its checksums right."""
-    with zipfile.ZipFile(io.BytesIO(content)) as old:
-        members = {name: old.read(name) for name in old.namelist()}
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as old:
+            members = {name: old.read(name) for name in old.namelist()}
+    except zipfile.BadZipFile:
+        return _accident(content, random)
     for _ in range(random.choice((1, 1, 2))):
         name = random.choice(list(members))
         action = random.random()
