@@ -86,6 +86,8 @@ def test_every_kind_of_file_comes_through_standard_input(evener, files, piped, n
     run("g.plan", "replay", "X", "g.graph")
     run("g.plan", "report", "X")
     assert (files / "stdin.html").exists()
+    run("g.graph", "plan", "X", "--k", "2")
+    assert (files / "stdin.plan").exists()
     run("v.toml", "models", "X")
     run("v.toml", "sizes", "--speeds", "X", "--n", "20")
     run("g.graph", "info", "X", "--format", "metis")

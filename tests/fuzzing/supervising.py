@@ -16,6 +16,7 @@ import psutil
 ROOT = Path(__file__).parents[2]
 COMMAND = ["-m", "tests.fuzzing.worker"]
 SECONDS = 5.0  # of CPU for a case
+EVERY = 2000  # cases, it says how far it is
 PATIENCE = 60.0  # by the clock, where the computer is busy or a case waits
 
 
@@ -24,7 +25,6 @@ class Tally:
     """How many cases were done, and what was found: case and text."""
 
     done: int = 0
-    restarts: int = 0
     findings: list[tuple[int, str]] = field(default_factory=list)
 
 
@@ -110,6 +110,8 @@ def watch(source, seed, numbers, seconds, found):
                 break
             wrong = worker.do(seed, number)
             tally.done += 1
+            if tally.done % EVERY == 0:
+                print(f"{tally.done:,} inputs, {len(tally.findings)} findings", flush=True)
             if wrong:
                 tally.findings.append((number, wrong))
                 found(number, wrong)
