@@ -107,6 +107,8 @@ def _converted(name, options, random):
     target = random.choice(WRITTEN)
     if run("convert", name, target, *options) == 0:
         before = ev.read_graph(name, by=options[1], **_format(options))
+        if not before.m and (".csv" in target or ".edges" in target):
+            return  # a list of none
         after = ev.read_graph(target)
         # Lists of edges hold no vertices without any.
         count = (
