@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from evener.naming import printable, shortened
+from evener.showing import printable, shortened
 
 LONGEST = 400  # characters of a message, of a hint
 LONGEST_NAME = 300  # of a file's name, cut in its middle

@@ -23,7 +23,7 @@ from evener.filing.platforms import read_platform, write_platform
 from evener.filing.speeds import read_speeds, write_speeds
 from evener.filing.surfaces import read_surfaces, write_surfaces
 from evener.measuring.journal import Journal
-from evener.naming import without_marks
+from evener.showing import without_marks
 
 CODES = (0, 2, 3, 4, 5)
 EXPORTS = ("metis", "scotch", "npy", "csv", "json")

@@ -8,8 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import equal_runs, run_name, safe
-from evener.naming import printable
 from evener.reporting.numbers import plural
+from evener.showing import printable
 
 if TYPE_CHECKING:
     from rich.text import Text

@@ -9,9 +9,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from evener.errors import InputError, UsageError
-from evener.naming import printable
 from evener.opening import is_there
 from evener.platforms import MAX_DEVICES, Platform
+from evener.showing import printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any, Literal
 
 from evener.errors import EvenerError
-from evener.naming import printable
+from evener.showing import printable
 
 SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
 UNLIMITED = 2000  # columns of a table that goes to a file or a pipe, where nothing is cut off

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from evener.naming import without_marks
+from evener.showing import without_marks
 
 # What a field begins with that spreadsheets compute.
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")

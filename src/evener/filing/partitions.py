@@ -19,8 +19,8 @@ from evener.filing.archives import write_arrays
 from evener.filing.csv_fields import quoted
 from evener.graphs import Graph
 from evener.meshes import Mesh
-from evener.naming import printable
 from evener.polymeshes import PolyMesh
+from evener.showing import printable
 from evener.writing import atomic_write
 
 Part = npt.NDArray[np.int32]

@@ -14,7 +14,6 @@ from evener.evaluating import stage_of
 from evener.graphs import Graph
 from evener.limits import Limits, limits_of
 from evener.meshes import Mesh
-from evener.naming import without_marks
 from evener.plans import Plan, Rival
 from evener.platforms import Platform
 from evener.polymeshes import PolyMesh
@@ -32,6 +31,7 @@ from evener.reporting.provenance import device_rows, mapped, option_rows, proven
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
 from evener.reporting.volumes import volume_chart
+from evener.showing import without_marks
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB

@@ -7,11 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from evener.naming import printable
 from evener.reporting.numbers import count, percent
 from evener.reporting.plots import new_figure, styled
 from evener.reporting.speed_fits import CURVES, DeviceFits
 from evener.samples import Sample
+from evener.showing import printable
 
 COLUMNS = 3
 PANEL = (3.1, 2.3)  # inches

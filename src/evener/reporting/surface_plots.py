@@ -10,9 +10,9 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.models import SpeedSurface
-from evener.naming import printable
 from evener.reporting.numbers import count
 from evener.reporting.plots import new_figure, styled
+from evener.showing import printable
 
 PANEL = (3.5, 2.6)  # inches
 POINTS = 120  # along each side of the map

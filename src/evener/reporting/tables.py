@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.naming import printable
 from evener.plans import Plan
 from evener.reporting.numbers import count, duration, memory, percent, plural, signed_percent
+from evener.showing import printable
 
 MAX_ROWS = 8
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
