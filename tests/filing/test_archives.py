@@ -96,3 +96,14 @@ def test_a_member_that_unpacks_to_more_than_it_says():
         content = content.replace(old.to_bytes(4, "little"), new.to_bytes(4, "little"))
     with pytest.raises(InputError, match=r"promises|damaged"):
         read_arrays(content, {"a"})
+
+
+@pytest.mark.parametrize("code", [0x110000, 0x80000061, 0xD800, 0xDFFF])
+@pytest.mark.parametrize("order", "<>")
+def test_texts_that_are_none(code, order):
+    """NumPy makes texts of any number, which then are written as what is no UTF-8."""
+    texts = np.array(["abc", "de"], f"{order}U3")
+    assert read_arrays(archive([("a", npy(texts))]), {"a"})["a"].tolist() == ["abc", "de"]
+    texts.view(f"{order}u4")[4] = code
+    with pytest.raises(InputError, match="holds what is no text"):
+        read_arrays(archive([("a", npy(texts))]), {"a"})

@@ -184,4 +184,12 @@ def _array(content: bytes, name: str) -> npt.NDArray[Any]:
             )
     except _DAMAGED_NPY as error:
         raise InputError(f"{name} is damaged ({short(error)})") from error
+    if array.dtype.kind == "U" and not _is_text(array):
+        raise InputError(f"{name} holds what is no text")
     return array
+
+
+def _is_text(array: npt.NDArray[np.str_]) -> bool:
+    """Whether all numbers in an array of texts are characters, which NumPy does not look at."""
+    codes = np.atleast_1d(array).ravel().view(f"{array.dtype.str[0]}u4")
+    return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any())

@@ -17,6 +17,7 @@ from evener.arrays import as_integers
 from evener.errors import InputError
 from evener.filing.archives import array_of, read_arrays
 from evener.filing.csv_fields import as_text
+from evener.filing.json_reading import loads
 from evener.filing.meshes_text import Rows, scan
 from evener.filing.sources import Source, open_source
 
@@ -96,7 +97,7 @@ def _whole(source: Source, values: Any) -> npt.NDArray[np.int64]:
 
 def _read_json(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     try:
-        content = json.loads(source.data)
+        content = loads(source.data)
     except json.JSONDecodeError as error:
         raise source.error(f"is no JSON: {error.msg}", line=error.lineno) from error
     except (UnicodeDecodeError, RecursionError, ValueError) as error:

@@ -6,7 +6,6 @@ text with everything else. Members carry a fixed date, so that the same plan is 
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +14,7 @@ import numpy.typing as npt
 
 from evener.errors import EvenerError, InputError
 from evener.filing.archives import Arrays, read_arrays, write_arrays
+from evener.filing.json_reading import loads
 from evener.filing.manifest_reading import plan_of
 from evener.filing.manifest_writing import FORMAT, FORMAT_VERSION, manifest_text
 from evener.filing.sources import Source, open_source
@@ -74,7 +74,7 @@ def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
     text = arrays.pop("manifest")
     if text.dtype.kind != "U" or text.ndim != 0:
         raise InputError("is not a plan file: its manifest is no text")
-    data = json.loads(str(text))
+    data = loads(str(text))
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise InputError("is not a plan file")
     if data["format_version"] > FORMAT_VERSION:

@@ -14,6 +14,7 @@ from typing import Any
 
 from evener.errors import EvenerError, InputError
 from evener.filing.archives import read_arrays
+from evener.filing.json_reading import loads
 from evener.filing.manifest_reading import contract_of
 from evener.filing.manifest_writing import contract_to_dict
 from evener.filing.plans import plan_in
@@ -113,8 +114,8 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
     else:
         return None
     try:
-        data = json.loads(text) if text else {}
-    except (RecursionError, ValueError):  # whoever reads the blocks says what is wrong with it
+        data = loads(text) if text else {}
+    except ValueError:  # whoever reads the blocks says what is wrong with it
         return None
     terms = data.get(KEY) if text is source.data and isinstance(data, dict) else data
     try:

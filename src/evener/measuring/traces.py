@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
+from evener.filing.json_reading import loads
 from evener.measuring.paraver import read_paraver
 from evener.measuring.statistics import summarised
 from evener.opening import read_bytes
@@ -141,8 +141,8 @@ def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, 
         if not row.strip():
             continue
         try:
-            entry = json.loads(row)
-        except (RecursionError, ValueError) as error:
+            entry = loads(row)
+        except ValueError as error:
             yield line, f"not JSON: {error}"
             continue
         if not isinstance(entry, dict):

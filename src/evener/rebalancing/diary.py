@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from evener.errors import InputError
+from evener.filing.json_reading import loads
 from evener.opening import is_stdin, open_input, read_bytes
 from evener.rebalancing.diary_checks import is_amount, is_decision, is_head
 from evener.rebalancing.states import Line, State, state_of
@@ -110,7 +111,7 @@ def read_decisions(path: str | Path) -> Decisions:
 
 def _line(row: bytes, path: str | Path, number: int) -> Line:
     try:
-        line = json.loads(row)
+        line = loads(row)
     except (RecursionError, ValueError) as error:
         raise InputError(f"is no JSON: {error}", file=path, line=number) from error
     if not isinstance(line, dict):
