@@ -4,7 +4,6 @@ import io
 import json
 import os
 import sys
-import time
 
 import pytest
 
@@ -49,6 +48,7 @@ def files(place, evener):
     return place
 
 
+@pytest.mark.timeout(120)  # read to their end, they would have none
 @pytest.mark.parametrize("words", INPUTS)
 def test_a_pipe_and_a_device_are_refused_at_once(evener, files, words):
     os.mkfifo(files / "pipe")
@@ -56,12 +56,10 @@ def test_a_pipe_and_a_device_are_refused_at_once(evener, files, words):
     (files / "zero.prv").symlink_to("/dev/zero")
     (files / "zero").symlink_to("/dev/zero")
     for name, kind in (("pipe", "a pipe"), ("zero", "a device")):
-        begun = time.process_time()
         said = evener(*words.replace("X", name).split())
         assert said.code == 3, said
         assert f"is {kind}, not a file" in said.err
         assert said.err.count("\n") <= 3
-        assert time.process_time() - begun < 20  # it does not read for ever
     assert not list(files.glob("y*"))
 
 
@@ -123,14 +121,13 @@ def test_the_limits_are_the_environment_s(evener, files, monkeypatch):
 @pytest.mark.parametrize(
     "command", ["machine show x.toml", "models x.toml", "plan g.graph --k 2 --kernel x.toml"]
 )
+@pytest.mark.timeout(60)  # it took hours
 def test_a_key_of_many_parts_does_not_hang(evener, files, text, command):
     (files / "x.toml").write_text(text)
-    begun = time.process_time()
     said = evener(*command.split())
     assert said.code == 3
     assert "x.toml:" in said.err
     assert "a dotted key of more than 32 parts" in said.err
-    assert time.process_time() - begun < 5  # it took hours
 
 
 @pytest.mark.parametrize("name", ["=cmd|' /C calc'!A0", "+1", "@SUM(A1)", "-2+3", MARKED])

@@ -1,7 +1,6 @@
 """What a mesh names in its turn is a regular file, too."""
 
 import os
-import time
 
 import pytest
 
@@ -26,7 +25,5 @@ def test_a_mesh_that_names_what_is_no_file(tmp_path, kind):
         name = str(tmp_path / "pipe")
         os.mkfifo(name)
     (tmp_path / "a.xdmf").write_text(XDMF.format(file=name))
-    begun = time.process_time()
     with pytest.raises(InputError, match="no regular file"):
         read(tmp_path / "a.xdmf")
-    assert time.process_time() - begun < 5
