@@ -86,8 +86,7 @@ def random_contract(draw, graph, platform, part, several, constraint):
     k = platform.k
     limits = []
     for c in range(several):
-        c = constraint if several == 1 else c
-        weights = np.bincount(part, graph.weights(c), minlength=k)
+        weights = np.bincount(part, graph.weights(constraint + c), minlength=k)
         targets = weights * draw.choice([0.5, 1.0, 1.0, 1.02, 2.0], k)
         low = targets * draw.choice([0.0, 0.9, 1.0], k)
         high = targets * draw.choice([1.0, 1.0, 1.1, 3.0], k) * (draw.random() < 0.97)

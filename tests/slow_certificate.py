@@ -26,9 +26,7 @@ def certificate(graph, part, k, loads, contract, unused=False):
         for other in others[v]:
             sends[part[v], other] = sends.get((part[v], other), 0) + 1
     several = len(contract.further) + 1
-    weights = [
-        [math.fsum(loads[v][c] for v in block) for c in range(several)] for block in blocks
-    ]
+    weights = [[math.fsum(loads[v][c] for v in block) for c in range(several)] for block in blocks]
     n_bytes = [
         graph.bytes_per_vertex * len(block)
         + graph.bytes_per_edge * sum(len(near[v]) for v in block)
@@ -167,7 +165,9 @@ def seconds(graph, part, platform, workload, load):
         contention = min(waits, max(busiest - own, 0.0))
         exchange = own + contention
         overlapped = min(hidden[b], exchange)
-        end = max(ends[b], posts[b] + hidden[b]) + (compute[b] - hidden[b] if workload.overlap else 0)
+        end = max(ends[b], posts[b] + hidden[b]) + (
+            compute[b] - hidden[b] if workload.overlap else 0
+        )
         delay = end - (compute[b] + fixed[b] + exchange - overlapped)
         for name, value in [("communicate", exchange), ("contention", contention),
                             ("overlapped", overlapped), ("delay", delay)]:  # fmt: skip

@@ -6,12 +6,14 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 
-from evener.arrays import BoolArray, FloatArray, IntArray
+from evener.arrays import BoolArray, FloatArray, IntArray, NumberArray
 from evener.graphs import Graph
 from evener.partitions import Partition
 from evener.workloads import Workload
 
+IntVector = npt.NDArray[np.int64]
 ENTRIES_AT_ONCE = 1 << 22  # of the adjacency: what a pass keeps in memory
 
 
@@ -24,25 +26,25 @@ class Blocks(NamedTuple):
     """
 
     weights: FloatArray
-    vertices: IntArray
+    vertices: IntVector
     bytes: FloatArray
-    boundary: IntArray
-    components: IntArray
-    neighbours: IntArray
-    volumes: IntArray
+    boundary: IntVector
+    components: IntVector
+    neighbours: IntVector
+    volumes: IntVector
     interior: FloatArray
-    sender: IntArray
-    receiver: IntArray
-    values: IntArray
+    sender: IntVector
+    receiver: IntVector
+    values: IntVector
     edge_cut: float
 
 
 class _Crossing(NamedTuple):
     """Who sends what to whom, which vertices send, and the weight of the edges cut."""
 
-    sender: IntArray
-    receiver: IntArray
-    values: IntArray
+    sender: IntVector
+    receiver: IntVector
+    values: IntVector
     at_boundary: BoolArray
     edge_cut: float
 
@@ -63,22 +65,22 @@ def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray
     return np.asarray(cost * (graph.weights().sum() / cost.sum()), np.float64)
 
 
-def recounted_blocks(graph: Graph, partition: Partition, loads: FloatArray) -> Blocks:
+def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> Blocks:
     """Return what the blocks are; loads (n, c) [units]: the vertices' weights. O(n + m)."""
     k, part = partition.k, partition.part
     crossing = _crossing(graph, part, k)
-    vertices = np.bincount(part, minlength=k)
+    vertices = _counts(part, k)
     entries = _sums(part, np.diff(graph.xadj), k)
     weights = np.column_stack([_sums(part, one, k) for one in loads.T])
-    inside = _sums(part, np.where(crossing.at_boundary, 0.0, loads[:, 0]), k)
+    inside = _sums(part, np.where(crossing.at_boundary, 0, loads[:, 0]), k)
     first = weights[:, 0]
     return Blocks(
         weights=weights,
         vertices=vertices,
         bytes=graph.bytes_per_vertex * vertices + graph.bytes_per_edge * entries,
-        boundary=np.bincount(part[crossing.at_boundary], minlength=k),
+        boundary=_counts(part[crossing.at_boundary], k),
         components=_components(graph, part, k),
-        neighbours=np.bincount(crossing.sender, minlength=k),
+        neighbours=_counts(crossing.sender, k),
         volumes=_sums(crossing.sender, crossing.values, k).astype(np.int64),
         interior=np.divide(inside, first, out=np.ones(k), where=first > 0),
         sender=crossing.sender,
@@ -88,11 +90,16 @@ def recounted_blocks(graph: Graph, partition: Partition, loads: FloatArray) -> B
     )
 
 
-def _sums(block: IntArray, values: IntArray | FloatArray, k: int) -> FloatArray:
+def _counts(block: IntArray, k: int) -> IntVector:
+    return np.bincount(block, minlength=k).astype(np.int64, copy=False)
+
+
+def _sums(block: IntArray, values: NumberArray, k: int) -> FloatArray:
+    # bincount of nothing counts whole numbers, whatever its weights.
     return np.bincount(block, values, minlength=k).astype(np.float64, copy=False)
 
 
-def _components(graph: Graph, part: IntArray, k: int) -> IntArray:
+def _components(graph: Graph, part: IntArray, k: int) -> IntVector:
     from evener.recounting.pieces_kernels import count_pieces
 
     pieces = np.zeros(k, np.int64)
@@ -125,7 +132,7 @@ def _crossing(graph: Graph, part: IntArray, k: int) -> _Crossing:
 
 
 def _ranges(xadj: IntArray) -> Iterator[tuple[int, int]]:
-    """Yield ranges of vertices with about ENTRIES_AT_ONCE adjacency entries, one vertex at least."""
+    """Yield ranges of vertices with ENTRIES_AT_ONCE adjacency entries at most, or of one vertex."""
     first, n = 0, xadj.size - 1
     while first < n:
         limit = xadj[first] + ENTRIES_AT_ONCE

@@ -49,7 +49,8 @@ def messages_of(blocks: Blocks, platform: Platform, bytes_per_value: float) -> M
     high = np.maximum(blocks.sender, blocks.receiver)
     codes, which = np.unique(low * platform.k + high, return_inverse=True)
     p, q = np.divmod(codes, platform.k)
-    size = np.bincount(which, blocks.values, minlength=codes.size) * bytes_per_value
+    values = np.bincount(which, blocks.values, minlength=codes.size)
+    size: FloatArray = values.astype(np.float64) * bytes_per_value
     if platform.connections:
         way = _by_routes(platform, p, q)
     elif platform.levels:
@@ -72,13 +73,14 @@ def _by_levels(platform: Platform, p: IntArray, q: IntArray, size: FloatArray) -
     for codes in places:
         agree &= codes[p] == codes[q]
         deepest += agree
+    hops = 2 * (len(levels) - deepest)
     way = _Way(
         np.array([level.link.alpha for level in levels])[deepest],
         np.array([level.link.beta for level in levels])[deepest],
         [],
         [],
         [],
-        np.bincount(deepest, size * 2.0 * (len(levels) - deepest), minlength=len(levels)),
+        np.bincount(deepest, size * hops, minlength=len(levels)).astype(np.float64),
     )
     for depth, level in enumerate(levels):
         if not level.shared:
@@ -104,7 +106,9 @@ def _by_routes(platform: Platform, p: IntArray, q: IntArray) -> _Way:
     sources = np.unique(p)
     for start in range(0, sources.size, step):
         chunk = sources[start : start + step]
-        _, came_from = dijkstra(network.usual, indices=network.home[chunk], return_predecessors=True)
+        _, came_from = dijkstra(
+            network.usual, indices=network.home[chunk], return_predecessors=True
+        )
         on_way = np.flatnonzero((p >= chunk[0]) & (p <= chunk[-1]))
         here = network.home[q[on_way]]
         while True:

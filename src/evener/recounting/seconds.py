@@ -48,7 +48,7 @@ def recounted_seconds(blocks: Blocks, platform: Platform, workload: Workload) ->
     messages = messages_of(blocks, platform, workload.bytes_per_value)
     with np.errstate(over="ignore", invalid="ignore"):
         own = _sum_at_ends(messages, messages.alpha + messages.beta * messages.size, platform.k)
-        ends = _ends(messages, begins)
+        ends = _ends(messages, begins, own)
         waits = ends - begins - own
         waits = np.where(waits > ROUNDING * ends, waits, 0.0)
         contention = np.minimum(waits, np.maximum(_busiest(messages, platform.k) - own, 0.0))
@@ -87,7 +87,8 @@ def _model(device: Device, known: dict[object, SpeedModel]) -> SpeedModel:
 def _sum_at_ends(messages: Messages, values: FloatArray, k: int) -> FloatArray:
     """(k,) sums of a value of each message over the messages of each device."""
     both = np.concatenate([messages.p, messages.q])
-    return np.bincount(both, np.concatenate([values, values]), minlength=k)
+    sums = np.bincount(both, np.concatenate([values, values]), minlength=k)
+    return sums.astype(np.float64, copy=False)
 
 
 def _busiest(messages: Messages, k: int) -> FloatArray:
@@ -101,8 +102,12 @@ def _busiest(messages: Messages, k: int) -> FloatArray:
     return busiest
 
 
-def _ends(messages: Messages, begins: FloatArray) -> FloatArray:
-    """(k,) when each device's last message is through [s]."""
+def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray:
+    """(k,) when each device's last message is through [s].
+
+    own (k,) [s]: what its messages take where nobody waits, which is all there is to say where
+    something takes longer than numbers reach.
+    """
     from evener.recounting.shares_kernels import run_messages
 
     k = begins.size
@@ -113,7 +118,7 @@ def _ends(messages: Messages, begins: FloatArray) -> FloatArray:
     )
     sums = np.concatenate([posted, port_users, link_users, messages.size])
     if not (messages.p.size and np.isfinite(sums).all()):
-        return posted + (0.0 if np.isfinite(sums).all() else np.inf)
+        return begins + own
     ends = posted.copy()
     begin = np.maximum(posted[messages.p], posted[messages.q])
     run_messages(messages.p, messages.q, messages.size.copy(), begin, *_users(messages, k), ends)
