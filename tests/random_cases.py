@@ -92,7 +92,13 @@ def random_contract(draw, graph, platform, part, several, constraint):
         high = targets * draw.choice([1.0, 1.0, 1.1, 3.0], k) * (draw.random() < 0.97)
         limits.append((targets, np.minimum(low, high), high))
     caps = platform.memories if draw.random() < 0.8 else np.empty(0)
-    return Contract(*limits[0], caps, tuple(Further(*one) for one in limits[1:]))
+    return Contract(
+        *limits[0],
+        caps,
+        tuple(Further(*one) for one in limits[1:]),
+        may_be_unused=bool(draw.random() < 0.3),
+        makespan=float(10.0 ** draw.uniform(-4, 4)) if draw.random() < 0.4 else np.inf,
+    )
 
 
 def random_platform(draw, k, graph):

@@ -13,10 +13,11 @@ import scipy.interpolate
 from tests.slow_exchange import Message, ends_of, links_between
 
 
-def certificate(graph, part, k, loads, contract, unused=False):
+def certificate(graph, part, k, loads, contract, ends):
     """Return a dictionary of what the certificate says of blocks, and of all of them together.
 
     loads: the weight of every vertex, each a tuple of as many numbers as the contract has weights.
+    ends: when each device is done.
     """
     near = [neighbours_of(graph, v) for v in range(graph.n)]
     blocks = [[v for v in range(graph.n) if part[v] == b] for b in range(k)]
@@ -42,7 +43,8 @@ def certificate(graph, part, k, loads, contract, unused=False):
         "neighbours": [sum(pair[0] == b for pair in sends) for b in range(k)],
         "volumes": [sum(len(others[v]) for v in block) for block in blocks],
         "holds": [
-            holds(b, weights[b], n_bytes[b], len(blocks[b]), limits, contract.caps, unused)
+            holds(b, weights[b], n_bytes[b], len(blocks[b]), contract)
+            and ends[b] <= contract.makespan * (1 + 1e-6)
             for b in range(k)
         ],
         "sends": sends,
@@ -85,9 +87,10 @@ def pieces(block, near):
     return found
 
 
-def holds(b, weights, n_bytes, vertices, limits, caps, unused):
+def holds(b, weights, n_bytes, vertices, contract):
     """Return whether block b keeps its contract, each of its weights and its memory."""
-    if not vertices and unused:
+    limits = [contract, *contract.further]
+    if not vertices and contract.may_be_unused:
         return True
     if not vertices and any(one.high[b] > 0 for one in limits):
         return False
@@ -95,7 +98,7 @@ def holds(b, weights, n_bytes, vertices, limits, caps, unused):
         slack = 1e-9 * abs(one.targets[b])
         if not one.low[b] - slack <= weight <= one.high[b] + slack:
             return False
-    return n_bytes <= caps[b] * (1 + 1e-9)
+    return n_bytes <= contract.caps[b] * (1 + 1e-9)
 
 
 def over(weight, target):
@@ -169,7 +172,7 @@ def seconds(graph, part, platform, workload, load):
             compute[b] - hidden[b] if workload.overlap else 0
         )
         delay = end - (compute[b] + fixed[b] + exchange - overlapped)
-        for name, value in [("communicate", exchange), ("contention", contention),
+        for name, value in [("ends", end), ("communicate", exchange), ("contention", contention),
                             ("overlapped", overlapped), ("delay", delay)]:  # fmt: skip
             result.setdefault(name, []).append(value)
     hop_bytes = {}

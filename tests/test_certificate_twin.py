@@ -36,8 +36,10 @@ def recounted_slowly(case):
     loads = [(one,) for one in load]
     if case.contract.further:
         loads = [(load[v], *map(float, graph.vwgt[v, 1:])) for v in range(graph.n)]
-    blocks = slow.certificate(graph, part, case.platform.k, loads, case.contract)
-    return blocks, slow.seconds(graph, part, case.platform, case.workload, load)
+    seconds = slow.seconds(graph, part, case.platform, case.workload, load)
+    return slow.certificate(
+        graph, part, case.platform.k, loads, case.contract, seconds["ends"]
+    ), seconds
 
 
 def agree(seed):
@@ -99,6 +101,9 @@ def features(case):
         "edge weights": graph.adjwgt is not None,
         "several weights": bool(case.contract.further),
         "another weight": case.constraint > 0,
+        "unused": case.contract.may_be_unused and (sizes == 0).any(),
+        "late": (found.prediction.ends > case.contract.makespan).any(),
+        "in time": found.prediction.makespan < case.contract.makespan < np.inf,
     }.items():
         if is_so:
             yield name
@@ -108,7 +113,7 @@ def features(case):
 def test_the_cases_have_everything():
     """So that agreeing means something."""
     seen = Counter(name for case in map(random_case, range(QUICK)) for name in features(case))
-    assert len(seen) == 27
+    assert len(seen) == 30
     assert min(seen.values()) >= 5, seen
 
 

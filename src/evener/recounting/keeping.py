@@ -26,9 +26,9 @@ def kept(contract: Contract, blocks: Blocks, ends: FloatArray) -> BoolArray:
         to_be_empty &= limit.high == 0
     empty = blocks.vertices == 0
     holds = fits & (~empty | to_be_empty)
-    if getattr(contract, "may_be_unused", False):
+    if contract.may_be_unused:
         holds |= empty
-    return np.asarray(holds & (ends <= getattr(contract, "makespan", np.inf) * (1 + TIME_SLACK)))
+    return np.asarray(holds & (ends <= contract.makespan * (1 + TIME_SLACK)))
 
 
 def imbalance_of(contract: Contract, blocks: Blocks) -> float:
