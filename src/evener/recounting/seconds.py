@@ -125,9 +125,9 @@ def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray
     return ends
 
 
-def _users(messages: Messages, k: int) -> tuple[IntArray, IntArray, IntArray, FloatArray]:
-    """How many resources each message needs; of each resource, where its users begin in the rest:
-    their numbers, and what a byte takes of it [s/B].
+def _users(messages: Messages, k: int) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
+    """Where each message's resources begin, and these; where each resource's users begin, these,
+    and what a byte of each takes of it [s/B].
 
     Ports are numbered as devices, shared links from k on. A link without end in bandwidth is no
     limit and is left out.
@@ -136,7 +136,13 @@ def _users(messages: Messages, k: int) -> tuple[IntArray, IntArray, IntArray, Fl
     message = np.concatenate([np.arange(m), np.arange(m), messages.at])
     resource = np.concatenate([messages.p, messages.q, messages.link + k])
     beta = np.concatenate([messages.beta, messages.beta, messages.link_beta[messages.link]])
-    order = np.flatnonzero(beta > 0)
-    order = order[np.argsort(resource[order], kind="stable")]
-    first = np.searchsorted(resource[order], np.arange(n_resources + 1))
-    return np.bincount(message[order], minlength=m), first, message[order], beta[order]
+    limits = np.flatnonzero(beta > 0)
+    rows = limits[np.argsort(message[limits], kind="stable")]
+    columns = limits[np.argsort(resource[limits], kind="stable")]
+    return (
+        np.searchsorted(message[rows], np.arange(m + 1)),
+        resource[rows],
+        np.searchsorted(resource[columns], np.arange(n_resources + 1)),
+        message[columns],
+        beta[columns],
+    )

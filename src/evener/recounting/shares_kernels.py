@@ -14,6 +14,7 @@ from evener.jit_kernels import inner, njit
 
 AT_ONCE = 1e-12  # of a step: ends that near are one event
 RISING, THROUGH = 0.0, -1.0  # instead of a rate; THROUGH: or not begun
+UNKNOWN = -1.0  # instead of a level
 
 
 @inner()
@@ -47,17 +48,18 @@ def level_of(r, users_at, users, beta, rate):
 
 
 @inner()
-def share(flowing, count, needs, users_at, users, beta, rate, level, heap):
+def share(flowing, count, needs_at, needs, users_at, users, beta, rate, level, heap):
     """Give each of the `count` messages that flow its rate [B/s]."""
     for j in range(count):
         i = flowing[j]
-        rate[i] = RISING if needs[i] > 0 else np.inf
+        rate[i] = RISING if needs_at[i + 1] > needs_at[i] else np.inf
     size = 0
-    for r in range(level.size):
-        level[r] = level_of(r, users_at, users, beta, rate)
-        if level[r] > 0:
-            heap[size] = r
-            size += 1
+    for j in range(count):
+        for at in range(needs_at[flowing[j]], needs_at[flowing[j] + 1]):
+            if level[needs[at]] < 0:
+                heap[size] = needs[at]
+                level[heap[size]] = level_of(heap[size], users_at, users, beta, rate)
+                size += 1
     for at in range(size // 2 - 1, -1, -1):
         sink(heap, size, level, at)
     reached = 0.0
@@ -74,25 +76,26 @@ def share(flowing, count, needs, users_at, users, beta, rate, level, heap):
             for j in range(users_at[r], users_at[r + 1]):
                 if rate[users[j]] == RISING:
                     rate[users[j]] = reached
+        level[r] = UNKNOWN
         size -= 1
         heap[0] = heap[size]
         sink(heap, size, level, 0)
 
 
 @njit(cache=True, nogil=True)
-def run_messages(p, q, left, begin, needs, users_at, users, beta, ends):
+def run_messages(p, q, left, begin, needs_at, needs, users_at, users, beta, ends):
     """Write into ends (k,), given when devices have posted, when their last message is through.
 
-    left (m,) [B]: sizes, used up. begin (m,) [s]. needs (m,): resources that each message needs;
-    one that needs none is through at once. users[users_at[r] : users_at[r + 1]]: messages that
-    need resource r, and in `beta` [s/B] what a byte of each takes of it.
+    left (m,) [B]: sizes, used up. begin (m,) [s]. needs[needs_at[i] : needs_at[i + 1]]: resources
+    that message i needs; one that needs none is through at once. users[users_at[r] :
+    users_at[r + 1]]: messages that need resource r, and in `beta` [s/B] what a byte of each takes.
     """
     m = p.size
     order = np.argsort(begin)
     flowing = np.empty(m, np.int64)  # the first `count` are under way
     count = begun = 0
     rate = np.full(m, THROUGH)
-    level = np.empty(users_at.size - 1)
+    level = np.full(users_at.size - 1, UNKNOWN)
     heap = np.empty(users_at.size - 1, np.int64)
     now = 0.0
     while count > 0 or begun < m:
@@ -102,7 +105,7 @@ def run_messages(p, q, left, begin, needs, users_at, users, beta, ends):
             flowing[count] = order[begun]
             count += 1
             begun += 1
-        share(flowing, count, needs, users_at, users, beta, rate, level, heap)
+        share(flowing, count, needs_at, needs, users_at, users, beta, rate, level, heap)
         step = np.inf
         for j in range(count):
             step = min(step, left[flowing[j]] / rate[flowing[j]])
