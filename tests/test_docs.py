@@ -11,6 +11,8 @@ Blocks of README.md and docs/ run in the order of their page, all of a page in o
 """
 
 import argparse
+import ast
+import builtins
 import contextlib
 import doctest
 import importlib
@@ -335,3 +337,28 @@ def test_tools_are_listed():
     listed = {code for row in re.findall(r"^\| (`.*?) \|", section, re.MULTILINE)
               for code in re.findall(r"`([^`]+)`", row)}  # fmt: skip
     assert listed == set(TOOLS)
+
+
+def names_missing(text):
+    """Names that a block takes from another one."""
+    tree = ast.parse(text)
+    known = set(vars(builtins)) | {"__file__"}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.alias):
+            known.add((node.asname or node.name).split(".")[0])
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef) or (
+            isinstance(node, ast.ExceptHandler) and node.name
+        ):
+            known.add(node.name)
+        elif isinstance(node, ast.arg):
+            known.add(node.arg)
+        elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            known.add(node.id)
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - known
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_every_python_block_can_be_copied_alone(page):
+    for block in blocks_of(page):
+        if block.language == "python" and block.mark != "no test":
+            assert not names_missing(block.text), f"{name_of(page)}:{block.line}"

@@ -5,7 +5,6 @@ On machines with links the plan for seconds stands beside them, which finds its 
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
@@ -15,6 +14,7 @@ import numpy as np
 from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
 from evener.brief import brief
 from evener.choices import one_of
+from evener.cpu_clock import cpu_seconds
 from evener.errors import EvenerError
 from evener.evaluating import evaluate, stage_of
 from evener.graphs import Graph
@@ -147,10 +147,10 @@ def _compared(
             raw = partition_with(tool, counted, request)
             partition = Partition(raw.part, contract.k)
             result = replace(result, raw=judge(partition), cpu_seconds=raw.cpu_seconds)
-            began = time.process_time()
+            began = cpu_seconds()
             kept = enforce(counted, partition, contract, connected=options.connected,
                            names=platform.names)  # fmt: skip
-            spent = time.process_time() - began
+            spent = cpu_seconds() - began
             mapping = None
             final = kept.partition
             if options.mapping and platform.has_links:

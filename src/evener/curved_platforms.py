@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.models import SpeedModel, fit_device
+from evener.naming import meant
 from evener.platforms import Device, Platform
 from evener.samples import DeviceSpeeds
 
@@ -36,10 +36,8 @@ def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Pla
     for device in platform.devices:
         name = device.name if device.name in by_name else device.name.rstrip("0123456789")
         if name not in by_name:
-            near = get_close_matches(device.name, by_name, 1)
-            meant = f"; did you mean {near[0]!r} there?" if near else ""
             raise InputError(
-                f"no speeds of device {device.name!r}{meant}",
+                f"no speeds of device {device.name!r}{meant(device.name, by_name)}",
                 hint=f"There are speeds of {', '.join(list(by_name)[:8])}. A name without its "
                 "number is for all of them: gpu for gpu0, gpu1, ...",
             )

@@ -221,7 +221,7 @@ def _mapped(mapping: BlockMapping | None) -> list[str]:
 
 
 def _ratio(after: float, before: float) -> str:
-    return f"{after / before:.2%}" if before > 0 else "100%"
+    return f"{100 * after / before:.2f} %" if before > 0 else "100 %"
 
 
 def _remarks(
@@ -235,11 +235,11 @@ def _remarks(
             f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
             "chooses); seconds are predicted from the first"
         )
-    remarks += _filled(platform, sizes.saturated, ", below what their speed deserves")
+    remarks += _filled(platform, sizes.saturated, ", below their share by speed")
     if kept.moved:
         share = kept.moved / graph.n
         what = "vertex" if kept.moved == 1 else "vertices"
-        remarks.append(f"{kept.moved:,} {what} ({share:.2%}) moved to keep every contract")
+        remarks.append(f"{kept.moved:,} {what} ({100 * share:.2f} %) moved to keep every contract")
     if kept.disconnected:
         blocks = ", ".join(platform.names[b] for b in kept.disconnected)
         remarks.append(f"not in one piece, although connected blocks were asked for: {blocks}")

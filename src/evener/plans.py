@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
 from evener.brief import brief, counted, number, spread, two_lines
-from evener.durations import duration, times
+from evener.durations import duration, time_of, times
 from evener.errors import InputError
 from evener.partitions import RELATIVE_SLACK, Contract, Partition
 from evener.partitions import Mapping as BlockMapping
@@ -195,9 +195,10 @@ class Evaluation:
     def verdict(self, platform: Platform) -> str:
         """The judgement in one sentence: are limits kept, how long it takes, who is last."""
         prediction, last = self.prediction, platform.names[self.prediction.bottleneck]
+        ideal = platform.relative_ideal(float(self.certificate.weights.sum()))
         return (
-            f"{_kept(self, platform)}; slowest device {duration(prediction.makespan)}, "
-            f"{_above(self)} {duration(prediction.bound)}; {last} is last."
+            f"{_kept(self, platform)}; slowest device {time_of(prediction.makespan, ideal)}, "
+            f"{_above(self)} {time_of(prediction.bound, ideal)}; {last} is last."
         )
 
 

@@ -16,7 +16,7 @@ from evener.errors import InputError
 from evener.networks import Network, network_of
 from evener.platform_faults import find_fault
 
-__all__ = ["MAX_DEVICES", "Connection", "Device", "Level", "Link", "Platform"]
+__all__ = ["MAX_DEVICES", "RELATIVE", "Connection", "Device", "Level", "Link", "Platform"]
 
 # So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
 MAX_DEVICES = 2_000_000
@@ -65,9 +65,9 @@ class Platform:
         """Number of devices."""
         return len(self.devices)
 
-    @property
+    @cached_property
     def names(self) -> list[str]:
-        """The devices' names, in order."""
+        """The devices' names, in order; not to be changed."""
         return [device.name for device in self.devices]
 
     @property

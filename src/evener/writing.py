@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import secrets
 from collections.abc import Iterator
@@ -11,6 +12,7 @@ from typing import IO
 
 from evener.errors import InputError
 
+LOG = logging.getLogger(__name__)
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
 
 _unfinished: set[str] = set()
@@ -85,6 +87,7 @@ def _renamed_to(target: Path) -> Iterator[IO[bytes]]:
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(target)
+        LOG.debug("wrote %s", target)
     finally:
         # It may be gone: renamed, never made, or its folder made unreadable meanwhile.
         with suppress(OSError):

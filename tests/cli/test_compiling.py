@@ -24,8 +24,9 @@ class Said(Output):
         super().__init__()
         self.waits = []
 
-    def wait_for(self, text, seconds=0.0):
+    def wait_for(self, text, seconds=0.0, detail=""):
         self.waits.append(text)
+        self.detail = detail
 
 
 def shown_after(seconds, monkeypatch, command="plan"):
@@ -47,6 +48,19 @@ def test_only_what_takes_long_is_said(monkeypatch):
     assert shown_after(0.2, monkeypatch) == [""]
     assert shown_after(5.0, monkeypatch) == [WORDS]
     assert shown_after(5.0, monkeypatch, "warm") == []
+
+
+def test_it_says_for_what_and_how_far_it_is(monkeypatch):
+    out = Said()
+    shown = CompilingShown(out, "plan")
+    monkeypatch.setattr(shown, "_is_watching", True)
+    compiled = shown._compiled
+    for name in ("one_kernels.first", "other_kernels.second"):
+        compiled.begin(name)
+        monkeypatch.setattr("evener.cli.compiling.WORTH_SAYING", 0.0)
+        shown()
+        compiled.end()
+    assert out.detail == "for `plan`: 1 compiled, now other_kernels.second"
 
 
 def test_nothing_is_imported_to_watch(capsys):
@@ -100,8 +114,8 @@ def test_with_a_bar_it_stands_beside_the_step():
     with out.progress("Planning") as bar:
         out._bar = bar  # as on a terminal
         bar("partitioning", 0.1)
-        out.wait_for("waiting", 3.0)
-        assert bar._waits_for == "waiting (3 s so far)"
+        out.wait_for("waiting", 3.0, "for it")
+        assert bar._waits_for == "waiting, for it (3 s so far)"
         out.wait_for("")
         assert bar._waits_for == ""
 

@@ -9,6 +9,7 @@ import pytest
 from evener.cli import main
 from evener.filing import read
 from evener.filing.partitions import EXPORTS, read_part
+from evener.warming.samples import write_samples
 from tests.filing import mesh_samples as samples
 
 
@@ -111,3 +112,12 @@ def test_an_old_file_stays_when_refused(case):
     assert export(case, "vtu") == 2
     assert (case / "out").read_text() == "precious"
     assert export(case, "metis", name="none/out") == 3
+
+
+def test_polyhedra_are_not_for_meshio(tmp_path, capsys):
+    write_samples(tmp_path)
+    plan, mesh = str(tmp_path / "x.plan"), str(tmp_path / "foam")
+    assert main(["plan", mesh, "--k", "2", "-o", plan, "--quiet"]) == 0
+    for to, said in (("vtu", True), ("metis", False)):
+        assert main(["export", plan, mesh, "--to", to, "-o", str(tmp_path / "out")]) == 0
+        assert ("holds polyhedra" in capsys.readouterr().err) == said

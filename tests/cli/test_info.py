@@ -128,7 +128,7 @@ def test_a_mesh(info, tmp_path):
             "evener: nowhere.graph: cannot be read: No such file or directory\n",
         ),
         ([], 2, "required"),
-        (["--bytes-per-vertex", "x", "a"], 2, "invalid float"),
+        (["--bytes-per-vertex", "x", "a"], 2, "is not a number"),
     ],
 )
 def test_refused(info, words, code, said):

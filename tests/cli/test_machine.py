@@ -116,8 +116,8 @@ def test_show_draws_levels_places_and_devices(evener, tmp_path):
     code, shown, _ = evener("machine", "show", file)
     assert code == 0
     lines = shown.rstrip("\n").split("\n")
-    assert lines[0] == "topo1: 48 devices (cluster: 2 us, 10 GB/s)"
-    assert "n0: 24 devices (node: 0.5 us, 40 GB/s)" in lines[1]
+    assert lines[0] == "topo1: 48 devices (cluster: 2 µs, 10 GB/s)"
+    assert "n0: 24 devices (node: 0.5 µs, 40 GB/s)" in lines[1]
     assert "fast0 .. fast3 (4 equal)  cpu  speed 16" in lines[2]
     assert "slow20 .. slow43 (24 equal)" in lines[5]
     assert len(lines) == 6
@@ -135,7 +135,7 @@ def test_show_names_memory_capabilities_and_links(evener, tmp_path):
     assert "[red]x  cuda  speed 1  4 GiB  1e+06 units  mips 5" in shown.replace(
         "1,000,000", "1e+06"
     )
-    assert "a - b: 3 us, no limit" in shown
+    assert "a - b: 3 µs, no limit" in shown
     assert "\x1b" not in shown
 
 

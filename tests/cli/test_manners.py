@@ -32,6 +32,7 @@ EXAMPLES = {
     "generate": "generate grid --shape 4x5 -o new.graph",
     "reproduce": "reproduce fupermod --fast",
     "warm": "warm --processes 1",
+    "completion": "completion bash",
     "doctor": "doctor",
 }
 READERS = [

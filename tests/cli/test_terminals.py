@@ -1,12 +1,16 @@
 """What a terminal shows: colours where they are wanted, bars that wait, names as they are."""
 
+import fcntl
 import os
 import pty
+import struct
 import subprocess
 import sys
+import termios
 import time
 
 import pytest
+import rich.progress  # noqa: F401 (no bar waits for its import)
 
 from evener.cli.output import Output
 from tests.assertions import run_evener
@@ -14,15 +18,17 @@ from tests.assertions import run_evener
 TIME = 60  # seconds by which anything here must have ended, on the slowest machine
 
 
-def on_a_terminal(words, **environment):
+def on_a_terminal(words, width=100, **environment):
     """Run evener with stdout and stderr on a terminal; returns exit code and what it showed."""
     ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("HHHH", 24, width, 0, 0))
+    usual = {key: value for key, value in os.environ.items() if key != "COLUMNS"}
     process = subprocess.Popen(
         [sys.executable, "-m", "evener", *words],
         stdin=subprocess.DEVNULL,
         stdout=theirs,
         stderr=theirs,
-        env=os.environ | {"TERM": "xterm-256color", "COLUMNS": "100"} | environment,
+        env=usual | {"TERM": "xterm-256color"} | environment,
     )
     os.close(theirs)
     shown = b""

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from evener.cli.tile_drawing import _shortened
 from evener.filing.platforms import write_platform
 from evener.filing.surfaces import write_surfaces
 from evener.generating.platforms import tree
@@ -138,3 +139,12 @@ def test_curves_on_a_machine_s_tree(evener, tmp_path):
     said = evener("tile", "--speeds", speeds, "--size", 100, "--hierarchical")
     assert said.code == 2
     assert "no device says where it is" in said.err
+
+
+def test_names_that_do_not_fit_are_shortened_in_the_middle_or_left_out():
+    names = ["rack0-gpu1", "rack0-gpu2", "rack1-gpu1"]
+    assert _shortened(names[0], 10, names) == names[0]
+    assert _shortened(names[0], 9, names) == "rack0-g…1"
+    assert _shortened(names[1], 4, names) == "ra…2"
+    assert _shortened(names[0], 3, names) == ""  # which of two would it be?
+    assert _shortened(names[1], 2, names) == ""

@@ -59,8 +59,8 @@ def test_one_load_again_at_the_end_and_one_alone(bench, tmp_path, capsys):
     assert bench.asked[6:] == [[8, 8], [8, None], [None, 8]]
     show_records(records, "own:one", "s.toml", Output())
     said = capsys.readouterr().out
-    assert "d0: 1.25 times as long at the end as at first, at 8 units" in said
-    assert "d1: 1.60 times as long as alone, at 8 units" in said
+    assert "d0: 25.0 % more time at the end than at the start (drift), at 8 units" in said
+    assert "d1: 60.0 % more time than alone, at 8 units" in said
     first, second = read_speeds(tmp_path / "s.toml")
     assert [s.seconds for s in first.samples] == pytest.approx(
         [x / 50 for x in (1, 2, 4, 8, 16, 32)]

@@ -1,12 +1,15 @@
 """The short table, the certificate, the bars and the exchange say what the plan says."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
+from evener.durations import duration
 from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
 from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import draw_network
-from evener.reporting.tables import PLAN_COLUMNS, plan_rows
+from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 
@@ -36,7 +39,35 @@ def test_of_many_different_devices_the_last_are_shown():
     _, rows = plan_rows(plan)
     assert len(rows) == 9
     assert rows[0][0] == plan.platform.names[plan.prediction.bottleneck]
-    assert rows[-1][0] == "... and 32 devices done sooner"
+    assert rows[-1][0] == "... and 32 devices that finish earlier"
+
+
+def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
+    plan = plan_with(4, speeds=(1.0, 2.0))
+    plan = replace(plan, platform=replace(plan.platform, levels=()))
+    columns, rows = plan_rows(plan)
+    work, talks = float(plan.certificate.weights.sum()), columns.index("talks")
+    ideal = work / plan.platform.speeds.sum()
+    assert [row[talks] for row in rows] == ["–"] * 4
+    assert [row[-1] for row in rows] == [f"{s / ideal:.2f}x" for s in plan.prediction.seconds]
+    said = time_remarks(plan.platform, work)
+    assert len(said) == 2
+    assert "communication is not predicted" in said[0]
+
+
+def test_speeds_of_real_devices_give_seconds():
+    plan = plan_with(4, speeds=(1e6,))
+    for links, remarks in ((plan.platform.levels, 0), ((), 1)):
+        platform = replace(plan.platform, levels=links)
+        _, rows = plan_rows(replace(plan, platform=platform))
+        assert rows[0][-1] == duration(float(plan.prediction.seconds[0]))
+        assert (rows[0][-2] == "–") == (remarks == 1)
+        assert len(time_remarks(platform, 1.0)) == remarks
+
+
+def test_slow_devices_beside_real_links_are_questioned():
+    for speed, questioned in ((1.0, True), (100.0, True), (101.0, False)):
+        assert (time_remarks(machine(2, speeds=(speed,)), 9.0) == [MIXED]) == questioned
 
 
 def test_the_certificate_has_every_number(small_plan):

@@ -73,7 +73,7 @@ def test_too_little_memory():
 
 @pytest.mark.parametrize(
     ("cap", "amount"),
-    [({"memory": 30.0}, "30 bytes of the 36"), ({"memory_units": 0.5}, "0.5 units of the 1")],
+    [({"memory": 30.0}, "30 B of the 36 B"), ({"memory_units": 0.5}, "0.5 units of the 1")],
 )
 def test_a_device_without_memory_for_one_vertex_is_named(cap, amount):
     platform = Platform((Device("tiny", 16.0, **cap), Device("cpu", 1.0)))

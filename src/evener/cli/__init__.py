@@ -8,8 +8,10 @@ import sys
 from collections.abc import Sequence
 
 from evener.cli.commands import COMMANDS
+from evener.cli.encoding import PLAINLY
 from evener.cli.parsing import parse
 from evener.cli.running import leave, run_beside
+from evener.cli.swapped import refuse_swapped
 from evener.errors import EvenerError
 
 
@@ -18,7 +20,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a device may have any name
+            stream.reconfigure(errors=PLAINLY)  # a device may have any name
     try:
         code = _answer(words)
         sys.stdout.flush()
@@ -32,7 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 def _answer(words: list[str]) -> int:
     if words[:1] == ["help"] and len(words) > 1:
-        words = [words[1], "--help"]
+        words = [*words[1:], "--help"]
     if not words or words[0] in ("-h", "--help", "help"):
         print(_help())  # noqa: T201
         return 0
@@ -43,13 +45,17 @@ def _answer(words: list[str]) -> int:
         return 0
     from evener.cli.compiling import CompilingShown, explained
     from evener.cli.output import Output
+    from evener.cli.steps import shown_steps
 
-    out = Output(json="--json" in words, quiet="--quiet" in words)
+    verbose = "--verbose" in words
+    out = Output(json="--json" in words, quiet="--quiet" in words, verbose=verbose)
     try:
         args, run = parse(words)
+        refuse_swapped(words[0], args)
         shown = CompilingShown(out, words[0])
         try:
-            return run_beside(lambda: run(args, out), shown)
+            with shown_steps(wanted=verbose):
+                return run_beside(lambda: run(args, out), shown)
         finally:
             out.wait_for("")
     except SystemExit:  # --help has been answered
@@ -87,7 +93,7 @@ def _help() -> str:
             "commands:",
             *lines,
             "",
-            "`evener COMMAND --help` explains one. Every command takes --json and --quiet.",
+            "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
             "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed, 130 interrupt.",
         ]
     )

@@ -75,13 +75,16 @@ def _print(advice: Advice, out: Output) -> None:
     from evener.reporting.numbers import percent
 
     shown = _thinned(advice.choices, advice)
-    columns = ["devices", "which", "seconds", "speed-up", "efficiency", *_price_columns(shown), ""]
-    out.table(columns, [[f"{c.devices.size:,}", *_cells(advice, c, shown)] for c in shown])
+    out.table(
+        _columns("devices", shown),
+        [[f"{c.devices.size:,}", *_cells(advice, c, shown)] for c in shown],
+    )
     if advice.nodes:
         rows = _thinned(advice.nodes, advice)
-        columns = ["nodes", "which", "seconds", "speed-up", "efficiency", *_price_columns(rows), ""]
         out.say("")
-        out.table(columns, [[f"{c.nodes:,}", *_cells(advice, c, rows)] for c in rows])
+        out.table(
+            _columns("nodes", rows), [[f"{c.nodes:,}", *_cells(advice, c, rows)] for c in rows]
+        )
     out.say(advice.verdict())
     knee, best = advice.knee, advice.best
     if knee.devices.size < best.devices.size:
@@ -102,6 +105,10 @@ def _thinned(choices: tuple[Choice, ...], advice: Advice) -> list[Choice]:
     others = [c for c in choices if not (c.planned or c is advice.knee)]
     step = -(-len(others) // max(MAX_ROWS - len(marked), 1))
     return sorted([*marked, *others[::step]], key=lambda c: c.devices.size)
+
+
+def _columns(first: str, rows: list[Choice]) -> list[str]:
+    return [first, "which", "predicted", "speed-up", "efficiency", *_price_columns(rows), ""]
 
 
 def _price_columns(rows: list[Choice]) -> list[str]:

@@ -109,6 +109,11 @@ COMMANDS = {
         "a paper's tables and figures, beside what we see",
         "evener reproduce fupermod -o reproduced",
     ),
+    "completion": Command(
+        "evener.cli.completion",
+        "a script by which your shell completes commands and options",
+        "evener completion bash",
+    ),
     "doctor": Command(
         "evener.cli.doctor",
         "versions, threads, optional tools, a self-test",

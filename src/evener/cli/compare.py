@@ -5,12 +5,14 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable
 from dataclasses import asdict, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.judging import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.values import page
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -25,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--with", dest="tools", metavar="TOOL,TOOL,...", help="default: all that are installed"
     )
-    parser.add_argument("--report", metavar="X.html", help="write a page as well")
+    parser.add_argument("--report", type=page, metavar="X.html", help="write a page as well")
     add_machine_options(parser)
     add_plan_options(parser)
     add_reading_options(parser)
@@ -54,7 +56,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress("the plan for seconds", 0.9)
             results.insert(0, compared_plan(graph, platform, best))
     rows = [_row(result) for result in results]
-    _print(rows, out)
+    work = float(options.workload.weighted(graph).total_weight)
+    _print(rows, platform, work, out)
     if planned:
         out.say(
             "plan is what `evener plan` makes, at sizes of its own; all others have the sizes of "
@@ -109,12 +112,14 @@ def _figures(judged: Evaluation) -> dict[str, Any]:
     }
 
 
-def _print(rows: list[dict[str, Any]], out: Output) -> None:
-    from evener.reporting.numbers import duration
+def _print(rows: list[dict[str, Any]], platform: Platform, work: float, out: Output) -> None:
+    from evener.durations import time_of
+    from evener.reporting.tables import time_remarks
 
+    time = partial(time_of, ideal=platform.relative_ideal(work))
     hops = any(row["hop_bytes_after"] is not None for row in rows)
     table = [
-        [row["tool"], _both(row, "seconds", duration), _both(row, "edge_cut", "{:,.6g}".format),
+        [row["tool"], _both(row, "seconds", time), _both(row, "edge_cut", "{:,.6g}".format),
          _both(row, "max_volume", "{:,}".format), _both(row, "total_volume", "{:,}".format),
          _block_range(row), f"{row['moved']:,}", "yes" if row["holds"] else "no",
          f"{row['cpu_seconds']:.2f}", *([_hops(row)] if hops else [])]
@@ -126,6 +131,8 @@ def _print(rows: list[dict[str, Any]], out: Output) -> None:
          "CPU s", *(["bytes x hops, mapped"] if hops else [])],
         table,
     )  # fmt: skip
+    for remark in time_remarks(platform, work):
+        out.say(remark)
     for row in rows:
         if row["note"]:
             out.say(f"{row['tool']}: {row['note']}")

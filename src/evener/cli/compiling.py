@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
+from evener.cli.steps import LOG
 from evener.errors import EvenerError, UsageError
 from evener.warming.compiler import Compiled, watch_if_imported
 
@@ -24,10 +25,16 @@ class CompilingShown:
         self._compiled = Compiled()
         self._is_watching = False
         self._last = 0.0
+        self._n_told = 0
+        self._command = command
         self._is_off = command == "warm"  # whose own bar says it
 
     def __call__(self) -> None:
         """Say it while a kernel is being compiled, and no longer."""
+        for name in self._compiled.names[self._n_told :]:
+            self._n_told += 1
+            if name:
+                LOG.debug("compiling %s", name)
         if self._is_off:
             return
         if not self._is_watching:
@@ -35,9 +42,15 @@ class CompilingShown:
             self._is_watching = watch_if_imported(self._compiled)
         if self._compiled.is_busy and self._compiled.seconds > WORTH_SAYING:
             self._last = time.monotonic()
-            self._out.wait_for(WORDS, self._compiled.seconds)
+            self._out.wait_for(WORDS, self._compiled.seconds, self._how_far())
         elif time.monotonic() - self._last > STEADY:
             self._out.wait_for("")
+
+    def _how_far(self) -> str:
+        """What it is for, and the kernels so far; how many follow, nobody knows before they do."""
+        names = [name for name in self._compiled.names if name]
+        now = f", now {names[-1]}" if names else ""
+        return f"for `{self._command}`: {max(len(names) - 1, 0):,} compiled{now}"
 
 
 def explained(error: Exception) -> Exception:

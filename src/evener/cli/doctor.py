@@ -84,14 +84,16 @@ def _print(
     room = "" if memory is None else f", {memory:.1f} GiB of memory"
     out.say(f"{platform.system()} {platform.machine()}, {_threads()} threads{room}\n")
     for name, found in packages.items():
-        out.say(f"  {name:<12}{found or 'missing'}")
+        out.say(f"  {name:<12}{found or 'missing'}", hang=12)
     out.say("\noptional")
     for tool in optional:
-        out.say(f"  {tool['name']:<12}{tool['version'] or 'not installed: ' + tool['get']}")
+        found = tool["version"] or f"not installed: {tool['get']}"
+        out.say(f"  {tool['name']:<12}{found}", hang=12)
     out.say("\nself-test")
     for check in checks:
         verdict = "ok" if check["ok"] else "FAILED"
-        out.say(f"  {verdict:<7} {check['check']} ({check['seconds']:.2f} s): {check['detail']}")
+        took = f"{check['check']} ({check['seconds']:.2f} s)"
+        out.say(f"  {verdict:<7} {took}: {check['detail']}", hang=8)
 
 
 def _optional() -> list[dict[str, Any]]:

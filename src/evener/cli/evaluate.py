@@ -159,6 +159,8 @@ def _by_weight(certificate: Certificate) -> list[list[str]]:
 
 def _balance(judged: Evaluation) -> list[list[str]]:
     """How far blocks are off their targets; in plans for seconds these are information."""
+    from evener.reporting.numbers import signed_percent
+
     certificate = judged.certificate
     asked = certificate.contract.targets > 0
     ratios = fullness(certificate)[asked]
@@ -172,26 +174,32 @@ def _balance(judged: Evaluation) -> list[list[str]]:
             [f"largest block / {what}", f"{ratios.max():.3f}"],
         ]
     return [
-        ["imbalance against targets", f"{judged.imbalance:+.2%}"],
+        ["imbalance against targets", signed_percent(judged.imbalance)],
         ["smallest block / target", f"{float(ratios.min()):.3f}"],
         *_by_weight(certificate),
     ]
 
 
 def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.reporting.numbers import duration, percent
+    from evener.durations import time_of
+    from evener.reporting.numbers import percent
+    from evener.reporting.tables import time_remarks
 
     certificate, prediction = judged.certificate, judged.prediction
+    work = float(certificate.weights.sum())
+    ideal = platform.relative_ideal(work)
     rows = [
         ["edge cut", f"{judged.edge_cut:,.6g}"],
         ["total volume", f"{judged.total_volume:,}"],
         ["largest volume", f"{judged.max_volume:,}"],
         ["boundary vertices", f"{judged.boundary:,}"],
         *_balance(judged),
-        ["predicted time", duration(prediction.makespan)],
-        ["  lower bound", duration(prediction.bound)],
+        ["predicted", time_of(prediction.makespan, ideal)],
+        ["  lower bound", time_of(prediction.bound, ideal)],
         ["  above the bound", percent(judged.above_bound)],
         ["  last device", platform.names[prediction.bottleneck]],
         ["blocks within limits", f"{int(certificate.holds.sum()):,} of {platform.k:,}"],
     ]
     out.table(["measure", "value"], rows)
+    for remark in time_remarks(platform, work):
+        out.say(remark)

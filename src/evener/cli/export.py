@@ -9,6 +9,7 @@ from evener.cli.rereading import add_rereading_options, kept_reading, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.filing import Reading
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,8 +44,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
         terms=promise_to_dict(promise_of(plan)),
     )
     out.say(f"Written: {args.output}")
+    if args.to == "vtu" and reading is not None and _has_polyhedra(reading):
+        out.note(
+            f"note: {args.output} holds polyhedra: ParaView and VTK read them; meshio mixes up or "
+            "refuses polyhedra of different shapes"
+        )
     out.result({"written": args.output, "format": args.to, "vertices": plan.partition.n})
     return 0
+
+
+def _has_polyhedra(reading: Reading) -> bool:
+    from evener.polymeshes import PolyMesh
+
+    return isinstance(reading.mesh, PolyMesh)
 
 
 def _formats() -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.errors import UsageError
+from evener.naming import meant
 from evener.writing import refuse_unwritable
 
 if TYPE_CHECKING:
@@ -57,7 +58,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     if args.family not in FAMILIES:
         known = ", ".join(FAMILIES)
-        raise UsageError(f"there is no family {args.family!r}", hint=f"Families: {known}.")
+        near = meant(args.family, FAMILIES)
+        raise UsageError(f"there is no family {args.family!r}{near}", hint=f"Families: {known}.")
     family = FAMILIES[args.family]
     given = _given(args, family)
     as_mesh = _checked_output(Path(args.output), family)

@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     out.say(f"{args.file}: {facts['format']}")
     rows = _rows(facts, args.by) + [("odd", oddity) for oddity in facts["odd"]]
     for name, value in rows:
-        out.say(f"  {name:<15}{value}")
+        out.say(f"  {name:<15}{value}", hang=15)
     return 0
 
 

@@ -7,6 +7,8 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.values import share_below_one
+
 if TYPE_CHECKING:
     from evener.arrays import FloatArray
     from evener.plans import Certificate, Evaluation
@@ -69,10 +71,10 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
     """Add --epsilon."""
     parser.add_argument(
         "--epsilon",
-        type=_below_one,
+        type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance about each target, both ways (default 0.03)",
+        help="tolerance about each target, both ways, as 0.03 or 3%% (default 0.03)",
     )
 
 
@@ -155,13 +157,8 @@ def _whole(value: float) -> int | float:
     return int(value) if float(value).is_integer() else float(value)
 
 
-def _below_one(text: str) -> float:
-    if not 0 <= float(text) < 1:
-        raise argparse.ArgumentTypeError(f"{text} does not lie in [0, 1)")
-    return float(text)
-
-
 def _bytes_per_value(text: str) -> float:
-    if not 0 <= float(text) <= 1e18:
+    value = float(text)
+    if not 0 <= value <= 1e18:
         raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
-    return float(text)
+    return value

@@ -27,9 +27,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         platform = read_platform(args.file)
         out.result(platform_to_dict(platform))
         if not (out.is_json or out.is_quiet):
-            from evener.cli.machine_tree import print_tree
+            from evener.cli.machine_tree import tree_lines
 
-            print_tree(platform)
+            out.say("\n".join(tree_lines(platform, out.width)), verbatim=True)
         return 0
     measuring = getattr(args, "measure", False)
     made = _measured(args, out) if measuring else _made(args)
@@ -37,7 +37,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         return 0  # rank 0 speaks for all
     platform = made
     if args.output is None:
-        out.say(platform_to_toml(platform).rstrip("\n"))
+        out.say(platform_to_toml(platform).rstrip("\n"), verbatim=True)
     else:
         from evener.reporting.numbers import plural
 

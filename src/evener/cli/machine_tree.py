@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import equal_runs, run_name, safe
-from evener.reporting.numbers import plural
-from evener.showing import printable
+from evener.cli.wrapping import wrapped
+from evener.reporting.numbers import microseconds, plural
 
 if TYPE_CHECKING:
-    from rich.text import Text
-    from rich.tree import Tree
-
     from evener.platforms import Connection, Device, Level, Link, Platform
 
 GIB = 2.0**30
@@ -27,29 +23,47 @@ OWN = {
 MAX_LINES = 40  # below one place; the rest is counted
 
 
-def print_tree(platform: Platform) -> None:
-    """Print the tree to stdout."""
-    from rich.console import Console
+@dataclass
+class Node:
+    """A line of the tree, and what is drawn below it."""
 
-    width = None if sys.stdout.isatty() else 120
-    Console(file=sys.stdout, width=width, highlight=False).print(tree_of(platform))
+    text: str
+    below: list[Node] = field(default_factory=list)
+
+    def add(self, text: str) -> Node:
+        """Add a line below this one; returns it."""
+        self.below.append(Node(text))
+        return self.below[-1]
 
 
-def tree_of(platform: Platform) -> Tree:
-    """Return the tree: places below places, devices as leaves, links of their own last."""
-    from rich.tree import Tree
+def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
+    """Return the tree: places below places, devices as leaves, links of their own last.
 
+    width: of the terminal, or None where lines may be of any length.
+    """
     title = platform.name or "machine"
-    root = Tree(_text(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}", "bold"))
+    root = Node(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}")
     _fill(root, platform, platform.devices, 0)
     if platform.connections:
-        links = root.add(_text(plural(len(platform.connections), "link"), "bold"))
+        links = root.add(plural(len(platform.connections), "link"))
         lines = (
             f"{safe(c.between[0])} - {safe(c.between[1])}: {link_text(c.link)}{_shared(c)}"
             for c in platform.connections
         )
         _add_some(links, lines, len(platform.connections), "links")
-    return root
+    return _drawn(root, "", "", width)
+
+
+def _drawn(node: Node, before: str, further: str, width: int | None) -> list[str]:
+    """Return the lines of a node, begun by `before` and then `further`, and of those below it."""
+    room = None if width is None else max(width - len(before), 16)
+    parts = [node.text] if room is None else wrapped(node.text, room, 0)
+    bar = "│   " if node.below else ""
+    lines = [before + parts[0], *(further + bar + part for part in parts[1:])]
+    for i, child in enumerate(node.below):
+        corner, side = ("└── ", "    ") if i == len(node.below) - 1 else ("├── ", "│   ")
+        lines += _drawn(child, further + corner, further + side, width)
+    return lines
 
 
 def link_text(link: Link) -> str:
@@ -57,7 +71,7 @@ def link_text(link: Link) -> str:
     if link.alpha == 0 and link.beta == 0:
         return "free"
     rate = "no limit" if link.beta == 0 else f"{1e-9 / link.beta:.4g} GB/s"
-    return f"{link.alpha * 1e6:.4g} us, {rate}"
+    return f"{microseconds(link.alpha)}, {rate}"
 
 
 def device_text(devices: Sequence[Device]) -> str:
@@ -80,7 +94,7 @@ def device_text(devices: Sequence[Device]) -> str:
     return "  ".join(words)
 
 
-def _fill(tree: Tree, platform: Platform, devices: Sequence[Device], depth: int) -> None:
+def _fill(tree: Node, platform: Platform, devices: Sequence[Device], depth: int) -> None:
     """Add what is at one place: its own devices, then the places below it."""
     own: list[Device] = []
     below: dict[str, list[Device]] = {}
@@ -94,10 +108,10 @@ def _fill(tree: Tree, platform: Platform, devices: Sequence[Device], depth: int)
     _add_some(tree, (device_text(own[a:b]) for a, b in runs), len(runs), "groups of devices")
     for place, inside in list(below.items())[:MAX_LINES]:
         note = _level_note(platform, depth + 1)
-        branch = tree.add(_text(f"{safe(place)}: {plural(len(inside), 'device')}{note}", "bold"))
+        branch = tree.add(f"{safe(place)}: {plural(len(inside), 'device')}{note}")
         _fill(branch, platform, inside, depth + 1)
     if len(below) > MAX_LINES:
-        tree.add(_text(f"... and {len(below) - MAX_LINES:,} more places", "dim"))
+        tree.add(f"... and {len(below) - MAX_LINES:,} more places")
 
 
 def _level_note(platform: Platform, depth: int) -> str:
@@ -111,15 +125,8 @@ def _shared(one: Level | Connection) -> str:
     return ", shared" if one.shared else ""
 
 
-def _add_some(tree: Tree, lines: Iterable[str], count: int, what: str) -> None:
+def _add_some(tree: Node, lines: Iterable[str], count: int, what: str) -> None:
     for _, line in zip(range(MAX_LINES), lines, strict=False):
-        tree.add(_text(line))
+        tree.add(line)
     if count > MAX_LINES:
-        tree.add(_text(f"... and {count - MAX_LINES:,} more {what}", "dim"))
-
-
-def _text(line: str, style: str = "") -> Text:
-    """Plain text: brackets in a name are no markup, and what is in it moves no cursor."""
-    from rich.text import Text
-
-    return Text(printable(line), style=style, overflow="fold")
+        tree.add(f"... and {count - MAX_LINES:,} more {what}")

@@ -7,6 +7,7 @@ import argparse
 from evener.cli.counting import count
 from evener.cli.measure_settings import MOST, POINTS, SIDE
 from evener.cli.tracing import add_trace_options
+from evener.cli.values import share
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,7 +64,7 @@ def _add_loads(parser: argparse.ArgumentParser) -> None:
         help="adaptive, about the sizes that N units are divided into",
     )
     group.add_argument(
-        "--tolerance", type=float, default=0.02, metavar="T",
+        "--tolerance", type=share, default=0.02, metavar="T",
         help="adaptive: ends when sizes change by less than this share (default 0.02)",
     )  # fmt: skip
     group.add_argument(
@@ -77,12 +78,12 @@ def _add_precision(parser: argparse.ArgumentParser) -> None:
     default = Precision()
     group = parser.add_argument_group("when a point is measured well enough")
     group.add_argument(
-        "--precision", type=float, default=default.precision, metavar="P",
+        "--precision", type=share, default=default.precision, metavar="P",
         help="half the confidence interval's width over the mean (default 0.025)",
     )  # fmt: skip
     group.add_argument(
         "--confidence",
-        type=float,
+        type=share,
         default=default.confidence,
         metavar="C",
         help="of that interval (default 0.95)",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evener.samples import Sample
 
 MAX_ROWS = 60
+MARK = "*"  # of a point that is less precise than asked
 CHANGED = 0.05  # between two measurements of one load: worth saying
 
 
@@ -26,9 +27,10 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
 
     unit = unit_of(kernel or "")
     rows = [row for record in records for row in _rows(record)]
-    out.table(("device", "load", "seconds", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
+    out.table(("device", "load", "time", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
         out.say(f"... {len(rows) - MAX_ROWS:,} more in the file")
+    say_imprecise([point for record in records for point in record.points], out)
     for record in records:
         if record.capacity < math.inf:
             out.say(f"{record.name} holds {record.capacity:,.0f} units; more did not fit.")
@@ -54,12 +56,44 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
 def _times(times: float, what: str) -> str:
     """Say by how much longer a load took."""
     if what == "alone":
-        return f"{1 / times:.2f} times as long as alone"
-    return f"{times:.2f} times as long at the end as at first"
+        return f"{_longer(1 / times)} than alone"
+    return f"{_longer(times)} at the end than at the start (drift)"
+
+
+def _longer(ratio: float) -> str:
+    """Say a ratio of times: "23.0 % less time"."""
+    from evener.reporting.numbers import percent
+
+    return f"{percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} time"
+
+
+def say_imprecise(points: Sequence[Point], out: Output) -> None:
+    """Explain the mark of points that are less precise than asked, once."""
+    marked = sum(map(is_imprecise, points))
+    if marked:
+        loads = f"{marked:,} of {len(points):,} loads" if len(points) > 1 else "the load"
+        out.say(
+            f"{MARK} less precise than asked: {loads}; a longer --time-limit and more "
+            "--repetitions help, and so does a computer that does nothing else"
+        )
+
+
+def is_imprecise(point: Point) -> bool:
+    """Whether a point was measured less precisely than asked for."""
+    return not point.reached and point.sample.status != "slower"
+
+
+def width_text(point: Point, share: float | None) -> str:
+    """Return half the width of the confidence interval, marked where more was asked for."""
+    from evener.reporting.numbers import percent
+
+    if point.sample.status == "slower":
+        return ""
+    return percent(share) + (f" {MARK}" if is_imprecise(point) else "")
 
 
 def _rows(record: Record) -> list[tuple[str, ...]]:
-    from evener.reporting.numbers import count, duration, percent
+    from evener.reporting.numbers import count, duration
 
     rows: list[tuple[str, ...]] = []
     for point in sorted(record.points, key=lambda point: point.load):
@@ -70,7 +104,7 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
                 record.name,
                 count(sample.load),
                 ("> " if slower else "") + duration(sample.seconds),
-                "" if slower else percent(_relative_width(sample)),
+                width_text(point, _relative_width(sample)),
                 str(sample.repetitions),
                 ("< " if slower else "") + f"{sample.speed:.3g}",
                 remark(point),
@@ -93,17 +127,19 @@ def _relative_width(sample: Sample) -> float | None:
 
 def remark(point: Point) -> str:
     """Return what was odd about a point."""
+    from evener.reporting.numbers import percent, signed_percent
+
     if point.sample.status == "slower":
         return "stopped"
-    parts = [] if point.reached else ["less precise than asked"]
+    parts = []
     if point.outliers:
         parts.append(f"{point.outliers} slow set aside")
     if point.slow:
         parts.append("slower than asked for")
     if point.share < BUSY:
-        parts.append(f"others had the core {1 - point.share:.0%} of the time")
+        parts.append(f"others had the core {percent(1 - point.share)} of the time")
     if point.drift:
-        parts.append(f"drift {point.drift:+.0%}")
+        parts.append(f"drift {signed_percent(point.drift)}")
     return ", ".join(parts)
 
 
@@ -144,7 +180,7 @@ def _seconds(outcome: Outcome) -> float | None:
 
 def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
     """Print and return as JSON what was fitted to each link."""
-    from evener.reporting.numbers import duration, plural
+    from evener.reporting.numbers import duration, percent, plural
 
     rows = []
     for link in links:
@@ -155,7 +191,7 @@ def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
                 duration(fitted.link.alpha),
                 duration(fitted.alpha_half),
                 f"{fitted.GB_per_s:.3g}",
-                f"{fitted.beta_half / fitted.link.beta:.0%}" if fitted.link.beta else "",
+                percent(fitted.beta_half / fitted.link.beta) if fitted.link.beta else "",
             )
         )
     out.table(("link", "alpha", "+/-", "GB/s", "+/-"), rows)

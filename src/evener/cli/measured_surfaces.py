@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.measured import MAX_ROWS, remark
+from evener.cli.measured import MAX_ROWS, remark, say_imprecise, width_text
 from evener.measuring.kernels import unit_of
 
 if TYPE_CHECKING:
@@ -23,10 +23,13 @@ def show_surfaces(
 
     unit = unit_of(kernel or "")
     rows = [row for one in found for row in _rows(one)]
-    header = ("device", "height", "width", "seconds", "+/-", "repetitions", "units/s", "")
+    header = ("device", "height", "width", "time", "+/-", "repetitions", "units/s", "")
     out.table(header, rows[:MAX_ROWS])
     if len(rows) > MAX_ROWS:
         out.say(f"... {len(rows) - MAX_ROWS:,} more in the file")
+    say_imprecise(
+        [point for one in found for column in one.columns for point in column.points], out
+    )
     for one in found:
         if one.capacity < math.inf:
             out.say(f"{one.name} holds {one.capacity:,.0f} units; more did not fit.")
@@ -61,7 +64,7 @@ def _rows(one: Rectangles) -> list[tuple[str, ...]]:
 
 
 def _row(name: str, width: int, point: Point) -> tuple[str, ...]:
-    from evener.reporting.numbers import count, duration, percent
+    from evener.reporting.numbers import count, duration
 
     sample = point.sample
     slower = sample.status == "slower"
@@ -70,7 +73,7 @@ def _row(name: str, width: int, point: Point) -> tuple[str, ...]:
         count(sample.load),
         str(width),
         ("> " if slower else "") + duration(sample.seconds),
-        "" if slower else percent(sample.half_width / sample.seconds),
+        width_text(point, sample.half_width / sample.seconds),
         str(sample.repetitions),
         ("< " if slower else "") + f"{width * sample.speed:.3g}",
         remark(point),

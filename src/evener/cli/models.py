@@ -14,6 +14,14 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
 
 MAX_ROWS = 60
+EXPLAINED = """columns of a file of curves:
+  model             the kind that the file asks for
+  dropped           samples that the rule of shape takes out
+  widest +/-        of all samples: half the confidence interval, over the time
+  one speed off by  how far a single speed is off the curve through the samples, at worst
+  curves differ by  how far piecewise, shaped and akima are apart, at worst
+  at load           where that is
+  slowest, fastest  which of them say so there"""
 
 
 class Kind(Protocol):
@@ -48,6 +56,7 @@ class Kind(Protocol):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the speeds file, the picture and which devices."""
+    parser.epilog = EXPLAINED
     parser.add_argument("speeds", metavar="SPEEDS", help="a speeds file, or one of surfaces")
     parser.add_argument("--plot", metavar="FILE", help="draw them, as .png or .svg")
     parser.add_argument(

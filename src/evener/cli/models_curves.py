@@ -20,8 +20,11 @@ class Curves:
     """Devices of a speeds file; see evener.cli.models.Kind."""
 
     noun, key = "device", "devices"
-    header: Sequence[str] = ("device", "samples", "loads", "capacity", "model", "dropped", "within",
-              "constant off", "curves differ", "at load", "lowest, highest")  # fmt: skip
+    # What each is: EXPLAINED in models.py, and docs/models.md.
+    header: Sequence[str] = (
+        *("device", "samples", "loads", "capacity", "model", "dropped", "widest +/-"),
+        *("one speed off by", "curves differ by", "at load", "slowest, fastest"),
+    )
     at_load: Sequence[str] = ("speed", "time")
     most_drawn, which = 24, "the {} of {} devices whose models disagree most"
 

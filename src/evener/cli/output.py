@@ -6,37 +6,51 @@ import json
 import os
 import sys
 import threading
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any, Literal
+from typing import Any, Literal, TextIO
 
+from evener.cli.steps import LOG
+from evener.cli.table_layout import table_lines
+from evener.cli.wrapping import terminal_width, wrapped
 from evener.errors import EvenerError
 from evener.showing import printable
 
 SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
-UNLIMITED = 2000  # columns of a table that goes to a file or a pipe, where nothing is cut off
 
 
 class Output:
     """Writes results to stdout and everything else to stderr, as --json and --quiet ask."""
 
-    def __init__(self, *, json: bool = False, quiet: bool = False) -> None:
+    def __init__(self, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> None:
         self.is_json = json
         self.is_quiet = quiet
+        self.is_verbose = verbose  # steps are written as they begin: no bar
         self._bar: Progress | None = None
         self._waits = self._waited = False
 
-    def say(self, text: str) -> None:
-        """Print a line for people; nothing with --json or --quiet."""
+    @property
+    def width(self) -> int | None:
+        """Columns of the terminal that stdout is; None where it is none."""
+        return terminal_width(sys.stdout)
+
+    def say(self, text: str, *, hang: int = 2, verbatim: bool = False) -> None:
+        """Print text for people; nothing with --json or --quiet.
+
+        On a terminal long lines are broken between words, the next ones `hang` further to the
+        right; verbatim: none is, because it is a picture or to be copied.
+        """
         if not (self.is_json or self.is_quiet):
             self.wait_for("")
-            print(printable(text, "\n"))  # noqa: T201
+            text = printable(text, "\n")
+            print(text if verbatim else _broken(text, sys.stdout, hang))  # noqa: T201
 
     def note(self, text: str) -> None:
         """Print a remark to stderr; nothing with --quiet."""
         if not self.is_quiet:
             self.wait_for("")
-            print(printable(text, "\n"), file=sys.stderr)  # noqa: T201
+            print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Print the one JSON object; nothing without --json."""
@@ -44,52 +58,41 @@ class Output:
             print(json.dumps(value, default=_plain, allow_nan=False))  # noqa: T201
 
     def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Print a table; numbers to the right. Nothing with --json or --quiet."""
+        """Print a table as wide as the terminal allows. Nothing with --json or --quiet."""
         if self.is_json or self.is_quiet:
             return
         self.wait_for("")
-        from rich.console import Console
-        from rich.table import Table
-
-        # Names are shown as they are: no markup, no emoji, no colour where none is wanted.
-        console = Console(
-            file=sys.stdout,
-            width=None if sys.stdout.isatty() else UNLIMITED,
-            color_system=_colours(),
-            highlight=False,
-            markup=False,
-            emoji=False,
-        )
-        table = Table(box=None, pad_edge=False)
-        for i, column in enumerate(columns):
-            numeric = all(not isinstance(row[i], str) for row in rows) or i > 0
-            table.add_column(column, justify="right" if numeric else "left", no_wrap=True)
-        for row in rows:
-            table.add_row(*[printable(c) if isinstance(c, str) else f"{c:,}" for c in row])
-        console.print(table)
+        shown = [[printable(c) if isinstance(c, str) else c for c in row] for row in rows]
+        bold = sys.stdout.isatty() and _colours() is not None
+        for line in table_lines(columns, shown, self.width):
+            print(f"\x1b[1m{line.text}\x1b[0m" if bold and line.is_heading else line.text)  # noqa: T201
 
     @contextmanager
     def progress(self, what: str) -> Iterator[Progress]:
         """Show a bar with the time left from one second on, where stderr is a terminal."""
         self.wait_for("")
-        shown = sys.stderr.isatty() and not (self.is_quiet or self.is_json)
+        shown = sys.stderr.isatty() and not (self.is_quiet or self.is_json or self.is_verbose)
         bar = Progress(what, shown=shown)
         self._bar = bar if shown else None
+        LOG.info("%s", what)
+        began = time.monotonic()
         try:
             yield bar
+            LOG.info("%s: took %.3f s", what, time.monotonic() - began)
         finally:
             self._bar = None
             bar.close()
 
-    def wait_for(self, text: str, seconds: float = 0.0) -> None:
+    def wait_for(self, text: str, seconds: float = 0.0, detail: str = "") -> None:
         """Say what everything waits for, beside the bar if there is one; "" when it is over.
 
-        seconds: for how long so far. Where stderr is no terminal the text is printed once, as a
-        line. Nothing with --quiet.
+        seconds: for how long so far; detail: how far it is, behind the text. Where stderr is no
+        terminal the text is printed once, as a line. Nothing with --quiet.
         """
-        if self.is_quiet or not (text or self._waits):
+        if self.is_quiet or self.is_verbose or not (text or self._waits):
             return
-        shown = f"{text} ({seconds:.0f} s so far)" if text else ""
+        told = f"{text}, {detail}" if detail else text
+        shown = f"{told} ({seconds:.0f} s so far)" if text else ""
         if self._bar is not None:
             self._bar.wait_for(shown)
         elif sys.stderr.isatty():
@@ -107,7 +110,7 @@ class Output:
 
     def error(self, error: EvenerError) -> None:
         """Print one to three lines: what, where, what to do."""
-        print(f"evener: {error}", file=sys.stderr)  # noqa: T201
+        print(_broken(f"evener: {error}", sys.stderr), file=sys.stderr)  # noqa: T201
 
     def unexpected(self, error: BaseException) -> None:
         """Print what a bug looks like from outside."""
@@ -135,6 +138,7 @@ class Progress:
 
     def __call__(self, step: str, fraction: float) -> None:
         """Say that `step` begins, `fraction` of all the work being done."""
+        LOG.info("%s: %s", self._what, step)
         with self._lock:
             self._step, self._fraction = step, fraction
             self._update()
@@ -182,8 +186,17 @@ class Progress:
             self._bar.update(self._task, completed=self._fraction, description=text)
 
 
+def _broken(text: str, stream: TextIO, hang: int = 2) -> str:
+    """Return the text with its long lines broken, where they go to a terminal."""
+    width = terminal_width(stream)
+    if width is None:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in wrapped(line, width, hang))
+
+
 def _colours() -> Literal["auto"] | None:
-    return None if os.environ.get("NO_COLOR") else "auto"
+    plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") in ("dumb", "unknown")
+    return None if plain else "auto"
 
 
 def _plain(value: Any) -> Any:

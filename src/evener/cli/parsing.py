@@ -6,9 +6,10 @@ import argparse
 import importlib
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from evener.cli.commands import COMMANDS
+from evener.cli.mistakes import no_number, not_among, options_of, unknown_command, unknown_option
 from evener.errors import UsageError
 from evener.opening import is_stdin
 
@@ -27,14 +28,18 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Run]:
     """
     name, *given = words
     if name not in COMMANDS:
-        raise UsageError(f"there is no command {name!r}", hint=f"Commands: {', '.join(COMMANDS)}.")
+        raise unknown_command(name)
     parser = parser_of(name)
     run: Run = importlib.import_module(COMMANDS[name].module).run
+    if message := unknown_option(given, options_of(parser, given)):
+        parser.error(message)
     # argparse mixes files and options only where neither subcommands nor `--` tell them apart.
     if "--" in given or any(isinstance(a, argparse._SubParsersAction) for a in parser._actions):  # noqa: SLF001
-        args = parser.parse_args(given)
+        args, extra = parser.parse_known_args(given)
     else:
-        args = parser.parse_intermixed_args(given)
+        args, extra = parser.parse_known_intermixed_args(given)
+    if extra:
+        parser.error(f"more than is taken: {' '.join(extra)}")
     _refuse_second_stdin(args)
     return args, run
 
@@ -72,7 +77,22 @@ class Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> None:  # type: ignore[override]
         """Raise a UsageError."""
-        raise UsageError(message, hint=f"See `{self.prog} --help`.")
+        raise UsageError(message.removeprefix("argument "), hint=f"See `{self.prog} --help`.")
+
+    def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
+        """Return the value; a mistake never names the function that looks at it."""
+        kind = self._registry_get("type", action.type, action.type)
+        try:
+            return kind(arg_string)
+        except argparse.ArgumentTypeError as error:
+            raise argparse.ArgumentError(action, str(error)) from error
+        except (TypeError, ValueError) as error:
+            raise argparse.ArgumentError(action, no_number(kind, arg_string)) from error
+
+    def _check_value(self, action: argparse.Action, value: Any) -> None:
+        """Refuse what is none of the choices, with the one that was meant."""
+        if action.choices is not None and value not in action.choices:
+            raise argparse.ArgumentError(action, not_among(value, action.choices))
 
 
 def sentence(text: str) -> str:
@@ -84,6 +104,7 @@ def _add_manners(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("manners")
     group.add_argument("--json", action="store_true", help="one JSON object on stdout")
     group.add_argument("--quiet", action="store_true", help="errors only")
+    group.add_argument("--verbose", action="store_true", help="every step, timed, on stderr")
     group.add_argument("--debug", action="store_true", help="full tracebacks")
 
 

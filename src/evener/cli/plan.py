@@ -11,6 +11,7 @@ from evener.cli.limiting import say_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.values import page
 from evener.cli.versus import print_versus, rival_to_dict
 from evener.opening import is_stdin
 
@@ -23,7 +24,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument("-o", "--output", metavar="X.plan", help="default: the graph's name.plan")
-    parser.add_argument("--report", metavar="X.html", help="write the report as well")
+    parser.add_argument("--report", type=page, metavar="X.html", help="write the report as well")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
     )
@@ -111,10 +112,12 @@ def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
 def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
     """Print the plan; return what limits it, as JSON takes it."""
     from evener.reporting.stages import beside
-    from evener.reporting.tables import plan_rows
+    from evener.reporting.tables import plan_rows, time_remarks
 
     columns, rows = plan_rows(made)
     out.table(columns, rows)
+    for remark in time_remarks(made.platform, float(made.certificate.weights.sum())):
+        out.say(remark)
     out.say(made.verdict())
     if rivals := beside(made):
         out.say(rivals)

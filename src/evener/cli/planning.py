@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.judging import add_judging_options, workload_of
+from evener.cli.values import share
 
 if TYPE_CHECKING:
     from evener.planning_options import PlanOptions
@@ -54,7 +55,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
     if seconds:
         parser.add_argument(
             "--alike",
-            type=float,
+            type=share,
             default=0.01,
             metavar="A",
             help="plans whose predicted seconds differ by less, relative, count as equal: the one "
@@ -86,8 +87,11 @@ def add_effort_options(
 
 def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
     """Return the options given."""
+    from evener.partitioning.tools import find_tool
     from evener.planning_options import PlanOptions
 
+    if tool != "auto":
+        find_tool(tool)  # before anything is read
     return PlanOptions(
         tool=tool,
         preset=args.preset,

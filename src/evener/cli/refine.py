@@ -62,7 +62,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         for partition in (given, best)
     )
     write_part(args.output, best.part, args.to, graph=graph, devices=platform.names)
-    _print(before, after, out)
+    _print(before, after, platform, out)
     if kept.moved:
         out.say(f"Before that, {kept.moved:,} vertices moved to keep every contract.")
     out.say(f"Written: {args.output}")
@@ -116,18 +116,24 @@ def _refuse_output(args: argparse.Namespace) -> None:
             raise UsageError(f"{output} is an input; the output needs a name of its own")
 
 
-def _print(before: Evaluation, after: Evaluation, out: Output) -> None:
-    from evener.reporting.numbers import duration
+def _print(before: Evaluation, after: Evaluation, platform: Platform, out: Output) -> None:
+    from evener.durations import time_of
+    from evener.reporting.numbers import signed_percent
+    from evener.reporting.tables import time_remarks
 
+    work = float(before.certificate.weights.sum())
+    ideal = platform.relative_ideal(work)
     rows = [
         [name, show(before), show(after)]
         for name, show in (
             ("edge cut", lambda judged: f"{judged.edge_cut:,.6g}"),
             ("total volume", lambda judged: f"{judged.total_volume:,}"),
             ("largest volume", lambda judged: f"{judged.max_volume:,}"),
-            ("imbalance against targets", lambda judged: f"{judged.imbalance:+.2%}"),
-            ("predicted seconds", lambda judged: duration(judged.prediction.makespan)),
+            ("imbalance against targets", lambda judged: signed_percent(judged.imbalance)),
+            ("predicted", lambda judged: time_of(judged.prediction.makespan, ideal)),
             ("contracts kept", lambda judged: f"{int(judged.certificate.holds.sum()):,}"),
         )
     ]
     out.table(["measure", "before", "after"], rows)
+    for remark in time_remarks(platform, work):
+        out.say(remark)

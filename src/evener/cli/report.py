@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from evener.cli.limiting import say_limits
 from evener.cli.rereading import add_rereading_options, read_again
+from evener.cli.values import page
 from evener.opening import is_stdin
 
 if TYPE_CHECKING:
@@ -21,7 +22,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "mesh", nargs="?", metavar="MESH", help="the file it was made from, for the picture"
     )
-    parser.add_argument("-o", "--output", metavar="X.html", help="default: the file's name.html")
+    parser.add_argument(
+        "-o", "--output", type=page, metavar="X.html", help="default: the file's name.html"
+    )
     add_rereading_options(parser)
 
 

@@ -20,6 +20,7 @@ from evener.cli.machines import (
     run_name,
 )
 from evener.cli.reading import add_reading_options, read_workload
+from evener.cli.values import share_below_one
 from evener.durations import duration
 from evener.errors import UsageError
 
@@ -40,7 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     load.add_argument("--graph", metavar="FILE", help="take vertices, edges and weights from it")
     parser.add_argument(
         "--epsilon",
-        type=float,
+        type=share_below_one,
         default=0.03,
         metavar="E",
         help="tolerance about each size, both ways (default 0.03)",
@@ -74,8 +75,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes."""
-    if not 0 <= args.epsilon < 1:
-        raise UsageError(f"--epsilon must lie in [0, 1), not {args.epsilon}")
     if args.hierarchical:
         from evener.cli.layered_sizes import run_layered
 

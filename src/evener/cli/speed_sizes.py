@@ -184,6 +184,8 @@ def _show(
 
 def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
     """Say what leaving devices out gains, or what an iteration takes with what all wait for."""
+    from evener.reporting.numbers import percent
+
     if chosen is None:
         return
     if chosen.used.all():
@@ -198,7 +200,7 @@ def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
         return
     out.say(
         f"{used:,} of {k:,} devices are worth using: {duration(chosen.makespan)} an iteration "
-        f"in place of {duration(chosen.makespan_of_all)} with all ({chosen.gain:.1%} saved)"
+        f"in place of {duration(chosen.makespan_of_all)} with all ({percent(chosen.gain)} saved)"
     )
 
 

@@ -177,6 +177,7 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
         return
     from evener.cli.sizes import shown_number
     from evener.cli.tile_drawing import drawn
+    from evener.reporting.numbers import signed_percent
 
     tiling = tiled.tiling
     columns = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
@@ -189,14 +190,15 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
         rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
     out.table(["device", "top", "left", "height", "width", "blocks", "asked", "time"], rows)
     if picture := drawn(tiling, [safe(name) for name in names]):
-        out.say(picture)
+        out.say(picture, verbatim=True)
     for note in tiled.notes:
         out.say(note)
     height, width = tiling.shape
+    off = signed_percent(tiled.imbalance)
     out.say(
         f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
         f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
-        f"{tiled.imbalance:+.1%} of the one asked; all done after {duration(tiled.makespan)}"
+        f"{off} of the one asked; all done after {duration(tiled.makespan)}"
     )
 
 

@@ -37,12 +37,24 @@ def drawn(tiling: Tiling, names: Sequence[str]) -> str:
         _outline(lines, y0, y1, x0, x1)
         room = x1 - x0 - 1
         if y1 - y0 >= 2 and room >= 1:
-            name = names[i] if len(names[i]) <= room else names[i][: max(room - 1, 1)]
+            name = _shortened(names[i], room, names)
             text.append(((y0 + y1) // 2, x0 + 1 + (room - len(name)) // 2, name))
     canvas = [[LINES[int(cell)] for cell in row] for row in lines]
     for y, x, name in text:
         canvas[y][x : x + len(name)] = list(name)
     return "\n".join("".join(row).rstrip() for row in canvas)
+
+
+def _shortened(name: str, room: int, names: Sequence[str]) -> str:
+    """Return a name that fits, its middle left out; nothing where it could be another's."""
+    if len(name) <= room:
+        return name
+    for head in range(min(room - 2, len(name)), -1, -1):
+        tail = name[len(name) - (room - 1 - head) :]
+        alike = [one for one in names if one.startswith(name[:head]) and one.endswith(tail)]
+        if room >= 3 and len(alike) == 1:
+            return f"{name[:head]}…{tail}"
+    return ""
 
 
 def _span(start: np.int64, length: np.int64) -> tuple[int, int]:

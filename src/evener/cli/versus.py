@@ -38,14 +38,18 @@ def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
 
 
 def _rows(made: Plan, rival: Rival) -> list[list[str]]:
-    from evener.reporting.numbers import duration, ratio
+    from evener.durations import time_of
+    from evener.reporting.numbers import NOTHING, ratio
     from evener.reporting.stages import rival_name
 
     last = len(rival.stages) - 1
-    rows = [_figures(made.tool, _own(made), duration(made.prediction.makespan), made.cpu_seconds)]
+    ideal = made.platform.relative_ideal(float(made.certificate.weights.sum()))
+    own = time_of(made.prediction.makespan, ideal)
+    theirs = NOTHING if rival.seconds is None else time_of(rival.seconds, ideal)
+    rows = [_figures(made.tool, _own(made), own, made.cpu_seconds)]
     for i, stage in enumerate(rival.stages):
         # The repair's time is nobody's; what is predicted is predicted of the last.
-        seconds = duration(rival.seconds) if i == last else ""
+        seconds = theirs if i == last else ""
         rows.append(
             _figures(rival_name(rival, i), stage, seconds, None if i else rival.cpu_seconds)
         )

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from evener.errors import UsageError
 from evener.filing.foreign import refuse_foreign, what_it_seems
+from evener.naming import meant
 
 if TYPE_CHECKING:
     from evener.filing.sources import Source
@@ -79,8 +80,9 @@ def format_named(name: str) -> Format:
     for entry in FORMATS:
         if entry.name == name:
             return entry
+    names = [entry.name for entry in FORMATS]
     raise UsageError(
-        f"there is no format {name!r}", hint=f"Formats: {', '.join(f.name for f in FORMATS)}."
+        f"there is no format {name!r}{meant(name, names)}", hint=f"Formats: {', '.join(names)}."
     )
 
 

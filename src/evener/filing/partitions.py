@@ -19,6 +19,7 @@ from evener.filing.archives import write_arrays
 from evener.filing.csv_fields import quoted
 from evener.graphs import Graph
 from evener.meshes import Mesh
+from evener.naming import meant
 from evener.polymeshes import PolyMesh
 from evener.showing import printable
 from evener.writing import atomic_write
@@ -79,7 +80,7 @@ def write_part(
     """
     if to not in EXPORTS:
         hint = f"Formats: {', '.join(EXPORTS)}."
-        raise UsageError(f"there is no export to {to!r}", hint=hint)
+        raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTS)}", hint=hint)
     export = EXPORTS[to]
     if export.needs_mesh and mesh is None:
         if graph is not None:

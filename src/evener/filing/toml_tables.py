@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from decimal import Decimal
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_values import real
+from evener.naming import nearest
 from evener.opening import named
 
 # What people write for a key; the rest is found by likeness.
@@ -83,10 +83,8 @@ def refuse_unknown(table: Mapping[str, Any], allowed: Iterable[str], kind: str, 
     for key in table:
         if key in known:
             continue
-        lower = {name.lower(): name for name in known}
-        near = get_close_matches(key.lower(), lower, 1, 0.5)
-        meant = _MEANT.get(key.lower())
-        guess = meant if meant in known else (lower[near[0]] if near else None)
+        said = _MEANT.get(key.lower())
+        guess = said if said in known else nearest(key, known)
         where = f" in {titled(table, kind)}" if kind else ""
         question = f"; did you mean {guess}?" if guess else ""
         message = f"unknown key {shown(key)}{where}{question}"

@@ -12,7 +12,6 @@ overlap = true               # interior vertices are computed during the exchang
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 
 from evener.errors import InputError, UsageError
@@ -20,6 +19,7 @@ from evener.filing import toml_tables as tables
 from evener.filing import toml_values as values
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_reading import TomlFile, read_toml
+from evener.naming import meant
 from evener.opening import is_there, named
 from evener.workloads import NUMBERS, WORKLOADS, Workload
 
@@ -40,10 +40,8 @@ def find_workload(name: str) -> Workload:
         return WORKLOADS[name]
     if is_there(name):
         return read_workload_file(name)
-    near = get_close_matches(name, WORKLOADS, 1)
-    meant = f"; did you mean {near[0]}?" if near else ""
     raise UsageError(
-        f"no kernel is called {name!r}, and there is no such file{meant}",
+        f"no kernel is called {name!r}, and there is no such file{meant(name, WORKLOADS)}",
         hint=f"Kernels: {', '.join(WORKLOADS)}, or a file; see docs/prediction.md.",
     )
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
+from evener.durations import duration
 from evener.measuring.outcomes import Outcome, Point
 from evener.samples import Sample
 
@@ -43,8 +44,8 @@ class Check:
 
     def __str__(self) -> str:
         second = self.second
-        again = f"{second.sample.seconds:.4g} s" if isinstance(second, Point) else second.message
-        return f"{self.load:.0f}: {self.first.sample.seconds:.4g} s, then {again}"
+        again = duration(second.sample.seconds) if isinstance(second, Point) else second.message
+        return f"{self.load:.0f}: {duration(self.first.sample.seconds)}, then {again}"
 
 
 def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | None:

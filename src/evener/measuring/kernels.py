@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from evener.errors import UsageError
+from evener.naming import meant
 
 
 class Kernel(Protocol):
@@ -150,7 +151,7 @@ def _users_own(name: str, width: int | None) -> Kernel:
     module_name, colon, attribute = name.partition(":")
     if not (colon and module_name and attribute):
         raise UsageError(
-            f"there is no kernel {name!r}",
+            f"there is no kernel {name!r}{meant(name, KERNELS)}",
             hint=f"There are {', '.join(KERNELS)}; or give your own as module:name.",
         )
     try:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evener.cpu_clock import cpu_seconds
 from evener.graphs import Graph
 from evener.partitioning.external.children import Outcome, run_in_child
 from evener.partitioning.requests import Request
@@ -75,12 +76,12 @@ def several(graph: Graph, request: Request) -> Outcome:
     """Run our own partitioner for several weights per vertex, in this process."""
     from evener.partitioning.several import several_blocks
 
-    start = time.process_time()
+    start = cpu_seconds()
     part = several_blocks(
         graph, request.contract(graph), preset=request.preset, seed=request.seed,
         threads=request.threads,
     )  # fmt: skip
-    return Outcome(part, time.process_time() - start, _ours(), ())
+    return Outcome(part, cpu_seconds() - start, _ours(), ())
 
 
 def hierarchical(graph: Graph, request: Request) -> Outcome:
@@ -125,12 +126,12 @@ def _with_both_limits(divide: Callable[..., Blocks], graph: Graph, request: Requ
     if low is None or high is None:
         none = np.full(targets.size, np.inf)
         low, high = limits(targets, request.epsilon, none, whole=graph.is_unit)
-    start = time.process_time()
+    start = cpu_seconds()
     part = divide(
         graph, Contract(targets, low, high), preset=request.preset, objective=request.objective,
         seed=request.seed, threads=request.threads,
     )  # fmt: skip
-    return Outcome(part, time.process_time() - start, _ours(), ())
+    return Outcome(part, cpu_seconds() - start, _ours(), ())
 
 
 @cache

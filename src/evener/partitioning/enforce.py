@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
+from evener.amounts import memory
 from evener.brief import brief
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs import Graph
@@ -128,7 +129,8 @@ def _check(state: State, names: list[str] | None) -> None:
     if state.size[b] == 0:
         what = "stays empty"
     elif state.memory[b] > state.caps[b]:
-        what = f"ends with {state.memory[b]:,.12g} bytes where {state.caps[b]:,.12g} are there"
+        over, cap = memory(state.memory[b] - state.caps[b]), memory(state.caps[b])
+        what = f"ends {over} over its memory of {cap}"
     else:
         low, high = state.contract.low[b], state.contract.high[b]
         what = f"ends with {state.weight[b]:,.9g} units where {low:,.9g} to {high:,.9g} are asked"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
+from evener.amounts import memory
 from evener.errors import InfeasibleError
 from evener.partitioning.state import State
 from evener.partitions import RELATIVE_SLACK
-
-GIB = 2.0**30
 
 
 def prove_possible(state: State, names: list[str]) -> None:
@@ -54,8 +53,8 @@ def _bytes_covered(state: State) -> None:
     needed, room = float(state.n_bytes.sum()), float(state.caps.sum())
     if needed > room:
         raise InfeasibleError(
-            f"the graph needs {needed / GIB:,.2f} GiB, all devices together have "
-            f"{room / GIB:,.2f} GiB: {(needed - room) / GIB:,.2f} GiB short"
+            f"the graph needs {memory(needed)}, all devices together have {memory(room)}: "
+            f"{memory(needed - room)} short"
         )
 
 
@@ -86,8 +85,8 @@ def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
     spare = int(np.argmin(state.caps))
     if state.n_bytes.min() > state.caps[spare]:
         raise InfeasibleError(
-            f"{names[spare]} has {state.contract.caps[spare]:,.6g} bytes, the smallest vertex "
-            f"needs {state.n_bytes.min():,.6g}: its block would be empty",
+            f"{names[spare]} has {memory(state.contract.caps[spare])}, the smallest vertex "
+            f"needs {memory(state.n_bytes.min())}: its block would be empty",
             hint="Leave that device out.",
         )
 
@@ -115,7 +114,7 @@ def _each_fits_somewhere(state: State, names: list[str]) -> None:
         fits = state.high >= state.weights[v]
         b = int(np.where(fits, state.caps, -1).argmax())
         raise InfeasibleError(
-            f"vertex {v} needs {state.n_bytes[v]:,.6g} bytes; of the blocks that may hold its "
-            f"{state.weights[v]:,.6g} units, {names[b]} has most room: {state.caps[b]:,.6g} bytes, "
-            f"{state.n_bytes[v] - state.caps[b]:,.6g} short"
+            f"vertex {v} needs {memory(state.n_bytes[v])}; of the blocks that may hold its "
+            f"{state.weights[v]:,.6g} units, {names[b]} has most room: {memory(state.caps[b])}, "
+            f"{memory(state.n_bytes[v] - state.caps[b])} short"
         )

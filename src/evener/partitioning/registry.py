@@ -69,7 +69,7 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
     if used.size < request.k:
         part = used[part].astype(np.int32)
         start = start and (start[0], used[start[1]].astype(np.int32))
-    notes = outcome.notes if why is None else (f"{chosen} chosen: {why}", *outcome.notes)
+    notes = outcome.notes if why is None else (f"Partitioner: {chosen} ({why})", *outcome.notes)
     return Result(part, chosen, outcome.version, outcome.cpu_seconds, notes, start)
 
 
@@ -81,11 +81,11 @@ def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
     """
     without = _refusal(TOOLS["evener"], graph, request)
     if without is None:
-        where = "on every weight" if graph.n_constraints > 1 else "by every block"
-        return "evener", f"short borders, and both limits kept {where}"
+        where = " on every weight" if graph.n_constraints > 1 else ""
+        return "evener", f"lowest cut within limits{where}"
     for name in AUTO_ORDER:
         if _refusal(TOOLS[name], graph, request) is None:
-            return name, f"the next that can, as {without}"
+            return name, f"as {without}"
     raise UsageError(f"no partitioner can do this: {without}", hint=_way_out(graph))
 
 

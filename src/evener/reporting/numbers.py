@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 import re
 
-from evener import durations
+from evener import amounts, durations
 
-_SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 NOTHING = "–"
 NO_BREAK = "\N{NO-BREAK SPACE}"
@@ -18,18 +17,14 @@ def duration(seconds: float | None) -> str:
     return NOTHING if seconds is None else durations.duration(seconds)
 
 
+def microseconds(seconds: float) -> str:
+    """Return [s] in the unit of machine files' latencies: "0.5 µs"."""
+    return f"{seconds * 1e6:.4g} µs"
+
+
 def memory(n_bytes: float | None) -> str:
     """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity, a dash for None."""
-    if n_bytes is None:
-        return NOTHING
-    if math.isinf(n_bytes):
-        return "no cap"
-    if n_bytes >= 2.0**70:
-        return f"{n_bytes:.3g} B"
-    for size, unit in _SIZES:
-        if n_bytes >= size:
-            return f"{_three_digits(n_bytes / size)} {unit}"
-    return f"{n_bytes:,.0f} B"
+    return NOTHING if n_bytes is None else amounts.memory(n_bytes)
 
 
 def count(value: float | None) -> str:
@@ -41,7 +36,7 @@ def count(value: float | None) -> str:
     if abs(value) >= 1e7:
         for size, unit in _COUNTS:
             if abs(value) >= size:
-                return f"{_three_digits(value / size)} {unit}"
+                return f"{amounts.three_digits(value / size)} {unit}"
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -52,7 +47,8 @@ def percent(share: float | None) -> str:
     if share is None or not math.isfinite(share):
         return NOTHING
     value = 100 * share
-    return f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
+    text = f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
+    return text.replace("-", "−")
 
 
 def signed_percent(share: float) -> str:
@@ -67,7 +63,7 @@ def ratio(value: float | None) -> str:
     """Return a ratio: "1.08x"; a dash for None."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return f"{value:.2f}x" if value < 10 else f"{_three_digits(value)}x"
+    return f"{value:.2f}x" if value < 10 else f"{amounts.three_digits(value)}x"
 
 
 def speed(units_per_second: float) -> str:
@@ -86,9 +82,3 @@ def unbroken(text: str) -> str:
 def plural(n: int, one: str, many: str | None = None) -> str:
     """Return "1 device" or "8 devices"."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
-
-
-def _three_digits(value: float) -> str:
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"

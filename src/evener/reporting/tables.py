@@ -5,11 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
+from evener.durations import time_of
 from evener.plans import Plan
-from evener.reporting.numbers import count, duration, memory, percent, plural, signed_percent
+from evener.platforms import RELATIVE, Platform
+from evener.reporting.numbers import NOTHING, count, memory, percent, plural, signed_percent
 from evener.showing import printable
 
 MAX_ROWS = 8
+MIXED = (
+    f"Speeds of at most {RELATIVE:g} units a second beside links in seconds: if they are relative, "
+    "multiply them by what a slow device really does."
+)
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
 SECONDS_COLUMNS = ["device", "load", "share", "memory", "computes", "talks", "total"]
 MEMORY = 4  # where the column of memory stands
@@ -23,9 +29,26 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
     groups, left_out = _groups(plan)
     rows = [_row(plan, group) for group in groups]
     if left_out:
-        rest = f"... and {plural(left_out, 'device')} done sooner"
+        rest = f"... and {plural(left_out, 'device')} that finish earlier"
         rows.append([rest, *[""] * (len(_columns(plan)) - 1)])
     return _columns(plan), rows
+
+
+def time_remarks(platform: Platform, work: float) -> list[str]:
+    """Return what to know of predicted times: that exchange is not in them, that they are relative.
+
+    work: the load of all devices [units].
+    """
+    if platform.has_links:
+        slow = platform.speeds.max() <= RELATIVE and not platform.has_curves
+        return [MIXED] if slow else []
+    remarks = ["No links stated: communication is not predicted."]
+    if platform.relative_ideal(work) is not None:
+        remarks.append(
+            "Speeds are relative: 1.00x is the time in which all devices, busy to the end, would "
+            "do the work."
+        )
+    return remarks
 
 
 def _columns(plan: Plan) -> list[str]:
@@ -59,6 +82,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
     if group.size > 1:
         name = f"{name} .. {names[group[-1]]} ({group.size:,})"
     loads = certificate.weights
+    ideal = plan.platform.relative_ideal(float(loads.sum()))
     if plan.is_for_seconds:
         beside = [_range([percent(value) for value in _ends(loads[group] / loads.sum())])]
     else:
@@ -72,10 +96,11 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
         _range([count(value) for value in _ends(loads[group])]),
         *beside,
         memory(float(certificate.bytes[group].max())),
-        *(
-            duration(float(seconds[group].max()))
-            for seconds in (prediction.compute, prediction.communicate, prediction.seconds)
-        ),
+        time_of(float(prediction.compute[group].max()), ideal),
+        time_of(float(prediction.communicate[group].max()), ideal)
+        if plan.platform.has_links
+        else NOTHING,
+        time_of(float(prediction.seconds[group].max()), ideal),
     ]
 
 

@@ -9,6 +9,7 @@ from dataclasses import replace
 import numpy as np
 
 from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
+from evener.amounts import memory
 from evener.arrays import FloatArray
 from evener.costs import MAX_PAIRED
 from evener.errors import InfeasibleError, UsageError
@@ -110,13 +111,13 @@ def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
     if small.any():
         b = int(np.argmax(small))
         device = platform.devices[b]
-        memory = (
-            f"{device.memory:,.6g} bytes of the {smallest:,.6g} that the smallest needs"
+        has = (
+            f"{memory(device.memory)} of the {memory(smallest)} that the smallest needs"
             if device.memory is not None and device.memory < smallest
             else f"{platform.high_units[b]:,.6g} units of the 1 that a vertex is"
         )
         raise InfeasibleError(
-            f"device {device.name!r} has no memory for a single vertex: {memory}",
+            f"device {device.name!r} has no memory for a single vertex: {has}",
             hint="Leave it out of the machine, or check its memory.",
         )
 

@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from evener.amounts import memory
 from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
 from evener.brief import counted, number, spread, two_lines
 from evener.errors import InfeasibleError, InputError
@@ -20,7 +21,6 @@ from evener.graphs import BYTES_PER_VERTEX
 from evener.platforms import Platform
 from evener.sizing.rounding import limits, whole_sizes
 
-GIB = 2.0**30
 MAX_WHOLE = 2.0**53  # units; beyond, a float does not hold every whole number
 
 
@@ -172,9 +172,7 @@ def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
     short = n - room
     amount = f"{short:,.0f} units" if short >= 1 else f"{short:,.3g} units"
     if bytes_per_unit > 0:
-        amount = f"{short * bytes_per_unit / GIB:,.2f} GiB"
-        if short * bytes_per_unit < 0.01 * GIB:
-            amount = f"{short * bytes_per_unit:,.0f} bytes"
+        amount = memory(short * bytes_per_unit)
     return f"{amount} short: all devices together hold {room:,.0f} units, {n:,.0f} are asked"
 
 

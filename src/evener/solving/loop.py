@@ -10,7 +10,6 @@ and cuts least.
 
 from __future__ import annotations
 
-import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -18,6 +17,7 @@ from functools import cached_property
 import numpy as np
 
 from evener.arrays import FloatArray
+from evener.cpu_clock import cpu_seconds
 from evener.errors import EvenerError, NotFoundError
 from evener.graphs import Graph
 from evener.partitioning.registry import partition_with
@@ -67,7 +67,7 @@ def solve_seconds(
     What binds is memory; a device may get nothing. Raises InfeasibleError where the graph does
     not fit. Same arguments, same result, whatever the threads.
     """
-    began = time.process_time()
+    began = cpu_seconds()
     search = Search.begun(graph, platform, options, progress or _silent)
     record = search.record
     refused = search.rivals()
@@ -86,7 +86,7 @@ def solve_seconds(
         (*record.stages, _chosen(best)),
         record.versions,
         tuple(record.remarks(best)),
-        time.process_time() - began + record.foreign_seconds,
+        cpu_seconds() - began + record.foreign_seconds,
     )
 
 

@@ -13,6 +13,7 @@ from evener.arrays import FloatArray
 from evener.brief import brief
 from evener.errors import InputError, UsageError
 from evener.models import SpeedModel, SpeedSurface
+from evener.naming import meant
 from evener.sizing.problems import checked_seconds
 from evener.tiling.columns import grid_columns
 from evener.tiling.grids import OfArea, Surface, grid_of_surfaces
@@ -120,7 +121,10 @@ def _chosen(method: str, devices: Devices, blocks: tuple[int, int]) -> str:
         few = k <= MANY and side <= MAX_BLOCKS and k * side <= MOST_CUT
         return "guillotine" if few else ("br" if devices.constant else "1.5d")
     if method not in METHODS:
-        raise UsageError(f"there is no method {method!r} of tiling", hint=f"{', '.join(METHODS)}.")
+        near = meant(method, METHODS)
+        raise UsageError(
+            f"there is no method {method!r} of tiling{near}", hint=f"{', '.join(METHODS)}."
+        )
     return method
 
 

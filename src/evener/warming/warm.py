@@ -67,7 +67,7 @@ def _here(tell: Callable[[str, float], None]) -> list[str]:
     compiled = Compiled()
     watch(compiled)
     for i, (name, rehearse) in enumerate(REHEARSALS.items()):
-        tell(name, i / len(REHEARSALS))
+        tell(_how_far(name, i, compiled.names), i / len(REHEARSALS))
         rehearse()
     return compiled.names
 
@@ -75,17 +75,19 @@ def _here(tell: Callable[[str, float], None]) -> list[str]:
 def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
     """Rehearse all pieces in processes of their own; return the names of what they compiled."""
     waiting, lock, done = list(REHEARSALS), threading.Lock(), 0
+    begun = 0
     compiled: list[str] = []
 
     def one(_: int) -> None:
-        nonlocal done
+        nonlocal begun, done
         with _Worker() as worker:
             while True:
                 with lock:
                     if not waiting:
                         return
                     name = waiting.pop(0)
-                    tell(name, done / len(REHEARSALS))
+                    tell(_how_far(name, begun, compiled), done / len(REHEARSALS))
+                    begun += 1
                 names = worker.rehearse(name)
                 with lock:
                     compiled.extend(names)
@@ -97,6 +99,12 @@ def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
         for _ in working:
             pass
     return compiled
+
+
+def _how_far(name: str, begun: int, compiled: list[str]) -> str:
+    """Say which piece is next, and how many kernels were compiled so far."""
+    some = len({kernel for kernel in compiled if kernel})
+    return f"{name}, {begun + 1} of {len(REHEARSALS)} pieces, {some:,} kernels so far"
 
 
 class _Worker:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import os
 import shutil
 import signal
@@ -22,6 +23,7 @@ import numpy.typing as npt
 from evener.errors import ToolError
 from evener.partitioning.external.jobs import Job
 
+LOG = logging.getLogger(__name__)
 SHARED_MEMORY = Path("/dev/shm")
 # The job's arrays, the tool's own copy in a file, the result, and air for everybody else.
 ROOM, SPARE_BYTES = 4, 64 * 2**20
@@ -60,7 +62,9 @@ def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
             raise _failure(job.tool, f"was still running after {time_limit:g} s", folder)
         if process.returncode < 0:
             raise _failure(job.tool, _death(-process.returncode), folder)
-        return _collect(job.tool, folder, process.returncode)
+        outcome = _collect(job.tool, folder, process.returncode)
+        LOG.debug("%s ended in its process: %.3f s of CPU", job.tool, outcome.cpu_seconds)
+        return outcome
 
 
 def end_all() -> None:

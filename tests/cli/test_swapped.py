@@ -1,0 +1,49 @@
+"""Files of the wrong sort are named with what to do, before any work."""
+
+import pytest
+
+from evener.cli.swapped import sort_of
+
+MACHINE, GRAPH, PLAN, PART = "m.toml", "g.graph", "g.plan", "g.part"
+
+
+@pytest.fixture
+def files(place):
+    (place / PART).write_text("0\n" * 24 + "1\n" * 24 + "2\n" * 24)
+    (place / "d.json").write_bytes(b'{"decisions": 1}\n')
+    return place
+
+
+def test_sorts_of_files(files):
+    found = {name: sort_of(name) for name in (MACHINE, GRAPH, PLAN, PART, "v.toml", "d.json")}
+    assert list(found.values()) == ["machine", None, "plan", "part", "speeds", "decisions"]
+    assert sort_of("missing") is None
+    assert sort_of(".") is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "hint"),
+    [
+        (f"plan {MACHINE} --machine {GRAPH}", "describes a machine",
+         f"evener plan {GRAPH} --machine {MACHINE}"),
+        (f"evaluate {PART} {GRAPH} --k 3", "is a partition", f"evener evaluate {GRAPH} {PART}"),
+        (f"refine {PLAN} {GRAPH} --k 3 -o x", "is a plan", f"evener refine {GRAPH} {PLAN}"),
+        (f"report {GRAPH} {PLAN}", "is no plan", f"evener report {PLAN} {GRAPH}"),
+        (f"replay {GRAPH} {PLAN}", "is no plan", f"evener replay {PLAN} {GRAPH}"),
+        (f"report {GRAPH}", "named as a mesh", f"evener plan {GRAPH}"),
+        (f"report {PART}", "is a partition", ""),
+        (f"info {PLAN}", "is a plan", f"evener report {PLAN}"),
+        (f"plan {GRAPH} --machine {PLAN}", "is a plan", ""),
+        (f"plan {GRAPH} --machine {GRAPH}", "--machine takes a machine file", "--k 8"),
+        (f"evaluate {GRAPH} {MACHINE} --k 3", "describes a machine", ""),
+        ("compare v.toml --k 3", "holds speeds", ""),
+    ],
+)  # fmt: skip
+def test_swapped_files_are_named_with_what_to_do(evener, files, words, said, hint):
+    before = sorted(files.iterdir())
+    done = evener(*words.split())
+    assert (done.code, done.out) == (2, "")
+    assert said in done.err
+    assert hint in done.err
+    assert len(done.err.splitlines()) <= 2
+    assert sorted(files.iterdir()) == before
