@@ -19,7 +19,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/warming/
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-fast test-bounds test-nojit format bench clean
+.PHONY: demo check test test-fast test-bounds test-nojit fuzz format bench clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -47,6 +47,11 @@ test-nojit: export NUMBA_DISABLE_JIT = 1
 test-nojit: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --timeout 900 $(FAST) $(SMALL)
 	$(BIN)/pytest -n 2 --timeout 900 $(RANDOM)
+
+# Changed files of all kinds, read and used: make fuzz MINUTES=5; docs/security.md.
+MINUTES ?= 60
+fuzz: $(VENV)/.warm
+	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

@@ -38,3 +38,14 @@ def test_not_found_is_infeasible():
 )
 def test_what_where_what_to_do(place, text):
     assert str(InputError("wrong", **place)) == text
+
+
+def test_errors_are_short_and_printable_whatever_they_quote():
+    wild = "\x1b[2J\u202e\n" * 500
+    error = InputError(f"no device {wild!r}: {wild}", file=f"/x/{wild}", line=7, hint=f"Not {wild}")
+    lines = str(error).split("\n")
+    assert len(lines) == 2
+    assert all(len(line) < 750 and line.isprintable() for line in lines)
+    assert error.file.startswith("/x/\x1b")
+    assert lines[0].count(":7: ") == 1
+    assert str(InputError(error.message)) == error.message

@@ -13,7 +13,7 @@ from evener.naming import ranges
         (["gpu0", "cpu0", "gpu1", "cpu1"], "gpu0, gpu1, cpu0 and cpu1"),
         (["a1", "a3", "b"], "a1, a3 and b"),
         (["a1", "a3", "a5", "a7", "a8"], "a1, a3 and 3 more"),
-        (["x\x1b"], "'x\\x1b'"),
+        (["x\x1b"], "x\\x1b"),
     ],
 )
 def test_ranges(names, said):

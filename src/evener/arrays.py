@@ -13,6 +13,7 @@ IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+FARTHEST = 1e100  # of a coordinate, in whatever unit
 
 
 def as_array(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:
@@ -76,3 +77,9 @@ def _of_rank(array: npt.NDArray[Any], name: str, ndim: int) -> npt.NDArray[Any]:
 def _first(mask: npt.NDArray[np.bool_]) -> str:
     index = np.argwhere(mask)[0]
     return str(index[0]) if index.size == 1 else str(tuple(int(i) for i in index))
+
+
+def refuse_far(coords: FloatArray, name: str) -> None:
+    """Raise InputError for a coordinate whose square, of which sums are taken, is no number."""
+    if coords.size and max(float(coords.max()), -float(coords.min())) > FARTHEST:
+        raise InputError(f"{name} lie beyond {FARTHEST:g}")

@@ -7,12 +7,18 @@
     |   `-- NotFoundError       4           none was found, although one may exist
     `-- ToolError               5           another program failed, crashed or ran out of time
 
-A message says what is wrong; `file` and `line` say where; `hint` says what to do.
+A message says what is wrong; `file` and `line` say where; `hint` says what to do. Whatever is
+quoted in them, they are a line each, bounded, of printable characters.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
+
+from evener.showing import printable, shortened
+
+LONGEST = 400  # characters of a message, of a hint
+LONGEST_NAME = 300  # of a file's name, cut in its middle
 
 
 class EvenerError(Exception):
@@ -28,21 +34,24 @@ class EvenerError(Exception):
         line: int | None = None,
         hint: str | None = None,
     ) -> None:
-        super().__init__(message)
-        self.message = message
+        self.message = shortened(message, LONGEST)
+        super().__init__(self.message)
         self.file = None if file is None else str(file)
         self.line = line
-        self.hint = hint
+        self.hint = None if hint is None else shortened(hint, LONGEST)
 
     @property
     def where(self) -> str:
         """The place as `file:line`, `file` or nothing."""
         if self.file is None:
             return ""
-        return self.file if self.line is None else f"{self.file}:{self.line}"
+        name = printable(self.file)
+        if len(name) > LONGEST_NAME:
+            name = f"{name[: LONGEST_NAME // 3]}...{name[-LONGEST_NAME // 2 :]}"
+        return name if self.line is None else f"{name}:{self.line}"
 
     def __str__(self) -> str:
-        """One to three lines: place and message, then the hint."""
+        """One or two lines: place and message, then the hint."""
         head = f"{self.where}: {self.message}" if self.where else self.message
         return head if self.hint is None else f"{head}\n{self.hint}"
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from evener import metrics
 from evener.accepting import (
     GraphLike,
     PartitionLike,
@@ -17,8 +16,9 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs import Graph
 from evener.partitions import Contract, Partition
-from evener.plans import Certificate, Evaluation, Exchange, Stage
+from evener.plans import Evaluation, Stage
 from evener.platforms import Platform
+from evener.recounting import recounted, recounted_blocks
 from evener.sizing.bounds import lower_bound
 from evener.sizing.contracts import contract_for, contract_for_seconds, lowers_seconds
 from evener.workloads import WEIGHTS, Workload
@@ -42,62 +42,31 @@ def evaluate(
     predicted from, or the vertex weight `constraint`. Where the contract has limits on further
     weights, all are judged, and that one is the first.
 
-    Everything is recomputed from graph and partition alone; nothing comes from whoever made the
-    partition. Raises InputError where their lengths differ, and for seconds beyond all numbers.
+    Everything but the bound is recounted from graph and partition by evener.recounting, which
+    shares no code with whoever made the partition. Raises InputError where their lengths differ,
+    and for seconds beyond all numbers.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     partition = as_partition(partition, graph, platform.k)
     if contract is None:
         contract = usual_contract(graph, platform, workload)
-    between = metrics.quotient(graph, partition)
     if contract.further and graph.n_constraints != contract.n_constraints:
         raise InputError(
             f"the graph has {graph.n_constraints} weights a vertex, "
             f"the contract {contract.n_constraints}"
         )
-    weights = (
-        metrics.summed(workload.work(graph), partition)
-        if any(workload.shares)
-        else metrics.block_weights(graph, partition, constraint)
-    )
-    further = [metrics.block_weights(graph, partition, i) for i in range(1, contract.n_constraints)]
-    every = np.stack([weights, *further], axis=1)
-    vertices = metrics.block_sizes(partition)
-    n_bytes = metrics.block_bytes(graph, partition)
     with np.errstate(over="ignore"):
         bound = lower_bound(graph, platform, workload, constraint=constraint).seconds
-        prediction = metrics.predicted_seconds(
-            graph, partition, platform, workload, between=between, constraint=constraint,
-            bound=bound,
-        )  # fmt: skip
-    if not np.isfinite(prediction.seconds).all():
-        device = platform.names[prediction.bottleneck]
+    judged = recounted(
+        graph, partition, platform, contract, workload=workload, constraint=constraint, bound=bound
+    )
+    if not np.isfinite(judged.prediction.seconds).all():
+        device = platform.names[judged.prediction.bottleneck]
         raise InputError(
             f"device {device!r} would need more seconds than a number holds",
             hint="Check its speed and its links.",
         )
-    certificate = Certificate(
-        contract=contract,
-        weights=weights,
-        vertices=vertices,
-        bytes=n_bytes,
-        boundary=between.boundary,
-        components=metrics.block_components(graph, partition),
-        neighbours=metrics.neighbours(between),
-        volumes=metrics.comm_volumes(between),
-        holds=contract.keeps(every, vertices, n_bytes) & contract.in_time(prediction.ends),
-        further=every[:, 1:],
-    )
-    return Evaluation(
-        certificate,
-        prediction,
-        Exchange(between.block, between.other, between.sent),
-        edge_cut=metrics.edge_cut(between),
-        imbalance=max(
-            metrics.imbalance(own, targets)
-            for own, targets in zip(every.T, contract.table("targets").T, strict=True)
-        ),
-    )
+    return judged
 
 
 def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
@@ -112,16 +81,14 @@ def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> 
 
     graph: as the workload weighs it.
     """
-    between = metrics.quotient(graph, partition)
-    volumes = metrics.comm_volumes(between)
-    weights = metrics.block_weights(graph, partition)
+    blocks = recounted_blocks(graph, partition, np.asarray(graph.weights(), np.float64)[:, None])
     return Stage(
         name,
-        metrics.edge_cut(between),
-        int(volumes.max()),
-        int(volumes.sum()),
-        int(metrics.neighbours(between).max()),
-        *_extremes(weights, contract),
+        blocks.edge_cut,
+        int(blocks.volumes.max()),
+        int(blocks.volumes.sum()),
+        int(blocks.neighbours.max()),
+        *_extremes(blocks.weights[:, 0], contract),
     )
 
 

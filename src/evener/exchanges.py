@@ -91,11 +91,12 @@ class Exchange:
             np.maximum.at(floor, block[self.routes.pair], busy[self.routes.link])
         return floor
 
-    def lateness(self, ready: FloatArray) -> FloatArray:
+    def lateness(self, ready: FloatArray, exact: bool = False) -> FloatArray:
         """(k,) how much longer than `direct` exchanges take, from ready (k,) [s] on.
 
         A device waits for partners who begin later, or share their port with others, and for
-        links. Messages begin when both ends have posted all of theirs.
+        links. Messages begin when both ends have posted all of theirs. exact: also of more than
+        EXACT messages, which takes some ten times as long.
         """
         start = ready + self.posting
         if not np.isfinite(start + self.direct).all():
@@ -105,13 +106,15 @@ class Exchange:
         end = start.copy()
         np.maximum.at(end, block, begin)
         chosen = np.flatnonzero(block < other)
-        flows, done = self._flowing(chosen, begin)
+        flows, done = self._flowing(chosen, begin, exact)
         for side in (block[flows], other[flows]):
             np.maximum.at(end, side, done)
         late = end - ready - self.direct
         return np.where(late > ROUNDING * end, late, 0.0)
 
-    def _flowing(self, chosen: IntArray, begin: FloatArray) -> tuple[IntArray, FloatArray]:
+    def _flowing(
+        self, chosen: IntArray, begin: FloatArray, exact: bool
+    ) -> tuple[IntArray, FloatArray]:
         """Of the chosen entries, one for each pair, those that flow, and when they end [s]."""
         from evener import flows_kernels as kernels
 
@@ -122,10 +125,11 @@ class Exchange:
         order = np.flatnonzero(kept)[np.argsort(entry[kept], kind="stable")]
         flows, starts = np.unique(entry[order], return_index=True)
         done = np.empty(flows.size)
+        step = 0.0 if exact or flows.size <= EXACT else most / STEPS
         if flows.size:
             kernels.finish_flows(
                 begin[flows], self.n_bytes[flows], np.append(starts, order.size), use[order],
-                cost[order], int(use.max()) + 1, most / STEPS * (flows.size > EXACT), done,
+                cost[order], int(use.max()) + 1, step, done,
             )  # fmt: skip
         return flows, done
 

@@ -15,6 +15,7 @@ from evener.arrays import (
     as_integers,
     as_numbers,
     as_weights,
+    refuse_far,
 )
 from evener.errors import InputError
 
@@ -88,6 +89,7 @@ def coordinates(values: npt.ArrayLike, n: int) -> FloatArray:
     same_length(coords, n, "coords", "vertices")
     if coords.shape[1] not in (2, 3):
         raise InputError(f"coords must have 2 or 3 columns, not {coords.shape[1]}")
+    refuse_far(coords, "coords")
     return coords
 
 

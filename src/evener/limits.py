@@ -59,7 +59,9 @@ class Limits:
 
 
 def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGHTS) -> Limits:
-    """Return what limits a judged partition; every change is predicted anew."""
+    """Return what limits a judged partition, which takes what was stated; changes are predicted as
+    the search predicts.
+    """
     between = quotient_of(judged, platform.k)
     loads, interior = judged.certificate.weights, judged.prediction.interior
     bound = judged.prediction.bound
@@ -67,7 +69,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
     def predict(changed: Platform, does: Workload) -> Prediction:
         return metrics.prediction_of(between, loads, interior, changed, does, bound=bound)
 
-    now = predict(platform, workload)
+    now = judged.prediction
     changes = []
     for text, changed, does in _changes(platform, workload, between, now):
         seconds = predict(changed, does).makespan

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, as_integers, as_numbers
+from evener.arrays import FloatArray, IntArray, as_integers, as_numbers, refuse_far
 from evener.errors import InputError
 
 Fields = dict[str, npt.NDArray[Any]]
@@ -20,6 +20,7 @@ def checked_points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray
         raise InputError(f"points must have 2 or 3 columns, not {points.shape[1]}")
     if len(points) >= 2**31:
         raise InputError(f"there are {len(points):,} points; at most 2^31 - 1 can be handled")
+    refuse_far(points, "points")
     return points
 
 

@@ -1,7 +1,8 @@
 """What a partition costs: pure functions, each with its definition.
 
 Who talks to whom is the quotient graph's (evener.quotients); what exchanges cost, evener.exchanges
-knows; both are offered here too. Nothing here is shared with any partitioner.
+knows; both are offered here too. Partitioners and the search go by these; what is stated in the end
+evener.recounting counts, which uses nothing of this.
 """
 
 from __future__ import annotations
@@ -131,11 +132,13 @@ def predicted_seconds(
     between: Quotient | None = None,
     constraint: int = 0,
     bound: float = np.nan,
+    exact: bool = False,
 ) -> Prediction:
     """Predict an iteration of `workload` with block b on device b; O(n + m).
 
     graph: as it was read; the workload weighs it, or its vertex weight `constraint` does. between:
-    the quotient graph, where known already. bound [s]: see Prediction. A device computes at its
+    the quotient graph, where known already. bound [s]: see Prediction. exact: also where there are
+    many messages, of which the search takes ends that are near for one. A device computes at its
     speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both ways
     and for as long as it waits for them and for shared links, and has its fixed cost; with overlap,
     exchange and interior work happen at once. One without work and neighbours takes no time.
@@ -152,7 +155,7 @@ def predicted_seconds(
         work = np.asarray(graph.weights(constraint), np.float64)
         loads, outside = summed(work, partition), boundary_weights(graph, partition, work)
     interior = np.clip(1 - outside / np.maximum(loads, 1e-300), 0, 1)
-    return prediction_of(between, loads, interior, platform, workload, bound=bound)
+    return prediction_of(between, loads, interior, platform, workload, bound=bound, exact=exact)
 
 
 def prediction_of(
@@ -163,9 +166,11 @@ def prediction_of(
     workload: Workload = WEIGHTS,
     *,
     bound: float = np.nan,
+    exact: bool = False,
 ) -> Prediction:
     """Predict from what blocks are: loads (k,) [units], interior (k,) the share of them at
     vertices without a neighbour elsewhere. bound [s]: that of evener.sizing.bounds, where known.
+    exact: see predicted_seconds.
     """
     compute = compute_seconds(loads, platform)
     fixed = platform.fixed_seconds + workload.fixed_seconds
@@ -174,7 +179,7 @@ def prediction_of(
     exchange = Exchange.of(between, platform, workload.bytes_per_value)
     late = np.zeros(between.k)
     if platform.has_links:
-        late = exchange.lateness(fixed if workload.overlap else fixed + compute)
+        late = exchange.lateness(fixed if workload.overlap else fixed + compute, exact)
     with np.errstate(invalid="ignore"):  # infinite times less infinite ones; whoever judges refuses
         contention = np.fmin(late, np.fmax(exchange.held_up() - exchange.direct, 0.0))
         communicate = exchange.direct + contention

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 
+from evener.showing import printable
+
 SHOWN = 6  # ranges that are named
 NEAR = 0.5  # likeness from which a name may be meant, difflib's
 
@@ -41,12 +43,8 @@ def _split(name: str) -> tuple[str, int | None]:
 
 def _run(part: list[str]) -> list[str]:
     """Two are two; more are a range."""
-    names = [_safe(name) for name in part]
+    names = [printable(name) for name in part]
     return names if len(names) <= 2 else [f"{names[0]}..{names[-1]}"]
-
-
-def _safe(name: str) -> str:
-    return name if name.isprintable() else repr(name)
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:

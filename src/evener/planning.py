@@ -13,6 +13,7 @@ from typing import Any, Unpack
 
 import numpy as np
 
+from evener import metrics
 from evener.accepting import GraphLike, PlatformLike, as_platform, take_graph
 from evener.arrays import BoolArray
 from evener.evaluating import evaluate, stage, stage_of
@@ -116,7 +117,10 @@ def _fastest(
     found = solve_seconds(graph, platform, options, progress=tell)
     partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)
-    stated = max(found.best.seconds, np.nextafter(0, 1))
+    stated = metrics.predicted_seconds(
+        graph, partition, platform, options.workload, exact=True
+    ).makespan
+    stated = max(stated, np.nextafter(0, 1))
     contract = contract_for_seconds(graph, platform, options.workload, stated)
     judged = evaluate(graph, partition, platform, contract, workload=options.workload)
     loads = judged.certificate.weights

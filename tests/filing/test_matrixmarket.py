@@ -66,7 +66,11 @@ def test_comments_blank_lines_and_case(put):
         ("%%MatrixMarket matrix coordinate\n3 3 1\n1 2\n", 1, "must begin"),
         ("%%MatrixMarket matrix coordinate odd general\n3 3 1\n1 2\n", 1, "odd"),
         ("\x1c\n", 1, "must begin"),
-        ("%%MatrixMarket matrix \x07 real general\n1 1 0\n", 1, "no matrix is `? real general`"),
+        (
+            "%%MatrixMarket matrix \x07 real general\n1 1 0\n",
+            1,
+            "no matrix is `\\x07 real general`",
+        ),
         (HEAD, None, "size"),
         (HEAD + "3 3\n", 2, "rows columns entries"),
         (HEAD + "3 4 1\n1 2\n", 2, "rectangular matrix, 3 x 4"),

@@ -95,7 +95,7 @@ def test_understood(put, content):
         (npy([0.5, 0, 0, 0]), None, "whole numbers"),
         (npy([2, 0, -1, 0]), None, "vertex 2 has the block -1"),
         (npy(np.array([2**64 - 1, 0, 0, 0], np.uint64)), None, r"2\^63"),
-        (npy(WANTED)[:-1], None, "ends within its array"),
+        (npy(WANTED)[:-1], None, "promises"),
         (npy(WANTED)[:60], None, "damaged .npy header"),
         (npz(blocks=np.array(WANTED)), None, "without `part`"),
         (npz(part=np.array(WANTED))[:-30], None, "damaged archive"),
@@ -121,14 +121,14 @@ def test_headers_that_lie_reserve_nothing(put):
     header = np.lib.format.header_data_from_array_1_0(np.zeros(4, np.int64))
     buffer = io.BytesIO()
     np.lib.format.write_array_header_1_0(buffer, header | {"shape": (10**10,)})
-    with pytest.raises(InputError, match="shape"):
+    with pytest.raises(InputError, match="promises"):
         read_part(put(buffer.getvalue() + bytes(32), "x.npy"), 4)
-    with pytest.raises(InputError, match="ends within its array"):
+    with pytest.raises(InputError, match="promises"):
         read_part(put(buffer.getvalue() + bytes(32), "x.npy"), 10**10)
     archive = io.BytesIO()
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("part.npy", buffer.getvalue() + bytes(10**7))
-    with pytest.raises(InputError, match="shape"):
+    with pytest.raises(InputError, match="promises"):
         read_part(put(archive.getvalue(), "x.npz"), 4)
 
 

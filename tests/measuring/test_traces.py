@@ -131,7 +131,7 @@ def test_loads_of_ranks_must_be_given(write):
         read_traces([file], [[5, math.nan]])
     with pytest.raises(InputError, match="more lists"):
         read_traces([file], [[5, 5], [5, 5]])
-    with pytest.raises(InputError, match="no trace to read"):
+    with pytest.raises(InputError, match="cannot be read: No such file"):
         read_traces([file.with_name("none.csv")])
 
 

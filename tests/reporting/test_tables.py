@@ -146,4 +146,4 @@ def test_nothing_is_sent_by_one_block():
 
 def test_names_that_would_move_the_cursor_are_shown_as_such():
     plan = plan_of(grid(2, 2), [0, 0, 1, 1], machine(2, names=["a\x1b[2J", "b"]))
-    assert plan_rows(plan)[1][0][0] == repr("a\x1b[2J")
+    assert plan_rows(plan)[1][0][0] == r"a\x1b[2J"

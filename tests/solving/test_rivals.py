@@ -1,4 +1,4 @@
-"""No mapping of the plain plan falls below the bound by which it is left unmapped."""
+"""No mapping of the plan of least cut falls below the bound by which it is left unmapped."""
 
 from itertools import permutations
 

@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
     written = [entry.name for entry in FORMATS if entry.writes]
     parser.add_argument("source", metavar="A", help="graph, matrix or mesh to read")
-    parser.add_argument("target", metavar="B", help="file to write; .zst, .gz and .xz pack it")
+    parser.add_argument("target", metavar="B", help="file to write; .zst, .gz, .xz, .bz2 pack it")
     parser.add_argument("--to", choices=written, help="format of B (default: by its suffix)")
     add_reading_options(parser)
 

@@ -115,7 +115,7 @@ def _value(text: str, annotation: str, option: str) -> Any:
 def _checked_output(path: Path, family: Family) -> bool:
     """Whether to write a mesh; refuses a file that cannot be written before anything is made."""
     from evener.filing.formats import FORMATS
-    from evener.filing.sources import PACKINGS
+    from evener.filing.unpacking import PACKINGS
     from evener.filing.writing_meshes import MESH_WRITERS
 
     refuse_unwritable(path)

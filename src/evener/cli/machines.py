@@ -6,11 +6,12 @@ import argparse
 import math
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from evener.errors import InputError, UsageError
+from evener.opening import is_there
 from evener.platforms import MAX_DEVICES, Platform
+from evener.showing import printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -76,9 +77,9 @@ def _curved(args: argparse.Namespace, out: Output | None) -> Platform:
 
 def is_speeds_file(text: str | None) -> bool:
     """Whether --speeds names a file of speed curves, and is not a list of speeds."""
-    if text is None or "," in text or re.fullmatch(r"[\d.eE+-]+|nan|inf", text.strip()):
+    if text is None or "," in text or re.fullmatch(r"[\d.eE+-]*\d[\d.eE+-]*|nan|inf", text.strip()):
         return False
-    return text.endswith(".toml") or Path(text).is_file()
+    return text.endswith(".toml") or is_there(text)
 
 
 def checked_count(count: int, option: str) -> int:
@@ -120,4 +121,4 @@ def run_name(names: Sequence[str]) -> str:
 
 def safe(name: str) -> str:
     """Return a name without what would move the terminal's cursor."""
-    return name if name.isprintable() else repr(name)
+    return printable(name)

@@ -15,6 +15,7 @@ from evener.cli.steps import LOG
 from evener.cli.table_layout import table_lines
 from evener.cli.wrapping import terminal_width, wrapped
 from evener.errors import EvenerError
+from evener.showing import printable
 
 SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
 
@@ -42,13 +43,14 @@ class Output:
         """
         if not (self.is_json or self.is_quiet):
             self.wait_for("")
+            text = printable(text, "\n")
             print(text if verbatim else _broken(text, sys.stdout, hang))  # noqa: T201
 
     def note(self, text: str) -> None:
         """Print a remark to stderr; nothing with --quiet."""
         if not self.is_quiet:
             self.wait_for("")
-            print(_broken(text, sys.stderr), file=sys.stderr)  # noqa: T201
+            print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
 
     def result(self, value: Mapping[str, Any]) -> None:
         """Print the one JSON object; nothing without --json."""
@@ -60,8 +62,9 @@ class Output:
         if self.is_json or self.is_quiet:
             return
         self.wait_for("")
+        shown = [[printable(c) if isinstance(c, str) else c for c in row] for row in rows]
         bold = sys.stdout.isatty() and _colours() is not None
-        for line in table_lines(columns, rows, self.width):
+        for line in table_lines(columns, shown, self.width):
             print(f"\x1b[1m{line.text}\x1b[0m" if bold and line.is_heading else line.text)  # noqa: T201
 
     @contextmanager
@@ -122,7 +125,7 @@ class Progress:
     """A bar of named steps, shown from one second on; call it with (step, fraction done)."""
 
     def __init__(self, what: str, *, shown: bool) -> None:
-        self._what, self._step, self._fraction, self._waits_for = what, "", 0.0, ""
+        self._what, self._step, self._fraction, self._waits_for = printable(what), "", 0.0, ""
         self._bar: Any = None
         self._task: Any = None
         self._lock = threading.Lock()

@@ -11,10 +11,12 @@ from typing import TYPE_CHECKING, Any
 from evener.cli.commands import COMMANDS
 from evener.cli.mistakes import no_number, not_among, options_of, unknown_command, unknown_option
 from evener.errors import UsageError
+from evener.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
 
+_WRITTEN = {"output", "report", "plot", "picture", "target"}  # where `-` is standard output
 Run = Callable[[argparse.Namespace, "Output"], int]
 
 
@@ -38,7 +40,20 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Run]:
         args, extra = parser.parse_known_intermixed_args(given)
     if extra:
         parser.error(f"more than is taken: {' '.join(extra)}")
+    _refuse_second_stdin(args)
     return args, run
+
+
+def _refuse_second_stdin(args: argparse.Namespace) -> None:
+    """Raise UsageError where two inputs are `-`: what is piped can be one of them only."""
+    found = []
+    for name, value in vars(args).items():
+        words = value if isinstance(value, list) else [value]
+        if name not in _WRITTEN:
+            found += [name for word in words if isinstance(word, str) and is_stdin(word)]
+    if len(found) > 1:
+        message = f"standard input can be one file, not both {found[0]} and {found[1]}"
+        raise UsageError(message, hint="Write one of them to a file.")
 
 
 def parser_of(name: str) -> Parser:

@@ -13,6 +13,7 @@ from evener.cli.planning import add_plan_options, options_of, reading_of
 from evener.cli.reading import add_reading_options, read_workload
 from evener.cli.values import page
 from evener.cli.versus import print_versus, rival_to_dict
+from evener.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -130,7 +131,7 @@ def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
 
 
 def _default_name(graph: str) -> str:
-    name = Path(graph).name
-    for suffix in (".zst", ".gz", ".xz"):
+    name = "stdin" if is_stdin(graph) else Path(graph).name
+    for suffix in (".zst", ".gz", ".xz", ".bz2"):
         name = name.removesuffix(suffix)
     return (name.rsplit(".", 1)[0] or "graph") + ".plan"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from evener.cli.limiting import say_limits
 from evener.cli.rereading import add_rereading_options, read_again
 from evener.cli.values import page
+from evener.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -33,7 +34,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.rebalancing.diary import is_decisions
     from evener.reporting.html import write_report
 
-    output = args.output or f"{Path(args.plan).with_suffix('')}.html"
+    stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")
+    output = args.output or f"{stem}.html"
     if is_decisions(args.plan):
         return _of_decisions(args, output, out)
     plan = read_plan(args.plan)

@@ -76,6 +76,13 @@ def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
     if "bytes_per_value" in options:
         table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
         options["workload"] = asdict(workload_from_dict(table))
+    if not isinstance(options.get("reading", {}), dict):
+        raise InputError("holds options of reading that are none")
+    if "workload" in options:
+        try:
+            workload_from_dict(options["workload"])
+        except (InputError, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"holds a workload that is none: {error}") from error
     return options
 
 
@@ -173,6 +180,8 @@ def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
         Partition(arrays[name], k).part.astype(np.int64) for name in ("sender", "receiver")
     )
     values = as_integers(arrays["values"], "values")
+    if values.size and values.min() < 0:
+        raise InputError("a block sends fewer than no values to another")
     if not sender.size == receiver.size == values.size:
         raise InputError("sender, receiver and values differ in length")
     return Exchange(sender, receiver, values)

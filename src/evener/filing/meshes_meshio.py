@@ -142,7 +142,7 @@ def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh
 def _run(source: Source, name: str, folder: Path) -> int:
     """Let meshio read the file within its limits; returns its exit code, or _TOO_LONG."""
     path = source.path.resolve()
-    if source.path.name != source.name:  # packed, and meshio takes paths
+    if source.path.name != source.name:  # packed or piped, and meshio takes paths
         path = folder / f"mesh{source.suffix}"
         path.write_bytes(source.data)
     size = len(source.data)

@@ -13,6 +13,7 @@ import io
 import json
 import os
 import shutil
+import stat
 import sys
 import threading
 import warnings
@@ -75,10 +76,23 @@ def _leave_with_parent(folder: str) -> None:
     os._exit(1)
 
 
+def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
+    """Refuse what is no file: a mesh may name others, and a pipe may be waited for without end."""
+    if event != "open" or not isinstance(arguments[0], str | bytes):
+        return
+    try:
+        mode = os.stat(arguments[0]).st_mode  # noqa: PTH116
+    except (OSError, ValueError):
+        return  # whoever opens it says so
+    if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+        raise PermissionError(f"{os.fsdecode(arguments[0])} is no regular file")
+
+
 def _read(path: str, reader: str) -> Any:
     import meshio  # noqa: F401  (fills the map of readers)
     from meshio._helpers import reader_map
 
+    sys.addaudithook(_refuse_special)
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         return reader_map[reader](path)

@@ -7,44 +7,22 @@ can open it. Nothing pickled is ever loaded.
 from __future__ import annotations
 
 import io
-import tokenize
-import warnings
-import zipfile
-import zlib
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
+from evener.filing import archives
 from evener.filing.matrices import check_square, graph_of_pattern
 from evener.filing.sources import Source
 from evener.graphs import Graph
 
 _FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")
 _BYTES = ("bytes_per_vertex", "bytes_per_edge")
-_GROWTH, _ALWAYS_ALLOWED = 200, 32 * 2**20
-_DAMAGED_ZIP = (
-    zipfile.BadZipFile,
-    zipfile.LargeZipFile,
-    zlib.error,
-    ValueError,
-    OSError,
-    EOFError,
-    RuntimeError,  # encrypted, or of a compression not known here
-    KeyError,
-)
-_DAMAGED_NPY = (
-    ValueError,
-    TypeError,
-    OverflowError,
-    SyntaxError,
-    EOFError,
-    OSError,
-    RecursionError,
-    tokenize.TokenError,
-    UserWarning,
-)
+# SciPy's, without the values: they are not used.
+_SPARSE = ("format", "shape", "row", "col", "indptr", "indices")
+_WANTED = {"evener_graph", *_FIELDS, *_BYTES, *_SPARSE}
 
 
 def recognises(source: Source) -> bool:
@@ -59,8 +37,6 @@ def read(source: Source) -> Graph:
         return _own(source, arrays)
     if "format" in arrays and "shape" in arrays:
         return _sparse(source, arrays)
-    if "part" in arrays:
-        raise source.error("holds a plan or a partition, not a graph")
     raise source.error("is a NumPy archive, but neither a graph nor a SciPy sparse matrix")
 
 
@@ -72,60 +48,28 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
         if value is not None:
             arrays[name] = np.asarray(value)
     out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
-        for name, array in arrays.items():
-            # A fixed date: the time of writing is no part of a graph.
-            entry = zipfile.ZipInfo(f"{name}.npy", (1980, 1, 1, 0, 0, 0))
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, allow_pickle=False)
-            archive.writestr(entry, content.getvalue())
+    archives.write_arrays(out, arrays, level=1)
     return out.getvalue(), []
 
 
 def array_of(source: Source, content: bytes, name: str) -> npt.NDArray[Any]:
     """Return the array of one .npy file; its header is not believed before it fits the content."""
     try:
-        file = io.BytesIO(content)
-        shape, dtype = _header_of(source, file, name)
-        size = 1
-        for extent in shape:
-            size *= extent
-        room = len(content) - file.tell()
-        if dtype.hasobject or dtype.itemsize == 0 or not 0 <= size * dtype.itemsize <= room:
-            raise source.error(f"{name} does not hold what its header promises")
-        file.seek(0)
-        array: npt.NDArray[Any] = np.lib.format.read_array(file, allow_pickle=False)
-    except _DAMAGED_NPY as error:
-        raise source.error(f"{name} is damaged: {_short(error)}") from error
-    return array
+        return archives.array_of(content, name)
+    except InputError as error:
+        raise source.error(error.message) from error
 
 
-def _header_of(source: Source, file: io.BytesIO, name: str) -> tuple[Any, Any]:
-    version = np.lib.format.read_magic(file)
-    if version not in ((1, 0), (2, 0)):
-        raise source.error(f"{name} is of an unknown version of NumPy's format")
-    first = version == (1, 0)
-    parse = np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")  # of a header that NumPy would mend
-        shape, _, dtype = parse(file)
-    return shape, dtype
-
-
-def _load(source: Source) -> dict[str, npt.NDArray[Any]]:
-    limit = max(_ALWAYS_ALLOWED, _GROWTH * len(source.data))
+def _load(source: Source) -> archives.Arrays:
+    """Return the arrays that are looked at."""
     try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive:
-            entries = [entry for entry in archive.infolist() if entry.filename.endswith(".npy")]
-            if sum(entry.file_size for entry in entries) > limit:
-                raise source.error(f"grows beyond {limit:,} bytes when unpacked")
-            contents = {entry.filename[:-4]: archive.read(entry) for entry in entries}
-    except InputError:
-        raise
-    except _DAMAGED_ZIP as error:
-        raise source.error(f"is damaged: {_short(error)}") from error
-    return {name: array_of(source, content, name) for name, content in contents.items()}
+        found = archives.read_arrays(source.data, _WANTED)
+        names = found or archives.names_in(source.data)
+    except InputError as error:
+        raise source.error(error.message, hint=error.hint) from error
+    if not found and "part" in names:
+        raise source.error("holds a plan or a partition, not a graph")
+    return found
 
 
 def _own(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
@@ -202,7 +146,3 @@ def _indices(
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise source.error(f"lacks {name}, a list of whole numbers")
     return array.astype(np.int64)
-
-
-def _short(error: BaseException) -> str:
-    return str(error).split("\n")[0][:100] or type(error).__name__

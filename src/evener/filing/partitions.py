@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -16,11 +15,14 @@ import numpy.typing as npt
 
 from evener.arrays import as_integers
 from evener.errors import InputError, UsageError
+from evener.filing.archives import write_arrays
+from evener.filing.csv_fields import quoted
 from evener.graphs import Graph
 from evener.meshes import Mesh
 from evener.naming import meant
 from evener.polymeshes import PolyMesh
-from evener.writing import FIXED_DATE, atomic_write
+from evener.showing import printable
+from evener.writing import atomic_write
 
 Part = npt.NDArray[np.int32]
 _LINES = 2**16  # turned to text at a time
@@ -136,13 +138,7 @@ def _npz(subject: _Subject) -> Iterator[bytes]:
     if subject.terms is not None:
         arrays["promise"] = np.array(json.dumps(dict(subject.terms)))
     buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, array in arrays.items():
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, allow_pickle=False)
-            # A fixed date: the same blocks are the same bytes.
-            archive.writestr(zipfile.ZipInfo(f"{name}.npy", FIXED_DATE), content.getvalue(),
-                             zipfile.ZIP_DEFLATED)  # fmt: skip
+    write_arrays(buffer, arrays, level=6)
     yield buffer.getvalue()
 
 
@@ -151,7 +147,7 @@ def _named(subject: _Subject) -> str:
     if subject.terms is None:
         return ""
     text = f"evener plan, kernel {subject.terms['workload']['name']}: {subject.terms['verdict']}"
-    return "".join(c if c.isprintable() else "?" for c in text).replace("--", "- -")
+    return printable(text).replace("--", "- -")
 
 
 def _csv(subject: _Subject) -> Iterator[bytes]:
@@ -160,20 +156,14 @@ def _csv(subject: _Subject) -> Iterator[bytes]:
     if subject.labels is None and subject.devices is None:
         yield from _rows([np.arange(subject.part.size), subject.part], "%d,%d\n")
         return
-    names = [_quoted(name) for name in subject.devices or ()]
+    names = [quoted(name) for name in subject.devices or ()]
     for start in range(0, subject.part.size, _LINES):
         blocks = subject.part[start : start + _LINES].tolist()
         vertices: Iterable[object] = range(start, start + len(blocks))
         if subject.labels is not None:
-            vertices = map(_quoted, subject.labels[start : start + len(blocks)])
+            vertices = map(quoted, subject.labels[start : start + len(blocks)])
         ends = [f"{b},{names[b]}\n" if names else f"{b}\n" for b in blocks]
         yield "".join(f"{v},{end}" for v, end in zip(vertices, ends, strict=True)).encode()
-
-
-def _quoted(name: str) -> str:
-    """A field of CSV."""
-    special = bool(set(name) & set(',;"\r\n')) or name != name.strip()
-    return '"' + name.replace('"', '""') + '"' if special else name
 
 
 def _json(subject: _Subject) -> Iterator[bytes]:

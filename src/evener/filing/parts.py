@@ -6,20 +6,18 @@ import csv
 import io
 import json
 import re
-import struct
-import tokenize
-import warnings
-import zipfile
-import zlib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import as_integers
 from evener.errors import InputError
+from evener.filing.archives import array_of, read_arrays
+from evener.filing.csv_fields import as_text
+from evener.filing.json_reading import loads
 from evener.filing.meshes_text import Rows, scan
 from evener.filing.sources import Source, open_source
 
@@ -64,49 +62,29 @@ def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.in
 
 
 def _read_npy(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
-    return _array(source, io.BytesIO(source.data), n)
+    try:
+        array = array_of(source.data, "it")
+    except InputError as error:
+        raise source.error(error.message) from error
+    return _blocks(source, array, n)
 
 
 def _read_npz(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
     try:
-        with zipfile.ZipFile(io.BytesIO(source.data)) as archive, archive.open("part.npy") as file:
-            return _array(source, file, n)
-    except KeyError as error:
-        raise source.error("is an archive without `part`: no plan") from error
-    except (zipfile.BadZipFile, zlib.error, struct.error, EOFError, OSError, OverflowError,
-            RuntimeError, ValueError) as error:  # fmt: skip
-        raise source.error(f"is a damaged archive ({error})") from error
+        arrays = read_arrays(source.data, {"part"})
+    except InputError as error:
+        raise source.error(error.message, hint=error.hint) from error
+    if not arrays:
+        raise source.error("is an archive without `part`: no plan")
+    return _blocks(source, arrays["part"], n)
 
 
-def _array(source: Source, file: Any, n: int) -> npt.NDArray[np.int64]:
-    """The array in .npy format, its length looked at before memory is reserved for it."""
-    shape, dtype = _npy_header(source, file)
-    if shape != (n,):
-        raise source.error(f"holds an array of shape {shape}; ({n},) is needed")
-    if dtype.kind not in "iuf":
-        raise source.error(f"holds {dtype}, not numbers of blocks")
-    raw = file.read(n * dtype.itemsize)
-    if len(raw) != n * dtype.itemsize:
-        raise source.error("ends within its array")
-    return _whole(source, np.frombuffer(raw, dtype))
-
-
-def _npy_header(source: Source, file: BinaryIO) -> tuple[tuple[int, ...], np.dtype[Any]]:
-    readers = {
-        (1, 0): np.lib.format.read_array_header_1_0,
-        (2, 0): np.lib.format.read_array_header_2_0,
-    }
-    try:
-        version = np.lib.format.read_magic(file)
-        if version not in readers:
-            raise source.error(f"is of .npy version {version}, which is not read")
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of headers written by Python 2: they are read
-            shape, _, dtype = readers[version](file)
-    except (ValueError, TypeError, SyntaxError, EOFError, RecursionError, MemoryError,
-            tokenize.TokenError) as error:  # fmt: skip
-        raise source.error("has a damaged .npy header") from error
-    return shape, dtype
+def _blocks(source: Source, array: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
+    if array.shape != (n,):
+        raise source.error(f"holds an array of shape {array.shape}; ({n},) is needed")
+    if array.dtype.kind not in "iuf":
+        raise source.error(f"holds {array.dtype}, not numbers of blocks")
+    return _whole(source, array)
 
 
 def _whole(source: Source, values: Any) -> npt.NDArray[np.int64]:
@@ -119,7 +97,7 @@ def _whole(source: Source, values: Any) -> npt.NDArray[np.int64]:
 
 def _read_json(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
     try:
-        content = json.loads(source.data)
+        content = loads(source.data)
     except json.JSONDecodeError as error:
         raise source.error(f"is no JSON: {error.msg}", line=error.lineno) from error
     except (UnicodeDecodeError, RecursionError, ValueError) as error:
@@ -182,7 +160,8 @@ def _vertices(
 ) -> npt.NDArray[np.int64]:
     """The vertex each name means: a label, or a number from 0 on, or from 1 on."""
     if labels is not None:
-        index = {label: vertex for vertex, label in enumerate(labels)}
+        index = {as_text(label): vertex for vertex, label in enumerate(labels)}
+        index |= {label: vertex for vertex, label in enumerate(labels)}
         found = [index.get(name, index.get(name.strip(), -1)) for name in names]
         if -1 in found:
             row = found.index(-1)

@@ -6,17 +6,15 @@
 from __future__ import annotations
 
 import hashlib
-import io
 import json
-import zipfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from evener.errors import EvenerError, InputError
+from evener.filing.archives import read_arrays
+from evener.filing.json_reading import loads
 from evener.filing.manifest_reading import contract_of
 from evener.filing.manifest_writing import contract_to_dict
 from evener.filing.plans import plan_in
@@ -116,7 +114,7 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
     else:
         return None
     try:
-        data = json.loads(text) if text else {}
+        data = loads(text) if text else {}
     except ValueError:  # whoever reads the blocks says what is wrong with it
         return None
     terms = data.get(KEY) if text is source.data and isinstance(data, dict) else data
@@ -130,11 +128,13 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
 def _member(data: bytes) -> bytes:
     """The terms' text in an .npz archive, nothing where it holds none."""
     try:
-        with zipfile.ZipFile(io.BytesIO(data)) as archive, archive.open(f"{KEY}.npy") as file:
-            array = np.lib.format.read_array(file, allow_pickle=False)
-        return str(array).encode()
-    except (KeyError, ValueError, OSError, zipfile.BadZipFile):
+        found = read_arrays(data, {KEY})
+    except InputError:  # whoever reads the blocks says what is wrong with it
         return b""
+    array = found.get(KEY)
+    return (
+        b"" if array is None or array.dtype.kind != "U" else str(array).encode("utf-8", "replace")
+    )
 
 
 def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:

@@ -18,6 +18,7 @@ Numbers are written with all their digits: what is read back is equal to the bit
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -30,6 +31,7 @@ from evener.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 from evener.writing import write_text
 
 _FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)
+_LARGEST_FLOAT = int(sys.float_info.max)
 _OPTIONAL = ("capacity", "fixed_seconds", "model", "notes")
 _PER_SAMPLE = ("half_width", "repetitions", "status")
 
@@ -174,7 +176,9 @@ def numbers(value: Any) -> list[Any] | None:
 
 
 def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return isinstance(value, float) or abs(value) <= _LARGEST_FLOAT
 
 
 def _counts(value: Any) -> list[int] | None:

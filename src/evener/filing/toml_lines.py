@@ -16,6 +16,11 @@ _TEXT_OR_COMMENT = re.compile(
     r"|#[^\n]*",
     re.DOTALL,
 )
+MOST_PARTS = 32  # of a dotted key; no file of ours has more than three
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(
+    rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}", re.DOTALL
+)
 _ERROR_LINE = re.compile(r"at line (\d+)")
 
 
@@ -64,8 +69,26 @@ def error_line(message: str, text: str) -> int:
     return int(found.group(1)) if found else max(text.rstrip("\n").count("\n") + 1, 1)
 
 
+def long_key_line(text: str) -> int | None:
+    """Line of the first key of more than MOST_PARTS parts; None where there is none.
+
+    tomllib takes a time that grows with the square of their number, or worse.
+    """
+    if _LONG_KEY.search(text) is None:
+        return None
+    # Something looks like one; it may stand in a text or a comment.
+    masked = _TEXT_OR_COMMENT.sub(_emptied, text)
+    found = _LONG_KEY.search(masked)
+    return None if found is None else masked.count("\n", 0, found.start()) + 1
+
+
 def _word(key: str) -> str:
     return rf"[\"']?{re.escape(key)}[\"']?"
+
+
+def _emptied(match: re.Match[str]) -> str:
+    text = match.group()
+    return "" if text.startswith("#") else '""' + "\n" * text.count("\n")
 
 
 def _masked(match: re.Match[str]) -> str:

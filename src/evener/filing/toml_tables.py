@@ -12,6 +12,7 @@ from evener.errors import InputError
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_values import real
 from evener.naming import nearest
+from evener.opening import named
 
 # What people write for a key; the rest is found by likeness.
 _MEANT = {"latency": "alpha_us", "bandwidth": "GB_per_s", "beta": "GB_per_s", "ram": "memory_GiB",
@@ -46,7 +47,7 @@ def placed(path: str | Path, text: str) -> Iterator[None]:
         yield
     except TableError as error:
         line = error.line_in(TomlLines(text))
-        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
+        raise InputError(error.message, file=named(path), line=line, hint=error.hint) from error
 
 
 def listed(data: Mapping[str, Any], kind: str, spec: Spec) -> list[dict[str, Any]]:

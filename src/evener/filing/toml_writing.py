@@ -13,8 +13,19 @@ def toml_number(value: float) -> str:
 
 def toml_text(value: str) -> str:
     """Return a text, quoted."""
-    # JSON's escapes are TOML's, but for DEL.
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    # JSON's escapes are TOML's, but for DEL. What is not seen as itself is escaped as well; the
+    # halves of a pair, which TOML has no escapes for, are left to whoever writes the text.
+    quoted = json.dumps(value, ensure_ascii=False)
+    return "".join(c if c.isprintable() or _is_half(c) else _escaped(c) for c in quoted)
+
+
+def _is_half(character: str) -> bool:
+    return "\ud800" <= character <= "\udfff"
+
+
+def _escaped(character: str) -> str:
+    code = ord(character)
+    return f"\\u{code:04x}" if code < 0x10000 else f"\\U{code:08x}"
 
 
 def toml_key(key: str) -> str:

@@ -20,6 +20,7 @@ from evener.filing import toml_values as values
 from evener.filing.toml_lines import TomlLines
 from evener.filing.toml_reading import TomlFile, read_toml
 from evener.naming import meant
+from evener.opening import is_there, named
 from evener.workloads import NUMBERS, WORKLOADS, Workload
 
 _FILE = TomlFile("kernel file", "no key", "See docs/prediction.md.", 1 << 20)
@@ -37,7 +38,7 @@ def find_workload(name: str) -> Workload:
     """
     if name in WORKLOADS:
         return WORKLOADS[name]
-    if Path(name).exists():
+    if is_there(name):
         return read_workload_file(name)
     raise UsageError(
         f"no kernel is called {name!r}, and there is no such file{meant(name, WORKLOADS)}",
@@ -52,10 +53,10 @@ def read_workload_file(path: str | Path) -> Workload:
         table = tables.checked(data, _KEYS, "kernel", 0)
     except tables.TableError as error:
         line = TomlLines(text).top(error.key) if error.key else None
-        raise InputError(error.message, file=path, line=line, hint=error.hint) from error
-    name = table.pop("name", "") or Path(path).stem
+        raise InputError(error.message, file=named(path), line=line, hint=error.hint) from error
+    name = table.pop("name", "") or named(path).stem
     try:
         return Workload(name, **table)
     except InputError as error:
-        error.file = str(path)
+        error.file = str(named(path))
         raise

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import InputError, UsageError
 from evener.filing.formats import FORMATS, Format, format_named
-from evener.filing.sources import PACKINGS
+from evener.filing.unpacking import PACKINGS
 from evener.graphs import Graph
 from evener.writing import atomic_write
 
@@ -25,7 +25,7 @@ def write_graph(
     graph: Graph,
     format: str | None = None,  # noqa: A002
 ) -> tuple[str, ...]:
-    """Write `graph`; the suffix chooses the format, `.zst`, `.gz` and `.xz` a packing.
+    """Write `graph`; the suffix chooses the format, `.zst`, `.gz`, `.xz`, `.bz2` a packing.
 
     Coordinates go to a `.xyz` file beside it where the format has no place for them. Returns a
     sentence for everything the format could not hold; raises UsageError for an unknown suffix
@@ -167,6 +167,10 @@ def _packing(path: Path) -> Any:
         import gzip
 
         return lambda content: gzip.compress(content, 6, mtime=0)
+    if path.suffix == ".bz2":
+        import bz2
+
+        return bz2.compress
     if path.suffix == ".xz":
         import lzma
 

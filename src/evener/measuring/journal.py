@@ -16,6 +16,7 @@ from typing import IO, Any
 
 from evener.errors import InputError
 from evener.measuring.outcomes import Gap, Outcome, Point
+from evener.opening import read_bytes
 from evener.running.comm import Comm
 from evener.samples import Sample
 
@@ -75,7 +76,7 @@ class Journal:
         assert self._path is not None
         self._head = {"journal": VERSION, "settings": settings}
         try:
-            text = self._path.read_bytes() if self._path.exists() else b""
+            text = read_bytes(self._path) if self._path.exists() else b""
             whole = text[: text.rfind(b"\n") + 1]
             if whole:
                 self._read(whole, settings)
@@ -90,10 +91,12 @@ class Journal:
             try:
                 entry = json.loads(line)
                 if number == 1:
-                    found = entry["settings"]
+                    found = dict(entry["settings"])
                 else:
                     self._take_in(entry["device"], _outcome(entry))
-            except (ValueError, KeyError, TypeError, InputError) as error:
+            except (
+                ArithmeticError, KeyError, TypeError, ValueError, RecursionError, InputError
+            ) as error:  # fmt: skip
                 raise InputError(
                     f"not a journal of measurements: {type(error).__name__}: {error}",
                     file=self._path,

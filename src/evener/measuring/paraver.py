@@ -11,14 +11,17 @@ time that each rank computed in an iteration, without communication and waiting,
 from __future__ import annotations
 
 import bisect
+import io
 import re
 from collections.abc import Sequence
 from itertools import pairwise
 from pathlib import Path
 
 from evener.errors import InputError
+from evener.opening import open_input
 
 RUNNING = 1
+LONGEST_LINE = 2**24  # characters; a record has a hundred
 Intervals = list[tuple[int, int]]
 
 
@@ -66,11 +69,15 @@ def _records(
     states: dict[tuple[int, int], Intervals] = {}
     marks: dict[int, list[int]] = {}
     try:
-        with Path(path).open(encoding="utf-8", errors="replace") as file:
-            head = file.readline()
+        with io.TextIOWrapper(open_input(path), "utf-8", "replace") as file:
+            head = file.readline(LONGEST_LINE)
             if not head.startswith("#Paraver"):
                 raise InputError("not a Paraver trace: no #Paraver in its first line", file=path)
-            for number, line in enumerate(file, start=2):
+            rows = iter(lambda: file.readline(LONGEST_LINE), "")
+            for number, line in enumerate(rows, start=2):
+                if len(line) == LONGEST_LINE:
+                    raise InputError("not a Paraver record: a line without end", file=path,
+                                     line=number)  # fmt: skip
                 if not line.endswith("\n"):  # the last one, cut off: its numbers may be, too
                     break
                 try:
@@ -81,7 +88,7 @@ def _records(
                     ) from error
     except OSError as error:
         reason = error.strerror or str(error)
-        raise InputError(f"no trace to read: {reason}", file=path) from error
+        raise InputError(f"cannot be read: {reason}", file=path) from error
     unit = 1e-9 if re.search(r"\):\d+_ns:", head) else 1e-6
     return unit, {key: sorted(own) for key, own in states.items()}, marks
 

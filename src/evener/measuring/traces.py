@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -19,8 +18,10 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
+from evener.filing.json_reading import loads
 from evener.measuring.paraver import read_paraver
 from evener.measuring.statistics import summarised
+from evener.opening import read_bytes
 from evener.samples import DeviceSpeeds, Sample
 
 MAX_BYTES = 1 << 30
@@ -140,7 +141,7 @@ def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, 
         if not row.strip():
             continue
         try:
-            entry = json.loads(row)
+            entry = loads(row)
         except ValueError as error:
             yield line, f"not JSON: {error}"
             continue
@@ -151,22 +152,32 @@ def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, 
         yield line, f"{missing[0]} is missing" if missing else entry
 
 
-def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+def _csv_rows(path: str | Path, text: str) -> Iterator[tuple[int, list[str]]]:
     rows = csv.reader(io.StringIO(text))
-    names = [name.strip() for name in next(rows)]
+    try:
+        for row in rows:
+            yield rows.line_num, row
+    except csv.Error as error:
+        reason = str(error).split(" - ")[0]
+        raise InputError(f"not CSV: {reason}", file=path, line=rows.line_num) from error
+
+
+def _csv_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:
+    rows = _csv_rows(path, text)
+    names = [name.strip() for name in next(rows)[1]]
     missing = [key for key in KEYS if key not in names]
     if missing:
         raise InputError(
             f"no column {missing[0]}", file=path, line=1,
             hint="The first line names the columns: device,load,seconds.",
         )  # fmt: skip
-    for row in rows:
+    for line, row in rows:
         if not row:
             continue
         if len(row) != len(names):
-            yield rows.line_num, f"{len(row)} fields, where the first line names {len(names)}"
+            yield line, f"{len(row)} fields, where the first line names {len(names)}"
             continue
-        yield rows.line_num, dict(zip(names, row, strict=True))
+        yield line, dict(zip(names, row, strict=True))
 
 
 def _checked(value: Any, key: str, path: str | Path, line: int | None) -> float:
@@ -182,10 +193,9 @@ def _checked(value: Any, key: str, path: str | Path, line: int | None) -> float:
 
 
 def _text_of(path: str | Path) -> str:
+    raw = read_bytes(path, MAX_BYTES)
     try:
-        if Path(path).stat().st_size > MAX_BYTES:
-            raise InputError(f"more than {MAX_BYTES >> 20} MiB: not a trace", file=path)
-        return Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InputError(f"no trace to read: {reason}", file=path) from error
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        raise InputError("not a text in UTF-8, so no trace", file=path, line=line) from error

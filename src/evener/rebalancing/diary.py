@@ -8,10 +8,13 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 from evener.errors import InputError
+from evener.filing.json_reading import loads
+from evener.opening import is_stdin, open_input, read_bytes
 from evener.rebalancing.diary_checks import is_amount, is_decision, is_head
 from evener.rebalancing.states import Line, State, state_of
 
 VERSION = 1
+_BEGIN = b'{"decisions": '
 
 
 class Diary:
@@ -74,9 +77,11 @@ class Decisions(NamedTuple):
 def is_decisions(path: str | Path) -> bool:
     """Whether a file begins as a file of decisions does."""
     try:
-        with Path(path).open("rb") as file:
-            return file.read(14) == b'{"decisions": '
-    except OSError:
+        if is_stdin(path):
+            return read_bytes(path).startswith(_BEGIN)
+        with open_input(path) as file:
+            return file.read(len(_BEGIN)) == _BEGIN
+    except (InputError, OSError):
         return False
 
 
@@ -85,12 +90,7 @@ def read_decisions(path: str | Path) -> Decisions:
 
     Raises InputError with the line where the file is none.
     """
-    try:
-        text = Path(path).read_bytes()
-    except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot be read: {reason}", file=path) from error
-    *whole, rest = text.split(b"\n")
+    *whole, rest = read_bytes(path).split(b"\n")
     rows = [_line(row, path, i) for i, row in enumerate(whole, start=1)]
     if not rows or rows[0].get("decisions") != VERSION:
         raise InputError(
@@ -111,7 +111,7 @@ def read_decisions(path: str | Path) -> Decisions:
 
 def _line(row: bytes, path: str | Path, number: int) -> Line:
     try:
-        line = json.loads(row)
+        line = loads(row)
     except (RecursionError, ValueError) as error:
         raise InputError(f"is no JSON: {error}", file=path, line=number) from error
     if not isinstance(line, dict):

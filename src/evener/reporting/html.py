@@ -31,6 +31,7 @@ from evener.reporting.provenance import device_rows, mapped, option_rows, proven
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
 from evener.reporting.volumes import volume_chart
+from evener.showing import without_marks
 from evener.writing import write_text
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
@@ -156,7 +157,7 @@ def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Sce
 
 def render(template: str, **values: Any) -> str:
     """Return a page made of a template, which has the words for numbers and these values."""
-    return _environment().get_template(template).render(**values)
+    return without_marks(_environment().get_template(template).render(**values))
 
 
 @cache

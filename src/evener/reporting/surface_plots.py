@@ -12,6 +12,7 @@ from evener.arrays import FloatArray
 from evener.models import SpeedSurface
 from evener.reporting.numbers import count
 from evener.reporting.plots import new_figure, styled
+from evener.showing import printable
 
 PANEL = (3.5, 2.6)  # inches
 POINTS = 120  # along each side of the map
@@ -27,7 +28,7 @@ def draw_surfaces(surfaces: Mapping[str, SpeedSurface]) -> Any:
     with styled():
         figure, panels = new_figure(len(surfaces), 2, 2 * PANEL[0], PANEL[1] * len(surfaces))
         for i, (name, surface) in enumerate(surfaces.items()):
-            shown = (name if name.isprintable() else repr(name)).replace("$", r"\$")
+            shown = printable(name).replace("$", r"\$")
             _map(figure, panels[2 * i], shown, surface)
             _sections(panels[2 * i + 1], shown, surface)
     return figure

@@ -9,6 +9,7 @@ from evener.durations import time_of
 from evener.plans import Plan
 from evener.platforms import RELATIVE, Platform
 from evener.reporting.numbers import NOTHING, count, memory, percent, plural, signed_percent
+from evener.showing import printable
 
 MAX_ROWS = 8
 MIXED = (
@@ -91,7 +92,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
             *(_range([signed_percent(value) for value in _ends(column)]) for column in columns),
         ]
     return [
-        name if name.isprintable() else repr(name),
+        printable(name),
         _range([count(value) for value in _ends(loads[group])]),
         *beside,
         memory(float(certificate.bytes[group].max())),

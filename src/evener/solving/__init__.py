@@ -2,7 +2,7 @@
 
 loop.py         the search: candidates, rounds of sizes and blocks, refinement; the best is kept
 record.py       what was found so far, and by which steps
-rivals.py       METIS with speeds, and the plain plan: never worse than either
+rivals.py       METIS at the same sizes, and the plan of least cut: never slower than either
 slabs.py        blocks side by side along one line, with two neighbours each
 starts.py       where rounds begin: devices, and loads that hold an estimated halo
 rounds.py       blocks, the halos they really have, sizes that hold those, and again

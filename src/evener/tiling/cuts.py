@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 
 FEW = 16  # devices: 25 ms; the time grows fourfold every two devices
+LEAST = 1e-12  # share of the matrix
 DIGITS = 10  # shapes that agree to so many are the same
 
 
@@ -114,6 +115,8 @@ def search_of(
 ) -> tuple[Search, npt.NDArray[np.int64]]:
     """Return a search over these devices in the order of their areas, and that order."""
     order = devices[np.argsort(-areas[devices], kind="stable")]
-    own = areas[order] * (shape[0] * shape[1] / areas[order].sum())
+    # What is smaller is no unit of any matrix, and its box would have no width.
+    shares = np.maximum(areas[order] / areas[order].sum(), LEAST)
+    own = shares * (shape[0] * shape[1] / shares.sum())
     before, least = np.cumsum([0.0, *own]), np.cumsum([0.0, *2 * np.sqrt(own)])
     return Search(own.tolist(), before.tolist(), least.tolist()), order

@@ -134,6 +134,7 @@ def mapping() -> None:
 
 def contracts() -> None:
     """Repair partitions that break their contract in every way, and judge them."""
+    from evener import metrics
     from evener.evaluating import evaluate
     from evener.partitioning.enforce import enforce
 
@@ -149,7 +150,9 @@ def contracts() -> None:
             kept = enforce(heavy, everywhere, contract, connected=True)
             for overlap in (False, True):
                 workload = Workload("rehearsed", overlap=overlap)
-                evaluate(heavy, kept.partition, platform, contract, workload=workload)
+                evaluate(heavy, kept.partition, _machine(), contract, workload=workload)
+                metrics.predicted_seconds(heavy, kept.partition, _machine(), workload)
+            metrics.block_components(heavy, kept.partition)
         evaluate(graph, kept.partition, platform, contract, workload=WORKLOADS["spmv"])
     _many_blocks(graph)
     for heaviest in (3, 400):

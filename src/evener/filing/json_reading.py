@@ -1,0 +1,28 @@
+"""JSON of files: texts in it are ones that can be written again."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+# The half of a pair of UTF-16, which no encoding of text has a form for.
+_HALF = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def loads(content: str | bytes) -> Any:
+    """Return what JSON text holds.
+
+    Raises ValueError (JSONDecodeError with its line) for what is no JSON, is nested too deeply, or
+    has a text with half a character.
+    """
+    try:
+        data = json.loads(content)
+        text = content if isinstance(content, str) else content.decode("utf-8", "replace")
+        if _HALF.search(text) is not None:
+            json.dumps(data, ensure_ascii=False).encode()
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    except UnicodeEncodeError as error:
+        raise ValueError("a text with half a character") from error
+    return data

@@ -1,0 +1,203 @@
+"""Files that are read: regular ones and standard input, up to a size that may be raised.
+
+Everything that a user names is opened here. A device never ends, and a pipe without a writer is
+waited for without end: neither is opened, but for standard input, which is asked for as `-`.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+import sys
+import weakref
+from pathlib import Path
+from typing import IO, Any
+
+from evener.errors import InputError, UsageError
+
+LIMIT_NAME, RATIO_NAME = "EVENER_MAX_INPUT", "EVENER_MAX_RATIO"
+MOST = 16 * 2**30  # bytes of a file, where its kind has no limit of its own
+MOST_STDIN = 2**30  # its size is not known before it has been read
+# Text of graphs shrinks to a tenth, of the most regular grids to a hundredth: what grows further,
+# beyond a size that does no harm, is no such file.
+RATIO = 200.0
+ALWAYS_ALLOWED = 32 * 2**20
+STDIN = Path("<stdin>")  # as errors call it
+
+_STDIN_NAMES = {"-", str(STDIN), "/dev/stdin", "/dev/fd/0", "/proc/self/fd/0"}
+_UNITS = {"": 1, "KiB": 2**10, "MiB": 2**20, "GiB": 2**30, "TiB": 2**40}
+_KINDS = (
+    (stat.S_ISDIR, "a folder"), (stat.S_ISFIFO, "a pipe"), (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISCHR, "a device"), (stat.S_ISBLK, "a device"),
+)  # fmt: skip
+_PIECE = 2**22
+_FLAGS = os.O_RDONLY | sum(
+    getattr(os, f"O_{name}", 0) for name in ("NONBLOCK", "CLOEXEC", "BINARY")
+)
+# Standard input can be read once; what it held is kept for whoever asks again.
+_held: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
+
+
+def is_stdin(path: str | Path) -> bool:
+    """Whether a file's name means standard input: `-`, /dev/stdin."""
+    return str(path) in _STDIN_NAMES
+
+
+def is_there(path: str | Path) -> bool:
+    """Whether there is such a file, or standard input is meant; no name is too odd to ask."""
+    return is_stdin(path) or os.path.exists(path)  # noqa: PTH110 - Path.exists refuses some
+
+
+def named(path: str | Path) -> Path:
+    """Return the name by which errors speak of a file."""
+    return STDIN if is_stdin(path) else Path(path)
+
+
+def limit(most: int = MOST) -> int:
+    """Return the most bytes that an input may hold: `most`, unless EVENER_MAX_INPUT says.
+
+    Raises UsageError where that is no size.
+    """
+    text = os.environ.get(LIMIT_NAME)
+    if text is None:
+        return most
+    found = re.fullmatch(r"\s*(\d{1,18})\s*([KMGT]iB|)\s*", text, re.ASCII)
+    if found is None or int(found[1]) == 0:
+        raise UsageError(
+            f"{LIMIT_NAME} must be a number of bytes above zero, not {text!r}",
+            hint="For example 500000000, 64MiB or 32GiB.",
+        )
+    return int(found[1]) * _UNITS[found[2]]
+
+
+def unpacked_limit(packed: int, always: int = ALWAYS_ALLOWED) -> int:
+    """Return how far so many packed bytes may grow; RATIO times, unless EVENER_MAX_RATIO says.
+
+    always: what may be reached whatever the ratio. Raises UsageError where the ratio is none.
+    """
+    text = os.environ.get(RATIO_NAME)
+    ratio = RATIO
+    if text is not None:
+        if re.fullmatch(r"\d{1,9}(\.\d{1,9})?", text, re.ASCII) is None or float(text) < 1:
+            raise UsageError(f"{RATIO_NAME} must be a number from 1 on, not {text!r}")
+        ratio = float(text)
+    return min(limit(), max(always, int(ratio * packed)))
+
+
+def read_bytes(path: str | Path, most: int = MOST) -> bytes:
+    """Return what the file at `path` holds, or standard input where it is `-`.
+
+    Raises InputError for what is missing, unreadable, no regular file, or longer than
+    `limit(most)`.
+    """
+    if is_stdin(path):
+        return _standard_input(most)
+    with open_input(path, most) as file:
+        try:
+            return _read(file, os.fstat(file.fileno()).st_size, path, limit(most))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be read: {reason}", file=path) from error
+
+
+def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
+    """Open a regular file for reading; it is not longer than `limit(most)` now.
+
+    For files that are read piece by piece. Standard input is none. Raises InputError.
+    """
+    allowed = limit(most)
+    try:
+        # Looked at first, as opening alone does things to some devices, and again once open, as
+        # another file may have taken its place. Nothing is waited for either way.
+        _refuse_special(os.stat(path).st_mode, path)  # noqa: PTH116
+        number = os.open(path, _FLAGS)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror or error}", file=path) from error
+    except ValueError as error:  # a zero byte in the name
+        raise InputError(f"{str(path)!r} cannot be read: {error}") from error
+    file = os.fdopen(number, "rb")
+    try:
+        _refuse(os.fstat(number), path, allowed)
+    except InputError:
+        file.close()
+        raise
+    return file
+
+
+def too_large(path: str | Path, allowed: int, size: int | None = None) -> InputError:
+    """Return the error of an input that is longer than allowed."""
+    what = "is longer than" if size is None else f"holds {size:,} bytes, more than"
+    return InputError(
+        f"{what} the {amount(allowed)} allowed",
+        file=named(path),
+        hint=f"{LIMIT_NAME}=SIZE in the environment, such as {doubled(allowed)}, allows more.",
+    )
+
+
+def amount(size: int) -> str:
+    """Return a limit in the largest unit that keeps it whole."""
+    for unit in ("TiB", "GiB", "MiB", "KiB"):
+        if size % _UNITS[unit] == 0:
+            return f"{size // _UNITS[unit]:,} {unit}"
+    return f"{size:,} bytes"
+
+
+def doubled(size: int) -> str:
+    """Return twice a limit, as the environment variable takes it."""
+    return amount(2 * size).replace(" ", "").replace(",", "").removesuffix("bytes")
+
+
+def _refuse(found: os.stat_result, path: str | Path, allowed: int) -> None:
+    _refuse_special(found.st_mode, path)
+    if found.st_size > allowed:
+        raise too_large(path, allowed, found.st_size)
+
+
+def _refuse_special(mode: int, path: str | Path) -> None:
+    if stat.S_ISREG(mode):
+        return
+    kind = next((name for test, name in _KINDS if test(mode)), "something else")
+    hint = "Files are read, and with - standard input: `... | evener ... -`."
+    raise InputError(f"is {kind}, not a file", file=path, hint=hint)
+
+
+def _standard_input(most: int) -> bytes:
+    stream = sys.stdin
+    file: IO[bytes] | None = getattr(stream, "buffer", None)
+    if file is None or file.closed:
+        raise InputError("is closed", file=STDIN)
+    if stream not in _held:
+        if _is_endless(file):
+            raise InputError("is a device; a file or a pipe is needed", file=STDIN)
+        try:
+            _held[stream] = _read(file, 0, STDIN, limit(min(most, MOST_STDIN)))
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise InputError(f"cannot be read: {reason}", file=STDIN) from error
+    return _held[stream]
+
+
+def _is_endless(file: IO[bytes]) -> bool:
+    """Whether standard input is a device that nobody types at."""
+    try:
+        return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
+    except OSError:  # kept in memory, it has no number
+        return False
+
+
+def _read(file: IO[bytes], size: int, path: str | Path, allowed: int) -> bytes:
+    """Read to the end: at once what there is, `size` bytes, then what came meanwhile."""
+    try:
+        first = file.read(size + 1) or b""
+        if len(first) <= size:
+            return first
+        pieces, total = [first], len(first)
+        while total <= allowed and (piece := file.read(min(_PIECE, allowed + 1 - total))):
+            pieces.append(piece)
+            total += len(piece)
+        if total > allowed:
+            raise too_large(path, allowed)
+        return b"".join(pieces)
+    except MemoryError as error:
+        raise InputError("needs more memory than there is", file=path) from error
