@@ -5,6 +5,7 @@ import json
 import re
 import warnings
 import zipfile
+from copy import deepcopy
 
 import numpy as np
 
@@ -223,15 +224,15 @@ def _other_value(data, random):
         path.append((place, key))
         place = place[key]
     if not path:
-        return random.choice(VALUES)
+        return deepcopy(random.choice(VALUES))
     holder, key = path[-1]
     action = random.random()
     if action < 0.1:
         del holder[key]
     elif action < 0.2 and isinstance(holder, list):
-        holder.insert(key, holder[random.randrange(len(holder))])
+        holder.insert(key, deepcopy(random.choice(holder)))
     elif action < 0.25 and isinstance(holder, dict):
-        holder[random.choice(TEXTS)] = holder[key]
+        holder[random.choice(TEXTS)] = deepcopy(holder[key])
     else:
         holder[key] = _alike(place, random)
     return data
@@ -239,7 +240,7 @@ def _other_value(data, random):
 
 def _alike(value, random):
     if random.random() < 0.3:
-        return random.choice(VALUES)
+        return deepcopy(random.choice(VALUES))
     if isinstance(value, str):
         return random.choice(TEXTS)
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -248,7 +249,7 @@ def _alike(value, random):
         )
     if isinstance(value, list) and value:
         return random.choice((value[:-1], value + value[:1], value[::-1], [value[0]] * len(value)))
-    return random.choice(VALUES)
+    return deepcopy(random.choice(VALUES))
 
 
 def _toml(content, random):

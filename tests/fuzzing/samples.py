@@ -227,7 +227,7 @@ def read(folder):
     return {
         kind.name: [(file.name, file.read_bytes()) for file in sorted(kind.iterdir())]
         for kind in sorted(folder.iterdir())
-        if kind.is_dir() and any(kind.iterdir())
+        if kind.is_dir() and kind.name[0] != "." and any(kind.iterdir())
     }
 
 

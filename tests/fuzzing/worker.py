@@ -27,6 +27,7 @@ SHARES = {"graph": 20, "mesh": 10, "meshio": 0.15, "real": 3, "foam": 4, "coords
           "part": 12, "plan": 12, "machine": 14, "kernel": 4, "speeds": 7, "surface": 3,
           "trace": 6, "decisions": 4, "journal": 3}  # fmt: skip
 
+WORK = ".work"
 SKIPPED = {"real": 20, "meshio": 20}  # only every so manyth is used at first
 
 
@@ -76,7 +77,8 @@ def once(files, folder, seed, number):
 def prepared(source):
     """Return the samples and a folder of one's own, with what they go with; entered."""
     files = samples.read(source)
-    folder = Path(tempfile.mkdtemp(prefix="evener-fuzz-"))
+    (source / WORK).mkdir(exist_ok=True)
+    folder = Path(tempfile.mkdtemp(dir=source / WORK))  # which is removed with the samples
     for file in source.iterdir():
         if file.is_file():
             shutil.copy(file, folder)
