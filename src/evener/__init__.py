@@ -52,6 +52,7 @@ _HOME = {
     "SpeedSurface": "evener.models",
     "Tiled": "evener.tiling.methods",
     "Tiling": "evener.tilings",
+    "OutputError": "evener.errors",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
     "WORKLOADS": "evener.workloads",
@@ -127,6 +128,7 @@ if TYPE_CHECKING:
         InfeasibleError,
         InputError,
         NotFoundError,
+        OutputError,
         ToolError,
         UsageError,
     )
