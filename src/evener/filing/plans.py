@@ -6,6 +6,8 @@ text with everything else. Members carry a fixed date, so that the same plan is 
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +42,21 @@ def write_plan(path: str | Path, plan: Plan) -> None:
 
 def read_plan(path: str | Path) -> Plan:
     """Read a plan file. Raises InputError where it is none, damaged or does not fit together."""
-    try:
+    with _refused(path):
         return plan_of(*_members(open_source(path, folders=False)))
+
+
+def manifest_in(path: str | Path) -> dict[str, Any]:
+    """Return what a plan file says in JSON, as it stands there. Raises InputError as read_plan."""
+    with _refused(path):
+        return _members(open_source(path, folders=False))[1]
+
+
+@contextmanager
+def _refused(path: str | Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes Python raise into an InputError that names the file."""
+    try:
+        yield
     except EvenerError as error:
         if error.file is None:
             error.file = str(path)
