@@ -31,7 +31,8 @@ from tests.assertions import grid
 
 NUMBERS = [0, 1, -1, 2, 3, 7, 0.5, -0.0, 1e-320, 1e-30, 1e30, 1e308, -1e308, 2**31, 2**53, 2**63,
            2**70, float("nan"), float("inf"), -float("inf")]  # fmt: skip
-VALUES = [*NUMBERS, None, True, False, "", "x", "é\u202e\x1b[2J\n", "a" * 5000, "<script>", [], {},
+VALUES = [*NUMBERS, None, True, False, "", "x", "é\u202e\x1b[2J\n", "a" * 5000, "<script>",
+          "$\\frac$", "_x", [], {},
           [[]], [1, "a"], {"a": {"b": None}}, [1.5, 2.5, 3.5], [[1, 2], [3]]]  # fmt: skip
 
 
@@ -200,6 +201,8 @@ class Toml:
             found = list(re.finditer(r"[\w.+-]+|[\[\]{}=\",\n]", text))
             one = found[int(rng.integers(len(found)))]
             words = [str(x) for x in NUMBERS] + [
+                r"'$\frac$'",
+                "'_'",
                 '"x"',
                 "[]",
                 "true",
@@ -224,6 +227,8 @@ class Toml:
         if held is not None:
             write(out, held)
         commanded("models", file, "--load", "50")
+        if held is not None:
+            commanded("models", file, "--plot", self.folder / "out.svg")
         self.divide(file)
 
 

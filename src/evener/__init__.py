@@ -105,6 +105,7 @@ __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
     "DeviceSpeeds", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
     "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh", "NotFoundError",
+    "OutputError",
     "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
     "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample",
     "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",

@@ -13,7 +13,11 @@ from evener.plans import Certificate, Exchange, Plan, Prediction
 
 
 def check_numbers(plan: Plan) -> None:
-    """Raise InputError where a number of `plan` is none that could be, naming it."""
+    """Raise InputError where a number of `plan` is none that could be, or its workload none."""
+    try:
+        plan.workload  # noqa: B018 - made from the options when it is asked for
+    except InputError as error:
+        raise InputError(f"holds a workload that is none: {error.message}") from error
     wrong = next(_wrong(plan), None)
     if wrong is not None:
         raise InputError(f"holds what no plan can: {wrong}")
