@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -13,11 +13,13 @@ from evener.plans import Certificate, Exchange, Plan, Prediction
 
 
 def check_numbers(plan: Plan) -> None:
-    """Raise InputError where a number of `plan` is none that could be, or its workload none."""
+    """Raise InputError where a number of `plan`, its workload or its reading cannot be."""
     try:
         plan.workload  # noqa: B018 - made from the options when it is asked for
     except InputError as error:
         raise InputError(f"holds a workload that is none: {error.message}") from error
+    if not isinstance(plan.options.get("reading", {}), Mapping):
+        raise InputError("holds options of reading that are none")
     wrong = next(_wrong(plan), None)
     if wrong is not None:
         raise InputError(f"holds what no plan can: {wrong}")
