@@ -108,3 +108,20 @@ def test_exchanges_with_hubs_are_those_without_memory(monkeypatch, seed):
         found.append((won, moved.tolist()))
     assert found[0][0] > 0
     assert found[0] == found[1]
+
+
+def test_a_level_of_leaves_shrinks_at_once(small):
+    rng = np.random.default_rng(1)
+    graph = forest(2000, 5, rng, vwgt=rng.integers(1, 5, 2000))
+    level = Level(
+        graph.xadj.astype(np.uint32), graph.adjncy.astype(np.uint32), np.empty(0, np.int32),
+        graph.weights().astype(np.float64),
+    )  # fmt: skip
+    shrunk = bundling.leaves_shrunk(level, 60.0, 1)
+    assert shrunk.level.n < 150
+    sums = np.bincount(shrunk.coarse_of, level.vwgt, shrunk.level.n)
+    assert shrunk.level.vwgt.tolist() == sums.tolist()
+    assert sums[shrunk.coarse_of[graph.degrees == 1]].max() <= 64
+    assert (np.bincount(shrunk.coarse_of)[shrunk.coarse_of[graph.degrees > 1]] == 1).all()
+    assert bundling.leaves_shrunk(shrunk.level, 1e9, 1).level.n == 5 or shrunk.level.n < 10
+    assert bundling.leaves_shrunk(level, 0.0, 1) is None

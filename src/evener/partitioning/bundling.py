@@ -7,12 +7,14 @@ would never become small. Bundles of leaves make it small at once, without hidin
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import FloatArray
 from evener.graphs import Graph
-from evener.partitioning.levels import Part
+from evener.partitioning.levels import Level, Part, Shrunk, contracted
 
 LEAST = 50_000  # vertices: smaller graphs are divided fast enough as they are
 SHRUNK = 0.5  # of the vertices are left at most, or bundles are not worth it
@@ -37,29 +39,52 @@ def bundled(graph: Graph, smallest: float) -> Bundled | None:
     Vertices of several weights are judged by the first. None where the graph is small, or would
     hardly become smaller.
     """
-    if graph.n < LEAST:
+    weights = graph.weights().astype(np.float64)
+    leader = _leaders(graph.xadj, graph.adjncy, weights, smallest / PER_BLOCK)
+    if leader is None:
         return None
-    degrees = graph.degrees
-    leaves = np.flatnonzero(degrees == 1)
-    if leaves.size < SHRUNK * graph.n:
+    heads = leader == np.arange(graph.n)
+    of = (np.cumsum(heads) - 1)[leader]
+    return Bundled(_contracted(graph, of, int(heads.sum()), weights), of)
+
+
+def leaves_shrunk(level: Level, heaviest: float, threads: int) -> Shrunk | None:
+    """Return the level with its hubs' leaves in bundles of weight up to `heaviest`, all one block.
+
+    None where that is not worth it.
+    """
+    leader = _leaders(level.xadj, level.adjncy, level.vwgt, heaviest)
+    if leader is None:
         return None
-    hubs = graph.adjncy[graph.xadj[leaves]].astype(np.int64)
+    return contracted(level, np.zeros(level.n, np.int32), leader.astype(np.int32), threads)
+
+
+def _leaders(
+    xadj: npt.NDArray[np.integer[Any]],
+    adjncy: npt.NDArray[np.integer[Any]],
+    weights: FloatArray,
+    heaviest: float,
+) -> npt.NDArray[np.int64] | None:
+    """Return the first vertex of every vertex's bundle (n,), itself where it is in none."""
+    n = weights.size
+    if n < LEAST or not heaviest > 0:
+        return None
+    leaves = np.flatnonzero(np.diff(xadj.astype(np.int64)) == 1)
+    if leaves.size < SHRUNK * n:
+        return None
+    hubs = adjncy[xadj[leaves]].astype(np.int64)
     order = np.argsort(hubs, kind="stable")
     leaves, hubs = leaves[order], hubs[order]
-    weights = graph.weights().astype(np.float64)
     begins = np.flatnonzero(np.diff(hubs, prepend=-1))
     before = np.cumsum(weights[leaves]) - weights[leaves]  # of the leaves before, in all
     within = before - np.repeat(before[begins], np.diff(np.append(begins, leaves.size)))
-    heaviest = smallest / PER_BLOCK
-    bundle = np.floor(within / heaviest) if heaviest > 0 else np.arange(leaves.size)
+    bundle = np.floor(within / heaviest)
     first = (np.diff(hubs, prepend=-1) != 0) | (np.diff(bundle, prepend=-1) != 0)
-    of = np.full(graph.n, -1, np.int64)
-    of[degrees != 1] = np.arange(graph.n - leaves.size)
-    of[leaves] = graph.n - leaves.size + np.cumsum(first) - 1
-    count = int(of.max()) + 1
-    if count > SHRUNK * graph.n:
+    if n - leaves.size + int(first.sum()) > SHRUNK * n:
         return None
-    return Bundled(_contracted(graph, of, count, weights), of)
+    leader = np.arange(n)
+    leader[leaves] = leaves[np.flatnonzero(first)[np.cumsum(first) - 1]]
+    return leader
 
 
 def _contracted(
