@@ -1,5 +1,6 @@
 """Files appear whole or not at all, whatever happens meanwhile."""
 
+import errno
 import os
 import signal
 import stat
@@ -10,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from evener.errors import InputError
+from evener.errors import InputError, OutputError
 from evener.writing import atomic_write, discard_unfinished, write_text
 
 
@@ -93,9 +94,38 @@ def test_a_folder_without_leave_to_write(tmp_path):
     tmp_path.chmod(0o700)
 
 
-def test_no_room_is_the_files_fault():
-    with pytest.raises(InputError, match="/dev/full: cannot be written: No space left"):
+def test_no_room_is_the_disks_fault():
+    with pytest.raises(OutputError, match="/dev/full: cannot be written: No space left") as raised:
         write_text("/dev/full", "x")
+    assert raised.value.exit_code == 6
+    assert "Make room" in raised.value.hint
+
+
+@pytest.mark.parametrize(
+    ("number", "kind", "reason"),
+    [
+        (errno.ENOSPC, OutputError, "No space left on device"),
+        (errno.EDQUOT, OutputError, "Disk quota exceeded"),
+        (errno.EIO, OutputError, "Input/output error"),
+        (errno.EROFS, OutputError, "Read-only file system"),
+        (errno.EFBIG, OutputError, "File too large"),
+        (errno.EACCES, InputError, "Permission denied"),
+        (errno.ENAMETOOLONG, InputError, "File name too long"),
+    ],
+)
+@pytest.mark.parametrize("call", ["fsync", "replace"])
+def test_what_a_disk_may_say(tmp_path, monkeypatch, number, kind, reason, call):
+    def refuse(*_):
+        raise OSError(number, os.strerror(number))
+
+    (tmp_path / "a").write_text("old")
+    monkeypatch.setattr(*((os, "fsync") if call == "fsync" else (Path, "replace")), refuse)
+    with pytest.raises(kind, match=rf"a: cannot be written: {reason}") as raised:
+        write_text(tmp_path / "a", "new")
+    monkeypatch.undo()
+    assert type(raised.value) is kind
+    assert names(tmp_path) == ["a"]
+    assert (tmp_path / "a").read_text() == "old"
 
 
 def test_unfinished_files_can_be_discarded(tmp_path):

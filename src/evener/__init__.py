@@ -52,6 +52,7 @@ _HOME = {
     "SpeedSurface": "evener.models",
     "Tiled": "evener.tiling.methods",
     "Tiling": "evener.tilings",
+    "OutputError": "evener.errors",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
     "WORKLOADS": "evener.workloads",
@@ -104,6 +105,7 @@ __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
     "DeviceSpeeds", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
     "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh", "NotFoundError",
+    "OutputError",
     "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
     "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample",
     "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
@@ -127,6 +129,7 @@ if TYPE_CHECKING:
         InfeasibleError,
         InputError,
         NotFoundError,
+        OutputError,
         ToolError,
         UsageError,
     )

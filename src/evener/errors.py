@@ -5,7 +5,8 @@
     |-- InputError              3           a file or an array is not what it should be
     |-- InfeasibleError         4           no solution exists
     |   `-- NotFoundError       4           none was found, although one may exist
-    `-- ToolError               5           another program failed, crashed or ran out of time
+    |-- ToolError               5           another program failed, crashed or ran out of time
+    `-- OutputError             6           the disk is full, read only or broken, stdout is closed
 
 A message says what is wrong; `file` and `line` say where; `hint` says what to do. Whatever is
 quoted in them, they are a line each, bounded, of printable characters.
@@ -82,3 +83,9 @@ class ToolError(EvenerError):
     """Another program failed, crashed, ran out of time or returned nonsense."""
 
     exit_code = 5
+
+
+class OutputError(EvenerError):
+    """What was made cannot be written: a disk is full, read only or broken, stdout is closed."""
+
+    exit_code = 6

@@ -1,20 +1,26 @@
-"""Files that are either written whole or not at all."""
+"""Files that are either written whole or not at all; and stdout, where that is asked for."""
 
 from __future__ import annotations
 
+import errno
+import io
 import logging
 import os
 import secrets
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
-from evener.errors import InputError
+from evener.errors import EvenerError, InputError, OutputError, UsageError
 
 LOG = logging.getLogger(__name__)
 FIXED_DATE = (1980, 1, 1, 0, 0, 0)  # of members of archives: equal contents, equal bytes
-
+STDOUT = "/dev/stdout"
+_STDOUT_TOO = (STDOUT, "/dev/fd/1", "/proc/self/fd/1")
+# The fault of a disk, not of a name: with another name all would be well only on another disk.
+_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG, errno.EROFS, errno.ESTALE)
 _unfinished: set[str] = set()
 
 
@@ -24,9 +30,15 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 
     The bytes go to a temporary file in the same folder, reach the disk, and are renamed: a
     kill at any moment leaves the old file or the new one. A symbolic link stays one, and what it
-    leads to is replaced; a device or a pipe, which cannot be replaced, is written to. Raises
-    InputError where the folder does not exist, cannot be written, or has no room.
+    leads to is replaced; a device or a pipe, which cannot be replaced, is written to, and stdout
+    gets all bytes at the end. Raises InputError where the folder does not exist or may not be
+    written, OutputError where the disk is full, read only or broken.
     """
+    if is_stdout(path):
+        content = io.BytesIO()
+        yield content
+        _to_stdout(content.getvalue())
+        return
     if "\0" in str(path):
         raise InputError(f"{str(path)!r} cannot be written: its name holds a zero byte")
     try:
@@ -43,12 +55,65 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
     except BrokenPipeError:
         raise  # whoever reads has enough: no fault of the file
     except OSError as error:
-        reason = error.strerror or str(error)
-        raise InputError(f"cannot be written: {reason}", file=path) from error
+        raise refusal(error, path) from error
+
+
+def is_stdout(path: str | Path) -> bool:
+    """Whether `path` is this process's stdout."""
+    return str(path) in _STDOUT_TOO
+
+
+def refusal(
+    error: OSError,
+    path: str | Path | None,
+    what: str = "cannot be written",
+    *,
+    hint: str | None = None,
+) -> EvenerError:
+    """Return the error to raise where writing `path` failed: OutputError if it is the disk's fault.
+
+    hint: what is to be known besides, as what was kept.
+    """
+    message = f"{what}: {error.strerror or error}"
+    if not is_of_disk(error):
+        return InputError(message, file=path, hint=hint)
+    if error.errno in (errno.ENOSPC, errno.EDQUOT):
+        hint = " ".join(filter(None, [hint, "Make room, or write to another disk."]))
+    return OutputError(message, file=path, hint=hint)
+
+
+def is_of_disk(error: BaseException) -> bool:
+    """Whether an error says that a disk is full, read only or broken."""
+    return isinstance(error, OSError) and error.errno in _DISK
+
+
+def refuse_binary(path: str | Path) -> None:
+    """Raise UsageError where `path` is a terminal on which bytes would be shown."""
+    if is_stdout(path) and sys.stdout.isatty():
+        raise UsageError(
+            "what is written is not text, and stdout is a terminal",
+            hint="Send it to a file or through a pipe.",
+        )
+
+
+def _to_stdout(content: bytes) -> None:
+    if not _is_text(content):
+        refuse_binary(STDOUT)
+    sys.stdout.buffer.write(content)
+    sys.stdout.flush()
+
+
+def _is_text(content: bytes) -> bool:
+    try:
+        return "\0" not in content.decode()
+    except UnicodeDecodeError:
+        return False
 
 
 def refuse_unwritable(path: str | Path) -> None:
     """Raise InputError where a file at `path` could not be written: before long work, not after."""
+    if is_stdout(path):
+        return
     target = Path(path)
     folder = target.parent
     if target.is_dir():
@@ -56,6 +121,8 @@ def refuse_unwritable(path: str | Path) -> None:
     if not folder.is_dir():
         raise InputError(f"cannot be written: there is no folder {folder}", file=path)
     if not target.exists() and not os.access(folder, os.W_OK | os.X_OK):
+        if hasattr(os, "statvfs") and os.statvfs(folder).f_flag & os.ST_RDONLY:
+            raise OutputError("cannot be written: Read-only file system", file=path)
         raise InputError("cannot be written: Permission denied", file=path)
 
 

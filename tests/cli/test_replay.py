@@ -7,6 +7,9 @@ import zipfile
 import numpy as np
 import pytest
 
+from evener.filing.writing_graphs import write_graph
+from tests.assertions import grid
+
 SQUARE = """NDIME= 2
 NELEM= 4
 5 0 1 4
@@ -169,3 +172,95 @@ def test_no_plan(evener, grid_file):
     said = evener("replay", other, other)
     assert said.code == 3
     assert "is not a plan file" in said.err
+
+
+@pytest.fixture(scope="module")
+def forgeable(tmp_path_factory):
+    """A plan for a machine with links beside a rival, and its graph: the record has everything."""
+    from evener.cli import main
+
+    folder = tmp_path_factory.mktemp("forgeable")
+    write_graph(folder / "g.graph", grid(10, 12).with_(coords=None))
+    assert main(["machine", "tree", "--shape", "2x2", "--fast", "1",
+                 "-o", str(folder / "m.toml"), "--quiet"]) == 0  # fmt: skip
+    words = ["plan", str(folder / "g.graph"), "--machine", str(folder / "m.toml"), "--quiet"]
+    words += ["--objective", "cut", "--with", "evener", "--versus", "metis"]
+    assert main([*words, "-o", str(folder / "x.plan")]) == 0
+    return folder
+
+
+def leaves(value, path=()):
+    """Every path to a plain value in a record."""
+    if isinstance(value, dict):
+        return [leaf for key, inner in value.items() for leaf in leaves(inner, (*path, key))]
+    if isinstance(value, list):
+        return leaves(value[0], (*path, 0)) if value else []
+    return [path]
+
+
+def edited(data, path):
+    """Change the value at `path` a little; returns the data."""
+    table = data
+    for key in path[:-1]:
+        table = table[key]
+    old = table[path[-1]]
+    if isinstance(old, bool):
+        table[path[-1]] = not old
+    elif isinstance(old, int | float):
+        table[path[-1]] = old + 1
+    elif old is None:
+        table[path[-1]] = 5.0
+    else:
+        table[path[-1]] = f"{old}."
+    return data
+
+
+@pytest.mark.slow
+def test_every_forged_entry_is_found(evener, forgeable, tmp_path):
+    """Whatever a record says is compared with what is made anew; nothing passes."""
+    said = evener("replay", forgeable / "x.plan", forgeable / "g.graph")
+    assert said.code == 0, said.err
+    with zipfile.ZipFile(forgeable / "x.plan") as archive:
+        stored = np.lib.format.read_array(io.BytesIO(archive.read("manifest.npy")))
+    paths = leaves(json.loads(str(stored)))
+    told = {path[0] for path in paths}
+    assert {"verdict", "certificate", "prediction", "metrics", "rival", "mapping"} <= told
+    forged = tmp_path / "x.plan"
+    passed = []
+    for path in paths[::3]:  # all of them pass, and take a minute
+        if path[0] == "platform" or path[:2] == ("options", "reading"):
+            continue  # what is made anew is made for those: the plan itself is another
+        forged.write_bytes((forgeable / "x.plan").read_bytes())
+        changed(forged, lambda data, path=path: edited(data, path))
+        if evener("replay", forged, forgeable / "g.graph").code not in (2, 3, 4, 5):
+            passed.append(path)
+    # The label of a rank in a list of options, or a limit of time, has no part in the result.
+    assert passed == [] or {path[0] for path in passed} == {"options"}, passed
+
+
+@pytest.mark.parametrize("name", ["sender", "receiver", "values"])
+def test_a_forged_exchange(evener, forgeable, tmp_path, name):
+    with zipfile.ZipFile(forgeable / "x.plan") as archive:
+        members = {member: archive.read(member) for member in archive.namelist()}
+    array = np.lib.format.read_array(io.BytesIO(members[f"{name}.npy"]))
+    array[0] = 3 - array[0] if name != "values" else array[0] + 1
+    content = io.BytesIO()
+    np.lib.format.write_array(content, array)
+    members[f"{name}.npy"] = content.getvalue()
+    with zipfile.ZipFile(tmp_path / "x.plan", "w") as archive:
+        for member, data in members.items():
+            archive.writestr(member, data)
+    said = evener("replay", tmp_path / "x.plan", forgeable / "g.graph")
+    assert said.code == 5
+    assert f"exchange.{name}[0] is {array[0]}" in said.err
+
+
+def test_what_follows_from_the_rest_is_compared_as_it_stands(evener, forgeable, tmp_path):
+    forged = tmp_path / "x.plan"
+    forged.write_bytes((forgeable / "x.plan").read_bytes())
+    changed(forged, lambda data: data.update(verdict="All is well.", more=1))
+    said = evener("replay", forged, forgeable / "g.graph", "--json")
+    assert said.code == 5
+    first, second = json.loads(said.out)["differences"]
+    assert first.startswith('verdict differs: "All is well." then, ')
+    assert second.startswith("more differs")

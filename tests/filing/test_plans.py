@@ -209,12 +209,100 @@ def test_a_member_that_unpacks_to_more_than_it_claims(plan_file, tmp_path):
 
 def test_what_shrinks_beyond_that_is_stored_and_read(plan, tmp_path, monkeypatch):
     monkeypatch.setattr(archives, "ALWAYS_ALLOWED", 1000)
-    n = 200_000
+    n, k = 200_000, plan.platform.k
+    certificate = replace(plan.certificate, vertices=np.bincount([0] * n, minlength=k))
     even = replace(
         plan,
-        partition=ev.Partition(np.zeros(n, np.int32), plan.platform.k),
+        partition=ev.Partition(np.zeros(n, np.int32), k),
+        evaluation=replace(plan.evaluation, certificate=certificate),
         graph=dict(plan.graph) | {"vertices": n},
     )
     write_plan(tmp_path / "x.plan", even)
     assert (tmp_path / "x.plan").stat().st_size > 4 * n
     assert read_plan(tmp_path / "x.plan").partition.n == n
+
+
+def numbers_in(value, path=()):
+    """Every path to a number in a record."""
+    if isinstance(value, dict):
+        return [leaf for key, inner in value.items() for leaf in numbers_in(inner, (*path, key))]
+    if isinstance(value, list):
+        return numbers_in(value[0], (*path, 0)) if value else []
+    return [path] if isinstance(value, int | float) and not isinstance(value, bool) else []
+
+
+@pytest.mark.parametrize("word", ["NaN", "Infinity", "-Infinity", "1e999"])
+def test_no_number_is_read_that_would_not_be_written(plan, plan_file, tmp_path, word):
+    """Wherever it stands, also where the reader only passes it on."""
+    data = manifest(plan)
+    paths = [*numbers_in(data), ("options", "more"), ("notes", 0)]
+    assert len(paths) > 40
+    for place in paths:
+        record = json.loads(json.dumps(data))
+        table = record
+        for key in place[:-1]:
+            table = table[key]
+        if isinstance(table, list) and not table:
+            continue
+        table[place[-1]] = "@"
+        text = json.dumps(record).replace('"@"', word)
+        repacked(plan_file, tmp_path / "x.plan", {"manifest.npy": npy(np.array(text))})
+        with pytest.raises(InputError):
+            read_plan(tmp_path / "x.plan")
+
+
+@pytest.mark.parametrize(
+    ("part", "changes"),
+    [
+        ("certificate", {"weights": np.nan}),
+        ("certificate", {"bytes": np.inf}),
+        ("certificate", {"volumes": -1}),
+        ("certificate", {"vertices": 3}),
+        ("prediction", {"compute": np.nan}),
+        ("prediction", {"communicate": -1.0}),
+        ("prediction", {"delay": np.inf}),
+        ("prediction", {"bound": 0.0}),
+        ("exchange", {"values": -1}),
+        ("exchange", {"sender": 99}),
+        ("exchange", {"receiver": -1}),
+        ("", {"edge_cut": np.nan}),
+        ("", {"edge_cut": -1.0}),
+    ],
+)
+def test_writer_and_reader_refuse_the_same(plan, plan_file, tmp_path, monkeypatch, part, changes):
+    judged = plan.evaluation
+    ((name, value),) = changes.items()
+    if part:
+        of = getattr(judged, part)
+        if isinstance(getattr(of, name), np.ndarray):
+            array = getattr(of, name).copy()
+            array[0], value = value, array
+        judged = replace(judged, **{part: replace(of, **{name: value})})
+    else:
+        judged = replace(judged, **changes)
+    odd = replace(plan, evaluation=judged)
+    with pytest.raises(InputError, match="holds what no plan can"):
+        write_plan(tmp_path / "x.plan", odd)
+    monkeypatch.setattr(plans, "check_numbers", lambda _: None)
+    try:
+        write_plan(tmp_path / "x.plan", odd)
+    except InputError as error:  # JSON has no word for it
+        assert "the plan holds what its file cannot" in str(error)
+        return
+    monkeypatch.undo()
+    with pytest.raises(InputError):
+        read_plan(tmp_path / "x.plan")
+
+
+def test_an_imbalance_that_is_none(plan, tmp_path):
+    odd = replace(plan, evaluation=replace(plan.evaluation, imbalance=np.nan))
+    with pytest.raises(InputError, match="its imbalance is nan"):
+        write_plan(tmp_path / "x.plan", odd)
+
+
+def test_options_that_json_has_no_word_for(plan, tmp_path):
+    for value in (np.nan, {1, 2}, np.float64(np.inf)):
+        odd = replace(plan, options=dict(plan.options) | {"more": value})
+        with pytest.raises(InputError, match="the plan holds what its file cannot"):
+            write_plan(tmp_path / "x.plan", odd)
+        assert not (tmp_path / "x.plan").exists()

@@ -1,6 +1,7 @@
 """What no partition can keep is proved so, naming block, device and shortfall."""
 
 import re
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -111,10 +112,70 @@ def test_tenths_that_add_up_to_a_hair_more_are_not_refused():
 
 
 def test_not_found_names_the_block_that_is_off_and_what_by():
-    graph = path(3, vwgt=[3.5, 3.0, 3.0])  # 4.75 each: two of three never come near
+    graph = path(4, vwgt=[1.0, 3.0, 3.0, 2.5])  # 4.75 each: no two or three come near
     contract = free(2, targets=[4.75, 4.75], low=[4.5, 4.5], high=[5, 5])
     with pytest.raises(InfeasibleError) as refused:
-        enforce(graph, Partition(np.zeros(3, int), 2), contract, names=["left", "right"])
+        enforce(graph, Partition(np.zeros(4, int), 2), contract, names=["left", "right"])
+    assert isinstance(refused.value, NotFoundError)
     assert re.search(
         r"(left|right) ends with .* units where 4.5 to 5 are asked", str(refused.value)
     )
+
+
+def exactly_possible(weights, contract):
+    """Whether sums of these whole weights can be within the limits, by exact arithmetic."""
+    total = sum(weights)
+    low, high = ([Fraction(x) for x in side.tolist()] for side in (contract.low, contract.high))
+    if len(set(weights)) > 1 or contract.k > 3:
+        raise NotImplementedError
+    w, n = weights[0], len(weights)
+    assert total == w * n
+    ranges = [(-((-lo) // w), hi // w) for lo, hi in zip(low, high, strict=True)]
+    if any(max(1, first) > last for first, last in ranges):
+        return False
+    return sum(max(1, first) for first, _ in ranges) <= n <= sum(last for _, last in ranges)
+
+
+@pytest.mark.parametrize("bits", [20, 52, 53, 54, 56])
+@pytest.mark.parametrize("more", [-1, 0, 1, 3])
+@pytest.mark.parametrize("speeds", [(1, 2, 3), (1, 1, 1), (2, 3, 5), (1, 1, 23)])
+def test_weights_beyond_what_a_float_holds(bits, more, speeds):
+    """Proved exactly where exact integers say that it is impossible, and found where possible."""
+    n, w = 50, 2**bits + more
+    graph = path(n, vwgt=np.full(n, w, np.int64))
+    targets = np.array([float(Fraction(w * n * s, sum(speeds))) for s in speeds])
+    contract = Contract(targets, targets * 0.97, targets * 1.03)
+    possible = exactly_possible([w] * n, contract)
+    assert possible == (speeds in {(2, 3, 5), (1, 1, 23)})
+    if possible:
+        part = enforce(graph, Partition(np.zeros(n, int), 3), contract).partition.part
+        sums = [w * int((part == b).sum()) for b in range(3)]
+        limits = zip(sums, contract.low, contract.high, strict=True)
+        assert all(Fraction(lo) <= total <= Fraction(hi) for total, lo, hi in limits)
+    else:
+        refusal(graph, contract)
+
+
+def test_weights_that_are_nearly_one():
+    """No one number divides them, and still no sum of them lies between."""
+    weights = 2**53 + np.arange(50) % 3
+    targets = weights.sum() * np.array([1, 2, 3]) / 6
+    said = refusal(path(50, vwgt=weights), Contract(targets, targets * 0.97, targets * 1.03))
+    assert (
+        "vertices weigh at most 7.20576e+16 (8 of them) or at least 8.10648e+16 (9 of them)" in said
+    )
+
+
+def test_numbers_of_vertices_that_do_not_add_up():
+    """No block holds four of them, by weight; all limits together would."""
+    graph = path(10, vwgt=[10.0, 10.5] * 5)
+    assert "take 9 vertices at most" in refusal(graph, free(3, high=[39.9] * 3))
+    assert "take 12 vertices at least" in refusal(graph, free(3, low=[31.6] * 3, high=[60] * 3))
+
+
+def test_whole_numbers_are_divided_as_such():
+    """As floats, 2^53 + 2 and 2^53 + 1 would be neighbours of what they are."""
+    graph = path(4, vwgt=np.array([2**53 + 3, 2**53 + 1, 5, 1]))
+    part = np.array([0, 1, 0, 1])
+    contract = free(2, high=[2.0**54] * 2)
+    assert enforce(graph, Partition(part, 2), contract).moved == 0

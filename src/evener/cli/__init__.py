@@ -2,33 +2,33 @@
 
 from __future__ import annotations
 
-import io
-import os
 import sys
 from collections.abc import Sequence
 
 from evener.cli.commands import COMMANDS
-from evener.cli.encoding import PLAINLY
+from evener.cli.outputs import explained_disk, takes_stdout
 from evener.cli.parsing import parse
 from evener.cli.running import leave, run_beside
+from evener.cli.streams import BROKEN_PIPE, ReaderGone, stdout_for_data, watched_streams
 from evener.cli.swapped import refuse_swapped
-from evener.errors import EvenerError
+from evener.errors import EvenerError, OutputError
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; returns the exit code (see evener.errors)."""
     words = list(sys.argv[1:] if argv is None else argv)
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=PLAINLY)  # a device may have any name
-    try:
-        code = _answer(words)
-        sys.stdout.flush()
-    except BrokenPipeError:
-        _forget_output()
-        return 0
-    except KeyboardInterrupt:
-        leave()
+    with watched_streams():
+        try:
+            code = _answer(words)
+            sys.stdout.flush()
+        except (BrokenPipeError, ReaderGone):
+            code = BROKEN_PIPE
+        except OutputError as error:  # found out when the last of the text was to go
+            print(f"evener: {error}", file=sys.stderr)  # noqa: T201
+            code = error.exit_code
+        except KeyboardInterrupt:
+            leave()
+        sys.stderr.flush()
     return code
 
 
@@ -54,31 +54,23 @@ def _answer(words: list[str]) -> int:
         refuse_swapped(words[0], args)
         shown = CompilingShown(out, words[0])
         try:
-            with shown_steps(wanted=verbose):
+            with shown_steps(wanted=verbose), stdout_for_data(takes_stdout(args)):
                 return run_beside(lambda: run(args, out), shown)
         finally:
             out.wait_for("")
     except SystemExit:  # --help has been answered
         return 0
-    except BrokenPipeError:
+    except (BrokenPipeError, ReaderGone):
         raise
     except Exception as error:
         if "--debug" in words:
             out.trace(error)
-        error = explained(error)
+        error = explained_disk(explained(error))
         if isinstance(error, EvenerError):
             out.error(error)
             return error.exit_code
         out.unexpected(error)
         return 1
-
-
-def _forget_output() -> None:
-    """Let what is still to be written go nowhere: whoever read it has enough."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.stdout, sys.stderr):
-        os.dup2(nowhere, stream.fileno())
-    os.close(nowhere)
 
 
 def _help() -> str:
@@ -94,6 +86,7 @@ def _help() -> str:
             *lines,
             "",
             "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
-            "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed, 130 interrupt.",
+            "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed,",
+            "6 output not written, 130 interrupt.",
         ]
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.rereading import add_rereading_options, kept_reading, read_again
+from evener.cli.rereading import add_rereading_options, is_its_input, kept_reading, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -28,11 +28,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.filing.partitions import write_part
     from evener.filing.plans import read_plan
     from evener.filing.promises import promise_of, promise_to_dict
+    from evener.recounting import refuse_forged
 
     plan = read_plan(args.plan)
     reading = None if args.mesh is None else read_again(args.mesh, plan, args, out)
     if reading is not None:
         plan.partition.checked_for(reading.graph.n)
+        if is_its_input(plan, reading.inputs):
+            refuse_forged(plan, reading.graph, args.plan)
     write_part(
         args.output,
         plan.partition.part,
@@ -43,6 +46,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
         devices=plan.platform.names,
         terms=promise_to_dict(promise_of(plan)),
     )
+    if reading is not None and not is_its_input(plan, reading.inputs):
+        out.note(f"note: not recounted: the plan was not made from {args.mesh}")
     out.say(f"Written: {args.output}")
     if args.to == "vtu" and reading is not None and _has_polyhedra(reading):
         out.note(

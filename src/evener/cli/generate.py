@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from evener.errors import UsageError
 from evener.naming import meant
-from evener.writing import refuse_unwritable
+from evener.writing import is_stdout, refuse_unwritable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -41,6 +41,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "speeds .toml",
     )
     parser.add_argument(
+        "--to",
+        metavar="SUFFIX",
+        help="what FILE is, as `graph` or `su2` (default: its suffix; `-o -` needs it)",
+    )
+    parser.add_argument(
         "--seed", type=int, default=DEFAULT_SEED, help="same seed, same result (default 7)"
     )
     texts: dict[str, dict[str, list[str]]] = {}
@@ -62,12 +67,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError(f"there is no family {args.family!r}{near}", hint=f"Families: {known}.")
     family = FAMILIES[args.family]
     given = _given(args, family)
-    as_mesh = _checked_output(Path(args.output), family)
+    refuse_unwritable(args.output)
+    suffix = _suffix(args)
+    as_mesh = _checked_suffix(suffix, Path(args.output), family)
     with out.progress("generate") as progress:
         progress(args.family, 0.02)  # nobody knows for how long: show the bar at once
         made = family.make(**given)
         progress("write", 0.7)
-        notes, counts = _write(args.output, made, as_mesh=as_mesh)
+        notes, counts = _write(args.output, made, suffix, as_mesh=as_mesh)
     for note in notes:
         out.note(f"note: {note}")
     out.say(f"Written: {args.output}: " + ", ".join(f"{n:,} {what}" for what, n in counts.items()))
@@ -112,27 +119,37 @@ def _value(text: str, annotation: str, option: str) -> Any:
         raise UsageError(f"{option} must be {wanted}, not {text!r}") from error
 
 
-def _checked_output(path: Path, family: Family) -> bool:
-    """Whether to write a mesh; refuses a file that cannot be written before anything is made."""
+def _suffix(args: argparse.Namespace) -> str:
+    """Return the suffix that says what is written: the one given, else the file's own."""
+    if args.to is not None:
+        return "." + str(args.to).lower().removeprefix(".")
+    if is_stdout(args.output):
+        raise UsageError("stdout has no suffix that would say what to write", hint="Give --to.")
+    from evener.filing.unpacking import PACKINGS
+
+    path = Path(args.output)
+    return (path.with_suffix("") if path.suffix in PACKINGS else path).suffix.lower()
+
+
+def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
+    """Whether to write a mesh; refuses what is of no format before anything is made."""
     from evener.filing.formats import FORMATS
     from evener.filing.unpacking import PACKINGS
     from evener.filing.writing_meshes import MESH_WRITERS
 
-    refuse_unwritable(path)
     if family.returns == "speeds":
-        if path.suffix.lower() != ".toml":
+        if suffix != ".toml" or path.suffix in PACKINGS:
             raise UsageError(f"a speeds file ends in .toml, unlike {path.name}")
         return False
-    if path.suffix.lower() in MESH_WRITERS:
+    if suffix in MESH_WRITERS and path.suffix not in PACKINGS:
         if family.returns == "mesh":
             return True
         raise UsageError(
             f"{path} would be a mesh file, but this family is a graph",
             hint="Use .graph, or another graph format.",
         )
-    plain = path.with_suffix("") if path.suffix in PACKINGS else path
     graphs = [entry.suffixes for entry in FORMATS if entry.writes]
-    if plain.suffix.lower() not in {suffix for suffixes in graphs for suffix in suffixes}:
+    if suffix not in {own for suffixes in graphs for own in suffixes}:
         known = [suffixes[0] for suffixes in graphs]
         known += MESH_WRITERS if family.returns == "mesh" else []
         raise UsageError(
@@ -147,7 +164,7 @@ def _option(parameter: str) -> str:
 
 
 def _write(
-    path: str, made: Graph | Mesh | tuple[DeviceSpeeds, ...], *, as_mesh: bool
+    path: str, made: Graph | Mesh | tuple[DeviceSpeeds, ...], suffix: str, *, as_mesh: bool
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Write a mesh as such or as the graph of its cells; returns remarks and counts."""
     if isinstance(made, tuple):
@@ -155,13 +172,14 @@ def _write(
 
         write_speeds(path, made)
         return (), {"devices": len(made), "samples": sum(len(d.samples) for d in made)}
-    from evener.filing.writing_graphs import write_graph
+    from evener.filing.writing_graphs import write_graph, writer_for
     from evener.filing.writing_meshes import write_mesh
     from evener.meshes import Mesh
 
     if isinstance(made, Mesh):
         if as_mesh:
-            write_mesh(path, made)
+            write_mesh(path, made, suffix)
             return (), {"cells": made.n_cells, "points": made.n_points}
         made = made.dual_graph()
-    return write_graph(path, made), {"vertices": made.n, "edges": made.m}
+    entry = writer_for(Path(f"graph{suffix}"), None)
+    return write_graph(path, made, entry.name), {"vertices": made.n, "edges": made.m}

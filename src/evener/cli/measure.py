@@ -23,9 +23,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Measure, show, write."""
     from evener.cli.output import Output
     from evener.measuring.ranks import n_ranks, one_rank, world
-    from evener.writing import refuse_unwritable
+    from evener.writing import is_stdout, refuse_unwritable
 
     refuse_unwritable(args.output)
+    if is_stdout(args.output) and not args.trace and args.kernel != "link":
+        raise UsageError(
+            "a measurement keeps a journal beside its file: stdout has no place for one",
+            hint="Name a file with -o.",
+        )
     if (args.kernel is None) != bool(args.trace):
         raise UsageError("either a KERNEL is measured or a --trace FILE is read")
     if args.trace:

@@ -92,8 +92,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
     """Refuse, before any work, names that cannot be written or are the inputs'."""
     from evener.errors import UsageError
-    from evener.writing import refuse_unwritable
+    from evener.writing import refuse_binary, refuse_unwritable
 
+    refuse_binary(output)
     outputs = [output] + ([Path(args.report)] if args.report else [])
     for path in outputs:
         refuse_unwritable(path)

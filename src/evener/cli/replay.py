@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import fields
+import json
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.rereading import add_rereading_options, kept_reading, read_again
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs import Graph
     from evener.planning_options import PlanOptions
     from evener.plans import Plan
 
-NOT_REPLAYED = ("versions", "inputs", "verdict", "rival")  # of a plan's record
+TOLD_APART = ("versions", "inputs")  # of a plan's record, by sentences of their own
+SHOWN = 8  # differences on the terminal; all are in the JSON object
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +29,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
     from evener.errors import InputError, ToolError, UsageError
-    from evener.filing.plans import read_plan
+    from evener.filing.plans import manifest_in, read_plan
     from evener.planning import plan
     from evener.rebalancing.diary import is_decisions
 
@@ -47,12 +50,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
             notes=reading.notes,
             progress=progress,
         )
-    differences = _differences(old, new)
+        new = _with_rival(old, new, reading.graph, options)
+    differences = _differences(old, new, manifest_in(args.plan))
     out.result({"identical": not differences, "differences": differences})
     if not differences:
         out.say(f"Identical: {args.plan} is what this evener makes of {args.graph}.")
         return 0
-    message = f"not identical: {'; '.join(differences)}"
+    more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
+    message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
     if _digests(old) != _digests(new):
         raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
     raise ToolError(message, file=args.plan)
@@ -118,9 +123,24 @@ def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
             del stage["seconds"]
 
 
-def _differences(old: Plan, new: Plan) -> list[str]:
-    """Name what differs, most telling first."""
-    from evener.filing.manifest_writing import manifest
+def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Plan:
+    """Let the rival of the old plan, if it has one, make its partition again."""
+    if old.rival is None:
+        return new
+    from evener.comparing import rival_of
+    from evener.errors import InputError, UsageError
+
+    try:
+        return replace(new, rival=rival_of(graph, old.platform, old.rival.tool, options))
+    except UsageError as error:
+        raise InputError(f"holds a rival that is none: {error.message}") from error
+
+
+def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
+    """Name what differs, most telling first. stored: the old record, as it is in the file."""
+    from evener.cli.records import differing_entries, only_known
+    from evener.filing.manifest_writing import manifest_text
+    from evener.recounting import differing
 
     found = []
     if _digests(old) != _digests(new):
@@ -130,11 +150,22 @@ def _differences(old: Plan, new: Plan) -> list[str]:
     moved = int((old.partition.part != new.partition.part).sum())
     if moved:
         found.append(f"{moved:,} of {new.partition.n:,} vertices are in another block")
-    then, now = manifest(old), manifest(new)
+    then, now = (json.loads(manifest_text(plan)) for plan in (old, new))
     _leave_out_unknown(then, now)
     for name, version in then["versions"].items():
         if now["versions"].get(name) != version:
             found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
-    found += [f"{key} differs" for key in then if key not in NOT_REPLAYED
-              and then[key] != now[key]]  # fmt: skip
+    for record in (then, now, stored):
+        for key in TOLD_APART:
+            record.pop(key, None)
+    if "bytes_per_value" in stored.get("options", {}):
+        del stored["options"]  # of an evener that kept them differently: `then` has what it meant
+    found += differing(old.evaluation.exchange, new.evaluation.exchange, "exchange")
+    found += differing_entries(then, now)
+    # What follows from the rest is not read from a file: it may say there what does not follow.
+    known = only_known(stored, json.loads(manifest_text(old)))
+    seen = {entry.split(" ", 1)[0] for entry in found}
+    found += [
+        entry for entry in differing_entries(stored, known) if entry.split(" ", 1)[0] not in seen
+    ]
     return found

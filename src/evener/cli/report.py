@@ -7,13 +7,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.limiting import say_limits
-from evener.cli.rereading import add_rereading_options, read_again
+from evener.cli.rereading import add_rereading_options, is_its_input, read_again
 from evener.cli.values import page
 from evener.opening import is_stdin
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.plans import Plan
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -30,8 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the plan and, for the picture, what it was made from; write the page."""
+    from evener.errors import InputError
     from evener.filing.plans import read_plan
     from evener.rebalancing.diary import is_decisions
+    from evener.recounting import refuse_forged
     from evener.reporting.html import write_report
 
     stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")
@@ -42,8 +43,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     graph = mesh = None
     if args.mesh is not None:
         reading = read_again(args.mesh, plan, args, out)
-        _check_inputs(plan, reading.inputs, args.mesh)
+        if not is_its_input(plan, reading.inputs):
+            raise InputError(
+                "is not the file the plan was made from (SHA-256)",
+                file=args.mesh,
+                hint=f"The plan was made from {', '.join(plan.inputs)}.",
+            )
         graph, mesh = reading.graph, reading.mesh
+        refuse_forged(plan, graph, args.plan)
     with out.progress("Drawing the report") as progress:
         progress("report", 0.1)
         write_report(output, plan, graph, mesh)
@@ -51,6 +58,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     limits = say_limits(plan.evaluation, plan.platform, plan.workload, out)
     out.say(f"Written: {output}")
     picture = graph is not None
+    if graph is None:
+        out.note("note: not recounted: no graph given")
     out.result({"verdict": plan.verdict(), "written": output, "picture": picture, "limits": limits})
     return 0
 
@@ -67,15 +76,3 @@ def _of_decisions(args: argparse.Namespace, output: str, out: Output) -> int:
     out.say(f"Written: {output}")
     out.result({"verdict": verdict, "written": output, "picture": False})
     return 0
-
-
-def _check_inputs(plan: Plan, inputs: dict[str, str], path: str) -> None:
-    """Refuse a file that the plan was not made from: its picture would be of something else."""
-    from evener.errors import InputError
-
-    if plan.inputs and not set(inputs.values()) & set(plan.inputs.values()):
-        raise InputError(
-            "is not the file the plan was made from (SHA-256)",
-            file=path,
-            hint=f"The plan was made from {', '.join(plan.inputs)}.",
-        )

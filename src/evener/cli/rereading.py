@@ -59,6 +59,14 @@ def read_as(
     return read_workload(path, argparse.Namespace(**chosen), out)
 
 
+def is_its_input(plan: Plan, inputs: dict[str, str]) -> bool:
+    """Whether files of these digests are what the plan was made from, or it does not say from what.
+
+    Of anything else a picture would be of something else, and a count of another graph.
+    """
+    return not plan.inputs or bool(set(inputs.values()) & set(plan.inputs.values()))
+
+
 def kept_reading(plan: Plan) -> dict[str, Any]:
     """Return the options of reading that a plan keeps."""
     kept = plan.options.get("reading")

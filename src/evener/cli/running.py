@@ -50,6 +50,8 @@ def leave() -> NoReturn:
     for module in ("evener.partitioning.external.children", "evener.measuring.workers"):
         if module in sys.modules:
             sys.modules[module].end_all()
+    if "evener.temporary" in sys.modules:
+        sys.modules["evener.temporary"].discard_folders()
     sys.stderr.write("\nevener: interrupted\n")
     sys.stderr.flush()
     os._exit(130)

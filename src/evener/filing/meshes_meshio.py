@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from evener.filing.meshes_text import make_mesh
 from evener.filing.sources import Source
 from evener.kinds import MeshioMesh
 from evener.meshes import Mesh
+from evener.temporary import private_folder
 
 # What each suffix is to meshio; formats with a reader of ours are not here.
 FORMATS = {
@@ -107,8 +107,7 @@ def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
 
 def read_as(source: Source, name: str) -> Mesh:
     """Return the mesh that meshio's reader of this name finds."""
-    with tempfile.TemporaryDirectory(prefix="evener-") as folder:
-        place = Path(folder)
+    with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
             raise source.error(f"keeps meshio's reader of {name} busy without end", hint=_HINT)

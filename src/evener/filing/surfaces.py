@@ -98,7 +98,8 @@ def _surface(table: Mapping[str, Any], index: int) -> SpeedSurface:
     if not ((values > 0) & np.isfinite(values)).all():
         message = f"{given[0]} of {table['name']!r} must be finite and above zero"
         raise tables.TableError(message, "surface", index, given[0])
-    speeds = values if given[0] == "speeds" else np.outer(heights, widths) / values
+    with np.errstate(over="ignore"):  # infinite speeds are refused below
+        speeds = values if given[0] == "speeds" else np.outer(heights, widths) / values
     try:
         return SpeedSurface(heights, widths, speeds, table.get("capacity", math.inf))
     except InputError as error:

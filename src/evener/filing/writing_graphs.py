@@ -14,7 +14,7 @@ from evener.errors import InputError, UsageError
 from evener.filing.formats import FORMATS, Format, format_named
 from evener.filing.unpacking import PACKINGS
 from evener.graphs import Graph
-from evener.writing import atomic_write
+from evener.writing import atomic_write, is_stdout
 
 # Coordinates lie beside these, under the name that `read` looks for.
 _COORDINATES_BESIDE = {"metis", "scotch", "edges", "matrixmarket"}
@@ -39,6 +39,11 @@ def write_graph(
         file.write(pack(content))
     if graph.coords is not None and entry.name == "edges" and not _is_numbered(graph):
         notes = [*notes, "Coordinates are not kept: the list does not number all vertices."]
+    elif graph.coords is not None and entry.name in _COORDINATES_BESIDE and is_stdout(path):
+        notes = [
+            *notes,
+            "Coordinates are not kept: they lie in a file beside, and stdout has none.",
+        ]
     elif graph.coords is not None and entry.name in _COORDINATES_BESIDE:
         beside = coordinates_path(path)
         text = coordinates_text(graph.coords, scotch=entry.name == "scotch")

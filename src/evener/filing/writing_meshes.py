@@ -18,14 +18,14 @@ MESH_WRITERS: dict[str, Callable[[Mesh], Iterable[bytes]]] = {
 }
 
 
-def write_mesh(path: str | Path, mesh: Mesh) -> None:
-    """Write `mesh`; the suffix chooses the format: .su2 or .vtu.
+def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
+    """Write `mesh`; the suffix, or the one given, chooses the format: .su2 or .vtu.
 
     Raises UsageError for another suffix and InputError for what the format cannot express; the
     file then stays as it was.
     """
     path = Path(path)
-    pieces = MESH_WRITERS.get(path.suffix.lower())
+    pieces = MESH_WRITERS.get((suffix or path.suffix).lower())
     if pieces is None:
         known = ", ".join(MESH_WRITERS)
         raise UsageError(f"{path.name}: meshes are not written to such files", hint=f"Use {known}.")

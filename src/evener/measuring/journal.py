@@ -10,15 +10,17 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any
 
-from evener.errors import InputError
+from evener.errors import EvenerError, InputError
 from evener.measuring.outcomes import Gap, Outcome, Point
 from evener.opening import read_bytes
 from evener.running.comm import Comm
 from evener.samples import Sample
+from evener.writing import refusal
 
 VERSION = 1
 
@@ -28,7 +30,7 @@ class Journal:
 
     path: None keeps them in memory only. settings: what must be equal for outcomes to be reused.
     Raises InputError where the file belongs to another measurement, or cannot be understood or
-    written.
+    written, OutputError where its disk is full.
     """
 
     def __init__(self, path: str | Path | None, settings: Mapping[str, Any]) -> None:
@@ -38,12 +40,19 @@ class Journal:
         self._known: dict[tuple[str, int], Outcome] = {}
         if self._path is not None:
             self._open(json.loads(json.dumps(settings)))
-        self.n_found = len(self._known)
+        self.n_found = self._n_written = len(self._known)
 
     @property
     def has_points(self) -> bool:
         """Whether any load was measured."""
         return any(isinstance(outcome, Point) for outcome in self._known.values())
+
+    @property
+    def kept(self) -> str | None:
+        """What a person should know of the file where no more can be written; None if nothing."""
+        if not self._n_written:
+            return None
+        return f"{self._path} keeps {self._n_written:,} outcomes; repeat the command to go on."
 
     def get(self, device: str, load: int) -> Outcome | None:
         """Return what is known of a load."""
@@ -66,7 +75,8 @@ class Journal:
     def close(self, *, discard: bool = False) -> None:
         """Close the file; discard: what it holds is elsewhere by now."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # a full disk was told of when the line was written
+                self._file.close()
             self._file = None
             if discard and self._path is not None:
                 self._path.unlink(missing_ok=True)
@@ -137,10 +147,10 @@ class Journal:
             os.fsync(self._file.fileno())
         except OSError as error:
             raise self._refused(error) from error
+        self._n_written += 1
 
-    def _refused(self, error: OSError) -> InputError:
-        reason = error.strerror or str(error)
-        return InputError(f"the journal cannot be kept: {reason}", file=self._path)
+    def _refused(self, error: OSError) -> EvenerError:
+        return refusal(error, self._path, "the journal cannot be kept", hint=self.kept)
 
 
 def _locked(file: IO[bytes], path: Path) -> IO[bytes]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import platform as this_python
 import socket
-import tempfile
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, replace
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evener.errors import NotFoundError
+from evener.errors import NotFoundError, OutputError
 from evener.filing.speeds import write_speeds
 from evener.measuring.adaptive import AdaptivePlan
 from evener.measuring.answers import Answer
@@ -28,6 +27,8 @@ from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
 from evener.running.comm import Comm
 from evener.samples import DeviceSpeeds
+from evener.temporary import private_folder
+from evener.writing import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -85,6 +86,8 @@ def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> 
     try:
         yield run
     except BaseException as error:
+        if isinstance(error, OutputError) and (journal.kept or "") not in (error.hint or ""):
+            error.hint = " ".join(filter(None, [journal.kept, error.hint]))
         # Of a kernel that never worked there is nothing to go on with.
         journal.close(discard=isinstance(error, NotFoundError) and not journal.has_points)
         if run.bench is not None and not run.bench.agreed and not isinstance(error, NotFoundError):
@@ -163,11 +166,12 @@ def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
 
     Their matrix is in a file meanwhile.
     """
-    with tempfile.TemporaryDirectory(prefix="evener-") as folder:
+    with private_folder() as folder:
         options = dict(settings.options)
         if settings.graph is not None:
-            options["matrix"] = str(Path(folder) / "matrix.npz")
-            np.savez(options["matrix"], indptr=settings.graph.xadj, indices=settings.graph.adjncy)
+            options["matrix"] = str(folder / "matrix.npz")
+            with atomic_write(options["matrix"]) as file:
+                np.savez(file, indptr=settings.graph.xadj, indices=settings.graph.adjncy)
         workers = [
             Worker(
                 device.name,

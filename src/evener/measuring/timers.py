@@ -11,6 +11,7 @@ from typing import Any, Protocol, Self
 
 from evener.errors import InputError
 from evener.samples import Sample
+from evener.writing import refusal
 
 
 class Observer(Protocol):
@@ -91,5 +92,4 @@ class TraceLog:
             with self._path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line) + "\n")
         except OSError as error:
-            reason = error.strerror or str(error)
-            raise InputError(f"cannot be written: {reason}", file=self._path) from error
+            raise refusal(error, self._path) from error

@@ -17,6 +17,7 @@ def prove_possible(state: State, names: list[str]) -> None:
     _some_weight_is_allowed(state, names)
     _lows_within_total(state)
     _highs_cover_total(state)
+    _some_number_fits(state, names)
     _bytes_covered(state)
     _heaviest_fits(state, names)
     _each_fits_somewhere(state, names)
@@ -101,6 +102,37 @@ def _some_weight_is_allowed(state: State, names: list[str]) -> None:
             "weights lies between: they are all multiples of one number",
             hint="A larger epsilon would make room.",
         )
+
+
+def _some_number_fits(state: State, names: list[str]) -> None:
+    """Refuse a block for which every number of vertices is too light, or too heavy.
+
+    Vertices of nearly one weight leave gaps that no sum lies in, as multiples of it do.
+    """
+    lightest, heaviest = float(state.weights.min()), float(state.weights.max())
+    if lightest <= 0:
+        return
+    hair = RELATIVE_SLACK / 8  # within the slack of the limits
+    least = np.ceil(state.low / heaviest * (1 - hair))
+    most = np.floor(state.high / lightest * (1 + hair))
+    none = least > most
+    if none.any():
+        b = int(none.argmax())
+        low, high = state.contract.low[b], state.contract.high[b]
+        raise InfeasibleError(
+            f"{names[b]} asks for {low:,.6g} to {high:,.6g} units, but vertices weigh at most "
+            f"{most[b] * heaviest:,.6g} ({most[b]:,.0f} of them) or at least "
+            f"{(most[b] + 1) * lightest:,.6g} ({most[b] + 1:,.0f} of them)",
+            hint="A larger epsilon would make room.",
+        )
+    for numbers, word, short in ((least, "least", 1), (most, "most", -1)):
+        off = short * (float(numbers.sum()) - state.graph.n)
+        if off > 0:
+            raise InfeasibleError(
+                f"the blocks take {numbers.sum():,.0f} vertices at {word} together, by their "
+                f"weights, the graph has {state.graph.n:,}",
+                hint="A larger epsilon would make room.",
+            )
 
 
 def _each_fits_somewhere(state: State, names: list[str]) -> None:

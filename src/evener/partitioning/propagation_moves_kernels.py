@@ -11,6 +11,7 @@ from evener.partitioning.propagation_kernels import connect, put
 
 HAIR = 1e-9  # gains below it are none
 SLOTS = 1 << 16  # pairs of blocks for which a candidate is remembered
+HUB = 64  # edges from which on what is known of a candidate is remembered, too
 
 
 @njit(cache=True, nogil=True)
@@ -65,6 +66,11 @@ def swap(board, order):
     other_bond, other_near = np.zeros(k), np.empty(k, np.int64)
     key = np.full(SLOTS, -1, np.int64)
     held, hope = np.empty(SLOTS, np.int64), np.empty(SLOTS)
+    # Many may want to change places with one hub, in vain: its edges are looked at once. seen: the
+    # hub of a slot, and the exchanges made by then; changed: the last one beside a vertex.
+    seen, seen_at = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.int64)
+    known = np.empty((SLOTS, 3))
+    made, changed = 0, np.zeros(board.part.size, np.int64)
     won = 0.0
     for v in order:
         p = np.int64(board.part[v])
@@ -83,8 +89,18 @@ def swap(board, order):
             if board.part[u] != q:
                 key[there] = -1
                 continue
+            if not board.volumes and board.xadj[u + 1] - board.xadj[u] >= HUB:
+                if seen[there] != u or seen_at[there] < changed[u]:
+                    seen[there], seen_at[there] = u, made
+                    _look(board, u, p, q, known[there])
+                if not _worth_it(board, v, u, gains[i], known[there]):
+                    continue
             gain = _exchange(board, v, u, gains[i], other_bond, other_near)
             if gain > 0:
+                made += 1
+                for w in (v, u):
+                    for e in range(board.xadj[w], board.xadj[w + 1]):
+                        changed[board.adjncy[e]] = made
                 won += gain
                 key[there] = -1
                 done = True
@@ -98,6 +114,35 @@ def swap(board, order):
             if stale or gains[i] >= hope[here]:
                 key[here], held[here], hope[here] = p * k + q, v, gains[i]
     return won
+
+
+@inner()
+def _look(board, u, p, q, known):
+    """Set known to the bonds of u with p and q, and how many of its edges lead into p; cut only."""
+    unit = board.adjwgt.size == 0
+    known[:] = 0
+    for e in range(board.xadj[u], board.xadj[u + 1]):
+        b = board.part[board.adjncy[e]]
+        x = 1 if unit else board.adjwgt[e]
+        if b == p and x != 0:
+            known[0] += x
+            known[2] += 1
+        elif b == q:
+            known[1] += x
+
+
+@inner()
+def _worth_it(board, v, u, gain, known):
+    """Whether _exchange would find a gain, by what is known of u; cut only."""
+    unit = board.adjwgt.size == 0
+    to_p, to_q, edges = known[0], known[1], known[2]
+    for e in range(board.xadj[v], board.xadj[v + 1]):
+        if board.adjncy[e] == u:
+            x = 1 if unit else board.adjwgt[e]
+            to_p -= x
+            to_q += x
+            edges -= x != 0
+    return edges > 0 and gain + to_p - to_q > HAIR
 
 
 @inner()

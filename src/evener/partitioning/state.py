@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, NumberArray
 from evener.graphs import Graph
 from evener.partitioning import enforce_kernels as kernels
 from evener.partitions import RELATIVE_SLACK, Contract, Partition
 
-MAX_WHOLE = 2.0**53  # beyond, a float does not hold every whole number
+MAX_WHOLE = 2.0**63  # beyond, an int64 does not hold a float's whole number
 
 IntVector = npt.NDArray[np.int64]
 
@@ -46,8 +46,9 @@ class State:
         slack = RELATIVE_SLACK / 2 * np.abs(contract.targets)
         capped = bool(np.isfinite(contract.caps).any())
         no_weights = np.empty(0, np.float64)
-        weights = graph.weights(constraint).astype(np.float64)
-        low, high = _reachable(weights, contract.low - slack, contract.high + slack)
+        given = graph.weights(constraint)
+        weights = given.astype(np.float64)
+        low, high = _reachable(given, contract.low - slack, contract.high + slack)
         state = cls(
             graph=graph,
             contract=contract,
@@ -105,7 +106,7 @@ class State:
 
 
 def _reachable(
-    weights: FloatArray, low: FloatArray, high: FloatArray
+    weights: NumberArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Narrow the limits to multiples of what divides every weight: no block weighs anything else.
 
@@ -113,14 +114,8 @@ def _reachable(
     """
     lightest = float(weights.min()) if weights.size else 0.0
     low = np.maximum(low, lightest * (1 - RELATIVE_SLACK / 4))
-    largest = float(weights.max(initial=0.0))
-    if largest == 0 or largest >= MAX_WHOLE:
-        return low, high
-    if weights.min() == largest:
-        unit = largest
-    elif (weights == np.rint(weights)).all():
-        unit = float(np.gcd.reduce(weights.astype(np.int64)))
-    else:
+    unit = _divisor(weights)
+    if unit == 0:
         return low, high
     # A hair, so that rounding does not cost a multiple; within the slack that is given anyway.
     hair = RELATIVE_SLACK / 8
@@ -128,3 +123,18 @@ def _reachable(
     highest = np.floor(high / unit * (1 + hair)) * unit
     few = RELATIVE_SLACK / 4
     return np.maximum(lowest * (1 - few), low), np.minimum(highest * (1 + few), high)
+
+
+def _divisor(weights: NumberArray) -> float:
+    """Return the greatest number of which all weights are multiples, 0 where none is known.
+
+    Whole numbers are divided as such: beyond 2^53 a float would change them, and what divides them.
+    """
+    largest = weights.max(initial=0)
+    if largest == 0 or weights.min() == largest:
+        return float(largest)
+    if weights.dtype.kind == "f":
+        if largest >= MAX_WHOLE or not (weights == np.rint(weights)).all():
+            return 0.0
+        weights = weights.astype(np.int64)
+    return float(np.gcd.reduce(weights))

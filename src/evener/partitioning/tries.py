@@ -15,6 +15,7 @@ import numpy as np
 
 from evener.graphs import Graph
 from evener.partitioning import propagation_kernels as kernels
+from evener.partitioning.bundling import bundled
 from evener.partitioning.judged import Judged, repaired
 from evener.partitioning.levels import Part
 from evener.partitioning.multilevel import halved_blocks, multilevel_blocks
@@ -90,8 +91,13 @@ def _or_by_levels(
 ) -> Part:
     """Return these blocks, those of the hierarchy, or those of bisection, whichever are best."""
     objective = str(options["objective"])
-    by_levels = multilevel_blocks(graph, contract, seed=seed, by_levels=True, **options)  # type: ignore[arg-type]
-    halved = halved_blocks(graph, contract, seed=seed, **options)  # type: ignore[arg-type]
+    # A graph of leaves does not shrink by levels: in bundles it does.
+    small = bundled(graph, float(contract.targets.min()))
+    whole = graph if small is None else small.graph
+    by_levels = multilevel_blocks(whole, contract, seed=seed, by_levels=True, **options)  # type: ignore[arg-type]
+    halved = halved_blocks(whole, contract, seed=seed, **options)  # type: ignore[arg-type]
+    if small is not None:
+        by_levels, halved = small.spread(by_levels), small.spread(halved)
     found = [
         Judged.of(graph, Partition(blocks, contract.k), contract, objective)
         for blocks in (part, by_levels, halved)

@@ -7,11 +7,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from evener.errors import InputError
+from evener.errors import EvenerError, InputError
 from evener.filing.json_reading import loads
 from evener.opening import is_stdin, open_input, read_bytes
 from evener.rebalancing.diary_checks import is_amount, is_decision, is_head
 from evener.rebalancing.states import Line, State, state_of
+from evener.writing import refusal
 
 VERSION = 1
 _BEGIN = b'{"decisions": '
@@ -51,9 +52,8 @@ class Diary:
         except OSError as error:
             raise self._failed(error) from error
 
-    def _failed(self, error: OSError) -> InputError:
-        reason = error.strerror or str(error)
-        return InputError(f"cannot be written: {reason}", file=self._path)
+    def _failed(self, error: OSError) -> EvenerError:
+        return refusal(error, self._path)
 
 
 class Decisions(NamedTuple):

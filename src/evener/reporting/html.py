@@ -77,6 +77,7 @@ def report(
         "report.html.j2",
         plan=plan,
         clock=clock_of(plan),
+        has_graph=graph is not None,
         certificate=plan.certificate,
         figures=headline(plan, limits),
         notes=[note for note in plan.notes if not note.startswith(UNUSED)],

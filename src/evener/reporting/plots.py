@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import UsageError
+from evener.showing import printable
 from evener.writing import atomic_write
 
 STYLE: dict[str, Any] = {
@@ -30,6 +31,7 @@ STYLE: dict[str, Any] = {
 }
 DPI = 150
 SUFFIXES = (".png", ".svg")
+LONGEST_NAME = 32  # characters of a name in a figure: its axes need the room
 
 
 @contextmanager
@@ -48,6 +50,15 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[An
 
     figure = Figure(figsize=(width, height), layout="constrained")
     return figure, list(figure.subplots(rows, columns, squeeze=False).ravel())
+
+
+def shown_name(name: str) -> str:
+    """Return a name as figures show it: shortened in its middle, and never taken for a formula."""
+    name = printable(name)
+    if len(name) > LONGEST_NAME:
+        name = f"{name[: LONGEST_NAME // 2]}…{name[1 - LONGEST_NAME // 2 :]}"
+    # A name that begins with _ would be left out of legends.
+    return ("\u2009" if name.startswith("_") else "") + name.replace("$", r"\$")
 
 
 def figure_bytes(figure: Any, kind: str) -> bytes:

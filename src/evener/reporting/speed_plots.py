@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from evener.reporting.numbers import count, percent
-from evener.reporting.plots import new_figure, styled
+from evener.reporting.plots import new_figure, shown_name, styled
 from evener.reporting.speed_fits import CURVES, DeviceFits
 from evener.samples import Sample
-from evener.showing import printable
 
 COLUMNS = 3
 PANEL = (3.1, 2.3)  # inches
@@ -79,8 +78,7 @@ def _draw(axes: Any, fits: DeviceFits, given: Sequence[float]) -> None:
         axes.plot(loads, fits.chosen.speed(loads), marker="D", markersize=7, color="none",
                   markeredgecolor=ALARM, markeredgewidth=1.4, linestyle="none",
                   label="load in this plan")  # fmt: skip
-    name = printable(device.name)
-    axes.set_title(name.replace("$", r"\$"))
+    axes.set_title(shown_name(device.name))
     axes.set(xscale="log", xlabel="load [units]", ylabel="speed [units/s]")
     axes.yaxis.set_major_formatter(lambda speed, _: _short(speed))
     axes.set_ylim(0, 1.12 * float(max(curves.max(), *map(_top, device.samples))))

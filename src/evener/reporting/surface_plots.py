@@ -11,8 +11,7 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.models import SpeedSurface
 from evener.reporting.numbers import count
-from evener.reporting.plots import new_figure, styled
-from evener.showing import printable
+from evener.reporting.plots import new_figure, shown_name, styled
 
 PANEL = (3.5, 2.6)  # inches
 POINTS = 120  # along each side of the map
@@ -28,7 +27,7 @@ def draw_surfaces(surfaces: Mapping[str, SpeedSurface]) -> Any:
     with styled():
         figure, panels = new_figure(len(surfaces), 2, 2 * PANEL[0], PANEL[1] * len(surfaces))
         for i, (name, surface) in enumerate(surfaces.items()):
-            shown = printable(name).replace("$", r"\$")
+            shown = shown_name(name).replace("$", r"\$")
             _map(figure, panels[2 * i], shown, surface)
             _sections(panels[2 * i + 1], shown, surface)
     return figure
@@ -58,7 +57,7 @@ def _map(figure: Any, axes: Any, name: str, surface: SpeedSurface) -> None:
     for limit, values in ((axes.set_xlim, widths), (axes.set_ylim, heights)):
         if values.size > 1:
             limit(values[0], values[-1])
-    axes.set_title(f"{name}: speed [units/s]")
+    axes.set_title(f"{shown_name(name)}: speed [units/s]")
     figure.colorbar(image, ax=axes)
 
 
@@ -77,7 +76,7 @@ def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
     axes.set(xscale="log", xlabel="height", ylabel="speed [units/s]")
     _ticks(axes.xaxis, surface.heights)
     axes.set_ylim(0, 1.1 * float(surface.speeds.max()))
-    axes.set_title(f"{name}: sections")
+    axes.set_title(f"{shown_name(name)}: sections")
     axes.legend(fontsize=6.5)
 
 

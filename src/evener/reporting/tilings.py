@@ -75,4 +75,5 @@ def _fill(axes, tiling: Tiling, names: Sequence[str], colours: list[str], unit: 
         across = 0.65 * max(map(len, lines)) + 0.6
         size = min(MOST_TEXT, w * unit / across, h * unit / (1.4 * len(lines)))
         if size >= LEAST_TEXT:
-            axes.text(x + w / 2, y + h / 2, names[i], ha="center", va="center", fontsize=size)
+            shown = "\n".join(line.replace("$", r"\$") for line in lines)
+            axes.text(x + w / 2, y + h / 2, shown, ha="center", va="center", fontsize=size)

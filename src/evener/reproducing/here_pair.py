@@ -7,7 +7,6 @@ rival takes from its own core's device alone.
 from __future__ import annotations
 
 import os
-import tempfile
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ from evener.errors import ToolError, UsageError
 from evener.measuring.devices import cores
 from evener.measuring.workers import Task, Worker
 from evener.reproducing.here_child import GATE_BYTES
+from evener.temporary import private_folder
 
 AHEAD = 10e-3  # seconds from the word to the start
 PATIENCE = 120.0  # seconds for an answer
@@ -125,7 +125,7 @@ def two_cores() -> tuple[int, int]:
 def rivalled_pair(cpus: tuple[int, int]) -> Iterator[Pair]:
     """Yield both devices, the rival at work on the second one's core until the context ends."""
     with ExitStack() as stack:
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="evener-")))
+        folder = stack.enter_context(private_folder())
         gates = [folder / "pair", folder / "rival"]
         for gate in gates:
             gate.write_bytes(bytes(GATE_BYTES))

@@ -17,6 +17,7 @@ from evener import metrics
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.graphs import Graph
 from evener.partitioning.bisection import recursive_bisection
+from evener.partitioning.bundling import leaves_shrunk
 from evener.partitioning.levels import Level, Shrunk, finest, projected, shrink
 from evener.partitioning.seconds import EFFORTS, Effort, refine_by
 from evener.partitioning.seconds_books import Prices
@@ -70,7 +71,10 @@ class Sketch:
         self._levels, self._shrunk = [level], list[Shrunk]()
         caps = np.array([CLUSTER * task.load / size])
         while level.n > size:
-            step = shrink(level, np.zeros(level.n, np.int32), caps, threads)
+            # A graph of leaves would be stuck at once.
+            step = leaves_shrunk(level, float(caps[0]), threads) or shrink(
+                level, np.zeros(level.n, np.int32), caps, threads
+            )
             if step.level.n > STUCK * level.n:
                 break
             self._shrunk.append(step)

@@ -9,10 +9,8 @@ import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +20,8 @@ import numpy.typing as npt
 
 from evener.errors import ToolError
 from evener.partitioning.external.jobs import Job
+from evener.temporary import private_folder
+from evener.writing import refusal
 
 LOG = logging.getLogger(__name__)
 SHARED_MEMORY = Path("/dev/shm")
@@ -53,8 +53,11 @@ def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
     time_limit [s] of wall time, or None. Raises ToolError where the tool raises, crashes, or is
     still running at the limit; the last lines it printed are the hint.
     """
-    with _private_folder(job.nbytes) as folder:
-        job.save(folder)
+    with private_folder(_place(ROOM * job.nbytes + SPARE_BYTES)) as folder:
+        try:
+            job.save(folder)
+        except OSError as error:
+            raise refusal(error, folder.parent, "what the tool reads cannot be written") from error
         with (folder / "output.txt").open("wb") as output:
             process = _start(folder, module, time_limit, output.fileno())
             ran_out = _wait(process, time_limit)
@@ -73,16 +76,6 @@ def end_all() -> None:
         running = list(_running.items())
     for process, folder in running:
         _end(process)
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-@contextmanager
-def _private_folder(nbytes: int) -> Iterator[Path]:
-    """Yield an empty folder, in memory where there is room, removed afterwards."""
-    folder = Path(tempfile.mkdtemp(prefix="evener-", dir=_place(ROOM * nbytes + SPARE_BYTES)))
-    try:
-        yield folder
-    finally:
         shutil.rmtree(folder, ignore_errors=True)
 
 
