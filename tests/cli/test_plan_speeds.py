@@ -52,7 +52,7 @@ def test_seconds_are_those_of_the_models_at_the_real_loads(evener, place):
     again = evener("replay", "g.plan", "g.graph")
     assert again.code == 0, again.err + again.out
     page = (place / "g.html").read_text()
-    assert "Speed at these loads" in page
+    assert "Speed curves" in page
     assert "small: piecewise, 4 samples" in page
     assert len(page) < 3_000_000
 
@@ -67,7 +67,7 @@ def test_without_a_machine_the_file_says_who_there_is(evener, place):
     assert judged["blocks"] == made["blocks"]
     page = evener("report", "g.plan", "-o", "g.html")
     assert page.code == 0
-    assert "Speed at these loads" in (place / "g.html").read_text()
+    assert "Speed curves" in (place / "g.html").read_text()
 
 
 def test_another_method_of_sizing_is_kept_with_the_plan(evener, place):
@@ -86,7 +86,7 @@ def test_another_method_of_sizing_is_kept_with_the_plan(evener, place):
 @pytest.mark.slow
 def test_a_list_of_speeds_has_no_such_section(evener, place):
     evener("plan", "g.graph", "--speeds", "1,2", "-o", "g.plan", "--report", "g.html", "--quiet")
-    assert "Speed at these loads" not in (place / "g.html").read_text()
+    assert "Speed curves" not in (place / "g.html").read_text()
 
 
 @pytest.mark.parametrize(

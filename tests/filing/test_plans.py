@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import evener as ev
 from evener.errors import InputError
-from evener.filing import archives
+from evener.filing import archives, plans
 from evener.filing.manifest_writing import manifest
 from evener.filing.plans import read_plan, write_plan
 from tests.assertions import path

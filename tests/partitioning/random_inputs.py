@@ -86,4 +86,4 @@ def _coords(rng, n):
         return np.outer(np.arange(n), np.ones(d))
     if kind == 2:
         return rng.integers(0, 2, (n, d)).astype(float)
-    return rng.random((n, d)) * 10.0 ** rng.integers(-300, 300)
+    return rng.random((n, d)) * 10.0 ** min(int(rng.integers(-300, 300)), 100)

@@ -25,10 +25,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Write `part[v]`, the index of v's device in the machine's order, as asked."""
+    from evener.auditing import refuse_forged
     from evener.filing.partitions import write_part
     from evener.filing.plans import read_plan
     from evener.filing.promises import promise_of, promise_to_dict
-    from evener.recounting import refuse_forged
 
     plan = read_plan(args.plan)
     reading = None if args.mesh is None else read_again(args.mesh, plan, args, out)

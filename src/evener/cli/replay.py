@@ -138,9 +138,9 @@ def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Pla
 
 def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
     """Name what differs, most telling first. stored: the old record, as it is in the file."""
+    from evener.auditing import differing
     from evener.cli.records import differing_entries, only_known
     from evener.filing.manifest_writing import manifest_text
-    from evener.recounting import differing
 
     found = []
     if _digests(old) != _digests(new):

@@ -29,10 +29,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the plan and, for the picture, what it was made from; write the page."""
+    from evener.auditing import refuse_forged
     from evener.errors import InputError
     from evener.filing.plans import read_plan
     from evener.rebalancing.diary import is_decisions
-    from evener.recounting import refuse_forged
     from evener.reporting.html import write_report
 
     stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")

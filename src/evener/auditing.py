@@ -16,7 +16,7 @@ from evener.plans import Evaluation, Plan
 SLACK = 1e-9  # relative: sums of real numbers depend on their order in the last digits
 
 
-def recounted(plan: Plan, graph: Graph) -> list[str]:
+def misstated(plan: Plan, graph: Graph) -> list[str]:
     """Return what the plan says of its partition of `graph` and is not so, one place each.
 
     graph: what the plan was made from, as it was read. The contract is the plan's own. Raises
@@ -39,7 +39,7 @@ def recounted(plan: Plan, graph: Graph) -> list[str]:
 
 def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
     """Raise InputError where the plan, which `file` holds, says of its partition what is not so."""
-    wrong = recounted(plan, graph)
+    wrong = misstated(plan, graph)
     if wrong:
         more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
         raise InputError(

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 import evener as ev
+from evener.auditing import misstated, refuse_forged
 from evener.errors import InputError
-from evener.recounting import recounted, refuse_forged
 from tests.assertions import grid
 
 
@@ -20,7 +20,7 @@ def case():
 
 def test_an_honest_plan(case):
     graph, plan = case
-    assert recounted(plan, graph) == []
+    assert misstated(plan, graph) == []
     refuse_forged(plan, graph, "x.plan")
 
 
@@ -41,7 +41,7 @@ def test_every_array_that_was_changed_is_named(case, part):
             plan,
             evaluation=replace(plan.evaluation, **{part: replace(of, **{field.name: changed})}),
         )
-        found = recounted(forged, graph)
+        found = misstated(forged, graph)
         assert any(one.startswith(f"{part}.{field.name}[0] is ") for one in found), field.name
         with pytest.raises(InputError, match=r"x\.plan: says of its partition what is not so"):
             refuse_forged(forged, graph, "x.plan")
@@ -59,12 +59,12 @@ def test_every_array_that_was_changed_is_named(case, part):
 def test_numbers(case, changes, said):
     graph, plan = case
     forged = replace(plan, evaluation=replace(plan.evaluation, **changes))
-    assert any(one.startswith(said) for one in recounted(forged, graph))
+    assert any(one.startswith(said) for one in misstated(forged, graph))
 
 
 def test_another_graph_of_as_many_vertices(case):
     _, plan = case
-    assert recounted(plan, grid(10, 9))
+    assert misstated(plan, grid(10, 9))
 
 
 @pytest.mark.parametrize("words", [["report"], ["export", "--to", "csv"]])
