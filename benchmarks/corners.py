@@ -129,9 +129,11 @@ def table(lines):
     cells = cells_of(lines)
     for group in (*GROUPS, "all"):
         own = {cell: tools for cell, tools in cells.items() if group in (cell[0], "all")}
-        for tool in ("before", "evener", "evener:strong"):
-            if all(tool in tools for tools in own.values()) and own:
-                rows.append((group, tool, len(own), *summary(ratios_of(own, tool))))
+        if own:
+            rows.extend(
+                (group, tool, len(own), *summary(ratios_of(own, tool)))
+                for tool in ("before", "evener", "evener:strong")
+            )
     return markdown(rows)
 
 

@@ -50,6 +50,9 @@ FREE = 3  # dimensions in which large graphs are placed on a small one too: it c
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
 SMALL = 2_000, 20_000  # vertices of graphs that are rounded twice; less are tried several times
+# From so many blocks on, graphs of clusters are divided by label propagation too: a few blocks hold
+# whole clusters either way, and it takes three times as long.
+CLUSTERED_BLOCKS = {"fast": np.inf, "default": 5, "strong": 2}
 SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
 
 
@@ -86,8 +89,10 @@ def multilevel_blocks(
     if points is None or graph.n <= MOST_PLACED or len(points) == FREE:
         targets, by = contract.targets, chosen.shrink_by
         hierarchy = shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
-        looked_at = points is None and preset != "fast" and not by_levels
-        clusters = looked_at and has_clusters(hierarchy)
+        clusters = (
+            points is None and not by_levels and contract.k >= CLUSTERED_BLOCKS[preset]
+            and has_clusters(hierarchy)
+        )  # fmt: skip
         if clusters and preset == "default":  # more rounding and searches help meshes alone
             chosen = PRESETS["fast"]
         part = v_cycle(
