@@ -4,8 +4,8 @@
 
 Blocks are placed by balanced k-means, of coordinates or of places that hops give, or by recursive
 bisection; those with the shorter borders are kept. On the way back diffusion rounds them and FM
-refines them. Graphs whose degrees are uneven are left to label propagation. Everything is
-deterministic, whatever the threads.
+refines them. Graphs whose degrees are uneven are left to label propagation, and graphs of clusters
+are divided both ways. Everything is deterministic, whatever the threads.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from evener.curves import hilbert_order
 from evener.graphs import Graph
 from evener.partitioning import bisection_kernels
 from evener.partitioning.bisection import DEALS, cut_of, recursive_bisection
+from evener.partitioning.clusters import has_clusters
 from evener.partitioning.diffusion import THOROUGH, Spread
 from evener.partitioning.external.weights import LIMIT_32, whole_weights
 from evener.partitioning.fm import boundary_flags
@@ -49,6 +50,9 @@ FREE = 3  # dimensions in which large graphs are placed on a small one too: it c
 MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
 PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
 SMALL = 2_000, 20_000  # vertices of graphs that are rounded twice; less are tried several times
+# From so many blocks on, graphs of clusters are divided by label propagation too: a few blocks hold
+# whole clusters either way, and it takes three times as long.
+CLUSTERED_BLOCKS = {"fast": np.inf, "default": 5, "strong": 2}
 SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
 
 
@@ -81,8 +85,20 @@ def multilevel_blocks(
     order, level = _in_order(graph, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     begun: list[Part] = []
+    clusters = False
     if points is None or graph.n <= MOST_PLACED or len(points) == FREE:
-        part = v_cycle(level, None, contract, chosen, seed, threads, points=points, begun=begun)
+        targets, by = contract.targets, chosen.shrink_by
+        hierarchy = shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
+        clusters = (
+            points is None and not by_levels and contract.k >= CLUSTERED_BLOCKS[preset]
+            and has_clusters(hierarchy)
+        )  # fmt: skip
+        if clusters and preset == "default":  # more rounding and searches help meshes alone
+            chosen = PRESETS["fast"]
+        part = v_cycle(
+            level, None, contract, chosen, seed, threads, points=points, begun=begun,
+            hierarchy=hierarchy,
+        )  # fmt: skip
     else:
         start, _ = along_curve(
             points, np.empty(0) if graph.is_unit else level.vwgt, contract.targets,
@@ -94,8 +110,11 @@ def multilevel_blocks(
         starts.append(scattered(begun[0], order, threads))
     for cycle in range(1, chosen.cycles):
         part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
-    if preset != "fast" and SMALL[0] < graph.n <= SMALL[1]:
+    if preset != "fast" and SMALL[0] < graph.n <= SMALL[1] and not clusters:
         part = _rounded_again(level, part, contract, chosen, seed + chosen.cycles, threads)
+    if clusters:
+        other = propagation_blocks(graph, contract, edge_weights(graph), preset=preset, seed=seed)
+        part = _better(level, other[order], part, contract)
     if objective != "cut":
         lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
     return scattered(part, order, threads)
@@ -106,6 +125,11 @@ def _rounded_again(
 ) -> Part:
     """Return blocks rounded on a graph shrunk inside them, and refined; the same unless better."""
     other = v_cycle(level, part.copy(), contract, preset, seed, threads, THOROUGH)
+    return _better(level, other, part, contract)
+
+
+def _better(level: Level, other: Part, part: Part, contract: Contract) -> Part:
+    """Return the other blocks if they cut less and are within the contract where `part` is."""
     holds, held = (
         within(block_weights(level, blocks, contract.k), contract) for blocks in (other, part)
     )
@@ -148,7 +172,7 @@ def halved_blocks(
 def v_cycle(
     level: Level, part: Part | None, contract: Contract, preset: Preset, seed: int, threads: int,
     rounding: Spread | None = None, points: npt.NDArray[np.float32] | None = None,
-    doubted: bool = False, begun: list[Part] | None = None,
+    doubted: bool = False, begun: list[Part] | None = None, hierarchy: Hierarchy | None = None,
 ) -> Part:  # fmt: skip
     """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back.
 
@@ -156,12 +180,13 @@ def v_cycle(
     thorough.
     points (d, n) in a unit box, sorted along a curve, place blocks that are not. doubted: whether
     other blocks may take the place of `part` where rounding shows that its borders are long.
-    begun: receives the blocks (n,) that refinement begins with.
+    begun: receives the blocks (n,) that refinement begins with. hierarchy: the graph as it was
+    shrunk freely, if it was.
     """
     task = Task(contract, preset, seed, threads)
     targets, by = contract.targets, preset.shrink_by
     if part is None:
-        hierarchy = shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
+        hierarchy = hierarchy or shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
         middles = None if points is None else hierarchy.coarse_points(points)
         rivals = starting_blocks(
             hierarchy.coarsest, middles, task, len(hierarchy.above),

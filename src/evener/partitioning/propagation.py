@@ -6,8 +6,9 @@ Where a few vertices have most of the edges, and many none, clusters of the grap
 graph of the same kind: blocks are filled in the order of degrees, and the graph is refined as it
 is. Where degrees are less uneven, as in social networks, there are clusters: the graph is shrunk,
 the smallest one divided in several ways, and the best refined on the way back
-(propagation_cycles). Vertices without edges go where weight is missing in the end. Everything is
-deterministic; one thread.
+(propagation_cycles); the whole graph is divided in two more ways, in the order of degrees and by
+recursive bisection, which are refined where they promise to cut less. Vertices without edges go
+where weight is missing in the end. Everything is deterministic; one thread.
 """
 
 from __future__ import annotations
@@ -19,8 +20,10 @@ import numpy.typing as npt
 
 from evener.graphs import Graph
 from evener.partitioning import propagation_kernels as kernels
-from evener.partitioning.levels import Level, Part, finest
-from evener.partitioning.propagation_cycles import Work, blocks_by_clusters, cycle
+from evener.partitioning.bisection import cut_of, recursive_bisection
+from evener.partitioning.bisection_kernels import breadth_first_order
+from evener.partitioning.levels import Level, Part, finest, scattered
+from evener.partitioning.propagation_cycles import Work, blocks_by_clusters, cost_of, cycle
 from evener.partitioning.propagation_kernels import Board
 from evener.partitioning.propagation_rounds import (
     board_for_cut,
@@ -32,6 +35,12 @@ from evener.partitioning.propagation_rounds import (
 from evener.partitioning.skew import skewness
 from evener.partitions import Contract
 
+# Other starts are refined where they cut no more than so many times what clusters gave: blocks in
+# the order of degrees, so that large ones take the core; and recursive bisection of the whole.
+PROMISING_CORE, PROMISING_HALVES = 1.25, 1.04
+WITHOUT_COMMUNITIES = 2.0  # skewness from which bisection is not tried: R-MAT graphs have none
+CORE_ROUNDS = 4  # of moves, where blocks are filled in the order of degrees
+BISECTED = 0.02  # what recursive bisection may leave a block off its target
 NEXT_TO_NOTHING = 1e-9
 # From this skewness and share of vertices without edges on, blocks are filled without clusters:
 # R-MAT graphs are at 4.9 and a third.
@@ -62,7 +71,7 @@ ROUNDS = {
     ),
     "default": Rounds(
         8, before=3, total_volume=6, max_volume=8,
-        clusters=Work(leaps=4, cycles=0, splits=4, fills=1),
+        clusters=Work(leaps=4, cycles=0, splits=2, fills=0),
     ),
     "strong": Rounds(
         16, before=6, total_volume=12, max_volume=20,
@@ -102,6 +111,10 @@ def propagation_blocks(
         own = None if given is None else given[order[:linked]]
         blocks = _low_cut(whole, own, contract, alone, work, rng)
         if work is not None:
+            if given is None and preset != "fast":
+                blocks = _or_core_first(whole, blocks, contract, alone, CORE_ROUNDS, rng)
+                if skewness(graph) < WITHOUT_COMMUNITIES:
+                    blocks = _or_halved(whole, blocks, contract, alone, rounds.clusters, seed, rng)
             rounds = replace(rounds, cut=LAST, before=LAST, idle=IDLE)
         board = board_for_cut(whole, blocks, contract.low, contract.high, alone)
         _refine(board, rounds, objective, rng)
@@ -126,6 +139,52 @@ def _low_cut(
     for _ in range(max(work.cycles, 1)):
         given = cycle(level, given, contract, alone, work, rng)
     return given
+
+
+def _or_core_first(
+    level: Level, blocks: Part, contract: Contract, alone: float, rounds: int,
+    rng: np.random.Generator,
+) -> Part:  # fmt: skip
+    """Return the blocks, or those filled in the order of degrees and refined, if they cut less.
+
+    Where few blocks hold most of the graph, its core fits into them. Clusters hide it: each is
+    bound to all others.
+    """
+    order = np.arange(level.n)[::-1]  # vertices are numbered by degree
+    following = np.argsort(-contract.targets, kind="stable")
+    filled, core = np.empty(level.n, np.int32), np.empty(level.n, np.int32)
+    kernels.start(level.vwgt[order], contract.targets, following, filled, np.zeros(contract.k))
+    core[order] = filled
+    cost = cost_of(level, blocks, contract)
+    if cut_of(level, core) > PROMISING_CORE * cost:
+        return blocks
+    lower_cut(board_for_cut(level, core, contract.low, contract.high, alone), rounds, rng)
+    return core if cost_of(level, core, contract) < cost else blocks
+
+
+def _or_halved(
+    level: Level, blocks: Part, contract: Contract, alone: float, work: Work, seed: int,
+    rng: np.random.Generator,
+) -> Part:  # fmt: skip
+    """Return the blocks, or those of recursive bisection, refined by clusters, if they cut less.
+
+    Bisection of the whole graph finds communities that clusters of the smallest graph cross.
+    """
+    halved = _halved(level, contract, seed)
+    cost = cost_of(level, blocks, contract)
+    if cut_of(level, halved) > PROMISING_HALVES * cost:
+        return blocks
+    halved = cycle(level, halved, contract, alone, work, rng)
+    return halved if cost_of(level, halved, contract) < cost else blocks
+
+
+def _halved(level: Level, contract: Contract, seed: int) -> Part:
+    """Return blocks by recursive bisection, breadth first: neighbours are paired in that order."""
+    order = np.empty(level.n, np.int64)
+    xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
+    breadth_first_order(xadj, adjncy, 0, order, np.empty(level.n, np.bool_))
+    along = finest(Graph(xadj, adjncy), order, level.vwgt, level.adjwgt, 1)
+    return scattered(recursive_bisection(along, contract.targets, BISECTED, seed), order, 1)
 
 
 def _refine(board: Board, rounds: Rounds, objective: str, rng: np.random.Generator) -> None:

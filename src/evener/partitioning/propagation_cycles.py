@@ -108,7 +108,6 @@ def _best_of_starts(
 
     Filled ones win where hubs hold everything together, bisected ones where there are regions.
     """
-    total = float(level.vwgt.sum())
     best, least = np.zeros(level.n, np.int32), np.inf
     for turn in range(work.splits + work.fills):
         if turn < work.splits:
@@ -116,12 +115,18 @@ def _best_of_starts(
         else:
             part = _filled(level, contract.targets, turn - work.splits, rng)
         _lower(level, part, contract, alone, work.leaps, rng)
-        weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
-        over = float(np.maximum(weight - contract.high, 0.0).sum())
-        cost = cut_of(level, part) * (1 + OVERWEIGHT * over / max(total, 1e-300))
+        cost = cost_of(level, part, contract)
         if cost < least:
             best, least = part, cost
     return best
+
+
+def cost_of(level: Level, part: Part, contract: Contract) -> float:
+    """Return the cut of blocks, counted more where they are too heavy."""
+    weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
+    over = float(np.maximum(weight - contract.high, 0.0).sum())
+    total = float(level.vwgt.sum())
+    return cut_of(level, part) * (1 + OVERWEIGHT * over / max(total, 1e-300))
 
 
 def _split(level: Level, targets: FloatArray, rng: np.random.Generator) -> Part:

@@ -1,0 +1,150 @@
+"""Corners: social graphs, small meshes and graphs of clusters, on few and very unequal devices.
+
+    python benchmarks/corners.py [--graphs ...] [--machines ...] [--tools ...] [--before FOLDER]
+    python benchmarks/corners.py --table          # what the result file says
+
+Every cell is a graph and a machine of `corners_cases.py`; tolerance 3 % on both sides, one thread,
+three seeds, of which the median counts; `strong`, which is slow, runs with one. The contract of
+whatever a tool makes is enforced first. --before: a checkout of an earlier Evener, whose `default`
+runs in turn with all others ("before"). --tuning: the graphs that presets are tuned on, which are
+never reported. Each run is one JSON line.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from collections import defaultdict
+from pathlib import Path
+
+import numpy as np
+from corners_cases import CASES, GROUPS, MACHINES
+from records import answer, markdown, parser, words
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "corners.jsonl"
+# label: (tool, preset)
+TOOLS = {
+    "metis": ("metis", "default"),
+    "metis-recursive": ("metis-recursive", "default"),
+    "before": ("evener", "default"),
+    "evener": ("evener", "default"),
+    "evener:strong": ("evener", "strong"),
+}
+SLOW = ("evener:strong",)  # one seed
+WARM = {"social": "rmat13", "meshes": "coast5k", "clusters": "clusters400-small"}
+FEW_EDGES = 1.0  # a cut below counts as this
+
+
+def main():
+    answer(arguments(), measured, table)
+
+
+def arguments():
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--graphs", type=words, default=list(CASES))
+    made.add_argument("--machines", type=words, default=list(MACHINES))
+    made.add_argument("--tools", type=words, default=list(TOOLS), help=", ".join(TOOLS))
+    made.add_argument("--seeds", type=int, default=3)
+    made.add_argument("--before", type=Path, help="a checkout of an earlier Evener")
+    made.add_argument("--tuning", action="store_true", help="other graphs, never reported")
+    args = made.parse_args()
+    if "before" in args.tools and args.before is None and not args.table:
+        made.error("`before` needs --before FOLDER, or leave it out of --tools")
+    return args
+
+
+def measured(args):
+    children = {
+        label: child(args.before if label == "before" else HERE.parent) for label in args.tools
+    }
+    for graph in WARM.values():  # loading compiled code is nobody's work
+        for label in args.tools:
+            one_run(children[label], label, graph, "k8_two60", 1, args.tuning)
+    for graph in args.graphs:
+        for machine in args.machines:
+            for seed in range(1, args.seeds + 1):
+                for label in args.tools:
+                    if label in SLOW and seed > 1:
+                        continue
+                    run = one_run(children[label], label, graph, machine, seed, args.tuning)
+                    about = {"group": CASES[graph].group, "graph": graph, "machine": machine}
+                    yield about | {"tool": label, "seed": seed} | run
+    for one in children.values():
+        one.stdin.close()
+        one.wait()
+
+
+def child(root):
+    """A process that partitions with the Evener below `root`."""
+    environment = os.environ | {"PYTHONPATH": f"{root.resolve() / 'src'}:{HERE}"}
+    return subprocess.Popen(
+        [sys.executable, str(HERE / "corners_child.py")],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
+    )  # fmt: skip
+
+
+def one_run(process, label, graph, machine, seed, tuning):
+    tool, preset = TOOLS[label]
+    asked = {"graph": graph, "tuning": tuning, "machine": machine, "seed": seed}
+    process.stdin.write(json.dumps(asked | {"tool": tool, "preset": preset}) + "\n")
+    process.stdin.flush()
+    return json.loads(process.stdout.readline())
+
+
+def cells_of(lines):
+    """(group, graph, machine): tool: the medians of cut and CPU seconds over seeds."""
+    runs = defaultdict(lambda: defaultdict(list))
+    for line in lines:
+        runs[line["group"], line["graph"], line["machine"]][line["tool"]].append(line)
+    cells = {}
+    for cell, tools in runs.items():
+        cells[cell] = {
+            tool: {
+                "cut": max(float(np.median([line["cut"] for line in own])), FEW_EDGES),
+                "cpu_s": float(np.median([line["cpu_s"] for line in own])),
+            }
+            for tool, own in tools.items()
+        }
+    return cells
+
+
+def ratios_of(cells, tool):
+    """(cells, 3): cut to the better METIS, cut to `strong`, CPU to `before`."""
+    return np.array([cell_ratios(own, tool) for own in cells.values()])
+
+
+def cell_ratios(own, tool):
+    metis = min(own["metis"]["cut"], own["metis-recursive"]["cut"])
+    cut, seconds = own[tool]["cut"], own[tool]["cpu_s"]
+    return (cut / metis, cut / own["evener:strong"]["cut"], seconds / own["before"]["cpu_s"])
+
+
+def table(lines):
+    """A row a group of graphs and a tool; and whether what was asked is reached."""
+    rows = [
+        ("graphs", "tool", "cells", "cut to the better METIS", "worst", "above it",
+         "cut to `strong`", "worst", "more than 10 % above", "CPU to before"),
+    ]  # fmt: skip
+    cells = cells_of(lines)
+    for group in (*GROUPS, "all"):
+        own = {cell: tools for cell, tools in cells.items() if group in (cell[0], "all")}
+        if own:
+            rows.extend(
+                (group, tool, len(own), *summary(ratios_of(own, tool)))
+                for tool in ("before", "evener", "evener:strong")
+            )
+    return markdown(rows)
+
+
+def summary(ratios):
+    mean = np.exp(np.log(ratios).mean(axis=0))
+    return (
+        f"{mean[0]:.3f}", f"{ratios[:, 0].max():.3f}", int((ratios[:, 0] > 1).sum()),
+        f"{mean[1]:.3f}", f"{ratios[:, 1].max():.3f}", int((ratios[:, 1] > 1.1).sum()),
+        f"{mean[2]:.2f}",
+    )  # fmt: skip
+
+
+if __name__ == "__main__":
+    main()
