@@ -62,6 +62,7 @@ def damaged_json(value, rng):
 
 def damaged_array(array, rng):
     """Return the array of another shape, type or content."""
+    array = np.atleast_1d(array)
     n = array.size
     turn = int(rng.integers(9))
     if turn == 0:

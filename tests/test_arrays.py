@@ -99,3 +99,8 @@ def test_refused_as_weights(values, message):
 def test_ragged_lists():
     with pytest.raises(InputError, match="differ in length"):
         as_array([[1], [1, 2]], "x")
+
+
+def test_short_floats_are_whole_numbers_too():
+    """2^63 has no form in float16: asking in it would overflow."""
+    assert as_integers(np.array([0, 3, 2048], np.float16), "x").tolist() == [0, 3, 2048]

@@ -4,7 +4,14 @@ import pytest
 
 from tests.damage import tried
 
-FAILED = [("decisions", 1150), ("plans", 1146), ("plans", 2068), ("surfaces", 2093)]
+FAILED = [
+    ("decisions", 1150),
+    ("plans", 1146),
+    ("plans", 2068),
+    ("surfaces", 144),
+    ("surfaces", 420),
+    ("surfaces", 2093),
+]
 CASES = {"plans": 25, "decisions": 40, "speeds": 25, "surfaces": 25}
 
 

@@ -32,7 +32,7 @@ def as_integers(values: npt.ArrayLike, name: str, *, ndim: int = 1) -> npt.NDArr
     if array.dtype == np.uint64 and array.max() > np.iinfo(np.int64).max:
         raise InputError(f"{name} holds numbers above 2^63 - 1")
     if array.dtype.kind == "f" and np.isfinite(array).all() and (array == np.rint(array)).all():
-        if np.abs(array).max() >= 2.0**63:
+        if float(np.abs(array).max()) >= 2.0**63:  # which a short float could not hold
             raise InputError(f"{name} holds numbers above 2^63 - 1")
         array = array.astype(np.int64)
     if array.dtype.kind not in "iu":

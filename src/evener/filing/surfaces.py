@@ -29,6 +29,7 @@ from evener.filing.toml_writing import toml_number, toml_text
 from evener.models import SpeedSurface
 from evener.writing import write_text
 
+LEAST, MOST = 1e-75, 1e75  # of every number: products of four of them are numbers still
 _FILE = TomlFile(
     "speeds file", "no [[device]] or [[surface]] table", "See docs/models.md.", 1 << 28
 )
@@ -95,13 +96,19 @@ def _surface(table: Mapping[str, Any], index: int) -> SpeedSurface:
         )
         raise tables.TableError(message, "surface", index, given[0])
     values = np.array(rows, np.float64)
-    if not ((values > 0) & np.isfinite(values)).all():
-        message = f"{given[0]} of {table['name']!r} must be finite and above zero"
-        raise tables.TableError(message, "surface", index, given[0])
-    with np.errstate(over="ignore"):  # infinite speeds are refused below
-        speeds = values if given[0] == "speeds" else np.outer(heights, widths) / values
+    capacity = table.get("capacity", math.inf)
+    room = np.array([1.0 if capacity == math.inf else capacity], np.float64)
+    checked = {given[0]: values, "heights": heights, "widths": widths, "capacity": room}
+    for key, of in checked.items():
+        if not ((of >= LEAST) & (of <= MOST)).all():
+            message = (
+                f"{key} of {table['name']!r} must be finite and above zero, from {LEAST:g} to "
+                f"{MOST:g}"
+            )
+            raise tables.TableError(message, "surface", index, key)
+    speeds = values if given[0] == "speeds" else np.outer(heights, widths) / values
     try:
-        return SpeedSurface(heights, widths, speeds, table.get("capacity", math.inf))
+        return SpeedSurface(heights, widths, speeds, capacity)
     except InputError as error:
         message = f"surface of {table['name']!r}: {error.message}"
         raise tables.TableError(message, "surface", index) from error

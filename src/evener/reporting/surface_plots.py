@@ -27,7 +27,7 @@ def draw_surfaces(surfaces: Mapping[str, SpeedSurface]) -> Any:
     with styled():
         figure, panels = new_figure(len(surfaces), 2, 2 * PANEL[0], PANEL[1] * len(surfaces))
         for i, (name, surface) in enumerate(surfaces.items()):
-            shown = shown_name(name).replace("$", r"\$")
+            shown = shown_name(name)
             _map(figure, panels[2 * i], shown, surface)
             _sections(panels[2 * i + 1], shown, surface)
     return figure
@@ -57,7 +57,7 @@ def _map(figure: Any, axes: Any, name: str, surface: SpeedSurface) -> None:
     for limit, values in ((axes.set_xlim, widths), (axes.set_ylim, heights)):
         if values.size > 1:
             limit(values[0], values[-1])
-    axes.set_title(f"{shown_name(name)}: speed [units/s]")
+    axes.set_title(f"{name}: speed [units/s]")
     figure.colorbar(image, ax=axes)
 
 
@@ -76,7 +76,7 @@ def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
     axes.set(xscale="log", xlabel="height", ylabel="speed [units/s]")
     _ticks(axes.xaxis, surface.heights)
     axes.set_ylim(0, 1.1 * float(surface.speeds.max()))
-    axes.set_title(f"{shown_name(name)}: sections")
+    axes.set_title(f"{name}: sections")
     axes.legend(fontsize=6.5)
 
 
