@@ -6,7 +6,7 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from evener.cli.judging import add_judging_options, evaluation_to_dict, fullness, workload_of
+from evener.cli.judging import OWN, add_judging_options, evaluation_to_dict, fullness, workload_of
 from evener.cli.limiting import say_limits
 from evener.cli.machines import add_machine_options, machine_of
 from evener.cli.reading import add_reading_options
@@ -123,7 +123,7 @@ def _terms(
         same_graph = not known or bool(known & set(reading.inputs.values()))
         if promise.digest == platform_digest(platform) and same_graph:
             if promise.workload == workload:
-                return _Terms(promise.contract, "the plan's own contract")
+                return _Terms(promise.contract, OWN)
             if promise.contract.may_be_unused:
                 contract = replace(contract_for_seconds(graph, platform, workload), further=())
                 return _Terms(contract, "the plan's contract without its time: another kernel")

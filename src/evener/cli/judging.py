@@ -16,6 +16,9 @@ if TYPE_CHECKING:
     from evener.workloads import Workload
 
 
+OWN = "the plan's own contract"  # what a plan is judged by, in words
+
+
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
     """Add --epsilon, --constraints and what an iteration does."""
     add_epsilon(parser)

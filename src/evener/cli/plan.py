@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read, plan, write the plan and its report; print a short table and the verdict."""
-    from evener.cli.judging import evaluation_to_dict
+    from evener.cli.judging import OWN, evaluation_to_dict
     from evener.filing.manifest_writing import mapping_to_dict
     from evener.filing.plans import write_plan
     from evener.planning import plan
@@ -82,8 +82,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     limits = _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
-    out.result({"verdict": made.verdict(), "tool": made.tool, **judged, "mapping": mapping,
-                "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
+    out.result({"verdict": made.verdict(), "judged_by": OWN, "tool": made.tool, **judged,
+                "mapping": mapping, "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
                 "limits": limits, "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
