@@ -83,7 +83,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
     out.result({"verdict": made.verdict(), "judged_by": OWN, "tool": made.tool, **judged,
-                "mapping": mapping, "cpu_seconds": made.cpu_seconds, "stages": [asdict(one) for one in made.stages],
+                "mapping": mapping, "cpu_seconds": made.cpu_seconds,
+                "stages": [asdict(one) for one in made.stages],
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
                 "limits": limits, "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
