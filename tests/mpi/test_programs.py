@@ -51,7 +51,7 @@ def test_apps_run_on_processes(name, ranks):
 def test_the_example_rebalances_a_loop_of_mpi4py():
     done = run_words(2, str(ROOT / "examples" / "rebalance_mpi.py"), "mpi")
     assert done.returncode == 0, done.stderr
-    assert "after iteration 13: " in done.stdout
+    assert "after iteration 14: " in done.stdout
     assert "least and largest value" in done.stdout
 
 

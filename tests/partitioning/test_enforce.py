@@ -1,6 +1,7 @@
 """Any partition repaired into its contract, judged by a plain check; unchanged where it held."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -222,7 +223,7 @@ def test_caps_hold_or_the_failure_says_bytes(n, kind, spare):
     try:
         repaired(graph, np.zeros(n, int), contract)
     except InfeasibleError as refused:
-        assert "bytes" in str(refused) or "GiB" in str(refused)
+        assert re.search(r"memory|bytes|[KMGT]iB| B ", str(refused))
 
 
 @pytest.mark.parametrize("k", [4, 24])

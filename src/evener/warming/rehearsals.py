@@ -158,7 +158,7 @@ def contracts() -> None:
     for heaviest in (3, 400):
         _pack(rng.integers(1, heaviest, 60), rng)
     # Nothing small enough can be handed to the empty block but a vertex that its own one lacks.
-    _repair([3, 4, 3, 4, 3], [0, 0, 1, 1, 1], low=[5, 9, 0], high=[7, 10, 3])
+    _repair([5, 3, 3, 6, 3], [1, 1, 0, 0, 1], low=[14, 2, 3], high=[15, 3, 3])
 
 
 def _many_blocks(graph: Graph) -> None:
