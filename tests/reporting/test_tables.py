@@ -49,7 +49,7 @@ def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
     work, talks = float(plan.certificate.weights.sum()), columns.index("talks")
     ideal = work / plan.platform.speeds.sum()
     assert [row[talks] for row in rows] == ["–"] * 4
-    assert [row[-1] for row in rows] == [f"{s / ideal:.2f}x" for s in plan.prediction.seconds]
+    assert [row[-1] for row in rows] == [f"{s / ideal:.2f}x" for s in plan.prediction.ends]
     said = time_remarks(plan.platform, work)
     assert len(said) == 2
     assert "communication is not predicted" in said[0]
@@ -60,7 +60,7 @@ def test_speeds_of_real_devices_give_seconds():
     for links, remarks in ((plan.platform.levels, 0), ((), 1)):
         platform = replace(plan.platform, levels=links)
         _, rows = plan_rows(replace(plan, platform=platform))
-        assert rows[0][-1] == duration(float(plan.prediction.seconds[0]))
+        assert rows[0][-1] == duration(float(plan.prediction.ends[0]))
         assert (rows[0][-2] == "–") == (remarks == 1)
         assert len(time_remarks(platform, 1.0)) == remarks
 

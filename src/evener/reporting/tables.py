@@ -70,7 +70,8 @@ def _groups(plan: Plan) -> tuple[list[IntArray], int]:
     starts = [b for b in range(k) if b == 0 or kinds[b] != kinds[b - 1]]
     if len(starts) <= MAX_ROWS:
         return list(np.split(np.arange(k), starts[1:])), 0
-    latest = np.argsort(-plan.prediction.seconds, kind="stable")[:MAX_ROWS]
+    last = plan.prediction.bottleneck  # of several at once, the one that waits least
+    latest = np.lexsort((-plan.prediction.ends, np.arange(k) != last))[:MAX_ROWS]
     return [np.array([b]) for b in latest], k - MAX_ROWS
 
 
@@ -100,7 +101,7 @@ def _row(plan: Plan, group: IntArray) -> list[str]:
         time_of(float(prediction.communicate[group].max()), ideal)
         if plan.platform.has_links
         else NOTHING,
-        time_of(float(prediction.seconds[group].max()), ideal),
+        time_of(float(prediction.ends[group].max()), ideal),
     ]
 
 
