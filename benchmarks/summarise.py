@@ -23,6 +23,7 @@ PAGES = {
         "real_inputs": "real_inputs.table",
         "constraints": "constraints.table",
         "powerlaw": "powerlaw.table",
+        "corners": "corners.table",
         "patience": "patience.table",
         "enforcing": "enforcing.table",
         "partitioner_scale": "partitioner_scale_tables.table",

@@ -71,7 +71,7 @@ ROUNDS = {
     ),
     "default": Rounds(
         8, before=3, total_volume=6, max_volume=8,
-        clusters=Work(leaps=4, cycles=0, splits=2, fills=0),
+        clusters=Work(leaps=4, cycles=0, splits=3, fills=1),
     ),
     "strong": Rounds(
         16, before=6, total_volume=12, max_volume=20,
