@@ -152,11 +152,11 @@ def misses(cells):
 
 
 def summary(ratios):
-    mean = np.exp(np.log(ratios).mean(axis=0))
+    mean, worst = np.exp(np.log(ratios).mean(axis=0)), ratios.max(axis=0)
+    above = (ratios > (1.0, MOST_ABOVE_STRONG, np.inf)).sum(axis=0)
     return (
-        f"{mean[0]:.3f}", f"{ratios[:, 0].max():.3f}", int((ratios[:, 0] > 1).sum()),
-        f"{mean[1]:.3f}", f"{ratios[:, 1].max():.3f}", int((ratios[:, 1] > MOST_ABOVE_STRONG).sum()),
-        f"{mean[2]:.2f}",
+        f"{mean[0]:.3f}", f"{worst[0]:.3f}", above[0],
+        f"{mean[1]:.3f}", f"{worst[1]:.3f}", above[1], f"{mean[2]:.2f}",
     )  # fmt: skip
 
 
