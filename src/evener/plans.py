@@ -319,8 +319,9 @@ class Plan:
     def __repr__(self) -> str:
         k, kept = self.platform.k, int(self.certificate.holds.sum())
         first = counted(self.partition.n, "vertex", "vertices"), counted(k, "device"), self.tool
+        ideal = self.platform.relative_ideal(float(self.certificate.weights.sum()))
         figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
-        figures.append(f"{duration(self.prediction.makespan)} per iteration")
+        figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")
         return two_lines("Plan", first, [*figures, f"{kept:,} of {k:,} contracts kept"])
 
     @property
