@@ -41,6 +41,11 @@ def whole_columns(
     where caps do not let the columns be covered at any scale.
     """
     rows, width = shape
+    if not columns:
+        raise InfeasibleError(
+            "no device has a share worth a block: their speeds or memories are too far apart",
+            hint="Leave devices out, or choose smaller blocks.",
+        )
     flat, starts = np.concatenate(columns), np.cumsum([0, *[c.size for c in columns[:-1]]])
 
     def widest(scale: float) -> npt.NDArray[np.int64]:
