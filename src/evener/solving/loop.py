@@ -51,7 +51,9 @@ from evener.solving.starts import Start, starts_of
 from evener.solving.surfaces import surface_of
 
 DEVICES, VERTICES, FEWEST = 512, 1 << 13, 4  # devices, and the graph's vertices for each sketch
-RIVAL_NEAR = 1.05  # times the fastest: rivals slower than that are not refined
+# Times the fastest: rivals slower than that are not refined. Not tuned; tried on nine cells of
+# benchmarks/seconds.py with another seed, 2026-11.
+RIVAL_NEAR = 1.05
 OF_SKETCHES, NEAR = 2, 1.02  # that are made whole, of those within so many times the best
 
 
