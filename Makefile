@@ -5,16 +5,20 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Random graphs for all parts of partitioning, with slow tests; every kernel is reached from these
 # and from FOLDERS; SMALL cases are for kernels that run as they stand, a hundred times slower.
-RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/test_seconds.py
-FOLDERS := tests/filing tests/generating tests/mapping tests/partitioning tests/solving tests/test_*.py
-SMALL := tests/filing tests/test_arrays_kernels.py tests/test_graphs.py tests/test_meshes.py \
-	tests/test_metrics.py tests/test_metrics_seconds.py::test_as_the_slow_twin \
-	tests/mapping/test_blocks.py::test_any_few_blocks tests/mapping/test_multisection.py \
-	tests/mapping/test_swapping.py \
-	$(patsubst %,tests/partitioning/test_%.py,bisection_fm grouping halving levels maxflow \
-	packing propagation_draining propagation_leaps several_enforce splitting trees)
+RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/makespan/test_refine.py
+FOLDERS := tests/graphs tests/platforms tests/plans tests/io tests/partitioning tests/planning \
+	tests/files tests/test_*.py
+SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/graphs/test_mesh.py \
+	tests/plans/test_metrics.py tests/plans/test_metrics_seconds.py::test_as_the_slow_twin \
+	tests/partitioning/mapping/test_blocks.py::test_any_few_blocks \
+	tests/partitioning/mapping/test_multisection.py \
+	tests/partitioning/mapping/test_swap_kernels.py \
+	$(patsubst %,tests/partitioning/%.py,initial/test_bisection_fm refinement/test_grouping \
+	initial/test_halving_kernels levels/test_levels refinement/test_maxflow_kernels \
+	repair/test_packing label_propagation/test_draining_kernels label_propagation/test_move_kernels \
+	multiconstraint/test_enforce initial/test_recursive_bisection_kernels initial/test_trees)
 FAST := -m "not slow and not browser"
-KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/warming/*.py)
+KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/precompile/*.py)
 
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE

@@ -2,7 +2,7 @@
 
     python benchmarks/adaptive.py [--seeds 5] [--table] [-o FILE]
 
-The emulated devices of evener.generating.speed_curves, up to eight of a set, whose speeds are
+The emulated devices of evener.platforms.models.examples, up to eight of a set, whose speeds are
 known exactly; a sample is the mean of five times with 1 % of noise. For five total loads from 3
 times the smallest to 0.8 of the largest that is drawn, sizes come from piecewise models of the
 samples; their true makespan by that of the true curves' sizes is the loss. "adaptive, n" knows the
@@ -18,16 +18,15 @@ from pathlib import Path
 import numpy as np
 from records import markdown, parser, read, write
 
-from evener.generating.speed_curves import CURVE_SETS, curve_set
 from evener.measuring.adaptive import AdaptivePlan
 from evener.measuring.answers import Answer
 from evener.measuring.campaign import run_campaign
-from evener.measuring.grids import geometric_grid
 from evener.measuring.journal import Journal
+from evener.measuring.loads import GridPlan, geometric_grid
 from evener.measuring.outcomes import Gap, Point
-from evener.measuring.plans import GridPlan
-from evener.models import fit_model
-from evener.samples import Sample
+from evener.platforms.models.examples import CURVE_SETS, curve_set
+from evener.platforms.models.fitting import fit_model
+from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
 
 RESULTS = Path(__file__).parent / "results" / "adaptive.jsonl"

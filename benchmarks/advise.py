@@ -20,12 +20,12 @@ from records import append, known, parser, read, words
 from seconds import rival
 
 import evener as ev
-from evener import metrics
-from evener.advising import OF_ALL
-from evener.partitions import Partition
-from evener.solving.loop import solve_seconds
-from evener.solving.rivals import METIS_TOOLS
-from evener.workloads import WEIGHTS
+from evener.planning.advise.advise import OF_ALL
+from evener.planning.makespan.baselines import METIS_TOOLS
+from evener.planning.makespan.search import solve_seconds
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.workload import WEIGHTS
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "advise.jsonl"

@@ -26,12 +26,13 @@ import numpy as np
 import partitioners
 from records import answer, markdown, parser, words
 
-from evener import filing, metrics
+from evener import io
 from evener.errors import EvenerError
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
+from evener.plans import metrics
+from evener.plans.partition import Partition
 
 RESULTS = Path(__file__).parent / "results" / "constraints.jsonl"
 EPSILON, HAIR, WEIGHT_SEED, FAST_SPEED = 0.03, 5e-4, 2026, 16.0
@@ -74,7 +75,7 @@ def instance(name):
             return partitioners.piece(partitioners.instance("rgg3d18"), 1 << 16)
         return partitioners.instance(name)
     folder = os.environ.get("EVENER_DATA")
-    return filing.read(Path(folder) / GRAPHS[name]).graph if folder else None
+    return io.read(Path(folder) / GRAPHS[name]).graph if folder else None
 
 
 def weighted(graph, kind):

@@ -10,17 +10,18 @@ from itertools import pairwise
 
 import numpy as np
 
-from evener.generating.airfoil import airfoil
-from evener.generating.barabasi_albert import barabasi_albert
-from evener.generating.graded_delaunay import graded_delaunay
-from evener.generating.grid import grid
-from evener.generating.quadtree import quadtree_cloud
-from evener.generating.refined_delaunay import refined_delaunay
-from evener.generating.rgg import rgg
-from evener.generating.rmat import rmat
-from evener.generating.simplices import tetrahedron_dual
-from evener.generating.triangulating import simplex_mesh, triangulate
-from evener.graphs import Graph
+from evener.graphs.generating.airfoil import airfoil
+from evener.graphs.generating.delaunay import (
+    graded_delaunay,
+    quadtree_cloud,
+    refined_delaunay,
+    simplex_mesh,
+    tetrahedron_dual,
+    triangulate,
+)
+from evener.graphs.generating.grid import grid
+from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat
+from evener.graphs.graph import Graph
 
 GROUPS = ("social", "meshes", "clusters")
 MACHINES = (

@@ -8,11 +8,11 @@ import sys
 
 from corners_cases import CASES, shares
 
-from evener import metrics
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
+from evener.plans import metrics
+from evener.plans.partition import Partition
 
 EPSILON = 0.03
 

@@ -16,15 +16,15 @@ from statistics import median
 import numpy as np
 from records import markdown, parser, read, write
 
-from evener import metrics
 from evener.errors import EvenerError
-from evener.generating.delaunay import delaunay
-from evener.generating.grid import grid
-from evener.generating.rmat import rmat
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.grid import grid
+from evener.graphs.generating.random_graphs import rmat
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Contract, Partition
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
 from evener.sizing.rounding import limits
 
 RESULTS = Path(__file__).parent / "results" / "enforcing.jsonl"

@@ -11,9 +11,9 @@ from pathlib import Path
 import numpy as np
 from records import markdown, write
 
-from evener.generating.airfoil import FEWEST
-from evener.generating.families import GENERATORS
-from evener.meshes import Mesh
+from evener.graphs.generating.airfoil import FEWEST
+from evener.graphs.generating.families import GENERATORS
+from evener.graphs.mesh import Mesh
 
 RESULTS = Path(__file__).parent / "results" / "generating.jsonl"
 REPEATS = 3

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 from records import markdown, write
 
-from evener.curves import hilbert_order
-from evener.partitioning.geometric import GEOMETRIC
+from evener.graphs.hilbert import hilbert_order
+from evener.partitioning.initial.geometric import GEOMETRIC
 
 N = 1 << 22
 TARGETS = np.r_[np.full(8, 16.0), np.full(88, 1.0)]  # 8 fast devices among 96

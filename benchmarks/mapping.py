@@ -22,7 +22,7 @@ import partitioners
 from records import markdown, parser, read, words, write
 
 import evener as ev
-from evener.generating.platforms import tree
+from evener.platforms.examples import tree
 
 RESULTS = Path(__file__).parent / "results" / "mapping.jsonl"
 FAMILIES = ("delaunay18", "graded19", "rgg3d18")
@@ -70,7 +70,7 @@ def arguments():
 
 def load_kernels():
     """Compile, or load, before anything is timed."""
-    from evener.generating.delaunay import delaunay
+    from evener.graphs.generating.delaunay import delaunay
 
     for tool in TOOLS:
         one_run(delaunay(3000, seed=5), machines()["tree"], tool, 1)

@@ -13,13 +13,13 @@ import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 from scipy.sparse import lil_array
 
-from evener import metrics
-from evener.generating.delaunay import delaunay
-from evener.graphs import Graph
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
+from evener.partitioning.portfolio import best_blocks
 from evener.partitioning.requests import OBJECTIVES, PRESETS
-from evener.partitioning.tries import best_blocks
-from evener.partitions import Contract, Partition
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
 
 SHARES = {"1:1:1": (1, 1, 1), "1:1:4": (1, 1, 4), "1:2:3": (1, 2, 3)}
 EPSILON = 0.1

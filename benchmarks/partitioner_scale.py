@@ -26,16 +26,16 @@ import numpy as np
 from records import bare_parser, known, write
 
 import evener.threads
-from evener import metrics
-from evener.generating.delaunay import delaunay
-from evener.generating.platforms import topo1, topo2
-from evener.graphs import Graph
-from evener.partitioning.kmeans import kmeans_blocks
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.kmeans import kmeans_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
-from evener.planning import plan
-from evener.planning_options import PlanOptions
+from evener.planning.options import PlanOptions
+from evener.planning.plan import plan
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.platforms.examples import topo1, topo2
 
 HERE = Path(__file__).parent
 DATA, RESULTS = HERE / "data", HERE / "results" / "partitioner_scale.jsonl"

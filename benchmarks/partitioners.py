@@ -17,13 +17,13 @@ from pathlib import Path
 import numpy as np
 from records import answer, markdown, parser, words
 
-from evener import metrics
 from evener.errors import EvenerError
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS
-from evener.partitions import Partition
+from evener.plans import metrics
+from evener.plans.partition import Partition
 
 HERE = Path(__file__).parent
 DATA, RESULTS = HERE / "data", HERE / "results" / "partitioners.jsonl"
@@ -164,7 +164,7 @@ def instance(family):
     """The family's graph, from benchmarks/data where it was made before."""
     path = DATA / f"{family}.npz"
     if not path.exists():
-        from evener.generating.families import benchmark_family
+        from evener.graphs.generating.families import benchmark_family
 
         graph = benchmark_family(family, INSTANCE_SEED)
         DATA.mkdir(exist_ok=True)

@@ -17,12 +17,12 @@ from pathlib import Path
 import numpy as np
 from records import answer, markdown, parser, words
 
-from evener import filing, metrics
-from evener.generating.barabasi_albert import barabasi_albert
-from evener.generating.rmat import rmat
+from evener import io
+from evener.graphs.generating.random_graphs import barabasi_albert, rmat
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
+from evener.plans import metrics
+from evener.plans.partition import Partition
 from evener.sizing.rounding import limits
 
 RESULTS = Path(__file__).parent / "results" / "powerlaw.jsonl"
@@ -89,7 +89,7 @@ def graphs_of(group, args):
     for path in sorted(Path(os.environ["EVENER_DATA"], group).iterdir()):
         name = path.name.split(".")[0]
         if args.graphs is None or any(name.startswith(part) for part in args.graphs):
-            yield name, filing.read(path).graph
+            yield name, io.read(path).graph
 
 
 def runs(about, graph, args):

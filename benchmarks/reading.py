@@ -22,10 +22,11 @@ import scipy.io
 import scipy.sparse
 from records import markdown, write
 
-from evener.filing import matrixmarket, read, write_graph
-from evener.filing.sources import Source
-from evener.filing.writing_graphs import table_text
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
+from evener.io import read, write_graph
+from evener.io.graphs import matrixmarket
+from evener.io.graphs.write import table_text
+from evener.io.sources import Source
 
 RESULTS = Path(__file__).parent / "results" / "reading.jsonl"
 

@@ -3,7 +3,7 @@
     EVENER_DATA=FOLDER python benchmarks/real_inputs.py [--only TEXT,...] [--machines t1_k96,...]
     python benchmarks/real_inputs.py --table      # what the result file says
 
-Every file of FOLDER's graphs, matrices and meshes that `evener.filing.read` reads and that has
+Every file of FOLDER's graphs, matrices and meshes that `evener.io.read` reads and that has
 more than 4,000 vertices. Machines of 96 and 16 devices: 8 and 2 of speed 16, the rest of speed 1
 (t1), or half of the rest of speed 2 (t2); by default 96 of t1 and 16 of t2; tolerance 3 %, one
 seed. The tools run in turn, in one process; ours also without coordinates. Each run is one JSON
@@ -20,12 +20,13 @@ from pathlib import Path
 import numpy as np
 from records import markdown, parser, read, write
 
-from evener import filing, metrics
+from evener import io
 from evener.errors import EvenerError
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
+from evener.plans import metrics
+from evener.plans.partition import Partition
 
 RESULTS = Path(__file__).parent / "results" / "real_inputs.jsonl"
 FOLDERS = ("graphs", "matrices", "meshes")
@@ -57,7 +58,7 @@ def measured(folder, args):
     seen = set()
     for path in inputs(folder, args):
         try:
-            graph = filing.read(path).graph
+            graph = io.read(path).graph
         except EvenerError:
             continue  # coordinates, half a mesh, rectangular, an archive
         key = (graph.n, graph.m)

@@ -14,9 +14,8 @@ import statistics
 from pathlib import Path
 
 from evener.rebalancing.drifts import KINDS, drift
-from evener.rebalancing.hindsight import best_in_hindsight
 from evener.rebalancing.rules import MoveCost
-from evener.rebalancing.simulation import RULES, simulate
+from evener.rebalancing.simulation import RULES, best_in_hindsight, simulate
 
 RESULTS = Path(__file__).parent / "results" / "rebalancing.jsonl"
 INSTANCE_SEED = 2026

@@ -18,12 +18,12 @@ from pathlib import Path
 import numpy as np
 from records import markdown, write
 
-from evener.evaluating import evaluate
-from evener.generating.grid import grid
-from evener.generating.platforms import topo1
-from evener.graphs import Graph
-from evener.partitioning.geometric import rcb_blocks
-from evener.partitions import Partition
+from evener.graphs.generating.grid import grid
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.geometric import rcb_blocks
+from evener.planning.evaluate import evaluate
+from evener.plans.partition import Partition
+from evener.platforms.examples import topo1
 from evener.sizing import contract_for, target_sizes
 
 RESULTS = Path(__file__).parent / "results" / "scale.jsonl"

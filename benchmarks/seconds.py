@@ -32,14 +32,14 @@ from records import append, known, markdown, parser, read, words
 from seconds_cases import INSTANCE_SEED, KERNELS, MACHINES, MESHES, instance, machine
 
 import evener as ev
-from evener import metrics
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
+from evener.planning.makespan.baselines import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.makespan.search import solve_seconds
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.workload import WEIGHTS
 from evener.sizing.bounds import lower_bound
-from evener.solving.loop import solve_seconds
-from evener.solving.rivals import METIS_TOOLS, Aim, kept, mapped, metis_blocks
-from evener.workloads import WEIGHTS
 
 HERE = Path(__file__).parent
 RESULTS = HERE / "results" / "seconds.jsonl"
@@ -101,8 +101,8 @@ def measure(args):
 
 def load_kernels(presets):
     """Compile, or load, before anything is timed, in 2-D and in 3-D, with and without places."""
-    from evener.generating.delaunay import delaunay
-    from evener.generating.rgg import rgg
+    from evener.graphs.generating.delaunay import delaunay
+    from evener.graphs.generating.random_graphs import rgg
 
     for graph in (delaunay(20_000, seed=5), rgg(8_000, dim=3, seed=5)):
         for one in (graph, graph.with_(coords=None)):

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy as np
 
-from evener.filing import read
-from evener.generating.families import benchmark_family
-from evener.graphs import Graph
-from evener.platforms import Connection, Device, Link, Platform
-from evener.samples import DeviceSpeeds, Sample
+from evener.graphs.generating.families import benchmark_family
+from evener.graphs.graph import Graph
+from evener.io import read
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Connection, Device, Link, Platform
 
 INSTANCE_SEED = 2026
 REAL = {

@@ -6,10 +6,10 @@ from itertools import combinations
 import numpy as np
 
 import evener as ev
-from evener import metrics
-from evener.generating.grid import grid
-from evener.platforms import Connection, Device, Level, Link, Platform
-from evener.workloads import Workload
+from evener.graphs.generating.grid import grid
+from evener.plans import metrics
+from evener.plans.workload import Workload
+from evener.platforms.platform import Connection, Device, Level, Link, Platform
 
 SHAPES = ("star", "tree", "deep tree", "links")
 INSTANCE_SEED = 2026

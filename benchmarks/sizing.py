@@ -21,9 +21,9 @@ import numpy as np
 from records import markdown, parser, read, write
 
 from evener.errors import InfeasibleError
-from evener.models import Constant
-from evener.models_akima import Akima
-from evener.models_piecewise import Piecewise
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import solve_sizes
 from evener.sizing.geometric import in_shape
 

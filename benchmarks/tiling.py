@@ -16,9 +16,9 @@ import numpy as np
 from records import markdown, parser, read, write
 
 import evener as ev
-from evener.tiling.columns import best_columns, columns_half_perimeter, grid_columns
-from evener.tiling.many_cuts import MANY, good_cuts
-from evener.tilings import half_perimeter_bound
+from evener.plans.tiling import half_perimeter_bound
+from evener.sizing.tiling.columns import best_columns, columns_half_perimeter, grid_columns
+from evener.sizing.tiling.cuts import MANY, good_cuts
 
 RESULTS = Path(__file__).parent / "results" / "tiling.jsonl"
 INSTANCE_SEED = 2026

@@ -12,8 +12,8 @@ import sys
 import numpy as np
 
 import evener as ev
-from evener.apps.jacobi import dominant_rows
-from evener.generating.speed_curves import curve_set
+from evener.platforms.models.examples import curve_set
+from evener.running.apps.jacobi import dominant_rows
 from evener.running.comm import MpiComm, run_threads
 from evener.running.emulation import EmulatedMachine
 from evener.running.spreading import move_rows, starts_of

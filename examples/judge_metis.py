@@ -7,7 +7,7 @@ import numpy as np
 import pymetis
 
 import evener as ev
-from evener.generating.simplices import triangle_mesh
+from evener.graphs.generating.delaunay import triangle_mesh
 
 graph = triangle_mesh(10_000, seed=7).dual_graph()
 platform = ev.Platform.flat([1.0] * 6 + [4.0] * 2)  # six slow devices, two fast ones

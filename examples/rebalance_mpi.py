@@ -12,8 +12,8 @@ import time
 import numpy as np
 
 import evener as ev
-from evener.apps.spmv import averaging_matrix
-from evener.generating.grid import grid
+from evener.graphs.generating.grid import grid
+from evener.running.apps.spmv import averaging_matrix
 from evener.running.comm import run_threads
 
 

@@ -4,9 +4,9 @@ python examples/speed_curves.py
 """
 
 import evener as ev
-from evener.curved_platforms import platform_of
-from evener.generating.simplices import triangle_mesh
-from evener.generating.speed_curves import emulated_speeds
+from evener.graphs.generating.delaunay import triangle_mesh
+from evener.platforms.models.examples import emulated_speeds
+from evener.platforms.with_curves import platform_of
 
 graph = triangle_mesh(5_500, seed=7).dual_graph()  # about 11,000 cells
 # Samples of each server: 100 loads, seconds each. Yours come from `evener measure`.

@@ -6,7 +6,7 @@ python examples/unequal_gpus.py
 import numpy as np
 
 import evener as ev
-from evener.generating.grid import grid
+from evener.graphs.generating.grid import grid
 
 GB = 1e9
 network, inside = (

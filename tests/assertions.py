@@ -9,8 +9,8 @@ import sys
 import numpy as np
 from hypothesis import strategies as st
 
-from evener.graphs import Graph
-from evener.partitions import Partition
+from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
 
 __all__ = ["grid", "path", "random_graphs", "random_partitions", "run_evener"]
 

@@ -1,9 +1,9 @@
 """Kernels that only other kernels call, compiled so that tests can call them too."""
 
 from evener.arrays_kernels import sort_along
-from evener.filing.number_kernels import read_integer, read_real, read_weight
-from evener.jit_kernels import njit
-from evener.partitioning.maxflow_kernels import extreme_cuts, send_all, tie
+from evener.io.number_kernels import read_integer, read_real, read_weight
+from evener.jit import njit
+from evener.partitioning.refinement.maxflow_kernels import extreme_cuts, send_all, tie
 
 
 def _called(kernel):

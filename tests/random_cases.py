@@ -4,12 +4,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.devices import Connection, Device, Level, Link
-from evener.graphs import Graph
-from evener.partitions import Contract, Further, Partition
-from evener.platforms import Platform
-from evener.samples import KINDS, DeviceSpeeds, Sample
-from evener.workloads import WORKLOADS, Workload
+from evener.graphs.graph import Graph
+from evener.plans.partition import Contract, Further, Partition
+from evener.plans.workload import WORKLOADS, Workload
+from evener.platforms.device import Connection, Device, Level, Link
+from evener.platforms.models.samples import KINDS, DeviceSpeeds, Sample
+from evener.platforms.platform import Platform
 
 
 @dataclass(frozen=True)

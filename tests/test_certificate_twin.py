@@ -8,9 +8,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
-from evener.evaluating import evaluate
-from evener.models import fit_device
-from evener.plans import FURTHER_SECONDS
+from evener.planning.evaluate import evaluate
+from evener.plans.plan import FURTHER_SECONDS
+from evener.platforms.models.fitting import fit_device
 from tests import slow_certificate as slow
 from tests.random_cases import random_case, random_curve
 

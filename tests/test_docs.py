@@ -32,10 +32,10 @@ import evener
 from evener.cli import COMMANDS, main
 from evener.cli.compiling import WORDS
 from evener.cli.parsing import parser_of
-from evener.filing.formats import FORMATS
-from evener.filing.partitions import EXPORTS
+from evener.cli.precompile import precompile
+from evener.io.formats import FORMATS
+from evener.io.plans.partitions import EXPORTS
 from evener.partitioning.tools import TOOLS
-from evener.warming import warm
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -267,7 +267,7 @@ def json_keys_in(title, sections):
 @pytest.mark.slow
 def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(warm, "REHEARSALS", {})
+    monkeypatch.setattr(precompile, "REHEARSALS", {})
     sections = sections_of(ROOT / "docs" / "cli.md")
     assert main(["generate", "grid", "--shape", "8x9", "-o", "g.graph", "--quiet"]) == 0
     assert main(["generate", "speeds", "--curves", "lille", "-o", "s.toml", "--quiet"]) == 0

@@ -16,12 +16,12 @@ import time
 
 import numpy as np
 
-from evener.apps.spmv import Product, averaging_matrix, run, verify
-from evener.generating.delaunay import delaunay
-from evener.models import Constant
-from evener.models_piecewise import Piecewise
+from evener.graphs.generating.delaunay import delaunay
+from evener.plans.workload import WORKLOADS
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.piecewise import Piecewise
+from evener.running.apps.spmv import Product, averaging_matrix, run, verify
 from evener.running.comm import MpiComm
-from evener.workloads import WORKLOADS
 from wall_clock import machines, plans
 from wall_clock.timing import StandIn, now, pin
 

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from evener import RowRebalancer
-from evener.apps import jacobi
+from evener.running.apps import jacobi
 from evener.running.comm import MpiComm
 from evener.running.spreading import HeldRows
 from wall_clock.timing import pin

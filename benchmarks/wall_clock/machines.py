@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evener.platforms import Device, Level, Link, Platform
-from evener.samples import DeviceSpeeds, Sample
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Device, Level, Link, Platform
 from wall_clock.timing import now
 
 VALUE_BYTES = 8

@@ -2,13 +2,13 @@
 
 import numpy as np
 
-from evener.metrics import predicted_seconds
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Partition
-from evener.planning import plan
-from evener.planning_options import PlanOptions
-from evener.solving.rivals import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.makespan.baselines import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.options import PlanOptions
+from evener.planning.plan import plan
+from evener.plans.metrics import predicted_seconds
+from evener.plans.partition import Partition
 from wall_clock.machines import platform
 
 SEED = 7

@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 
-from evener.partitions import Partition
+from evener.plans.partition import Partition
 from evener.running.halos import halo_of, local_rows
 from wall_clock.launching import core_of
 

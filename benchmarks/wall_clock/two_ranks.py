@@ -16,10 +16,10 @@ from functools import cached_property
 
 import numpy as np
 
-from evener.apps.spmv import Product, averaging_matrix, run, verify
-from evener.generating.delaunay import delaunay
+from evener.graphs.generating.delaunay import delaunay
+from evener.plans.workload import WORKLOADS
+from evener.running.apps.spmv import Product, averaging_matrix, run, verify
 from evener.running.comm import MpiComm
-from evener.workloads import WORKLOADS
 from wall_clock import figures, machines, plans
 from wall_clock.timing import FEWEST, StandIn, iterated, pin, sampled
 

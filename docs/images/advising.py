@@ -6,7 +6,7 @@ python docs/images/advising.py
 from pathlib import Path
 
 import evener as ev
-from evener.generating.delaunay import delaunay
+from evener.graphs.generating.delaunay import delaunay
 from evener.reporting.plots import save_figure
 from evener.reporting.scaling_plots import draw_scaling
 

@@ -9,13 +9,12 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from evener.generating.speed_curves import emulated_speeds
-from evener.models import SpeedSurface
+from evener.platforms.models.examples import emulated_speeds
+from evener.platforms.models.fitting import SpeedSurface
+from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.reporting.plots import figure_bytes
-from evener.reporting.speed_fits import DeviceFits
-from evener.reporting.speed_plots import draw_fits
+from evener.reporting.speed_plots import DeviceFits, draw_fits
 from evener.reporting.surface_plots import draw_surfaces
-from evener.samples import DeviceSpeeds, Sample
 
 FOLDER = Path(__file__).parent
 

@@ -16,17 +16,17 @@ from matplotlib.collections import LineCollection
 from matplotlib.tri import Triangulation
 from scipy.spatial import cKDTree
 
-from evener import metrics
-from evener.curves import hilbert_order
-from evener.generating.families import GENERATORS
-from evener.partitioning.kmeans import along_curve, unit_box
-from evener.partitioning.kmeans_start import start_along_curve
-from evener.partitioning.levels import finest, shrink
-from evener.partitioning.multilevel import edge_weights, multilevel_blocks
+from evener.graphs.generating.families import GENERATORS
+from evener.graphs.hilbert import hilbert_order
+from evener.partitioning.initial.kmeans import along_curve, unit_box
+from evener.partitioning.initial.kmeans_start import start_along_curve
+from evener.partitioning.levels.levels import finest, shrink
+from evener.partitioning.multilevel.multilevel import edge_weights, multilevel_blocks
 from evener.partitioning.refine import refined_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitions import Contract, Partition
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
 
 SPEEDS = np.repeat([16.0, 1.0], [6, 26])
 PALETTE = ["#77aadd", "#ee8866", "#eedd88", "#44bb99", "#ffaabb", "#99ddff", "#bbcc33", "#dddddd"]

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from PIL import Image
 from report import photograph
 
-from evener.rebalancing.diary import read_decisions
+from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.rows import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.plots import figure_bytes

@@ -11,12 +11,12 @@ import numpy as np
 from PIL import Image
 
 import evener as ev
-from evener.evaluating import evaluate
-from evener.generating.delaunay import delaunay
-from evener.partitions import Partition
-from evener.planning_options import PlanOptions
+from evener.graphs.generating.delaunay import delaunay
+from evener.planning.evaluate import evaluate
+from evener.planning.makespan.baselines import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.options import PlanOptions
+from evener.plans.partition import Partition
 from evener.sizing import contract_for_seconds
-from evener.solving.rivals import METIS_TOOLS, Aim, kept, mapped, metis_blocks
 
 mpl.use("Agg")
 import matplotlib.pyplot as plt

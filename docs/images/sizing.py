@@ -10,8 +10,8 @@ import numpy as np
 from matplotlib.figure import Figure
 from PIL import Image
 
-from evener.generating.speed_curves import curve_set, emulated_speeds
-from evener.models import fit_device
+from evener.platforms.models.examples import curve_set, emulated_speeds
+from evener.platforms.models.fitting import fit_device
 from evener.reporting.plots import figure_bytes
 from evener.sizing import measured_sizes, solve_sizes
 

@@ -14,90 +14,90 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
-    "Advice": "evener.advice",
+    "Advice": "evener.plans.advice",
     "Balancer": "evener.rebalancing.balancer",
-    "Certificate": "evener.plans",
-    "Connection": "evener.platforms",
-    "Contract": "evener.partitions",
-    "Device": "evener.platforms",
-    "DeviceSpeeds": "evener.samples",
+    "Certificate": "evener.plans.plan",
+    "Connection": "evener.platforms.platform",
+    "Contract": "evener.plans.partition",
+    "Device": "evener.platforms.platform",
+    "DeviceSpeeds": "evener.platforms.models.samples",
     "Enforced": "evener.partitioning.enforce",
-    "Evaluation": "evener.plans",
+    "Evaluation": "evener.plans.plan",
     "EvenerError": "evener.errors",
-    "Exchange": "evener.plans",
-    "Graph": "evener.graphs",
-    "GraphLike": "evener.accepting",
+    "Exchange": "evener.plans.plan",
+    "Graph": "evener.graphs.graph",
+    "GraphLike": "evener.io.accept",
     "InfeasibleError": "evener.errors",
     "InputError": "evener.errors",
-    "Level": "evener.platforms",
-    "Link": "evener.platforms",
-    "Mapping": "evener.partitions",
-    "Mesh": "evener.meshes",
+    "Level": "evener.platforms.platform",
+    "Link": "evener.platforms.platform",
+    "Mapping": "evener.plans.partition",
+    "Mesh": "evener.graphs.mesh",
     "NotFoundError": "evener.errors",
-    "Partition": "evener.partitions",
-    "PartitionLike": "evener.accepting",
-    "Plan": "evener.plans",
-    "PlanOptions": "evener.planning_options",
-    "Platform": "evener.platforms",
-    "PlatformLike": "evener.accepting",
-    "Prediction": "evener.plans",
-    "Reading": "evener.filing",
+    "Partition": "evener.plans.partition",
+    "PartitionLike": "evener.io.accept",
+    "Plan": "evener.plans.plan",
+    "PlanOptions": "evener.planning.options",
+    "Platform": "evener.platforms.platform",
+    "PlatformLike": "evener.io.accept",
+    "Prediction": "evener.plans.plan",
+    "Reading": "evener.io",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
     "RowRebalancer": "evener.rebalancing.rows",
-    "Sample": "evener.samples",
+    "Sample": "evener.platforms.models.samples",
     "Sizes": "evener.sizing",
-    "SpeedModel": "evener.models",
+    "SpeedModel": "evener.platforms.models.fitting",
     "SpeedSizes": "evener.sizing",
-    "SpeedSurface": "evener.models",
-    "Tiled": "evener.tiling.methods",
-    "Tiling": "evener.tilings",
+    "SpeedSurface": "evener.platforms.models.fitting",
+    "Tiled": "evener.sizing.tiling.methods",
+    "Tiling": "evener.plans.tiling",
     "OutputError": "evener.errors",
     "ToolError": "evener.errors",
     "UsageError": "evener.errors",
-    "WORKLOADS": "evener.workloads",
-    "Workload": "evener.workloads",
+    "WORKLOADS": "evener.plans.workload",
+    "Workload": "evener.plans.workload",
     "Precision": "evener.measuring.outcomes",
     "TraceLog": "evener.measuring.timers",
     "benchmark": "evener.measuring.benchmark",
-    "advise": "evener.advising",
+    "advise": "evener.planning.advise.advise",
     "best_subset": "evener.sizing",
     "read_traces": "evener.measuring.traces",
     "timed": "evener.measuring.timers",
-    "compare": "evener.comparing",
+    "compare": "evener.planning.compare",
     "contract_for": "evener.sizing",
     "enforce": "evener.partitioning.enforce",
-    "evaluate": "evener.evaluating",
-    "find_workload": "evener.filing.workloads",
-    "fit_model": "evener.models",
-    "fit_surface": "evener.models",
-    "hilbert_blocks": "evener.partitioning.geometric",
+    "evaluate": "evener.planning.evaluate",
+    "find_workload": "evener.io.machines.workloads",
+    "fit_model": "evener.platforms.models.fitting",
+    "fit_surface": "evener.platforms.models.fitting",
+    "hilbert_blocks": "evener.partitioning.initial.geometric",
     "layered_sizes": "evener.sizing",
-    "map_blocks": "evener.mapping.blocks",
+    "map_blocks": "evener.partitioning.mapping.blocks",
     "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
-    "plan": "evener.planning",
-    "rcb_blocks": "evener.partitioning.geometric",
-    "read": "evener.filing",
-    "read_graph": "evener.filing",
-    "read_part": "evener.filing.partitions",
-    "read_plan": "evener.filing.plans",
-    "read_platform": "evener.filing.platforms",
-    "read_speeds": "evener.filing.speeds",
+    "plan": "evener.planning.plan",
+    "rcb_blocks": "evener.partitioning.initial.geometric",
+    "read": "evener.io",
+    "read_graph": "evener.io",
+    "read_part": "evener.io.plans.partitions",
+    "read_plan": "evener.io.plans.plan",
+    "read_platform": "evener.io.machines.platforms",
+    "read_speeds": "evener.io.machines.speeds",
     "refine": "evener.partitioning.refine",
-    "replan": "evener.replanning",
-    "rib_blocks": "evener.partitioning.geometric",
+    "replan": "evener.planning.plan",
+    "rib_blocks": "evener.partitioning.initial.geometric",
     "solve_sizes": "evener.sizing",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
-    "tile": "evener.tiling.methods",
-    "with_curves": "evener.curved_platforms",
-    "write_graph": "evener.filing",
-    "write_part": "evener.filing.partitions",
-    "write_plan": "evener.filing.plans",
-    "write_platform": "evener.filing.platforms",
+    "tile": "evener.sizing.tiling.methods",
+    "with_curves": "evener.platforms.with_curves",
+    "write_graph": "evener.io",
+    "write_part": "evener.io.plans.partitions",
+    "write_plan": "evener.io.plans.plan",
+    "write_platform": "evener.io.machines.platforms",
     "write_report": "evener.reporting.html",
-    "write_speeds": "evener.filing.speeds",
+    "write_speeds": "evener.io.machines.speeds",
 }
 
 # Written out: type checkers take no other for what is offered.
@@ -119,11 +119,6 @@ __all__ = [
 ]  # fmt: skip
 
 if TYPE_CHECKING:
-    from evener.accepting import GraphLike, PartitionLike, PlatformLike
-    from evener.advice import Advice
-    from evener.advising import advise
-    from evener.comparing import compare
-    from evener.curved_platforms import with_curves
     from evener.errors import (
         EvenerError,
         InfeasibleError,
@@ -133,36 +128,42 @@ if TYPE_CHECKING:
         ToolError,
         UsageError,
     )
-    from evener.evaluating import evaluate
-    from evener.filing import Reading, read, read_graph, write_graph
-    from evener.filing.partitions import read_part, write_part
-    from evener.filing.plans import read_plan, write_plan
-    from evener.filing.platforms import read_platform, write_platform
-    from evener.filing.speeds import read_speeds, write_speeds
-    from evener.filing.workloads import find_workload
-    from evener.graphs import Graph
-    from evener.mapping.blocks import map_blocks
+    from evener.graphs.graph import Graph
+    from evener.graphs.mesh import Mesh
+    from evener.io import Reading, read, read_graph, write_graph
+    from evener.io.accept import GraphLike, PartitionLike, PlatformLike
+    from evener.io.machines.platforms import read_platform, write_platform
+    from evener.io.machines.speeds import read_speeds, write_speeds
+    from evener.io.machines.workloads import find_workload
+    from evener.io.plans.partitions import read_part, write_part
+    from evener.io.plans.plan import read_plan, write_plan
     from evener.measuring.benchmark import benchmark
     from evener.measuring.outcomes import Precision
     from evener.measuring.timers import TraceLog, timed
     from evener.measuring.traces import read_traces
-    from evener.meshes import Mesh
-    from evener.models import SpeedModel, SpeedSurface, fit_model, fit_surface
     from evener.partitioning.enforce import Enforced, enforce
-    from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks
+    from evener.partitioning.initial.geometric import hilbert_blocks, rcb_blocks, rib_blocks
+    from evener.partitioning.mapping.blocks import map_blocks
     from evener.partitioning.refine import Refined, refine
     from evener.partitioning.registry import partition_with
-    from evener.partitions import Contract, Mapping, Partition
-    from evener.planning import plan
-    from evener.planning_options import PlanOptions
-    from evener.plans import Certificate, Evaluation, Exchange, Plan, Prediction
-    from evener.platforms import Connection, Device, Level, Link, Platform
+    from evener.planning.advise.advise import advise
+    from evener.planning.compare import compare
+    from evener.planning.evaluate import evaluate
+    from evener.planning.options import PlanOptions
+    from evener.planning.plan import plan, replan
+    from evener.plans.advice import Advice
+    from evener.plans.partition import Contract, Mapping, Partition
+    from evener.plans.plan import Certificate, Evaluation, Exchange, Plan, Prediction
+    from evener.plans.tiling import Tiling
+    from evener.plans.workload import WORKLOADS, Workload
+    from evener.platforms.models.fitting import SpeedModel, SpeedSurface, fit_model, fit_surface
+    from evener.platforms.models.samples import DeviceSpeeds, Sample
+    from evener.platforms.platform import Connection, Device, Level, Link, Platform
+    from evener.platforms.with_curves import with_curves
     from evener.rebalancing.balancer import Balancer
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.rebalancing.rows import RowRebalancer
-    from evener.replanning import replan
     from evener.reporting.html import write_report
-    from evener.samples import DeviceSpeeds, Sample
     from evener.sizing import (
         Sizes,
         SpeedSizes,
@@ -174,9 +175,7 @@ if TYPE_CHECKING:
         target_sizes,
         target_weights,
     )
-    from evener.tiling.methods import Tiled, tile
-    from evener.tilings import Tiling
-    from evener.workloads import WORKLOADS, Workload
+    from evener.sizing.tiling.methods import Tiled, tile
 
     __version__: str
 

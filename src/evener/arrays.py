@@ -10,6 +10,8 @@ import numpy.typing as npt
 from evener.errors import InputError
 
 IntArray: TypeAlias = npt.NDArray[np.integer[Any]]
+IntVector: TypeAlias = npt.NDArray[np.int64]
+Part: TypeAlias = npt.NDArray[np.int32]  # the block of every vertex
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]

@@ -3,7 +3,7 @@
 # mypy: ignore-errors
 import numpy as np
 
-from evener.jit_kernels import inner
+from evener.jit import inner
 
 RUN = 32  # entries that are sorted by insertion
 

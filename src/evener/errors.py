@@ -14,9 +14,10 @@ quoted in them, they are a line each, bounded, of printable characters.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 
-from evener.showing import printable, shortened
+from evener.wording import meant, printable, shortened
 
 LONGEST = 400  # characters of a message, of a hint
 LONGEST_NAME = 300  # of a file's name, cut in its middle
@@ -89,3 +90,28 @@ class OutputError(EvenerError):
     """What was made cannot be written: a disk is full, read only or broken, stdout is closed."""
 
     exit_code = 6
+
+
+# Names that one chooses among: whoever writes another is told which there are, and the nearest.
+
+SHOWN = 40  # characters of what was written instead
+
+
+def one_of(what: str, value: object, choices: Iterable[str]) -> str:
+    """Return `value`, one of the names; `what` they are is said where it is none (UsageError)."""
+    known = list(choices)
+    if isinstance(value, str) and value in known:
+        return value
+    hint = f"There are: {', '.join(known)}."
+    raise UsageError(f"there is no {what} {shown(value)}{did_you_mean(value, known)}", hint=hint)
+
+
+def did_you_mean(value: object, known: Iterable[str]) -> str:
+    """Return "; did you mean X?" of the name nearest to what was written, or nothing."""
+    return meant(value[:SHOWN], known) if isinstance(value, str) else ""
+
+
+def shown(value: object) -> str:
+    """Return a value in quotes as it can be printed: short, on one line."""
+    text = repr(value)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."

@@ -8,9 +8,9 @@ import pytest
 
 from evener.cli import main
 from evener.cli.compiling import WORDS
-from evener.filing.writing_graphs import write_graph
+from evener.files.writing import write_text
+from evener.io.graphs.write import write_graph
 from evener.reproducing.fupermod import reproduce
-from evener.writing import write_text
 from tests.assertions import grid
 
 
@@ -79,6 +79,6 @@ def place(small_files, tmp_path, monkeypatch):
         (tmp_path / file.name).write_bytes(file.read_bytes())
     monkeypatch.chdir(tmp_path)
     # Seconds each time, all the same.
-    monkeypatch.setattr("evener.warming.warm.REHEARSALS", {})
+    monkeypatch.setattr("evener.cli.precompile.precompile.REHEARSALS", {})
     monkeypatch.setattr("evener.reproducing.fupermod.reproduce", lambda *_: _reproduced())
     return tmp_path

@@ -12,8 +12,8 @@ import pytest
 
 from evener.cli.compiling import WORDS, CompilingShown, explained
 from evener.cli.output import Output
+from evener.cli.precompile.compiler import Compiled
 from evener.errors import UsageError
-from evener.warming.compiler import Compiled
 from tests.assertions import run_evener
 
 

@@ -11,7 +11,7 @@ import sys
 import pytest
 
 from evener.cli import main
-from evener.filing.speeds import read_speeds
+from evener.io.machines.speeds import read_speeds
 
 MEASURE = "measure axpy --device cpu0 --range 9:900 --time-limit 0.1 --alone -o s.toml --quiet"
 
@@ -89,7 +89,7 @@ def test_a_disk_that_fails_elsewhere(place, monkeypatch, capsys, named):
         file = ["/somewhere/file"] if named else []
         raise OSError(errno.EIO, os.strerror(errno.EIO), *file)
 
-    monkeypatch.setattr("evener.cli.info.read_workload", refuse)
+    monkeypatch.setattr("evener.cli.commands.info.read_workload", refuse)
     assert main(["info", "g.graph"]) == 6
     said = capsys.readouterr().err
     file = "/somewhere/file: " if named else "a file "

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from evener.writing import write_text
+from evener.files.writing import write_text
 
 MARKED = "\u202egpj\u2066\x1b[31m\x9b"
 SHOWN = r"\u202egpj\u2066\x1b[31m\x9b"

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evener.filing.writing_graphs import write_graph
+from evener.io.graphs.write import write_graph
 from tests.assertions import grid
 
 TIME = 60  # seconds by which anything here must have ended, on the slowest machine
@@ -37,8 +37,8 @@ def started(words, place, **environment):
 SPIN = """
 import sys
 from numba import njit
-from evener.cli.running import run_beside
-from evener.writing import atomic_write
+from evener.cli.compiling import run_beside
+from evener.files.writing import atomic_write
 
 @njit(nogil=True)
 def spin(n):

@@ -174,7 +174,7 @@ def test_debug_shows_where(evener, place):
 
 
 def test_a_bug_says_so(evener, place, monkeypatch):
-    monkeypatch.setattr("evener.cli.info.describe", lambda reading: 1 / 0)
+    monkeypatch.setattr("evener.cli.commands.info.describe", lambda reading: 1 / 0)
     said = evener("info", "g.graph")
     assert said.code == 1
     assert "unexpected ZeroDivisionError" in said.err

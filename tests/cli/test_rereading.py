@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evener.cli import main
-from evener.filing import read, write_graph
-from evener.generating.grid import grid
+from evener.graphs.generating.grid import grid
+from evener.io import read, write_graph
 
 N = 30
 

@@ -5,9 +5,9 @@ import json
 import numpy as np
 import pytest
 
-from evener.filing import read, write_graph
-from evener.filing.plans import read_plan, write_plan
-from evener.plans import Certificate
+from evener.io import read, write_graph
+from evener.io.plans.plan import read_plan, write_plan
+from evener.plans.plan import Certificate
 from evener.reporting.certificates import COLUMNS, certificate_columns, certificate_rows
 from evener.reporting.tables import PLAN_COLUMNS, plan_rows
 from tests.assertions import grid

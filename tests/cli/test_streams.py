@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from evener.cli import main
-from evener.filing.platforms import read_platform
+from evener.io.machines.platforms import read_platform
 from tests.cli.test_manners import COSTLY, EXAMPLES, fast_but
 
 FULL = "/dev/full"

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.cli.output import Output
-from evener.cli.table_layout import MOST_TABLES, table_lines
-from evener.cli.wrapping import LEAST, atoms, width_of, wrapped
+from evener.cli.table_layout import LEAST, MOST_TABLES, atoms, table_lines, width_of, wrapped
 from tests.cli.test_manners import EXAMPLES
 from tests.cli.test_terminals import on_a_terminal
 

@@ -8,18 +8,18 @@ from pathlib import Path
 import numpy as np
 
 import evener as ev
-from evener.filing.partitions import write_part
-from evener.filing.plans import write_plan
-from evener.filing.speeds import write_speeds
-from evener.filing.unpacking import unpacked
-from evener.generating.grid import grid
+from evener.graphs.generating.grid import grid
+from evener.io.machines.speeds import write_speeds
+from evener.io.plans.partitions import write_part
+from evener.io.plans.plan import write_plan
+from evener.io.sources import unpacked
 from evener.measuring.journal import Journal
 from evener.measuring.outcomes import Gap, Point
-from evener.models import Constant
-from evener.platforms import Link
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Link
 from evener.rebalancing.rows import RowRebalancer
-from evener.samples import DeviceSpeeds, Sample
-from tests.filing import graph_samples, mesh_samples
+from tests.io import graph_samples, mesh_samples
 
 LARGEST = 400_000  # bytes of a real file, unpacked
 SHAPE = (9, 10)

@@ -6,17 +6,17 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.filing import read_graph
-from evener.filing.plans import read_plan, write_plan
-from evener.filing.surfaces import read_surfaces
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
+from evener.io import read_graph
+from evener.io.machines.surfaces import read_surfaces
+from evener.io.plans.plan import read_plan, write_plan
 from evener.measuring.journal import Journal
 from evener.measuring.paraver import read_paraver
 from evener.measuring.traces import read_traces
-from evener.platforms import Device
-from evener.rebalancing.diary import read_decisions
-from evener.tiling.cuts import best_cuts
-from tests.filing.plan_samples import npy, repacked, small_plan, with_manifest
+from evener.platforms.platform import Device
+from evener.rebalancing.decision_log import read_decisions
+from evener.sizing.tiling.cuts import best_cuts
+from tests.io.plan_samples import npy, repacked, small_plan, with_manifest
 
 
 @pytest.fixture(scope="module")

@@ -16,14 +16,14 @@ import numpy as np
 import evener as ev
 from evener.cli import main
 from evener.errors import EvenerError
-from evener.filing.formats import FORMATS
-from evener.filing.manifest_writing import manifest
-from evener.filing.plans import read_plan, write_plan
-from evener.filing.platforms import read_platform, write_platform
-from evener.filing.speeds import read_speeds, write_speeds
-from evener.filing.surfaces import read_surfaces, write_surfaces
+from evener.io.formats import FORMATS
+from evener.io.machines.platforms import read_platform, write_platform
+from evener.io.machines.speeds import read_speeds, write_speeds
+from evener.io.machines.surfaces import read_surfaces, write_surfaces
+from evener.io.plans.manifest import manifest
+from evener.io.plans.plan import read_plan, write_plan
 from evener.measuring.journal import Journal
-from evener.showing import without_marks
+from evener.wording import without_marks
 
 CODES = (0, 2, 3, 4, 5)
 EXPORTS = ("metis", "scotch", "npy", "csv", "json")

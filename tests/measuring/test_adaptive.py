@@ -4,16 +4,15 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.generating.speed_curves import CURVE_SETS, curve_set
 from evener.measuring.adaptive import AdaptivePlan
 from evener.measuring.answers import Answer, finished_alike
 from evener.measuring.campaign import run_campaign
-from evener.measuring.grids import geometric_grid
 from evener.measuring.journal import Journal
+from evener.measuring.loads import GridPlan, geometric_grid
 from evener.measuring.outcomes import Gap, Point
-from evener.measuring.plans import GridPlan
-from evener.models import Constant, Piecewise, fit_model
-from evener.samples import Sample
+from evener.platforms.models.examples import CURVE_SETS, curve_set
+from evener.platforms.models.fitting import Constant, Piecewise, fit_model
+from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
 from tests.choosing import slow_but
 from tests.measuring.virtual import EmulatedBench

@@ -8,10 +8,10 @@ import pytest
 from evener.errors import InputError
 from evener.measuring.campaign import Record, run_campaign
 from evener.measuring.journal import Journal
+from evener.measuring.loads import GridPlan
 from evener.measuring.outcomes import Gap, Point
-from evener.measuring.plans import GridPlan
-from evener.models import Constant
-from evener.samples import Sample
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.samples import Sample
 from tests.measuring.virtual import EmulatedBench
 
 MODELS = [Constant(100.0), Constant(50.0, capacity=60.0)]

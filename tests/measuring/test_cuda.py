@@ -7,7 +7,7 @@ import sys
 
 import pytest
 
-from evener.measuring.discover import cuda_devices
+from evener.measuring.devices import cuda_devices
 
 PROGRAM = """
 import numpy as np

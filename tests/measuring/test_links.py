@@ -11,8 +11,8 @@ from evener.measuring.linking import measure_links
 from evener.measuring.links import SIZES, fit_link, measure_link
 from evener.measuring.outcomes import Precision
 from evener.measuring.pings import ProcessPing, ThreadPing
+from evener.platforms.models.samples import Sample
 from evener.running.comm import run_threads
-from evener.samples import Sample
 from tests.measuring.virtual import Clock, Virtual
 
 ALPHA, BETA = 3e-6, 2e-10

@@ -4,12 +4,11 @@ import pytest
 
 from evener.errors import NotFoundError
 from evener.measuring import machine, machine_ranks
-from evener.measuring.devices import cores, devices_of
-from evener.measuring.discover import GPU_SPEED, discover_platform
+from evener.measuring.devices import GPU_SPEED, cores, devices_of, discover_platform
 from evener.measuring.machine import measured_levels, measured_platform
 from evener.measuring.machine_ranks import Home
 from evener.measuring.outcomes import Precision
-from evener.platforms import Device, Link, Platform
+from evener.platforms.platform import Device, Link, Platform
 from evener.running.comm import run_threads
 
 DEVICES = [Device("cpu0", 1.0), Device("cpu1", 1.0), Device("cuda0", 1.0, kind="cuda")]

@@ -3,13 +3,12 @@
 import pytest
 
 from evener.errors import InputError, UsageError
-from evener.filing.speeds import read_speeds
+from evener.io.machines.speeds import read_speeds
 from evener.measuring import ranks
 from evener.measuring.devices import Measured, cores
 from evener.measuring.outcomes import Precision
 from evener.measuring.ranks import devices_of_rank, n_ranks
-from evener.measuring.session import measure
-from evener.measuring.settings import Settings
+from evener.measuring.session import Settings, measure
 from evener.running.comm import run_threads
 from tests.measuring.virtual import EmulatedBench
 
@@ -105,8 +104,8 @@ def test_a_journal_that_rank_0_refuses_is_everybodys_error(tmp_path):
 def test_one_device_a_computer_at_a_time():
     from evener.measuring.campaign import run_campaign
     from evener.measuring.journal import Journal
-    from evener.measuring.plans import GridPlan
-    from evener.models import Constant
+    from evener.measuring.loads import GridPlan
+    from evener.platforms.models.fitting import Constant
 
     bench = EmulatedBench([Constant(1.0)] * 3)
     plans = [GridPlan([5]) for _ in range(3)]

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from evener.errors import NotFoundError
-from evener.filing.surfaces import read_surfaces
+from evener.io.machines.surfaces import read_surfaces
 from evener.measuring import session
 from evener.measuring.devices import Measured
 from evener.measuring.kernels import make_kernel
 from evener.measuring.outcomes import Gap, Point, Precision
 from evener.measuring.rectangles import measure_surfaces
-from evener.measuring.settings import Settings
-from evener.samples import Sample
+from evener.measuring.session import Settings
+from evener.platforms.models.samples import Sample
 
 HEIGHTS, WIDTHS = (1, 4, 16), (2, 8)
 

@@ -5,16 +5,16 @@ from dataclasses import replace
 
 import pytest
 
-from evener.cli.measured import show_records
+from evener.cli.commands.measured import show_records
 from evener.cli.output import Output
 from evener.errors import InputError
-from evener.filing.speeds import read_speeds
+from evener.io.machines.speeds import read_speeds
 from evener.measuring import session
 from evener.measuring.devices import Measured
 from evener.measuring.journal import Journal
 from evener.measuring.outcomes import Point, Precision
-from evener.models import Constant
-from evener.samples import Sample
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.samples import Sample
 from tests.measuring.virtual import EmulatedBench
 
 DEVICES = (Measured("d0", cpus=(0,)), Measured("d1", cpus=(1,)))

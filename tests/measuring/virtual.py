@@ -3,7 +3,7 @@
 import numpy as np
 
 from evener.measuring.outcomes import Gap, Point
-from evener.samples import Sample
+from evener.platforms.models.samples import Sample
 
 
 class Clock:

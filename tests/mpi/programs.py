@@ -5,8 +5,8 @@ import sys
 import numpy as np
 
 import evener as ev
-from evener.apps import jacobi, matmul, spmv
-from evener.models import Constant
+from evener.platforms.models.fitting import Constant
+from evener.running.apps import jacobi, matmul, spmv
 from evener.running.comm import MpiComm, run_threads
 from evener.running.emulation import EmulatedMachine
 from evener.running.spreading import HeldRows

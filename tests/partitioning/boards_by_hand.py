@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from evener.partitioning.levels import finest
-from evener.partitioning.propagation_kernels import Board
-from evener.partitioning.propagation_rounds import with_nets
+from evener.partitioning.label_propagation.cycles import with_nets
+from evener.partitioning.label_propagation.propagation_kernels import Board
+from evener.partitioning.levels.levels import finest
 
 UNIT = np.empty(0, np.int32)
 

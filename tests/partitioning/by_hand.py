@@ -5,8 +5,8 @@ from math import ceil, floor, inf
 
 import numpy as np
 
-from evener.graphs import Graph
-from evener.partitions import Contract
+from evener.graphs.graph import Graph
+from evener.plans.partition import Contract
 
 
 def graph_of(n, pairs, **fields):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evener.partitioning.levels import finest
+from evener.partitioning.levels.levels import finest
 from evener.threads import slices_for
 
 

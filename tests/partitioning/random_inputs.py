@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from evener.graphs import Graph
-from evener.partitions import Contract
+from evener.graphs.graph import Graph
+from evener.plans.partition import Contract
 
 MOST = 30  # vertices
 

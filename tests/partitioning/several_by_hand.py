@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 
-from evener.partitions import Contract, Further
+from evener.plans.partition import Contract, Further
 
 
 def weighted(graph, seed, c=2, most=9):

@@ -11,9 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, InputError, NotFoundError
-from evener.generating.grid import grid
+from evener.graphs.generating.grid import grid
 from evener.partitioning.enforce import enforce
-from evener.partitions import Contract, Partition
+from evener.plans.partition import Contract, Partition
 from tests.partitioning.by_hand import (
     GRAPHS,
     any_solution,
@@ -273,9 +273,9 @@ def test_bad_partitions_are_refused(part, k, said):
 @pytest.mark.slow
 def test_the_same_whatever_the_number_of_threads():
     code = (
-        "import hashlib, numpy as np; from evener.generating.grid import grid;"
+        "import hashlib, numpy as np; from evener.graphs.generating.grid import grid;"
         "from evener.partitioning.enforce import enforce;"
-        "from evener.partitions import Contract, Partition;"
+        "from evener.plans.partition import Contract, Partition;"
         "t = np.array([900.0, 300, 300, 100]);"
         "c = Contract(t, t - 9, t + 9); p = Partition(np.arange(1600) // 400, 4);"
         "r = enforce(grid((40, 40)), p, c, connected=True);"

@@ -11,21 +11,25 @@ import numpy as np
 import pytest
 
 from evener.errors import EvenerError, InfeasibleError, NotFoundError
-from evener.partitioning.bisection import DEALS, cut_of, recursive_bisection
-from evener.partitioning.diffusion import AGAIN, THOROUGH, diffused_blocks
 from evener.partitioning.enforce import enforce
-from evener.partitioning.fm import Effort, Limits, boundary_flags, refine_level
-from evener.partitioning.geometric import hilbert_blocks, rcb_blocks, rib_blocks
-from evener.partitioning.georef import georef_blocks
+from evener.partitioning.geographer import georef_blocks
 from evener.partitioning.hierarchical import hierarchical_blocks
-from evener.partitioning.kmeans import kmeans_blocks
-from evener.partitioning.levels import finest, shrink
-from evener.partitioning.multilevel import edge_weights, multilevel_blocks, vertex_order
-from evener.partitioning.propagation import propagation_blocks
+from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisection
+from evener.partitioning.initial.diffusion import AGAIN, THOROUGH, diffused_blocks
+from evener.partitioning.initial.geometric import hilbert_blocks, rcb_blocks, rib_blocks
+from evener.partitioning.initial.kmeans import kmeans_blocks
+from evener.partitioning.label_propagation.propagation import propagation_blocks
+from evener.partitioning.levels.levels import finest, shrink
+from evener.partitioning.multilevel.multilevel import (
+    edge_weights,
+    multilevel_blocks,
+    vertex_order,
+)
 from evener.partitioning.refine import refine
+from evener.partitioning.refinement.fm import Effort, Limits, boundary_flags, refine_level
+from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
 from evener.partitioning.requests import OBJECTIVES, PRESETS
-from evener.partitioning.volumes import AIMS, open_ledger, refine_volumes
-from evener.partitions import Partition
+from evener.plans.partition import Partition
 from tests.partitioning.by_hand import faults
 from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
 
@@ -249,8 +253,8 @@ PARTS = {
 def small_slices(monkeypatch):
     """Slices and groups of blocks in graphs as small as these."""
     monkeypatch.setattr("evener.threads.SLICE", 5)
-    monkeypatch.setattr("evener.partitioning.grouping.WORTH_GROUPS", 4)
-    monkeypatch.setattr("evener.partitioning.grouping.GROUPS", 2)
+    monkeypatch.setattr("evener.partitioning.refinement.grouping.WORTH_GROUPS", 4)
+    monkeypatch.setattr("evener.partitioning.refinement.grouping.GROUPS", 2)
     with np.errstate(all="warn" if COMPILED else "ignore"):  # compiled code does not warn
         yield
 

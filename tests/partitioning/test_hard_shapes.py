@@ -11,11 +11,11 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, NotFoundError
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
-from evener.partitions import Partition
+from evener.plans.partition import Partition
 from tests.assertions import grid
 from tests.partitioning.by_hand import clique, faults, islands, path, star, unit_contract
 from tests.partitioning.by_hand import real_contract as contract_of
@@ -117,11 +117,11 @@ def test_coordinates_that_say_little_do_no_harm(places):
 STEPPED = """
     import numpy as np
     from evener.partitioning import fm_kernels, pairs_kernels, volumes_kernels
-    from evener.partitioning.bisection import cut_of
-    from evener.partitioning.fm import Effort, Limits, boundary_flags, refine_level
-    from evener.partitioning.levels import finest
-    from evener.partitioning.multilevel import edge_weights
-    from evener.partitioning.volumes import AIMS, open_ledger, refine_volumes
+    from evener.partitioning.initial.bisection import cut_of
+    from evener.partitioning.refinement.fm import Effort, Limits, boundary_flags, refine_level
+    from evener.partitioning.levels.levels import finest
+    from evener.partitioning.multilevel.multilevel import edge_weights
+    from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
     from tests.partitioning.levels_by_hand import priced_cut
     from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
 

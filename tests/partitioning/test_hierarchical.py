@@ -5,18 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evener import metrics
-from evener.generating.delaunay import delaunay
-from evener.generating.platforms import grid as grid_of_links
-from evener.generating.rmat import rmat
-from evener.graphs import Graph
-from evener.partitioning import hierarchical_kernels as kernels
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.random_graphs import rmat
+from evener.graphs.graph import Graph
 from evener.partitioning.hierarchical import hierarchical_blocks
-from evener.partitioning.multilevel import multilevel_blocks
+from evener.partitioning.initial.trees import device_tree
+from evener.partitioning.levels import coarsening_kernels as kernels
+from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.partitioning.trees import device_tree
-from evener.partitions import Contract, Partition
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
+from evener.platforms.examples import grid as grid_of_links
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
 

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evener.partitioning.enforce import enforce
+from evener.partitioning.portfolio import best_blocks
 from evener.partitioning.requests import OBJECTIVES, PRESETS
-from evener.partitioning.tries import best_blocks
-from evener.partitions import Partition
+from evener.plans.partition import Partition
 from tests.partitioning.by_hand import faults
 
 pytestmark = pytest.mark.slow

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
-from evener import metrics
 from evener.errors import InputError, UsageError
-from evener.generating.delaunay import delaunay
-from evener.generating.rmat import rmat
-from evener.graphs import Graph
+from evener.graphs.generating.delaunay import delaunay
+from evener.graphs.generating.random_graphs import rmat
+from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
 from evener.partitioning.refine import own_contract, refine
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
-from evener.partitions import Contract, Partition
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
 from tests.assertions import grid, path
 from tests.choosing import slow_but
 from tests.partitioning.by_hand import faults, real_contract, unit_contract

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError, ToolError, UsageError
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
 from evener.partitioning import registry, requests
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.registry import choose_tool, partition_with

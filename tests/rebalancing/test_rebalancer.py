@@ -6,16 +6,16 @@ import numpy as np
 import pytest
 
 import evener as ev
-from evener import metrics
 from evener.errors import InputError, UsageError
-from evener.generating.grid import grid
-from evener.models import Constant
-from evener.partitions import Partition
-from evener.rebalancing.diary import is_decisions, read_decisions
-from evener.rebalancing.moving import messages, transfer_seconds
-from evener.rebalancing.proposing import matched, slowed
+from evener.graphs.generating.grid import grid
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.platforms.models.fitting import Constant
+from evener.rebalancing.decision_log import is_decisions, read_decisions
+from evener.rebalancing.ideal_loads import spread
+from evener.rebalancing.migration_cost import messages, transfer_seconds
+from evener.rebalancing.proposals import matched, slowed
 from evener.rebalancing.replaying import replay
-from evener.rebalancing.spreads import spread
 
 GRAPH = grid((40, 40))
 LINKS = (ev.Level("net", ev.Link(1e-6, 1e-9)),)

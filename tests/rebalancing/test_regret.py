@@ -5,11 +5,9 @@ import pytest
 
 from evener.errors import UsageError
 from evener.rebalancing.drifts import KINDS, Drift, drift
-from evener.rebalancing.hindsight import best_in_hindsight
-from evener.rebalancing.regret import ENOUGH, Price, Regret
+from evener.rebalancing.regret import AHEAD, ENOUGH, LAST, LONG, Price, Regret, Watch
 from evener.rebalancing.rules import MoveCost, balanced
-from evener.rebalancing.simulation import RULES, simulate
-from evener.rebalancing.watching import AHEAD, LAST, LONG, Watch
+from evener.rebalancing.simulation import RULES, best_in_hindsight, simulate
 from tests.choosing import slow_but
 
 

@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from evener.apps import jacobi
 from evener.errors import InputError
-from evener.models import Constant, Piecewise
-from evener.platforms import Link
-from evener.rebalancing.diary import read_decisions
+from evener.platforms.models.fitting import Constant, Piecewise
+from evener.platforms.platform import Link
+from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.replaying import replay
 from evener.rebalancing.rows import RowRebalancer
+from evener.running.apps import jacobi
 from evener.running.comm import run_threads
 
 SPEEDS = np.array([100.0, 100.0, 300.0])

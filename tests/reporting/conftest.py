@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evener.evaluating import evaluate
-from evener.meshes import QUAD, TETRA, Mesh
-from evener.partitions import Partition
-from evener.planning import describe
-from evener.plans import Plan
-from evener.platforms import Device, Level, Link, Platform
+from evener.graphs.mesh import QUAD, TETRA, Mesh
+from evener.planning.evaluate import evaluate
+from evener.planning.plan import describe
+from evener.plans.partition import Partition
+from evener.plans.plan import Plan
+from evener.platforms.platform import Device, Level, Link, Platform
 from evener.sizing import contract_for
 from tests.assertions import grid
 

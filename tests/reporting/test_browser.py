@@ -11,8 +11,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Stage
-from evener.rebalancing.diary import read_decisions
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Stage
+from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.rows import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.html import report, write_comparison

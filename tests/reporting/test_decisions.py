@@ -8,10 +8,16 @@ import pytest
 
 from evener.cli import main
 from evener.errors import InputError
-from evener.rebalancing.diary import read_decisions
+from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.rows import RowRebalancer
-from evener.reporting.courses import MOST_POINTS, Course, draw_course
-from evener.reporting.decisions import course_of, move_rows, write_decisions
+from evener.reporting.decisions import (
+    MOST_POINTS,
+    Course,
+    course_of,
+    draw_course,
+    move_rows,
+    write_decisions,
+)
 from tests.reporting.pages import parse
 
 

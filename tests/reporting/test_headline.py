@@ -4,8 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evener.limits import limits_of
-from evener.plans import METIS_STAGE, Rival, Stage
+from evener.planning.bottleneck import limits_of
+from evener.plans.plan import METIS_STAGE, Rival, Stage
 from evener.reporting.headline import against, headline
 from evener.reporting.numbers import duration, percent
 from tests.assertions import grid

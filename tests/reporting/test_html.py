@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.limits import limits_of
-from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
-from evener.reporting import limiting
+from evener.planning.bottleneck import limits_of
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
+from evener.reporting import bottleneck
 from evener.reporting.html import report, write_comparison, write_report
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
@@ -83,8 +83,8 @@ def test_a_report(small_plan):
         "What is exchanged", "Certificate", "Provenance",
     ]  # fmt: skip
     limits = limits_of(plan.evaluation, plan.platform, plan.workload)
-    assert limiting.sentence(limits) in text
-    assert all(cell in text for row in limiting.rows(limits) for cell in row)
+    assert bottleneck.sentence(limits) in text
+    assert all(cell in text for row in bottleneck.rows(limits) for cell in row)
 
 
 def test_what_few_need_is_folded_and_nothing_else(small_plan):

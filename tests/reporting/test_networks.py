@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
 from evener.reporting.networks import draw_network
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes

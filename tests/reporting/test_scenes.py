@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 from matplotlib import image as readers
 
-from evener.graphs import Graph
-from evener.meshes import TETRA, Mesh
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import TETRA, Mesh
 from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.labels import CHARACTER, place_callouts, place_labels
 from evener.reporting.scenes import draw

@@ -1,10 +1,9 @@
 """Fits side by side: samples of odd shapes are drawn, the most disputed devices are chosen."""
 
-from evener.generating.speed_curves import emulated_speeds
+from evener.platforms.models.examples import emulated_speeds
+from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.reporting.plots import figure_bytes
-from evener.reporting.speed_fits import DeviceFits, most_disputed
-from evener.reporting.speed_plots import draw_fits
-from evener.samples import DeviceSpeeds, Sample
+from evener.reporting.speed_plots import DeviceFits, draw_fits, most_disputed
 
 
 def test_the_most_disputed_in_their_order():

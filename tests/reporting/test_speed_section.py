@@ -5,11 +5,11 @@ import base64
 import numpy as np
 import pytest
 
-from evener.curved_platforms import platform_of, seconds_at
-from evener.generating.speed_curves import emulated_speeds
-from evener.planning import plan
-from evener.planning_options import PlanOptions
-from evener.platforms import Platform
+from evener.planning.options import PlanOptions
+from evener.planning.plan import plan
+from evener.platforms.models.examples import emulated_speeds
+from evener.platforms.platform import Platform
+from evener.platforms.with_curves import platform_of, seconds_at
 from evener.reporting.speed_section import MAX_PANELS, MAX_ROWS, speed_section
 from tests.assertions import grid
 

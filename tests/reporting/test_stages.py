@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
-from evener.reporting.numbers import count, duration
-from evener.reporting.stage_words import in_words
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
+from evener.reporting.numbers import count, duration, in_words
 from evener.reporting.stages import against, beside, compared, steps
 
 FIRST = Stage("start", 200.0, 40, 100, 5, 0.9, 1.1)

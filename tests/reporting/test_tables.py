@@ -5,11 +5,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from evener.durations import duration
 from evener.reporting.certificates import COLUMNS, certificate_rows, in_pieces
-from evener.reporting.matrices import exchange_matrix
+from evener.reporting.exchange_matrix import exchange_matrix
 from evener.reporting.networks import draw_network
 from evener.reporting.tables import MIXED, PLAN_COLUMNS, plan_rows, time_remarks
+from evener.wording import duration
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from evener.generating.speed_curves import curve_set, jacobi_servers
-from evener.models import Constant
+from evener.platforms.models.examples import curve_set, jacobi_servers
+from evener.platforms.models.fitting import Constant
 from evener.reproducing.fupermod_balancers import (
     EPSILON,
     PlainDPA,

@@ -10,7 +10,7 @@ from evener.cli import main
 from evener.errors import ToolError
 from evener.measuring.devices import Core, cores
 from evener.measuring.outcomes import Precision
-from evener.models import Constant
+from evener.platforms.models.fitting import Constant
 from evener.reproducing import here_pair
 from evener.reproducing.here import (
     Program,

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError
-from evener.models import Constant
+from evener.platforms.models.fitting import Constant
 from evener.running.emulation import Drift, EmulatedMachine
 
 MODELS = [Constant(10.0), Constant(5.0, capacity=50.0)]

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 
 from evener.errors import InputError
-from evener.partitions import Partition
+from evener.plans.partition import Partition
 from evener.running.halos import halo_of, local_rows
 
 

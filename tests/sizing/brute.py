@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evener.models import Constant, Piecewise
+from evener.platforms.models.fitting import Constant, Piecewise
 
 
 def least_by_force(models, n, low=None, high=None, fixed=None):

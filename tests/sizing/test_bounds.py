@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evener.graphs import Graph
-from evener.platforms import Device, Platform
-from evener.samples import DeviceSpeeds, Sample
+from evener.graphs.graph import Graph
+from evener.plans.workload import WORKLOADS, Workload
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Device, Platform
 from evener.sizing.bounds import lower_bound
-from evener.workloads import WORKLOADS, Workload
 from tests.assertions import grid
 
 SPEEDS = st.floats(0.1, 10.0)

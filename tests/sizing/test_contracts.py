@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError
-from evener.graphs import Graph
-from evener.platforms import Device, Platform
+from evener.graphs.graph import Graph
+from evener.platforms.platform import Device, Platform
 from evener.sizing import contract_for
 
 

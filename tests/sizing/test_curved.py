@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 
-from evener.curved_platforms import models_of, platform_of, seconds_at
 from evener.errors import InfeasibleError
-from evener.generating.speed_curves import emulated_speeds
-from evener.graphs import Graph
-from evener.platforms import Device, Platform
-from evener.samples import DeviceSpeeds, Sample
+from evener.graphs.graph import Graph
+from evener.platforms.models.examples import emulated_speeds
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Device, Platform
+from evener.platforms.with_curves import models_of, platform_of, seconds_at
 from evener.sizing import contract_for, settled
 from evener.sizing.curved import curved_sizes
 from tests.assertions import grid

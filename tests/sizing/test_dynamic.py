@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError
-from evener.generating.speed_curves import curve_set
-from evener.models import Constant
-from evener.models_piecewise import Piecewise
+from evener.platforms.models.examples import curve_set
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import Dynamic, measured_sizes, solve_sizes
 from evener.sizing.handing_out import between
 from tests.sizing.brute import random_model

@@ -3,13 +3,12 @@
 import numpy as np
 import pytest
 
-from evener.models import Constant, Piecewise
-from evener.models_akima import Akima
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant, Piecewise
 from evener.sizing import reaching, solve_sizes
-from evener.sizing.exact import least_makespan
+from evener.sizing.exact import Table, least_makespan
 from evener.sizing.problems import make_problem
 from evener.sizing.segments import Segments
-from evener.sizing.tables import Table
 from tests.sizing.brute import least_by_force, random_problem, solved
 
 

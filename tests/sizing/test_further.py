@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, UsageError
-from evener.platforms import Device, Platform
+from evener.platforms.platform import Device, Platform
 from evener.sizing import contract_for
 from tests.assertions import path
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.models import Constant
-from evener.models_akima import Akima
-from evener.models_piecewise import Piecewise
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import solve_sizes
 from evener.sizing.geometric import in_shape
 from tests.sizing.brute import least_by_force, random_problem, solved

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError
-from evener.generating.speed_curves import curve_set
-from evener.models import Constant
-from evener.platforms import Device, Level, Platform
+from evener.platforms.models.examples import curve_set
+from evener.platforms.models.fitting import Constant
+from evener.platforms.platform import Device, Level, Platform
 from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
 
 FOUR = [Constant(1.0), Constant(3.0), Constant(2.0), Constant(2.0)]

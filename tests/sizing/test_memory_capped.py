@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evener.errors import InfeasibleError, InputError
-from evener.platforms import Device, Platform
+from evener.platforms.platform import Device, Platform
 from evener.sizing import target_sizes, target_weights
 
 

@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.models import Constant
-from evener.models_akima import Akima
-from evener.models_piecewise import Piecewise
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant
+from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import numerical, solve_sizes
+from evener.sizing.bisecting import slid
 from evener.sizing.handing_out import given_out, whole_from_balanced
 from evener.sizing.problems import make_problem
-from evener.sizing.sliding import slid
 from evener.sizing.stacking import stacked
 from tests.sizing.brute import least_by_force, random_problem, solved
 from tests.sizing.test_geometric import Lonely

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError, InputError, UsageError
-from evener.models import Constant, Piecewise
+from evener.platforms.models.fitting import Constant, Piecewise
 from evener.sizing import solve_sizes
 from tests.choosing import slow_but
 from tests.sizing.brute import least_by_force, random_problem, solved

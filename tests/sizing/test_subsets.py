@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.models import Constant
+from evener.platforms.models.fitting import Constant
 from evener.sizing import best_subset, solve_sizes, subsets
 from tests.sizing.brute import least_by_force, random_problem
 

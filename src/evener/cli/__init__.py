@@ -5,11 +5,17 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 
-from evener.cli.commands import COMMANDS
-from evener.cli.outputs import explained_disk, takes_stdout
+from evener.cli.compiling import leave, run_beside
 from evener.cli.parsing import parse
-from evener.cli.running import leave, run_beside
-from evener.cli.streams import BROKEN_PIPE, ReaderGone, stdout_for_data, watched_streams
+from evener.cli.registry import COMMANDS
+from evener.cli.streams import (
+    BROKEN_PIPE,
+    ReaderGone,
+    explained_disk,
+    stdout_for_data,
+    takes_stdout,
+    watched_streams,
+)
 from evener.cli.swapped import refuse_swapped
 from evener.errors import EvenerError, OutputError
 

@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import os
+import sys
+import threading
 import time
-from typing import TYPE_CHECKING
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NoReturn
 
+from evener.cli.precompile.compiler import Compiled, watch_if_imported
 from evener.cli.steps import LOG
 from evener.errors import EvenerError, UsageError
-from evener.warming.compiler import Compiled, watch_if_imported
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+
 
 WORDS = "compiling kernels, once"
 WORTH_SAYING = 1.0  # seconds of compiling, all together
@@ -61,3 +66,54 @@ def explained(error: Exception) -> Exception:
         "there is no folder in which compiled kernels can be kept",
         hint="NUMBA_CACHE_DIR may name one that can be written.",
     )
+
+
+# Runs a command beside a waiting main thread, so that Ctrl-C works during foreign calls.
+
+
+def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None = None) -> int:
+    """Return what `command` returns, raise what it raises; on Ctrl-C leave at once with 130.
+
+    meanwhile: called ten times a second while it runs.
+
+    A compiled kernel never gives Python the chance to see a signal. The command therefore runs
+    in a thread of its own, and the main thread sleeps until it ends or a signal wakes it.
+    """
+    outcome: list[int] = []
+    failure: list[BaseException] = []
+
+    def target() -> None:
+        try:
+            outcome.append(command())
+        except BaseException as error:  # handed to the waiting thread
+            failure.append(error)
+
+    worker = threading.Thread(target=target, daemon=True, name="command")
+    try:
+        worker.start()
+        while worker.is_alive():
+            worker.join(0.1)
+            if meanwhile is not None:
+                meanwhile()
+    except KeyboardInterrupt:
+        leave()
+    if failure:
+        if isinstance(failure[0], KeyboardInterrupt):
+            leave()
+        raise failure[0]
+    return outcome[0]
+
+
+def leave() -> NoReturn:
+    """End now: no half-written file, no child left behind, no wait for a running kernel."""
+    from evener.files.writing import discard_unfinished
+
+    discard_unfinished()
+    for module in ("evener.partitioning.external.children", "evener.measuring.workers"):
+        if module in sys.modules:
+            sys.modules[module].end_all()
+    if "evener.files.temporary" in sys.modules:
+        sys.modules["evener.files.temporary"].discard_folders()
+    sys.stderr.write("\nevener: interrupted\n")
+    sys.stderr.flush()
+    os._exit(130)

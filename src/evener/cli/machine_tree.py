@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from evener.cli.machines import equal_runs, run_name, safe
-from evener.cli.wrapping import wrapped
+from evener.cli.table_layout import wrapped
 from evener.reporting.numbers import microseconds, plural
 
 if TYPE_CHECKING:
-    from evener.platforms import Connection, Device, Level, Link, Platform
+    from evener.platforms.platform import Connection, Device, Level, Link, Platform
 
 GIB = 2.0**30
 OWN = {

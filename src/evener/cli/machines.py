@@ -6,16 +6,19 @@ import argparse
 import math
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evener.errors import InputError, UsageError
-from evener.opening import is_there
-from evener.platforms import MAX_DEVICES, Platform
-from evener.showing import printable
+from evener.files.opening import is_there
+from evener.platforms.platform import MAX_DEVICES, Platform
+from evener.wording import printable
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.platforms.models.fitting import SpeedModel
+    from evener.platforms.models.samples import DeviceSpeeds
 
+MAX_ROWS = 60  # devices or groups of equal ones that a table on the screen shows
 SPEEDS_HELP = (
     "devices of these speeds, as 1,1,4; or a file of speed curves, of its own devices or, with "
     "--machine, of that machine's"
@@ -45,7 +48,7 @@ def machine_of(args: argparse.Namespace, out: Output | None = None) -> Platform:
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
     if args.machine is not None:
-        from evener.filing.platforms import read_platform
+        from evener.io.machines.platforms import read_platform
 
         return read_platform(args.machine)
     if args.k is not None:
@@ -54,8 +57,8 @@ def machine_of(args: argparse.Namespace, out: Output | None = None) -> Platform:
 
 
 def _curved(args: argparse.Namespace, out: Output | None) -> Platform:
-    from evener.curved_platforms import platform_of, with_curves
-    from evener.filing.speeds import read_speeds
+    from evener.io.machines.speeds import read_speeds
+    from evener.platforms.with_curves import platform_of, with_curves
 
     if args.k is not None:
         raise UsageError("--speeds FILE says what the devices are; --k does not go along")
@@ -63,7 +66,7 @@ def _curved(args: argparse.Namespace, out: Output | None) -> Platform:
     try:
         if args.machine is None:
             return platform_of(speeds)
-        from evener.filing.platforms import read_platform
+        from evener.io.machines.platforms import read_platform
 
         platform, unused = with_curves(read_platform(args.machine), speeds)
     except InputError as error:
@@ -122,3 +125,47 @@ def run_name(names: Sequence[str]) -> str:
 def safe(name: str) -> str:
     """Return a name without what would move the terminal's cursor."""
     return printable(name)
+
+
+# The devices of a file of speed curves, alone or on a machine that says where they are.
+
+
+class CurvedDevices(NamedTuple):
+    """k devices: names, models, and the curve of each; None where it has one speed.
+
+    fixed: [s], what taking part costs each in every iteration. platform: where they are, None
+    where a file of curves stood alone.
+    """
+
+    names: list[str]
+    models: Sequence[SpeedModel]
+    curves: Sequence[DeviceSpeeds | None]
+    fixed: list[float]
+    platform: Platform | None
+
+    def holding(self, bytes_per_unit: float) -> CurvedDevices:
+        """The same, no model with more capacity than its device's memory holds."""
+        from evener.platforms.models.fitting import capped
+        from evener.sizing.memory_capped import unit_capacities
+
+        if self.platform is None:
+            return self
+        most = unit_capacities(self.platform, bytes_per_unit).tolist()
+        models = [capped(model, room) for model, room in zip(self.models, most, strict=True)]
+        return self._replace(models=models)
+
+
+def curved_devices(args: argparse.Namespace, out: Output) -> CurvedDevices:
+    """Read --speeds FILE, with --machine where it is given, or a machine alone."""
+    from evener.io.machines.speeds import read_speeds
+    from evener.platforms.models.fitting import fit_device
+    from evener.platforms.with_curves import models_of
+
+    if args.machine is None and args.k is None and is_speeds_file(args.speeds):
+        curves = read_speeds(args.speeds)
+        fixed = [curve.fixed_seconds for curve in curves]
+        models = [fit_device(curve) for curve in curves]
+        return CurvedDevices([curve.name for curve in curves], models, curves, fixed, None)
+    platform = machine_of(args, out)
+    own, fixed = [device.curve for device in platform.devices], platform.fixed_seconds.tolist()
+    return CurvedDevices(platform.names, models_of(platform), own, fixed, platform)

@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
 from evener.cli.steps import LOG
-from evener.cli.table_layout import table_lines
-from evener.cli.wrapping import terminal_width, wrapped
+from evener.cli.table_layout import table_lines, terminal_width, wrapped
 from evener.errors import EvenerError
-from evener.showing import printable
+from evener.wording import printable
 
 SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
 

@@ -7,14 +7,14 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.planning import READING_KEYS
-from evener.cli.reading import read_workload
+from evener.cli.graph_options import read_workload
+from evener.cli.plan_options import READING_KEYS
 from evener.errors import InputError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.filing import Reading
-    from evener.plans import Plan
+    from evener.io import Reading
+    from evener.plans.plan import Plan
 
 
 def add_rereading_options(parser: argparse.ArgumentParser) -> None:
@@ -74,8 +74,8 @@ def kept_reading(plan: Plan) -> dict[str, Any]:
 
 
 def _beside(path: str, name: str) -> str:
-    from evener.filing.sources import find_file
-    from evener.filing.weights import split_weights
+    from evener.io.sources import find_file
+    from evener.io.weights import split_weights
 
     if name.startswith("cell:"):
         return name

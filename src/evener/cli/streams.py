@@ -6,6 +6,8 @@ Where stderr is, remarks are lost and only the exit code tells: a remark is no r
 
 from __future__ import annotations
 
+import argparse
+import codecs
 import errno
 import io
 import os
@@ -14,8 +16,26 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Self, TextIO, cast
 
-from evener.cli.encoding import PLAINLY
-from evener.errors import OutputError
+from evener.errors import EvenerError, OutputError, UsageError
+from evener.files.writing import STDOUT, is_of_disk, is_stdout
+
+# What is written where a terminal or a file cannot hold our signs: plain ones in their place.
+
+PLAINLY = "evener.plainly"  # the name by which streams find the handler
+SIGNS = {"µ": "u", "−": "-", "–": "-", "…": "...", "×": "x", "±": "+/-"}
+
+
+def _plainly(error: UnicodeError) -> tuple[str, int]:
+    """Return a plain sign for each of ours, and an escape for anything else."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    unknown = error.object[error.start : error.end]
+    plain = [SIGNS.get(c) or c.encode("unicode_escape").decode() for c in unknown]
+    return "".join(plain), error.end
+
+
+codecs.register_error(PLAINLY, _plainly)
+
 
 BROKEN_PIPE = 141  # what a shell says of a program that SIGPIPE ended: 128 + 13
 
@@ -183,3 +203,42 @@ def _occupy_closed() -> None:
     while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
         os.set_inheritable(number, True)
     os.close(number)
+
+
+# Where a command's files go: `-` is stdout, which then holds nothing else.
+
+# Names under which commands keep the files they are to write.
+_OUTPUTS = ("output", "target", "report", "picture", "plot")
+
+
+def takes_stdout(args: argparse.Namespace) -> bool:
+    """Whether a file is to be written to stdout; its name in `args` becomes /dev/stdout.
+
+    Raises UsageError where something else is to go there, too.
+    """
+    taken = False
+    for name in _OUTPUTS:
+        given = getattr(args, name, None)
+        if not isinstance(given, str) or not (given == "-" or is_stdout(given)):
+            continue
+        if taken or args.json:
+            other = "--json" if args.json else "another file"
+            raise UsageError(
+                f"stdout cannot take {given} and {other}", hint="Write one of them to a file."
+            )
+        setattr(args, name, STDOUT)
+        taken = True
+    return taken
+
+
+def explained_disk(error: Exception) -> Exception:
+    """Return an error of a disk as one that names the file, where Python knows it."""
+    if isinstance(error, EvenerError) or not is_of_disk(error):
+        return error
+    assert isinstance(error, OSError)
+    what = "cannot be written" if error.filename else "a file cannot be written"
+    return OutputError(
+        f"{what}: {error.strerror or error}",
+        file=error.filename,
+        hint="Make room on the disk, also where temporary files lie (TMPDIR).",
+    )

@@ -84,7 +84,7 @@ def _is_part(head: bytes) -> bool:
 
 def _named_as_graph(path: str) -> bool:
     """Whether a file is called as meshes, matrices and graphs are."""
-    from evener.filing.formats import FORMATS
+    from evener.io.formats import FORMATS
 
     plain = path.lower()
     for packed in (".gz", ".xz", ".zst", ".bz2"):

@@ -9,8 +9,8 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.errors import EvenerError
 from evener.measuring.adaptive import FEWEST, TOLERANCE, AdaptivePlan
-from evener.models import SpeedModel, fit_model
-from evener.samples import Sample
+from evener.platforms.models.fitting import SpeedModel, fit_model
+from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
 
 TOTALS = 32  # amounts of work that are looked at where none is given

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from evener.measuring.kernels import Kernel
 from evener.measuring.outcomes import FEWEST, Gap, Outcome, Point, Precision
 from evener.measuring.statistics import Summary, summarised
-from evener.samples import Sample
+from evener.platforms.models.samples import Sample
 
 Clock = Callable[[], float]
 MOST_BATCHED = 1 << 17  # executions between two looks at the clock

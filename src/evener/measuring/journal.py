@@ -16,11 +16,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from evener.errors import EvenerError, InputError
+from evener.files.opening import read_bytes
+from evener.files.writing import refusal
 from evener.measuring.outcomes import Gap, Outcome, Point
-from evener.opening import read_bytes
+from evener.platforms.models.samples import Sample
 from evener.running.comm import Comm
-from evener.samples import Sample
-from evener.writing import refusal
 
 VERSION = 1
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from evener.errors import UsageError
-from evener.naming import meant
+from evener.wording import meant
 
 
 class Kernel(Protocol):
@@ -44,7 +44,7 @@ class Offer:
 
 
 DENSE, SPARSE = "evener.measuring.dense", "evener.measuring.sparse"
-CUDA, CUDA_SPARSE = "evener.measuring.cuda", "evener.measuring.cuda_sparse"
+CUDA, CUDA_SPARSE = "evener.measuring.cuda", "evener.measuring.cuda"
 
 KERNELS: dict[str, Offer] = {
     "spmv": Offer(

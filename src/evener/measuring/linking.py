@@ -13,8 +13,8 @@ from evener.measuring.campaign import Progress
 from evener.measuring.kernels import Kernel
 from evener.measuring.links import PRECISION, SIZES, FittedLink, measure_link
 from evener.measuring.pings import ProcessPing, RankPing, ThreadPing, answer
+from evener.platforms.models.samples import DeviceSpeeds
 from evener.running.comm import Comm
-from evener.samples import DeviceSpeeds
 
 Opened = Callable[[], AbstractContextManager[Kernel]]
 

@@ -18,8 +18,8 @@ from evener.measuring.benchmark import Clock, benchmark
 from evener.measuring.kernels import Kernel
 from evener.measuring.outcomes import Point, Precision
 from evener.measuring.statistics import student
-from evener.platforms import Link
-from evener.samples import Sample
+from evener.platforms.models.samples import Sample
+from evener.platforms.platform import Link
 
 SIZES = (8, 512, 4096, 32_768, 262_144, 1_048_576, 4_194_304)  # bytes
 # A message is short: whatever else runs on the cores shows in many of the repetitions.

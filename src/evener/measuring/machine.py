@@ -12,14 +12,13 @@ from dataclasses import replace
 
 from evener.errors import EvenerError, NotFoundError
 from evener.measuring.campaign import Progress
-from evener.measuring.devices import cores, memory_share
-from evener.measuring.discover import GPU_SPEED, discover_platform
+from evener.measuring.devices import GPU_SPEED, cores, discover_platform, memory_share
 from evener.measuring.links import PRECISION, FittedLink, measure_link
 from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
 from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
-from evener.platforms import Device, Level, Link, Platform
+from evener.platforms.platform import Device, Level, Link, Platform
 
 KERNEL = "spmv"
 ROWS = 1_000_000  # 100 MB: beyond any core's share of a cache

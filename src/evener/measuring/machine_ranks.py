@@ -14,15 +14,21 @@ from typing import NamedTuple
 from evener.errors import EvenerError
 from evener.measuring import machine
 from evener.measuring.campaign import Progress
-from evener.measuring.devices import Measured, cores, memory_share
-from evener.measuring.discover import CGROUP_FOLDER, cuda_devices, usable_memory
+from evener.measuring.devices import (
+    CGROUP_FOLDER,
+    Measured,
+    cores,
+    cuda_devices,
+    memory_share,
+    usable_memory,
+)
 from evener.measuring.links import PRECISION, SIZES, FittedLink, measure_link
 from evener.measuring.machine import KERNEL, ROW_BYTES, ROWS, Say
 from evener.measuring.pings import RankPing, answer
 from evener.measuring.ranks import RankBench, devices_of_rank
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
-from evener.platforms import Device, Level, Link, Platform
+from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.comm import Comm
 
 MOST_HOSTS = 8  # that the first one exchanges messages with

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from evener.errors import UsageError
 from evener.measuring.statistics import LARGEST_SHARE
-from evener.samples import Sample
+from evener.platforms.models.samples import Sample
 
 SHORT = 0.1  # seconds: no execution is stopped before
 FEWEST = 3  # repetitions

@@ -18,7 +18,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from evener.errors import InputError
-from evener.opening import open_input
+from evener.files.opening import open_input
 
 RUNNING = 1
 LONGEST_LINE = 2**24  # characters; a record has a hundred

@@ -14,16 +14,15 @@ from pathlib import Path
 import numpy as np
 
 from evener.errors import NotFoundError
-from evener.filing.surfaces import write_surfaces
+from evener.io.machines.surfaces import write_surfaces
 from evener.measuring.campaign import Progress, Record, run_campaign
+from evener.measuring.loads import GridPlan
 from evener.measuring.outcomes import Gap
-from evener.measuring.plans import GridPlan
 from evener.measuring.ranks import one_rank
-from evener.measuring.session import Running, notes_of, refuse_nothing, running
-from evener.measuring.settings import Settings
-from evener.models import SLOWER, SpeedSurface
+from evener.measuring.session import Running, Settings, notes_of, refuse_nothing, running
+from evener.platforms.models.fitting import SLOWER, SpeedSurface
+from evener.platforms.models.samples import Sample
 from evener.running.comm import Comm
-from evener.samples import Sample
 
 
 @dataclass(frozen=True)

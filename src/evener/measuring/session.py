@@ -4,34 +4,88 @@ from __future__ import annotations
 
 import platform as this_python
 import socket
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from evener.errors import NotFoundError, OutputError
-from evener.filing.speeds import write_speeds
-from evener.measuring.adaptive import AdaptivePlan
+from evener.files.temporary import private_folder
+from evener.files.writing import atomic_write
+from evener.io.machines.speeds import write_speeds
+from evener.measuring.adaptive import TOLERANCE, AdaptivePlan
 from evener.measuring.answers import Answer
 from evener.measuring.campaign import Progress, Record, run_campaign
+from evener.measuring.devices import Measured
 from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
-from evener.measuring.outcomes import Point
-from evener.measuring.plans import GridPlan, LoadPlan
+from evener.measuring.loads import GridPlan, LoadPlan
+from evener.measuring.outcomes import Point, Precision
 from evener.measuring.ranks import RankBench, give_up, one_rank, together
-from evener.measuring.settings import Settings
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
+from evener.platforms.models.samples import DeviceSpeeds
 from evener.running.comm import Comm
-from evener.samples import DeviceSpeeds
-from evener.temporary import private_folder
-from evener.writing import atomic_write
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from evener.graphs.graph import Graph
+
+
+# What one measurement is of: kernel, devices, loads, precision.
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is measured, where, at which loads, how well.
+
+    loads: all of a grid; with `adaptive`, the least and the largest, and no more than so many are
+    measured between them. total [units]: the work whose division is to be known best, if any;
+    tolerance: the relative change of sizes that ends it.
+    memory [B]: what each device's kernel may take. options: of the kernel. graph: its matrix, in
+    place of a generated one; source says where that is from.
+    """
+
+    kernel: str
+    devices: tuple[Measured, ...]
+    loads: tuple[int, ...]
+    precision: Precision
+    memory: float
+    options: Mapping[str, Any] = field(default_factory=dict)
+    together: bool = True
+    graph: Graph | None = None
+    source: str = ""
+    model: str = "piecewise"
+    adaptive: int = 0
+    total: int | None = None
+    tolerance: float = TOLERANCE
+
+    @property
+    def lasting(self) -> dict[str, Any]:
+        """What must be equal for a journal's outcomes to be reused; memory may differ.
+
+        Loads as well: what another grid does not have would be dropped with the journal.
+        """
+        return {
+            "kernel": self.kernel,
+            "loads": _abridged(self.loads),
+            "precision": asdict(self.precision),
+            "options": dict(self.options),
+            "together": self.together,
+            "source": self.source,
+            "adaptive": self.adaptive,
+            "total": self.total,
+            "tolerance": self.tolerance,
+        }
+
+
+def _abridged(loads: Sequence[int]) -> str:
+    """Tell grids apart, however long: "1000, 1080, to 1000000 (91)"."""
+    return f"{', '.join(map(str, loads[:2]))}, to {max(loads)} ({len(loads)})"
 
 
 LONG = 5  # points of a device after which one is measured again: the computer may have changed

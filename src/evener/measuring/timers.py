@@ -10,8 +10,8 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from evener.errors import InputError
-from evener.samples import Sample
-from evener.writing import refusal
+from evener.files.writing import refusal
+from evener.platforms.models.samples import Sample
 
 
 class Observer(Protocol):

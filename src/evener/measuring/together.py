@@ -14,7 +14,7 @@ from typing import Any, Self
 from evener.errors import EvenerError
 from evener.measuring.outcomes import Gap, Outcome, Point, Precision
 from evener.measuring.workers import Worker
-from evener.samples import Sample
+from evener.platforms.models.samples import Sample
 
 PREPARING = 4.0  # times the limit of a point: memory is filled only once, and with slow code
 AHEAD = 5e-3  # seconds from the word to the start

@@ -18,11 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from evener.errors import InputError
-from evener.filing.json_reading import loads
+from evener.files.opening import read_bytes
+from evener.io.json_text import loads
 from evener.measuring.paraver import read_paraver
 from evener.measuring.statistics import summarised
-from evener.opening import read_bytes
-from evener.samples import DeviceSpeeds, Sample
+from evener.platforms.models.samples import DeviceSpeeds, Sample
 
 MAX_BYTES = 1 << 30
 KEYS = ("device", "load", "seconds")

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.cpu_clock import cpu_seconds
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
+from evener.jit import cpu_seconds
 from evener.partitioning.external.children import Outcome, run_in_child
 from evener.partitioning.requests import Request
-from evener.partitions import Contract
+from evener.plans.partition import Contract
 from evener.sizing.rounding import limits
 
 WITHOUT_EDGES = "made from coordinates alone: edges and their weights are not looked at"
@@ -48,8 +48,8 @@ def foreign(graph: Graph, request: Request, *, tool: str, module: str, threads: 
 
 
 def coordinates_alone(graph: Graph, request: Request, *, function: str) -> Outcome:
-    """Run one of `evener.partitioning.geometric` in this process."""
-    from evener.partitioning import geometric
+    """Run one of `evener.partitioning.initial.geometric` in this process."""
+    from evener.partitioning.initial import geometric
 
     weights = np.asarray(graph.weights(), np.float64)
     targets = request.targets * (weights.sum() / request.targets.sum())
@@ -65,7 +65,7 @@ def coordinates_alone(graph: Graph, request: Request, *, function: str) -> Outco
 
 def multilevel(graph: Graph, request: Request) -> Outcome:
     """Run our own multilevel partitioner in this process."""
-    from evener.partitioning.tries import best_blocks
+    from evener.partitioning.portfolio import best_blocks
 
     starts: list[Blocks] = []
     outcome = _with_both_limits(partial(best_blocks, starts=starts), graph, request)
@@ -74,7 +74,7 @@ def multilevel(graph: Graph, request: Request) -> Outcome:
 
 def several(graph: Graph, request: Request) -> Outcome:
     """Run our own partitioner for several weights per vertex, in this process."""
-    from evener.partitioning.several import several_blocks
+    from evener.partitioning.multiconstraint.multiconstraint import several_blocks
 
     start = cpu_seconds()
     part = several_blocks(
@@ -87,7 +87,7 @@ def several(graph: Graph, request: Request) -> Outcome:
 def hierarchical(graph: Graph, request: Request) -> Outcome:
     """Run our own partitioner along the machine's tree, in this process."""
     from evener.partitioning.hierarchical import hierarchical_blocks
-    from evener.partitioning.trees import simplest
+    from evener.partitioning.initial.trees import simplest
 
     tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
     outcome = _with_both_limits(partial(hierarchical_blocks, tree=tree), graph, request)
@@ -100,7 +100,7 @@ def hierarchical(graph: Graph, request: Request) -> Outcome:
 
 def georef(graph: Graph, request: Request) -> Outcome:
     """Run Geographer-R in this process."""
-    from evener.partitioning.georef import georef_blocks
+    from evener.partitioning.geographer import georef_blocks
 
     def divide(graph: Graph, contract: Contract, *, objective: str, **more: Any) -> Blocks:
         del objective  # it is the cut: others are refused before
@@ -111,7 +111,7 @@ def georef(graph: Graph, request: Request) -> Outcome:
 
 def kmeans(graph: Graph, request: Request) -> Outcome:
     """Run balanced k-means alone in this process."""
-    from evener.partitioning.kmeans import kmeans_blocks
+    from evener.partitioning.initial.kmeans import kmeans_blocks
 
     def divide(graph: Graph, contract: Contract, *, threads: int, **_: Any) -> Blocks:
         weights = None if graph.is_unit else graph.weights()

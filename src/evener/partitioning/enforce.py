@@ -12,18 +12,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
-from evener.amounts import memory
-from evener.brief import brief
 from evener.errors import InputError, NotFoundError, UsageError
-from evener.graphs import Graph
-from evener.partitioning.connecting import connect, pieces_left
-from evener.partitioning.flowing import flow_until_kept, smooth
-from evener.partitioning.packing import pack_afresh, polish
-from evener.partitioning.proofs import prove_possible
-from evener.partitioning.several_enforce import kept_blocks
-from evener.partitioning.state import State
-from evener.partitions import Contract, Partition
+from evener.graphs.graph import Graph
+from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
+from evener.partitioning.multiconstraint.enforce import kept_blocks
+from evener.partitioning.repair.connecting import connect, pieces_left
+from evener.partitioning.repair.flowing import flow_until_kept, smooth
+from evener.partitioning.repair.packing import pack_afresh, polish
+from evener.partitioning.repair.proofs import prove_possible
+from evener.partitioning.repair.state import State
+from evener.plans.partition import Contract, Partition
+from evener.wording import brief, memory
 
 # Orders of packing are shaken by this; any number does, the same one always.
 PACKING_SEED = 20_613

@@ -16,26 +16,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
-from evener.graphs import Graph
-from evener.partitioning import hierarchical_kernels as kernels
-from evener.partitioning.kmeans import FloatMatrix, along_curve, unit_box
-from evener.partitioning.levels import Level, Part, finest, scattered
-from evener.partitioning.multilevel import (
+from evener.arrays import FloatArray, Part
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.kmeans import FloatMatrix, along_curve, unit_box
+from evener.partitioning.initial.trees import Tree, simplest
+from evener.partitioning.label_propagation.cycles import board_for_cut, lower_cut
+from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
+from evener.partitioning.levels import coarsening_kernels as kernels
+from evener.partitioning.levels.levels import Level, finest, scattered
+from evener.partitioning.multilevel.level_state import balanced
+from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,
     v_cycle,
     vertex_order,
 )
-from evener.partitioning.placed import balanced
-from evener.partitioning.presets import PRESETS, Preset
-from evener.partitioning.propagation import ROUNDS, propagation_blocks
-from evener.partitioning.propagation_rounds import board_for_cut, lower_cut
-from evener.partitioning.skew import is_uneven
-from evener.partitioning.starts import BALANCE
-from evener.partitioning.trees import Tree, simplest
-from evener.partitioning.volumes import AIMS
-from evener.partitions import Contract
+from evener.partitioning.multilevel.presets import PRESETS, Preset
+from evener.partitioning.multilevel.starts import BALANCE
+from evener.partitioning.refinement.volumes import AIMS
+from evener.plans.partition import Contract
 
 MOST_STEPS = 4  # levels of the tree that are gone along, the devices left out
 

@@ -11,23 +11,31 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener import metrics
-from evener.accepting import GraphLike, PartitionLike, as_graph, as_partition
-from evener.arrays import FloatArray
-from evener.brief import brief
-from evener.choices import one_of
-from evener.errors import InputError, UsageError
-from evener.graphs import Graph
-from evener.partitioning.diffusion import THOROUGH
-from evener.partitioning.fm import EVEN_PRICE, Limits, boundary_flags, refine_level
-from evener.partitioning.judged import COSTS, Judged, repaired
-from evener.partitioning.levels import Level, Part, finest, scattered
-from evener.partitioning.multilevel import edge_weights, lower_volumes, v_cycle, vertex_order
-from evener.partitioning.presets import PRESETS, Preset
-from evener.partitioning.propagation import propagation_blocks
-from evener.partitioning.skew import is_uneven
-from evener.partitioning.volumes import AIMS
-from evener.partitions import Contract, Partition
+from evener.arrays import FloatArray, Part
+from evener.errors import InputError, UsageError, one_of
+from evener.graphs.graph import Graph
+from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
+from evener.partitioning.initial.diffusion import THOROUGH
+from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
+from evener.partitioning.levels.levels import Level, finest, scattered
+from evener.partitioning.multilevel.multilevel import (
+    edge_weights,
+    lower_volumes,
+    v_cycle,
+    vertex_order,
+)
+from evener.partitioning.multilevel.presets import PRESETS, Preset
+from evener.partitioning.refinement.fm import (
+    EVEN_PRICE,
+    Limits,
+    boundary_flags,
+    refine_level,
+)
+from evener.partitioning.refinement.volumes import AIMS
+from evener.partitioning.scored import COSTS, Judged, repaired
+from evener.plans import metrics
+from evener.plans.partition import Contract, Partition
+from evener.wording import brief
 
 MOST_BLOCKS = 2**31 - 1
 

@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.accepting import GraphLike, as_graph
-from evener.brief import brief
 from evener.errors import InfeasibleError, ToolError, UsageError
-from evener.graphs import Graph
+from evener.graphs.graph import Graph
+from evener.io.accept import GraphLike, as_graph
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
+from evener.wording import brief
 
 # Where ours cannot, whatever can.
 AUTO_ORDER = ("metis", "scotch", "mtkahypar", "kaminpar", "rcb")

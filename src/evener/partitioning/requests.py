@@ -8,11 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
-from evener.choices import one_of
-from evener.errors import UsageError
-from evener.graphs import Graph
-from evener.partitioning.trees import Tree, as_tree
-from evener.partitions import Contract, Further
+from evener.errors import UsageError, one_of
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.trees import Tree, as_tree
+from evener.plans.partition import Contract, Further
 from evener.sizing.rounding import limits
 
 PRESETS = ("fast", "default", "strong")

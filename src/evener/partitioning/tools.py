@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
 
-from evener.choices import one_of
-from evener.graphs import Graph
+from evener.errors import one_of
+from evener.graphs.graph import Graph
 from evener.partitioning import calls
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.requests import OBJECTIVES, Request

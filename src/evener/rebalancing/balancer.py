@@ -22,11 +22,11 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
-from evener.models import Constant, SpeedModel
+from evener.platforms.models.fitting import Constant, SpeedModel
+from evener.platforms.models.samples import DeviceSpeeds
+from evener.rebalancing.ideal_loads import raised
 from evener.rebalancing.learning import Curve
-from evener.rebalancing.whole import raised
 from evener.running.spreading import moved_rows
-from evener.samples import DeviceSpeeds
 from evener.sizing import solve_sizes
 from evener.sizing.handing_out import between
 from evener.sizing.problems import make_problem

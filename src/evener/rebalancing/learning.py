@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evener.models import Constant, Piecewise, SpeedModel
-from evener.samples import Sample
+from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
+from evener.platforms.models.samples import Sample
 
 SAME = 0.001  # loads so near to each other, relative, are one
 NEAR = 0.01  # so near that one may stand for the other, if they agree

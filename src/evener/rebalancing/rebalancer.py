@@ -22,27 +22,22 @@ from typing import Self
 import numpy as np
 import numpy.typing as npt
 
-from evener import metrics
 from evener.arrays import FloatArray, as_numbers
-from evener.brief import brief
-from evener.curved_platforms import models_of
 from evener.errors import InfeasibleError, InputError, ToolError, UsageError
-from evener.graphs import Graph
-from evener.partitions import Partition
-from evener.plans import Plan
-from evener.platforms import Platform
-from evener.rebalancing.deciding import (
-    Decider,
-    Decision,
-    Proposal,
-    checked_times,
-)
-from evener.rebalancing.moving import messages, transfer_seconds, usual_per_byte
-from evener.rebalancing.proposing import Replan, diffused, matched, refined, slowed
-from evener.rebalancing.recording import Recorder
+from evener.graphs.graph import Graph
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.plan import Plan
+from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
+from evener.platforms.platform import Platform
+from evener.platforms.with_curves import models_of
+from evener.rebalancing.decider import Decider, Decision, Proposal, checked_times
+from evener.rebalancing.migration_cost import messages, transfer_seconds, usual_per_byte
+from evener.rebalancing.proposals import Replan, diffused, matched, refined, slowed
+from evener.rebalancing.recorder import Recorder
 from evener.rebalancing.regret import NOISE_FLOOR
-from evener.rebalancing.states import State
-from evener.workloads import WEIGHTS, Workload, workload_from_dict
+from evener.rebalancing.state import State
+from evener.wording import brief
 
 
 @dataclass(frozen=True, eq=False)

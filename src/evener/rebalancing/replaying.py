@@ -10,14 +10,9 @@ from typing import NamedTuple
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.rebalancing.deciding import (
-    Decider,
-    Proposal,
-    checked_times,
-    decision_line,
-)
-from evener.rebalancing.diary import Decisions
-from evener.rebalancing.states import Line, state_of
+from evener.rebalancing.decider import Decider, Proposal, checked_times, decision_line
+from evener.rebalancing.decision_log import Decisions
+from evener.rebalancing.state import Line, state_of
 
 
 class Replayed(NamedTuple):

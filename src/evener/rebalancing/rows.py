@@ -4,8 +4,8 @@
     new = balancer.observe(times)       # after each iteration: new sizes, or None
     balancer.moved(seconds)             # what moving took
 
-evener.apps.jacobi takes one in place of a Balancer. Where a Balancer asks how sizes become even,
-this one asks whether it pays; the rule is Rebalancer's (regret.py).
+evener.running.apps.jacobi takes one in place of a Balancer. A Balancer asks how sizes become even,
+this one whether it pays; the rule is Rebalancer's (regret.py).
 """
 
 from __future__ import annotations
@@ -18,19 +18,14 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
-from evener.models import Constant, SpeedModel
-from evener.models_piecewise import Piecewise
-from evener.platforms import Link
-from evener.rebalancing.deciding import (
-    Decider,
-    Decision,
-    Proposal,
-    checked_times,
-)
+from evener.platforms.models.fitting import Constant, SpeedModel
+from evener.platforms.models.piecewise import Piecewise
+from evener.platforms.platform import Link
+from evener.rebalancing.decider import Decider, Decision, Proposal, checked_times
 from evener.rebalancing.learning import knots
-from evener.rebalancing.recording import Recorder
+from evener.rebalancing.recorder import Recorder
 from evener.rebalancing.regret import NOISE_FLOOR
-from evener.rebalancing.states import State
+from evener.rebalancing.state import State
 from evener.running.spreading import starts_of
 from evener.sizing import solve_sizes
 

@@ -11,8 +11,7 @@ from typing import NamedTuple, Protocol
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.rebalancing.regret import SHORT, Price, Regret
-from evener.rebalancing.watching import Watch
+from evener.rebalancing.regret import SHORT, Price, Regret, Watch
 
 
 class MoveCost(NamedTuple):

@@ -8,11 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
-from evener.naming import ranges
-from evener.plans import Plan
-from evener.reporting.clocks import clock_of
-from evener.reporting.numbers import NOTHING, count, duration, memory, percent, plural
+from evener.plans.plan import Plan
+from evener.reporting.numbers import NOTHING, clock_of, count, duration, memory, percent, plural
 from evener.reporting.tables import off_targets
+from evener.wording import ranges
 
 MAX_BARS = 32  # devices that all have a bar; of more the foremost
 FOREMOST = 24

@@ -7,9 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import IntArray
-from evener.plans import Plan
-from evener.reporting.clocks import clock_of
-from evener.reporting.numbers import count, memory, signed_percent
+from evener.plans.plan import Plan
+from evener.reporting.numbers import clock_of, count, memory, signed_percent
 from evener.reporting.tables import off_targets
 
 MAX_NAMED = 12

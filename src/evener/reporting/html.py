@@ -9,30 +9,28 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from evener.accepting import GraphLike, take_graph
-from evener.evaluating import stage_of
-from evener.graphs import Graph
-from evener.limits import Limits, limits_of
-from evener.meshes import Mesh
-from evener.plans import Plan, Rival
-from evener.platforms import Platform
-from evener.polymeshes import PolyMesh
-from evener.reporting import bars, limiting, numbers, stages
+from evener.files.writing import write_text
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
+from evener.io.accept import GraphLike, take_graph
+from evener.planning.bottleneck import Limits, limits_of
+from evener.planning.evaluate import stage_of
+from evener.plans.plan import Plan, Rival
+from evener.platforms.platform import Platform
+from evener.reporting import bars, bottleneck, numbers, stages
+from evener.reporting.bottleneck import Limiting
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
-from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
+from evener.reporting.exchange_matrix import exchange_matrix, volume_chart
 from evener.reporting.headline import headline
-from evener.reporting.limiting import Limiting
-from evener.reporting.matrices import exchange_matrix
 from evener.reporting.networks import Network, draw_network
-from evener.reporting.numbers import percent
+from evener.reporting.numbers import clock_of, percent
 from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
-from evener.reporting.volumes import volume_chart
-from evener.showing import without_marks
-from evener.writing import write_text
+from evener.wording import without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
 UNUSED = "Unused ("  # how the note on devices begins that the page names beside the bars
@@ -104,7 +102,7 @@ def report(
 
 def _limiting(limits: Limits) -> Limiting:
     """What limits the plan, as the page shows it."""
-    return Limiting(limiting.sentence(limits), limiting.COLUMNS, limiting.rows(limits))
+    return Limiting(bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits))
 
 
 def _is_small(scene: Scene | None, network: Network | None) -> bool:

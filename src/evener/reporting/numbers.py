@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Callable
 
-from evener import amounts, durations
+from evener import wording
+from evener.plans.plan import Plan
+from evener.wording import time_of
 
 _COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 NOTHING = "–"
@@ -14,7 +17,7 @@ NO_BREAK = "\N{NO-BREAK SPACE}"
 
 def duration(seconds: float | None) -> str:
     """Return [s] with the unit that suits it: "3.10 ms"; a dash for None."""
-    return NOTHING if seconds is None else durations.duration(seconds)
+    return NOTHING if seconds is None else wording.duration(seconds)
 
 
 def microseconds(seconds: float) -> str:
@@ -24,7 +27,7 @@ def microseconds(seconds: float) -> str:
 
 def memory(n_bytes: float | None) -> str:
     """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity, a dash for None."""
-    return NOTHING if n_bytes is None else amounts.memory(n_bytes)
+    return NOTHING if n_bytes is None else wording.memory(n_bytes)
 
 
 def count(value: float | None) -> str:
@@ -36,7 +39,7 @@ def count(value: float | None) -> str:
     if abs(value) >= 1e7:
         for size, unit in _COUNTS:
             if abs(value) >= size:
-                return f"{amounts.three_digits(value / size)} {unit}"
+                return f"{wording.three_digits(value / size)} {unit}"
     if value == int(value):
         return f"{int(value):,}"
     return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
@@ -63,7 +66,7 @@ def ratio(value: float | None) -> str:
     """Return a ratio: "1.08x"; a dash for None."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    return f"{value:.2f}x" if value < 10 else f"{amounts.three_digits(value)}x"
+    return f"{value:.2f}x" if value < 10 else f"{wording.three_digits(value)}x"
 
 
 def speed(units_per_second: float) -> str:
@@ -82,3 +85,47 @@ def unbroken(text: str) -> str:
 def plural(n: int, one: str, many: str | None = None) -> str:
     """Return "1 device" or "8 devices"."""
     return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+# Predicted times in words: seconds, or multiples where a machine's speeds are relative.
+
+Clock = Callable[[float], str]
+
+
+def clock_of(plan: Plan) -> Clock:
+    """Return what turns seconds of this plan's devices into text; see Platform.relative_ideal."""
+    ideal = plan.platform.relative_ideal(float(plan.certificate.weights.sum()))
+    return lambda seconds: time_of(float(seconds), ideal)
+
+
+def is_relative(plan: Plan) -> bool:
+    """Whether the machine's speeds are relative, so that times are multiples."""
+    return plan.platform.relative_ideal(float(plan.certificate.weights.sum())) is not None
+
+
+# The steps of a search in plain words, for readers who have not seen the search.
+
+# What a step is called where it is recorded, and in words; in the order they are looked for.
+WORDS = (
+    (r"^chosen: ", ""),
+    (r"^plain plan", "minimum-cut plan"),
+    (r"^METIS with speeds", "METIS, sizes by speed alone"),
+    (r"^one device$", "all on one device"),
+    (r"^1 devices?, ", "one device, "),
+    (r"\bslabs\b", "strips side by side"),
+    (r"\bsketched\b", "planned on a coarser graph"),
+    (r", sizes 1\b", ", sizes adjusted once"),
+    (r", sizes 2\b", ", sizes adjusted twice"),
+    (r", sizes (\d+)", r", sizes adjusted \1 times"),
+    (r", placed\b", ", moved to better devices"),
+    (r", mapped\b", ", moved to better devices"),
+    (r", refined\b", ", refined for time"),
+    (r" \((\d+)\)", r", attempt \1"),
+)
+
+
+def in_words(name: str) -> str:
+    """Return the name of a step in plain words; names that are not known stay as they are."""
+    for pattern, words in WORDS:
+        name = re.sub(pattern, words, name)
+    return name

@@ -10,10 +10,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
-from evener.reporting import png, raster
+from evener.reporting import raster
+from evener.reporting import raster as png
 from evener.reporting.colours import OUTLINE, PALETTE
-from evener.reporting.framing import TALLEST, Frame
-from evener.reporting.insets import Inset, with_insets
+from evener.reporting.framing import TALLEST, Frame, Inset, with_insets
 from evener.reporting.labels import Callout, Label, place_callouts, place_labels
 from evener.reporting.numbers import count
 

@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from evener.partitions import Mapping as BlockMapping
-from evener.plans import Plan
-from evener.platforms import Device, Platform
+from evener.plans.partition import Mapping as BlockMapping
+from evener.plans.plan import Plan
+from evener.platforms.platform import Device, Platform
 from evener.reporting.numbers import NOTHING, count, duration, memory, plural, speed
 
 MAX_GROUPS = 40

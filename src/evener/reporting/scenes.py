@@ -9,10 +9,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
-from evener.graphs import Graph
-from evener.meshes import Mesh
-from evener.plans import Plan
-from evener.polymeshes import PolyMesh
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
+from evener.plans.plan import Plan
 from evener.reporting import framing, raster
 from evener.reporting.colours import PALETTE, block_colours, in_css, pairs_side_by_side
 from evener.reporting.framing import Frame

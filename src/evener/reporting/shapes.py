@@ -7,8 +7,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.meshes import Mesh
-from evener.polymeshes import PolyMesh
+from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
 
 
 class Triangles(NamedTuple):
@@ -47,7 +47,7 @@ def visible_triangles(mesh: Mesh | PolyMesh, n: int) -> Triangles | None:
 
 def _outlines(mesh: Mesh) -> tuple[IntArray, IntArray] | None:
     """Offsets and corners of the cells' outlines: without the points of higher order."""
-    from evener import cells_kernels as cells
+    from evener.graphs import mesh_kernels as cells
 
     base = cells.BASE[mesh.kinds]
     if (base == cells.POINT_SET).any():

@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.plans import Plan
+from evener.plans.plan import Plan
 from evener.reporting.numbers import count, duration, percent, speed
 from evener.reporting.plots import figure_bytes
-from evener.reporting.speed_fits import CURVES, DeviceFits
-from evener.reporting.speed_plots import draw_fits
+from evener.reporting.speed_plots import CURVES, DeviceFits, draw_fits
 
 MAX_PANELS = 12
 MAX_ROWS = 60

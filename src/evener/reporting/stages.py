@@ -9,12 +9,20 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.durations import times
-from evener.plans import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
 from evener.reporting import headline
-from evener.reporting.clocks import Clock, clock_of
-from evener.reporting.numbers import NOTHING, count, duration, percent, plural, ratio
-from evener.reporting.stage_words import in_words
+from evener.reporting.numbers import (
+    NOTHING,
+    Clock,
+    clock_of,
+    count,
+    duration,
+    in_words,
+    percent,
+    plural,
+    ratio,
+)
+from evener.wording import times
 
 # Field of a Stage, heading, what it means; of each the less is the better.
 MEASURES = (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.models import SpeedSurface
+from evener.platforms.models.fitting import SpeedSurface
 from evener.reporting.numbers import count
 from evener.reporting.plots import new_figure, shown_name, styled
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.durations import time_of
-from evener.plans import Plan
-from evener.platforms import RELATIVE, Platform
+from evener.plans.plan import Plan
+from evener.platforms.platform import RELATIVE, Platform
 from evener.reporting.numbers import NOTHING, count, memory, percent, plural, signed_percent
-from evener.showing import printable
+from evener.wording import printable, time_of
 
 MAX_ROWS = 8
 MIXED = (

@@ -1,6 +1,6 @@
 """[Cla14]_ tried on emulated machines: what it did and says beside what we see, with plots.
 
-The curves of the thesis's hardware are not published; those of evener.generating.speed_curves are
+The curves of the thesis's hardware are not published; those of evener.platforms.models.examples are
 of their kind. So no verdict is about seconds, or about the thesis's own machines.
 """
 
@@ -11,15 +11,14 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 
 from evener.errors import InputError
-from evener.reporting.line_plots import draw_lines
-from evener.reporting.plots import save_figure
+from evener.files.writing import write_text
+from evener.reporting.plots import draw_lines, save_figure
 from evener.reproducing.findings import Result, counted
 from evener.reproducing.fupermod_balancing import balancing
 from evener.reproducing.fupermod_hybrid import hybrid
 from evener.reproducing.fupermod_partial import partial_models
 from evener.reproducing.fupermod_rectangles import rectangles
 from evener.reproducing.fupermod_speedup import speedup
-from evener.writing import write_text
 
 Experiment = Callable[[bool], Result]
 EXPERIMENTS: Mapping[str, Experiment] = {

@@ -12,11 +12,11 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.models import SpeedModel, fit_model
+from evener.platforms.models.fitting import SpeedModel, fit_model
+from evener.platforms.models.samples import Sample
 from evener.rebalancing.balancer import Balancer
-from evener.rebalancing.constant import ConstantBalancer
+from evener.rebalancing.constant_speeds import ConstantBalancer
 from evener.running.emulation import EmulatedMachine
-from evener.samples import Sample
 from evener.sizing import Dynamic, solve_sizes
 
 EPSILON = 0.05  # times within it are even; the thesis has an epsilon, but not its value

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.generating.speed_curves import jacobi_servers
-from evener.models import Constant
+from evener.platforms.models.examples import jacobi_servers
+from evener.platforms.models.fitting import Constant
 from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result
 from evener.reproducing.fupermod_balancers import (
     EPSILON,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 
 from evener.arrays import IntArray
-from evener.generating.speed_curves import curve_set
-from evener.models import SpeedModel
+from evener.platforms.models.examples import curve_set
+from evener.platforms.models.fitting import SpeedModel
 from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result, Row
 from evener.reproducing.fupermod_balancers import EPSILON, even_sizes, spread
 from evener.reproducing.fupermod_partial import CPM_STEPS

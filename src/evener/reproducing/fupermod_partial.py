@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.generating.speed_curves import curve_set
-from evener.models import SpeedModel
+from evener.platforms.models.examples import curve_set
+from evener.platforms.models.fitting import SpeedModel
 from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result
 from evener.reproducing.fupermod_balancers import (
     EPSILON,

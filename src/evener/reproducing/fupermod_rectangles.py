@@ -12,13 +12,13 @@ from dataclasses import replace
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.generating.speed_curves import SpeedCurve, curve_set
-from evener.models import Piecewise, SpeedModel
+from evener.plans.tiling import Tiling
+from evener.platforms.models.examples import SpeedCurve, curve_set
+from evener.platforms.models.fitting import Piecewise, SpeedModel
 from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result, Row
 from evener.reproducing.fupermod_partial import PIVOT
-from evener.tiling.methods import tile
-from evener.tiling.requests import Devices
-from evener.tilings import Tiling
+from evener.sizing.tiling.methods import tile
+from evener.sizing.tiling.requests import Devices
 
 LILLE_SIZES = (20000, 40000, 60000, 80000, 100000, 120000, 140000)
 MEDIUM = 80000  # beyond it the thesis's BR fails

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.generating.speed_curves import jacobi_servers
+from evener.platforms.models.examples import jacobi_servers
 from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result
 from evener.reproducing.fupermod_balancers import (
     EPSILON,

@@ -19,9 +19,9 @@ from evener.errors import NotFoundError
 from evener.measuring.outcomes import Gap, Point, Precision
 from evener.measuring.together import Bench
 from evener.measuring.workers import Task, Worker
-from evener.models import SpeedModel, fit_model
+from evener.platforms.models.fitting import SpeedModel, fit_model
+from evener.platforms.models.samples import Sample
 from evener.reproducing.here_pair import Pair, Times, rivalled_pair, two_cores
-from evener.samples import Sample
 from evener.sizing import solve_sizes
 
 Progress = Callable[[str, float], None]

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any, Self
 
 from evener.errors import ToolError, UsageError
+from evener.files.temporary import private_folder
 from evener.measuring.devices import cores
 from evener.measuring.workers import Task, Worker
 from evener.reproducing.here_child import GATE_BYTES
-from evener.temporary import private_folder
 
 AHEAD = 10e-3  # seconds from the word to the start
 PATIENCE = 120.0  # seconds for an answer

@@ -13,8 +13,8 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from evener.errors import ToolError, UsageError
+from evener.running.halos import Buffers, Mail, MpiSwap, Swap, ThreadSwap
 from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
-from evener.running.swaps import Buffers, Mail, MpiSwap, Swap, ThreadSwap
 
 T = TypeVar("T")
 PATIENCE = 600.0  # seconds a thread waits for the others before it gives up

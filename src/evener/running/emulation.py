@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
 from evener.errors import InfeasibleError, InputError
-from evener.models import SpeedModel
+from evener.platforms.models.fitting import SpeedModel
 
 
 @dataclass(frozen=True)

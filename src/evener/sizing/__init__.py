@@ -7,7 +7,7 @@ further.py        limits on the further weights of vertices that have several
 bounds.py         the lower bound: the best that any sizes could do if nothing were exchanged
 contracts.py      the contract of every block of a graph on a platform
 
-Speeds that change with load, by the models of evener.models:
+Speeds that change with load, by the models of evener.platforms.models.fitting:
 
 solving.py        solve_sizes: one call for every method
 problems.py       what is asked of a method, checked

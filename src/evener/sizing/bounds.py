@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.curved_platforms import model_groups
-from evener.graphs import Graph
-from evener.models import Constant, SpeedModel, capped
-from evener.platforms import Platform
+from evener.graphs.graph import Graph
+from evener.plans.workload import WEIGHTS, Workload
+from evener.platforms.models.fitting import Constant, SpeedModel, capped
+from evener.platforms.platform import Platform
+from evener.platforms.with_curves import model_groups
 from evener.sizing.solving import solve_sizes
-from evener.workloads import WEIGHTS, Workload
 
 MAX_STEPS = 200
 PRECISION = 1e-12  # of the bound: where bisection ends

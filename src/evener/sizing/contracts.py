@@ -8,19 +8,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from evener.accepting import GraphLike, PlatformLike, as_graph, as_platform
-from evener.amounts import memory
 from evener.arrays import FloatArray
-from evener.costs import MAX_PAIRED
 from evener.errors import InfeasibleError, UsageError
-from evener.graphs import Graph
-from evener.partitions import Contract
-from evener.platforms import Platform
+from evener.graphs.graph import Graph
+from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
+from evener.plans.costs import MAX_PAIRED
+from evener.plans.partition import Contract
+from evener.plans.workload import WEIGHTS, Workload
+from evener.platforms.platform import Platform
 from evener.sizing.bounds import lower_bound
 from evener.sizing.curved import curved_sizes
 from evener.sizing.further import checked_shares, further_limits
 from evener.sizing.memory_capped import Sizes, target_sizes, unit_capacities
-from evener.workloads import WEIGHTS, Workload
+from evener.wording import memory
 
 
 def contract_for(

@@ -11,11 +11,11 @@ from collections.abc import Sequence
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.curved_platforms import models_of, with_speeds
 from evener.errors import InfeasibleError, UsageError
-from evener.models import Akima, Constant, Piecewise, SpeedModel
-from evener.platforms import Platform
-from evener.samples import DeviceSpeeds
+from evener.platforms.models.fitting import Akima, Constant, Piecewise, SpeedModel
+from evener.platforms.models.samples import DeviceSpeeds
+from evener.platforms.platform import Platform
+from evener.platforms.with_curves import models_of, with_speeds
 from evener.sizing.memory_capped import (
     Sizes,
     refuse_too_much_asked,

@@ -8,9 +8,9 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import InfeasibleError, UsageError
-from evener.graphs import Graph
-from evener.partitions import Further
-from evener.platforms import Platform
+from evener.graphs.graph import Graph
+from evener.plans.partition import Further
+from evener.platforms.platform import Platform
 from evener.sizing.memory_capped import Sizes
 from evener.sizing.rounding import limits
 

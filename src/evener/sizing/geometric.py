@@ -15,10 +15,9 @@ from dataclasses import replace
 import numpy as np
 
 from evener.errors import UsageError
-from evener.models import Constant, SpeedModel
-from evener.models_akima import Akima
-from evener.models_piecewise import Piecewise
-from evener.models_shape import kept_by_shape
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant, SpeedModel, kept_by_shape
+from evener.platforms.models.piecewise import Piecewise
 from evener.sizing.bisecting import handed_back, least_time
 from evener.sizing.problems import Answer, Problem
 from evener.sizing.segments import Segments

@@ -16,13 +16,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
-from evener.brief import brief
 from evener.errors import InfeasibleError, InputError
-from evener.models import Constant, SpeedModel
-from evener.platforms import Platform
-from evener.samples import Sample
+from evener.platforms.models.fitting import Constant, SpeedModel
+from evener.platforms.models.samples import Sample
+from evener.platforms.platform import Platform
 from evener.sizing.dynamic import MOST_STEPS, Dynamic
 from evener.sizing.problems import checked_seconds, make_problem
+from evener.wording import brief
 
 Tree: TypeAlias = "int | tuple[Tree, ...]"  # a device's number, or the members of a group
 Measure: TypeAlias = Callable[[IntArray, IntArray], npt.ArrayLike]

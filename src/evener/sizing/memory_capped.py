@@ -13,13 +13,12 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
-from evener.amounts import memory
 from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
-from evener.brief import counted, number, spread, two_lines
 from evener.errors import InfeasibleError, InputError
-from evener.graphs import BYTES_PER_VERTEX
-from evener.platforms import Platform
+from evener.graphs.graph import BYTES_PER_VERTEX
+from evener.platforms.platform import Platform
 from evener.sizing.rounding import limits, whole_sizes
+from evener.wording import counted, memory, number, spread, two_lines
 
 MAX_WHOLE = 2.0**53  # units; beyond, a float does not hold every whole number
 

@@ -16,14 +16,13 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import UsageError
-from evener.models import Constant, SpeedModel
-from evener.models_akima import Akima
-from evener.models_piecewise import Piecewise
-from evener.sizing.bisecting import handed_back, least_time
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant, SpeedModel
+from evener.platforms.models.piecewise import Piecewise
+from evener.sizing.bisecting import handed_back, least_time, slid
 from evener.sizing.handing_out import whole_from_balanced
 from evener.sizing.problems import Answer, Problem
 from evener.sizing.segments import Segments
-from evener.sizing.sliding import slid
 from evener.sizing.stacking import Pieces, stacked
 
 FEW = 24  # devices up to which the dense Jacobian is fine

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, as_array, as_integers, as_numbers
 from evener.errors import InfeasibleError, InputError
-from evener.models import Constant, SpeedModel, is_flat
+from evener.platforms.models.fitting import Constant, SpeedModel, is_flat
 from evener.sizing.memory_capped import MAX_WHOLE, shortfall
 
 

@@ -13,14 +13,14 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
-from evener.brief import brief
-from evener.choices import one_of
-from evener.models import SpeedModel
+from evener.errors import one_of
+from evener.platforms.models.fitting import SpeedModel
 from evener.sizing.constant import solve_constant
+from evener.sizing.exact import solve_exact
 from evener.sizing.geometric import solve_gpa
-from evener.sizing.multiples import solve_exact
 from evener.sizing.numerical import solve_npa
 from evener.sizing.problems import Answer, Problem, make_problem
+from evener.wording import brief
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
-from evener.models import Constant, SpeedModel
-from evener.models_akima import Akima
-from evener.models_piecewise import Piecewise
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant, SpeedModel
+from evener.platforms.models.piecewise import Piecewise
 
 ROOT_STEPS = 64  # halvings that bring any two floats together
 

@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, IntArray
-from evener.brief import brief
-from evener.models import SpeedModel
-from evener.sizing.multiples import solve_exact, times_of
+from evener.platforms.models.fitting import SpeedModel
+from evener.sizing.exact import solve_exact, times_of
 from evener.sizing.problems import Problem, checked_seconds, make_problem
+from evener.wording import brief
 
 ALL_SETS = 8  # devices up to which every set is tried
 MOMENTS = 48  # finish times at which the cheapest sets that suffice are looked for

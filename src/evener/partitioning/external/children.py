@@ -19,9 +19,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import ToolError
+from evener.files.temporary import private_folder
+from evener.files.writing import refusal
 from evener.partitioning.external.jobs import Job
-from evener.temporary import private_folder
-from evener.writing import refusal
 
 LOG = logging.getLogger(__name__)
 SHARED_MEMORY = Path("/dev/shm")

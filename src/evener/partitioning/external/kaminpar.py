@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.partitioning.external.jobs import Call, Job
-from evener.partitioning.external.weights import (
+from evener.partitioning.external.jobs import (
     LIMIT_32,
     LIMIT_64,
+    Call,
+    Job,
     Whole,
     edge_weights,
     heaviest_blocks,

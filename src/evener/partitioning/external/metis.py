@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.partitioning.external.jobs import Call, Job
-from evener.partitioning.external.weights import (
+from evener.partitioning.external.jobs import (
     LIMIT_32,
     LIMIT_64,
+    Call,
+    Job,
     edge_weights,
     remarks,
     vertex_weights,

@@ -14,16 +14,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.partitioning.external.jobs import Call, Job
-from evener.partitioning.external.metis import PRESETS
-from evener.partitioning.external.weights import (
+from evener.partitioning.external.jobs import (
     LIMIT_32,
     LIMIT_64,
+    Call,
+    Job,
     Whole,
     edge_weights,
     remarks,
     whole_weights,
 )
+from evener.partitioning.external.metis import PRESETS
 
 NAMES = ("libmetis.so.5", "libmetis.so", "libmetis.dylib", "metis.dll")
 N_OPTIONS, OK, VOLUME = 40, 1, 1

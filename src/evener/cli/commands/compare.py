@@ -1,0 +1,162 @@
+"""`evener compare`: several partitioners side by side."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable
+from dataclasses import asdict, replace
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.graph_options import add_reading_options, read_workload
+from evener.cli.judged import evaluation_to_dict, finite, fullness
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.plan_options import add_plan_options, options_of, reading_of
+from evener.cli.values import page
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.planning.compare import Comparison
+    from evener.plans.plan import Evaluation
+    from evener.platforms.platform import Platform
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
+    parser.add_argument(
+        "--with", dest="tools", metavar="TOOL,TOOL,...", help="default: all that are installed"
+    )
+    parser.add_argument("--report", type=page, metavar="X.html", help="write a page as well")
+    add_machine_options(parser)
+    add_plan_options(parser)
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Run every tool on the same targets and contract; exit 0 also where one of them fails."""
+    from evener.partitioning.tools import find_tool
+    from evener.planning.compare import PLAN, available_tools, compare, compared_plan
+
+    platform = machine_of(args, out)
+    named = [name.strip() for name in args.tools.split(",")] if args.tools else []
+    for name in named:
+        if name not in ("auto", PLAN):
+            find_tool(name)
+    reading = read_workload(args.graph, args, out)
+    graph = reading.graph
+    tools = named or available_tools(graph, platform)
+    options = options_of(args, "auto")
+    best = replace(options, objective="auto").settled(graph, platform)
+    planned = PLAN in named or (not named and best.objective == "seconds")
+    with out.progress("Comparing") as progress:
+        others = [name for name in tools if name != PLAN]
+        results = compare(graph, platform, others, options, progress=progress)
+        if planned:
+            progress("the plan for seconds", 0.9)
+            results.insert(0, compared_plan(graph, platform, best))
+    rows = [_row(result) for result in results]
+    work = float(options.workload.weighted(graph).total_weight)
+    _print(rows, platform, work, out)
+    if planned:
+        out.say(
+            "plan is what `evener plan` makes, at sizes of its own; all others have the sizes of "
+            "`evener sizes`. Figures are of blocks as enforced and mapped; in brackets, as they "
+            "came."
+        )
+    if args.report:
+        from evener.reporting.html import write_comparison
+
+        asked = {**asdict(options), "reading": reading_of(args)}
+        write_comparison(args.report, rows, graph, platform, options=asked, inputs=reading.inputs)
+        out.say(f"Written: {args.report}")
+    out.result({"tools": [_json(result, row, platform) for result, row in
+                          zip(results, rows, strict=True)]})  # fmt: skip
+    return 0
+
+
+def _row(result: Comparison) -> dict[str, Any]:
+    """One tool's figures; None where it did not get that far."""
+    from evener.partitioning.tools import TOOLS
+
+    # auto takes one of any family, and the plan several.
+    family = TOOLS[result.tool].family if result.tool in TOOLS else ""
+    row: dict[str, Any] = {"tool": result.tool, "family": family, "note": result.note,
+                           "moved": result.moved, "cpu_seconds": result.cpu_seconds,
+                           "enforce_seconds": result.enforce_seconds}  # fmt: skip
+    judged = result.kept or result.raw
+    raw = result.raw
+    ratios = None if raw is None else fullness(raw.certificate)
+    return row | {
+        "edge_cut": judged.edge_cut if judged else None,
+        "max_volume": judged.max_volume if judged else None,
+        "total_volume": judged.total_volume if judged else None,
+        "imbalance": judged.imbalance if judged else None,
+        "seconds": judged.prediction.makespan if judged else None,
+        "holds": judged.certificate.all_hold if judged else None,
+        "smallest": None if ratios is None else float(ratios.min()),
+        "largest": None if ratios is None else float(ratios.max()),
+        "held_before": None if raw is None else raw.certificate.all_hold,
+        "raw": None if raw is None else _figures(raw),
+        "hop_bytes_before": result.mapping.before.hop_bytes if result.mapping else None,
+        "hop_bytes_after": result.mapping.after.hop_bytes if result.mapping else None,
+    }
+
+
+def _figures(judged: Evaluation) -> dict[str, Any]:
+    return {
+        "edge_cut": judged.edge_cut,
+        "max_volume": judged.max_volume,
+        "total_volume": judged.total_volume,
+        "seconds": judged.prediction.makespan,
+    }
+
+
+def _print(rows: list[dict[str, Any]], platform: Platform, work: float, out: Output) -> None:
+    from evener.reporting.tables import time_remarks
+    from evener.wording import time_of
+
+    time = partial(time_of, ideal=platform.relative_ideal(work))
+    hops = any(row["hop_bytes_after"] is not None for row in rows)
+    table = [
+        [row["tool"], _both(row, "seconds", time), _both(row, "edge_cut", "{:,.6g}".format),
+         _both(row, "max_volume", "{:,}".format), _both(row, "total_volume", "{:,}".format),
+         _block_range(row), f"{row['moved']:,}", "yes" if row["holds"] else "no",
+         f"{row['cpu_seconds']:.2f}", *([_hops(row)] if hops else [])]
+        for row in rows
+        if row["edge_cut"] is not None
+    ]  # fmt: skip
+    out.table(
+        ["tool", "predicted", "cut", "max vol", "total vol", "(block/target)", "moved", "holds",
+         "CPU s", *(["bytes x hops, mapped"] if hops else [])],
+        table,
+    )  # fmt: skip
+    for remark in time_remarks(platform, work):
+        out.say(remark)
+    for row in rows:
+        if row["note"]:
+            out.say(f"{row['tool']}: {row['note']}")
+
+
+def _both(row: dict[str, Any], key: str, text: Callable[[Any], str]) -> str:
+    """A figure as enforced, and in brackets as it came, where that is another."""
+    now, came = text(row[key]), text(row["raw"][key])
+    return now if now == came else f"{now} ({came})"
+
+
+def _block_range(row: dict[str, Any]) -> str:
+    """Smallest and largest block over its target, as they came; a plan has no targets to keep."""
+    from evener.planning.compare import PLAN
+
+    return "–" if row["tool"] == PLAN else f"{row['smallest']:.2f} to {row['largest']:.2f}"
+
+
+def _hops(row: dict[str, Any]) -> str:
+    before, after = row["hop_bytes_before"], row["hop_bytes_after"]
+    return "" if after is None else f"{before:,.4g} to {after:,.4g}"
+
+
+def _json(result: Comparison, row: dict[str, Any], platform: Platform) -> dict[str, Any]:
+    judged = {} if result.kept is None else evaluation_to_dict(result.kept, platform)
+    numbers = ("imbalance", "smallest", "largest")
+    return row | {key: finite(row[key]) for key in numbers} | judged

@@ -1,0 +1,48 @@
+"""evener convert: a graph, matrix or mesh rewritten as a graph of another format."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.cli.graph_options import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the two files, --to and the reading options."""
+    from evener.io.formats import FORMATS
+
+    written = [entry.name for entry in FORMATS if entry.writes]
+    parser.add_argument("source", metavar="A", help="graph, matrix or mesh to read")
+    parser.add_argument("target", metavar="B", help="file to write; .zst, .gz, .xz, .bz2 pack it")
+    parser.add_argument("--to", choices=written, help="format of B (default: by its suffix)")
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read A, write B, return 0."""
+    from evener.io.graphs.write import write_graph, writer_for
+
+    target = Path(args.target)
+    entry = writer_for(target, args.to)  # before a long reading
+    reading = read_workload(args.source, args, out)
+    graph = reading.graph
+    left_out = write_graph(target, graph, entry.name)
+    for note in left_out:
+        out.note(f"note: {note}")
+    out.say(f"{target}: {entry.name}, {graph.n:,} vertices, {graph.m:,} edges")
+    out.result(
+        {
+            "file": target.name,
+            "format": entry.name,
+            "from": reading.format,
+            "n": graph.n,
+            "m": graph.m,
+            "notes": [*reading.notes, *left_out],
+        }
+    )
+    return 0

@@ -1,0 +1,211 @@
+"""`evener evaluate`: judge a partition from any tool."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from evener.cli.graph_options import add_reading_options
+from evener.cli.judged import (
+    OWN,
+    add_judging_options,
+    evaluation_to_dict,
+    fullness,
+    say_limits,
+    workload_of,
+)
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.rereading import read_as
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.io import Reading
+    from evener.io.plans.promises import Promise
+    from evener.plans.partition import Contract
+    from evener.plans.plan import Certificate, Evaluation
+    from evener.plans.workload import Workload
+    from evener.platforms.platform import Platform
+
+EPSILON = 0.03
+MACHINE = ("machine", "k", "speeds")  # the options that say what the devices are
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
+    parser.add_argument(
+        "part",
+        metavar="PART",
+        help="a partition file: METIS, Scotch, npy, npz, csv, json, OpenFOAM or a plan",
+    )
+    parser.add_argument(
+        "--as",
+        dest="plan",
+        metavar="X.plan",
+        help="judge it by this plan's terms: machine, kernel, contract, way of reading",
+    )
+    add_machine_options(parser)
+    add_judging_options(parser)
+    add_reading_options(parser)
+    parser.set_defaults(epsilon=None, by=None)  # unless given, as the plan has them
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read both, judge, print; the exit code does not depend on whether the contract holds."""
+    from evener.errors import InputError
+    from evener.io.plans.partitions import read_part
+    from evener.planning.evaluate import evaluate
+    from evener.plans.partition import Partition
+
+    platform, promise = _devices(args, out)
+    workload = workload_of(args, None if promise is None else promise.workload)
+    kept = {} if promise is None else promise.reading
+    reading = read_as(args.graph, kept, args, out, args.plan or args.part)
+    graph = reading.graph
+    try:
+        part = read_part(args.part, graph.n, labels=graph.labels)
+        partition = Partition(part, platform.k)
+    except InputError as error:
+        error.file = error.file or args.part
+        raise
+    terms = _terms(args, promise, reading, platform, workload)
+    judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
+    _print(judged, platform, out)
+    out.say(f"{judged.verdict(platform)}")
+    out.say(f"Judged by {terms.said}.")
+    limits = say_limits(judged, platform, workload, out)
+    said = {"verdict": judged.verdict(platform), "judged_by": terms.said}
+    out.result({**evaluation_to_dict(judged, platform), **said, "limits": limits})
+    return 0
+
+
+def _devices(args: argparse.Namespace, out: Output) -> tuple[Platform, Promise | None]:
+    """Return the machine, and what the blocks' file or the plan of --as promises, if anything."""
+    from evener.io.plans.plan import read_plan
+    from evener.io.plans.promises import promise_in, promise_of
+
+    given = any(getattr(args, key) is not None for key in MACHINE)
+    promise = None if args.plan is None else promise_of(read_plan(args.plan))
+    if promise is not None and not given:
+        assert promise.platform is not None
+        return promise.platform, promise
+    if promise is None and not given:
+        promise = promise_in(args.part, None)
+        if promise is not None and promise.platform is not None:
+            return promise.platform, promise
+    platform = machine_of(args, out)
+    return platform, promise or promise_in(args.part, platform.k)
+
+
+@dataclass(frozen=True, eq=False)
+class _Terms:
+    """A contract, and in words what it comes from."""
+
+    contract: Contract
+    said: str
+
+
+def _terms(
+    args: argparse.Namespace,
+    promise: Promise | None,
+    reading: Reading,
+    platform: Platform,
+    workload: Workload,
+) -> _Terms:
+    """Return the plan's own contract for the same graph, machine and workload; else one like it.
+
+    Without a plan, what `evener plan` would promise here; --epsilon and --constraints ask for
+    sizes by speed.
+    """
+    from evener.io.plans.promises import platform_digest
+    from evener.planning.options import PlanOptions
+    from evener.sizing import contract_for, contract_for_seconds
+
+    graph = reading.graph
+    asked = args.epsilon is not None or bool(args.shares)
+    if promise is not None and not asked:
+        known = set(promise.inputs.values())
+        same_graph = not known or bool(known & set(reading.inputs.values()))
+        if promise.digest == platform_digest(platform) and same_graph:
+            if promise.workload == workload:
+                return _Terms(promise.contract, OWN)
+            if promise.contract.may_be_unused:
+                contract = replace(contract_for_seconds(graph, platform, workload), further=())
+                return _Terms(contract, "the plan's contract without its time: another kernel")
+    options = {} if promise is None or asked else dict(promise.options)
+    seconds = options.get("objective") == "seconds" or (
+        promise is None
+        and not asked
+        and PlanOptions(workload=workload).settled(graph, platform).objective == "seconds"
+    )
+    if seconds:
+        contract = contract_for_seconds(graph, platform, workload)
+        return _Terms(
+            contract, "memory, the user's limits and predicted time, as plans for seconds"
+        )
+    epsilon = options.get("epsilon", EPSILON) if args.epsilon is None else args.epsilon
+    shares = (args.shares or str(options.get("shares", ""))).split(",")
+    contract, _ = contract_for(
+        workload.weighted(graph), platform, float(epsilon), shares=[s for s in shares if s]
+    )
+    return _Terms(contract, f"sizes of least time, within {float(epsilon):.3g} of each")
+
+
+def _by_weight(certificate: Certificate) -> list[list[str]]:
+    """Two rows a weight, where there are several."""
+    if not certificate.contract.further:
+        return []
+    return [
+        [f"  weight {i}: {what}", f"{value:.3f}"]
+        for i, column in enumerate(fullness(certificate).T)
+        for what, value in (("smallest / target", column.min()), ("largest / target", column.max()))
+    ]
+
+
+def _balance(judged: Evaluation) -> list[list[str]]:
+    """How far blocks are off their targets; in plans for seconds these are information."""
+    from evener.reporting.numbers import signed_percent
+
+    certificate = judged.certificate
+    asked = certificate.contract.targets > 0
+    ratios = fullness(certificate)[asked]
+    if certificate.contract.may_be_unused:
+        used = certificate.vertices > 0
+        smallest = fullness(certificate)[asked & used].min(initial=float("inf"))
+        what = "best size without messages"
+        return [
+            ["unused devices", f"{int((~used).sum()):,}"],
+            [f"smallest block / {what}", f"{smallest:.3f}"],
+            [f"largest block / {what}", f"{ratios.max():.3f}"],
+        ]
+    return [
+        ["imbalance against targets", signed_percent(judged.imbalance)],
+        ["smallest block / target", f"{float(ratios.min()):.3f}"],
+        *_by_weight(certificate),
+    ]
+
+
+def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
+    from evener.reporting.numbers import percent
+    from evener.reporting.tables import time_remarks
+    from evener.wording import time_of
+
+    certificate, prediction = judged.certificate, judged.prediction
+    work = float(certificate.weights.sum())
+    ideal = platform.relative_ideal(work)
+    rows = [
+        ["edge cut", f"{judged.edge_cut:,.6g}"],
+        ["total volume", f"{judged.total_volume:,}"],
+        ["largest volume", f"{judged.max_volume:,}"],
+        ["boundary vertices", f"{judged.boundary:,}"],
+        *_balance(judged),
+        ["predicted", time_of(prediction.makespan, ideal)],
+        ["  lower bound", time_of(prediction.bound, ideal)],
+        ["  above the bound", percent(judged.above_bound)],
+        ["  last device", platform.names[prediction.bottleneck]],
+        ["blocks within limits", f"{int(certificate.holds.sum()):,} of {platform.k:,}"],
+    ]
+    out.table(["measure", "value"], rows)
+    for remark in time_remarks(platform, work):
+        out.say(remark)

@@ -1,0 +1,75 @@
+"""`evener export`: write a plan's partition in a solver's format."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING
+
+from evener.cli.rereading import (
+    add_rereading_options,
+    is_its_input,
+    kept_reading,
+    read_again,
+)
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.io import Reading
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", metavar="PLAN", help="a plan file")
+    parser.add_argument(
+        "mesh", nargs="?", metavar="MESH", help="the mesh it was made from (vtu, openfoam need it)"
+    )
+    parser.add_argument("--to", required=True, metavar="FORMAT", help=_formats())
+    parser.add_argument("-o", "--output", required=True, metavar="FILE")
+    add_rereading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Write `part[v]`, the index of v's device in the machine's order, as asked."""
+    from evener.io.plans.partitions import write_part
+    from evener.io.plans.plan import read_plan
+    from evener.io.plans.promises import promise_of, promise_to_dict
+    from evener.planning.evaluate import refuse_forged
+
+    plan = read_plan(args.plan)
+    reading = None if args.mesh is None else read_again(args.mesh, plan, args, out)
+    if reading is not None:
+        plan.partition.checked_for(reading.graph.n)
+        if is_its_input(plan, reading.inputs):
+            refuse_forged(plan, reading.graph, args.plan)
+    write_part(
+        args.output,
+        plan.partition.part,
+        args.to,
+        mesh=None if reading is None else reading.mesh,
+        graph=None if reading is None else reading.graph,
+        by=kept_reading(plan).get("by", "cells"),
+        devices=plan.platform.names,
+        terms=promise_to_dict(promise_of(plan)),
+    )
+    if reading is not None and not is_its_input(plan, reading.inputs):
+        out.note(f"note: not recounted: the plan was not made from {args.mesh}")
+    out.say(f"Written: {args.output}")
+    if args.to == "vtu" and reading is not None and _has_polyhedra(reading):
+        out.note(
+            f"note: {args.output} holds polyhedra: ParaView and VTK read them; meshio mixes up or "
+            "refuses polyhedra of different shapes"
+        )
+    out.result({"written": args.output, "format": args.to, "vertices": plan.partition.n})
+    return 0
+
+
+def _has_polyhedra(reading: Reading) -> bool:
+    from evener.graphs.polymesh import PolyMesh
+
+    return isinstance(reading.mesh, PolyMesh)
+
+
+def _formats() -> str:
+    from evener.io.plans.partitions import EXPORTS
+
+    return ", ".join(EXPORTS)

@@ -1,0 +1,200 @@
+"""`evener generate`: make a mesh, a graph or a speeds file of a family, from a seed."""
+
+from __future__ import annotations
+
+import argparse
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.errors import UsageError
+from evener.files.writing import is_stdout, refuse_unwritable
+from evener.wording import meant
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.graphs.generating.families import Family
+    from evener.graphs.graph import Graph
+    from evener.graphs.mesh import Mesh
+    from evener.platforms.models.samples import DeviceSpeeds
+
+DEFAULT_SEED = 7
+
+
+def families() -> dict[str, Family]:
+    """Return all that can be generated, by name: graphs, meshes, and speeds of devices."""
+    from evener.graphs.generating.families import GENERATORS, Family
+    from evener.platforms.models.examples import CURVE_SETS, emulated_speeds
+
+    speeds = Family(
+        emulated_speeds,
+        "speeds",
+        "samples of emulated devices, for a speeds file",
+        {
+            "curves": f"devices: {', '.join(CURVE_SETS)}",
+            "points": "samples of each device (default 20)",
+            "noise": "standard deviation of a time, relative (default 0)",
+            "repetitions": "times a sample is the mean of (default 5)",
+        },
+    )
+    return GENERATORS | {"speeds": speeds}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    known = families()
+    width = max(map(len, known))
+    parser.epilog = "families:\n" + "\n".join(
+        f"  {name:<{width}}  {family.purpose}: {' '.join(map(_option, family.parameters))}"
+        for name, family in known.items()
+    )
+    parser.add_argument("family", metavar="FAMILY", help="one of those below")
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help=".graph, .npz, .mtx, ...; meshes also .su2, .vtu (else the graph of their cells); "
+        "speeds .toml",
+    )
+    parser.add_argument(
+        "--to",
+        metavar="SUFFIX",
+        help="what FILE is, as `graph` or `su2` (default: its suffix; `-o -` needs it)",
+    )
+    parser.add_argument(
+        "--seed", type=int, default=DEFAULT_SEED, help="same seed, same result (default 7)"
+    )
+    texts: dict[str, dict[str, list[str]]] = {}
+    for name, family in known.items():
+        for parameter, text in family.parameters.items():
+            texts.setdefault(parameter, {}).setdefault(text, []).append(name)
+    for parameter, meanings in texts.items():
+        about = "; ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())
+        parser.add_argument(_option(parameter), metavar="X", help=about)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Make it, write it, say what it is."""
+    known = families()
+    if args.family not in known:
+        near = meant(args.family, known)
+        hint = f"Families: {', '.join(known)}."
+        raise UsageError(f"there is no family {args.family!r}{near}", hint=hint)
+    family = known[args.family]
+    given = _given(args, family)
+    refuse_unwritable(args.output)
+    suffix = _suffix(args)
+    as_mesh = _checked_suffix(suffix, Path(args.output), family)
+    with out.progress("generate") as progress:
+        progress(args.family, 0.02)  # nobody knows for how long: show the bar at once
+        made = family.make(**given)
+        progress("write", 0.7)
+        notes, counts = _write(args.output, made, suffix, as_mesh=as_mesh)
+    for note in notes:
+        out.note(f"note: {note}")
+    out.say(f"Written: {args.output}: " + ", ".join(f"{n:,} {what}" for what, n in counts.items()))
+    out.result(
+        {"written": args.output, "family": args.family, **given, **counts, "notes": list(notes)}
+    )
+    return 0
+
+
+def _given(args: argparse.Namespace, family: Family) -> dict[str, Any]:
+    """Return the family's parameters; refuse options that are another's, and missing ones."""
+    for other in families().values():
+        for name in other.parameters:
+            if name not in family.parameters and getattr(args, name) is not None:
+                belongs = ", ".join(map(_option, family.parameters))
+                raise UsageError(f"{args.family} has no {_option(name)}", hint=f"It has {belongs}.")
+    given: dict[str, Any] = {"seed": args.seed} if family.seeded else {}
+    signature = inspect.signature(family.make).parameters
+    for name in family.parameters:
+        text = getattr(args, name)
+        if text is not None:
+            given[name] = _value(text, str(signature[name].annotation), _option(name))
+        elif signature[name].default is inspect.Parameter.empty:
+            about = family.parameters[name]
+            raise UsageError(f"{args.family} needs {_option(name)}", hint=f"It is the {about}.")
+    return given
+
+
+def _value(text: str, annotation: str, option: str) -> Any:
+    kinds: dict[str, tuple[Callable[[str], Any], str]] = {
+        "str": (str, "a text"),
+        "int": (int, "a whole number"),
+        "float": (float, "a number"),
+        "Sequence[int]": (lambda sides: [int(side) for side in sides.split("x")], "as 100x200"),
+    }
+    convert, wanted = kinds[annotation]
+    try:
+        return convert(text)
+    except ValueError as error:
+        raise UsageError(f"{option} must be {wanted}, not {text!r}") from error
+
+
+def _suffix(args: argparse.Namespace) -> str:
+    """Return the suffix that says what is written: the one given, else the file's own."""
+    if args.to is not None:
+        return "." + str(args.to).lower().removeprefix(".")
+    if is_stdout(args.output):
+        raise UsageError("stdout has no suffix that would say what to write", hint="Give --to.")
+    from evener.io.sources import PACKINGS
+
+    path = Path(args.output)
+    return (path.with_suffix("") if path.suffix in PACKINGS else path).suffix.lower()
+
+
+def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
+    """Whether to write a mesh; refuses what is of no format before anything is made."""
+    from evener.io.formats import FORMATS
+    from evener.io.meshes.write import MESH_WRITERS
+    from evener.io.sources import PACKINGS
+
+    if family.returns == "speeds":
+        if suffix != ".toml" or path.suffix in PACKINGS:
+            raise UsageError(f"a speeds file ends in .toml, unlike {path.name}")
+        return False
+    if suffix in MESH_WRITERS and path.suffix not in PACKINGS:
+        if family.returns == "mesh":
+            return True
+        raise UsageError(
+            f"{path} would be a mesh file, but this family is a graph",
+            hint="Use .graph, or another graph format.",
+        )
+    graphs = [entry.suffixes for entry in FORMATS if entry.writes]
+    if suffix not in {own for suffixes in graphs for own in suffixes}:
+        known = [suffixes[0] for suffixes in graphs]
+        known += MESH_WRITERS if family.returns == "mesh" else []
+        raise UsageError(
+            f"the suffix of {path.name} is of no format that is written",
+            hint=f"Use one of {', '.join(known)}.",
+        )
+    return False
+
+
+def _option(parameter: str) -> str:
+    return "--" + parameter.replace("_", "-")
+
+
+def _write(
+    path: str, made: Graph | Mesh | tuple[DeviceSpeeds, ...], suffix: str, *, as_mesh: bool
+) -> tuple[tuple[str, ...], dict[str, int]]:
+    """Write a mesh as such or as the graph of its cells; returns remarks and counts."""
+    if isinstance(made, tuple):
+        from evener.io.machines.speeds import write_speeds
+
+        write_speeds(path, made)
+        return (), {"devices": len(made), "samples": sum(len(d.samples) for d in made)}
+    from evener.graphs.mesh import Mesh
+    from evener.io.graphs.write import write_graph, writer_for
+    from evener.io.meshes.write import write_mesh
+
+    if isinstance(made, Mesh):
+        if as_mesh:
+            write_mesh(path, made, suffix)
+            return (), {"cells": made.n_cells, "points": made.n_points}
+        made = made.dual_graph()
+    entry = writer_for(Path(f"graph{suffix}"), None)
+    return write_graph(path, made, entry.name), {"vertices": made.n, "edges": made.m}

@@ -1,0 +1,217 @@
+"""evener info: what a graph, matrix or mesh file holds, and what is odd about it."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.graph_options import add_reading_options, read_workload
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.graphs.graph import Graph
+    from evener.io import Reading
+
+# VTK's cell types, as they are called.
+_CELLS = {
+    3: "lines",
+    5: "triangles",
+    7: "polygons",
+    9: "quadrilaterals",
+    10: "tetrahedra",
+    12: "hexahedra",
+    13: "wedges",
+    14: "pyramids",
+    41: "cells of unknown shape",
+    42: "polyhedra",
+}
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the file and the reading options."""
+    parser.add_argument(
+        "file", metavar="FILE", help="graph, matrix or mesh; plain or .zst, .gz, .xz"
+    )
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read the file, describe it, return 0."""
+    reading = read_workload(args.file, args, out)
+    facts = describe(reading)
+    out.result(facts)
+    out.say(f"{args.file}: {facts['format']}")
+    rows = _rows(facts, args.by) + [("odd", oddity) for oddity in facts["odd"]]
+    for name, value in rows:
+        out.say(f"  {name:<15}{value}", hang=15)
+    return 0
+
+
+def describe(reading: Reading) -> dict[str, Any]:
+    """Return the facts of a reading, ready for JSON; lengths in the file's units."""
+    graph = reading.graph
+    degrees = graph.degrees
+    n_components, component = graph.components()
+    facts: dict[str, Any] = {
+        "format": reading.format,
+        "n": graph.n,
+        "m": graph.m,
+        "degree": _spread(degrees),
+        "components": n_components,
+        "largest_component": _largest(component),
+        "bandwidth": _bandwidth(graph),
+        "vertex_weights": _weights_of(graph),
+        "edge_weights": None if graph.adjwgt is None else _spread(graph.adjwgt),
+        "coordinates": None if graph.coords is None else _box(graph.coords),
+        "labels": graph.labels is not None,
+        "bytes": graph.total_bytes,
+        "bytes_per_vertex": graph.bytes_per_vertex,
+        "bytes_per_edge": graph.bytes_per_edge,
+        "mesh": None if reading.mesh is None else _mesh_of(reading.mesh),
+    }
+    facts["odd"] = _oddities(graph, facts)
+    facts["notes"] = list(reading.notes)
+    facts["inputs"] = reading.inputs
+    return facts
+
+
+def _spread(values: Any) -> dict[str, float]:
+    if values.size == 0:
+        return {"min": 0, "mean": 0.0, "max": 0}
+    low, high = values.min().item(), values.max().item()
+    return {"min": low, "mean": float(values.mean()), "max": high}
+
+
+def _largest(component: Any) -> int:
+    import numpy as np
+
+    return int(np.bincount(component).max())
+
+
+def _bandwidth(graph: Graph) -> int:
+    """Largest distance between the numbers of two neighbours; lists are ascending."""
+    import numpy as np
+
+    v = np.flatnonzero(graph.degrees)
+    if v.size == 0:
+        return 0
+    return int(np.abs(v - graph.adjncy[graph.xadj[v]]).max())
+
+
+def _weights_of(graph: Graph) -> list[dict[str, float]] | None:
+    """One spread a constraint, its total besides."""
+    if graph.vwgt is None:
+        return None
+    columns = [graph.weights(i) for i in range(graph.n_constraints)]
+    return [_spread(column) | {"total": column.sum().item()} for column in columns]
+
+
+def _box(coords: Any) -> dict[str, Any]:
+    low, high = coords.min(axis=0).tolist(), coords.max(axis=0).tolist()
+    return {"dimensions": coords.shape[1], "min": low, "max": high}
+
+
+def _mesh_of(mesh: Any) -> dict[str, Any]:
+    import numpy as np
+
+    facts: dict[str, Any] = {
+        "dimension": mesh.dim,
+        "points": mesh.n_points,
+        "cells": mesh.n_cells,
+        "unused_points": mesh.n_unused_points,
+    }
+    kinds, counts = np.unique(getattr(mesh, "kinds", np.full(mesh.n_cells, 42)), return_counts=True)
+    facts["cell_types"] = {
+        _CELLS.get(kind, f"cells of VTK type {kind}"): count
+        for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True)
+    }
+    facts["cell_fields"], facts["point_fields"] = sorted(mesh.cell_data), sorted(mesh.point_data)
+    return facts
+
+
+def _oddities(graph: Graph, facts: dict[str, Any]) -> list[str]:
+    """Return what a person dividing this should know before."""
+    import numpy as np
+
+    odd = []
+    alone = int(np.count_nonzero(graph.degrees == 0))
+    if alone:
+        odd.append(f"{alone:,} vertices have no neighbour")
+    if facts["components"] - alone > 1:
+        odd.append(f"it is in {facts['components']:,} pieces")
+    degree = facts["degree"]
+    if degree["max"] > 100 and degree["max"] > 20 * degree["mean"]:
+        odd.append(f"one vertex has {degree['max']:,} neighbours, the mean is {degree['mean']:.1f}")
+    for i, weight in enumerate(facts["vertex_weights"] or []):
+        which = f"vertex weight {i}" if graph.n_constraints > 1 else "the vertex weight"
+        if weight["total"] == 0:
+            odd.append(f"{which} is zero everywhere")
+        elif weight["max"] > 0.01 * weight["total"] and graph.n > 1000:
+            share = 100 * weight["max"] / weight["total"]
+            odd.append(f"{which} of a single vertex is {share:.1f} % of the total")
+    odd += _odd_coordinates(graph)
+    unused = 0 if facts["mesh"] is None else facts["mesh"]["unused_points"]
+    if unused:
+        odd.append(f"{unused:,} points belong to no cell")
+    return odd
+
+
+def _odd_coordinates(graph: Graph) -> list[str]:
+    import numpy as np
+
+    if graph.coords is None:
+        return []
+    coords = graph.coords[np.lexsort(graph.coords.T)]
+    twice = int(np.count_nonzero((coords[1:] == coords[:-1]).all(axis=1)))
+    flat = np.flatnonzero(np.ptp(coords, axis=0) == 0).tolist()
+    odd = [f"{twice:,} vertices lie where another does"] if twice else []
+    return odd + [f"all vertices have the same {'xyz'[axis]}" for axis in flat]
+
+
+def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
+    graph_rows = [
+        ("vertices", f"{facts['n']:,}" + ("" if facts["mesh"] is None else f", the mesh's {by}")),
+        ("edges", f"{facts['m']:,}"),
+        ("degree", _spread_text(facts["degree"])),
+        ("components", _components_text(facts)),
+        ("bandwidth", f"{facts['bandwidth']:,}"),
+    ]
+    weights = facts["vertex_weights"]
+    texts = [f"{_spread_text(weight)}, total {weight['total']:,}" for weight in weights or []]
+    graph_rows += [("vertex weight", text) for text in texts or ["1 each"]]
+    edge = facts["edge_weights"]
+    graph_rows.append(("edge weight", "1 each" if edge is None else _spread_text(edge)))
+    graph_rows.append(("coordinates", _box_text(facts["coordinates"])))
+    if facts["labels"]:
+        graph_rows.append(("labels", "the vertices' own names are kept"))
+    costs = f"{facts['bytes_per_vertex']:g} B a vertex, {facts['bytes_per_edge']:g} B an edge's end"
+    graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB to compute with, at {costs}"))
+    return _mesh_rows(facts["mesh"]) + graph_rows
+
+
+def _mesh_rows(mesh: dict[str, Any] | None) -> list[tuple[str, str]]:
+    if mesh is None:
+        return []
+    kinds = ", ".join(f"{count:,} {name}" for name, count in mesh["cell_types"].items())
+    rows = [("cells", f"{kinds}, {mesh['dimension']}-D"), ("points", f"{mesh['points']:,}")]
+    fields = ", ".join(mesh["cell_fields"] + mesh["point_fields"])
+    return [*rows, ("fields", fields)] if fields else rows
+
+
+def _components_text(facts: dict[str, Any]) -> str:
+    if facts["components"] == 1:
+        return "1"
+    return f"{facts['components']:,}, the largest of {facts['largest_component']:,} vertices"
+
+
+def _box_text(box: dict[str, Any] | None) -> str:
+    if box is None:
+        return "none"
+    sides = zip(box["min"], box["max"], strict=True)
+    return " x ".join(f"[{low:.6g}, {high:.6g}]" for low, high in sides)
+
+
+def _spread_text(spread: dict[str, float]) -> str:
+    if spread["min"] == spread["max"]:
+        return f"{spread['min']:,} each"
+    return f"{spread['min']:,} to {spread['max']:,}, mean {spread['mean']:,.2f}"

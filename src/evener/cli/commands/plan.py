@@ -1,0 +1,138 @@
+"""`evener plan`: partition a mesh, matrix or graph for a machine, every block certified."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.graph_options import add_reading_options, read_workload
+from evener.cli.judged import print_versus, rival_to_dict, say_limits
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.plan_options import add_plan_options, options_of, reading_of
+from evener.cli.values import page
+from evener.files.opening import is_stdin
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.plans.plan import Plan
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
+    parser.add_argument("-o", "--output", metavar="X.plan", help="default: the graph's name.plan")
+    parser.add_argument("--report", type=page, metavar="X.html", help="write the report as well")
+    parser.add_argument(
+        "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
+    )
+    parser.add_argument(
+        "--versus", metavar="TOOL", help="run this one as well and compare, for example metis"
+    )
+    add_machine_options(parser)
+    add_plan_options(parser, seconds=True)
+    add_reading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read, plan, write the plan and its report; print a short table and the verdict."""
+    from evener.cli.judged import OWN, evaluation_to_dict
+    from evener.io.plans.manifest import mapping_to_dict
+    from evener.io.plans.plan import write_plan
+    from evener.planning.plan import plan
+
+    platform = machine_of(args, out)
+    options = options_of(args, args.tool)
+    output = Path(args.output or _default_name(args.graph))
+    _refuse_outputs(args, output)
+    if args.versus:
+        from evener.partitioning.tools import find_tool
+
+        find_tool(args.versus)
+    reading = read_workload(args.graph, args, out)
+    with out.progress("Planning") as progress:
+        made = plan(
+            reading.graph,
+            platform,
+            options,
+            inputs=reading.inputs,
+            reading=reading_of(args),
+            notes=reading.notes,
+            progress=progress,
+        )
+    if args.versus:
+        from evener.planning.compare import own_cpu_seconds, rival_of
+
+        with out.progress("Comparing") as progress:
+            progress(args.versus, 0.1)
+            rival = rival_of(reading.graph, platform, args.versus, options)
+            spent = own_cpu_seconds(reading.graph, platform, made, options)
+            made = replace(made, rival=rival, cpu_seconds=spent)
+    write_plan(output, made)
+    written = [str(output)]
+    if args.report:
+        from evener.reporting.html import write_report
+
+        with out.progress("Drawing the report") as progress:
+            progress("report", 0.1)
+            write_report(args.report, made, reading.graph, reading.mesh)
+        written.append(args.report)
+    limits = _print(made, written, out)
+    judged = evaluation_to_dict(made.evaluation, platform)
+    mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
+    out.result({"verdict": made.verdict(), "judged_by": OWN, "tool": made.tool, **judged,
+                "mapping": mapping, "cpu_seconds": made.cpu_seconds,
+                "stages": [asdict(one) for one in made.stages],
+                "versus": None if made.rival is None else rival_to_dict(made, made.rival),
+                "limits": limits, "notes": list(made.notes), "written": written})  # fmt: skip
+    return 0
+
+
+def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
+    """Refuse, before any work, names that cannot be written or are the inputs'."""
+    from evener.errors import UsageError
+    from evener.files.writing import refuse_binary, refuse_unwritable
+
+    refuse_binary(output)
+    outputs = [output] + ([Path(args.report)] if args.report else [])
+    for path in outputs:
+        refuse_unwritable(path)
+        for given in (args.graph, args.machine, args.coords):
+            if (
+                given is not None
+                and path.exists()
+                and Path(given).exists()
+                and path.samefile(given)
+            ):
+                raise UsageError(f"{path} is an input; the output needs a name of its own")
+    if len(outputs) == 2 and output.resolve() == outputs[1].resolve():
+        raise UsageError(f"{output} cannot be both the plan and its report")
+
+
+def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
+    """Print the plan; return what limits it, as JSON takes it."""
+    from evener.reporting.stages import beside
+    from evener.reporting.tables import plan_rows, time_remarks
+
+    columns, rows = plan_rows(made)
+    out.table(columns, rows)
+    for remark in time_remarks(made.platform, float(made.certificate.weights.sum())):
+        out.say(remark)
+    out.say(made.verdict())
+    if rivals := beside(made):
+        out.say(rivals)
+    if made.rival is not None:
+        print_versus(made, made.rival, out)
+    limits = say_limits(made.evaluation, made.platform, made.workload, out)
+    for note in made.notes[-3:]:
+        out.say(f"  {note}")
+    out.say(f"Written: {', '.join(written)}")
+    return limits
+
+
+def _default_name(graph: str) -> str:
+    name = "stdin" if is_stdin(graph) else Path(graph).name
+    for suffix in (".zst", ".gz", ".xz", ".bz2"):
+        name = name.removesuffix(suffix)
+    return (name.rsplit(".", 1)[0] or "graph") + ".plan"

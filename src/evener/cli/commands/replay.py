@@ -1,0 +1,212 @@
+"""`evener replay`: make a plan, or decisions, again and say whether they are identical."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Iterator
+from dataclasses import fields, replace
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.rereading import add_rereading_options, kept_reading, read_again
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.graphs.graph import Graph
+    from evener.planning.options import PlanOptions
+    from evener.plans.plan import Plan
+
+
+# Where the records of two plans differ: every entry of the JSON text in their files.
+
+LONGEST = 40  # characters of a value that are shown
+
+
+def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
+    """Yield where two values of JSON differ: each entry of tables, of lists the first."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        for key in [*then, *(key for key in now if key not in then)]:
+            inner = f"{place}.{key}" if place else str(key)
+            if key not in now:
+                yield f"{inner} differs: it is not there now"
+            elif key not in then:
+                yield f"{inner} differs: it was not there then"
+            else:
+                yield from differing_entries(then[key], now[key], inner)
+    elif isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        for i, (one, other) in enumerate(zip(then, now, strict=True)):
+            found = list(differing_entries(one, other, f"{place}[{i}]"))
+            if found:
+                yield found[0]
+                return
+    elif then != now or isinstance(then, bool) != isinstance(now, bool):
+        yield f"{place} differs: {_shown(then)} then, {_shown(now)} now"
+
+
+def only_known(then: Any, now: Any) -> Any:
+    """Return `now` without the entries that `then` lacks: older plans say less."""
+    if isinstance(then, dict) and isinstance(now, dict):
+        return {key: only_known(then[key], value) for key, value in now.items() if key in then}
+    if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
+        return [only_known(one, other) for one, other in zip(then, now, strict=True)]
+    return now
+
+
+def _shown(value: Any) -> str:
+    text = json.dumps(value)
+    return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
+
+
+TOLD_APART = ("versions", "inputs")  # of a plan's record, by sentences of their own
+SHOWN = 8  # differences on the terminal; all are in the JSON object
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument("graph", nargs="?", metavar="GRAPH", help="the file a plan was made from")
+    add_rereading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Exit 0 where identical, 3 where the input differs, 5 where only the result does."""
+    from evener.errors import InputError, ToolError, UsageError
+    from evener.io.plans.plan import manifest_in, read_plan
+    from evener.planning.plan import plan
+    from evener.rebalancing.decision_log import is_decisions
+
+    if is_decisions(args.plan):
+        return _decisions(args, out)
+    old = read_plan(args.plan)
+    if args.graph is None:
+        raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
+    options = _options_of(old, args.plan)
+    reading = read_again(args.graph, old, args, out)
+    with out.progress("Planning") as progress:
+        new = plan(
+            reading.graph,
+            old.platform,
+            options,
+            inputs=reading.inputs,
+            reading=kept_reading(old),
+            notes=reading.notes,
+            progress=progress,
+        )
+        new = _with_rival(old, new, reading.graph, options)
+    differences = _differences(old, new, manifest_in(args.plan))
+    out.result({"identical": not differences, "differences": differences})
+    if not differences:
+        out.say(f"Identical: {args.plan} is what this evener makes of {args.graph}.")
+        return 0
+    more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
+    message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
+    if _digests(old) != _digests(new):
+        raise InputError(message, file=args.plan, hint="Give the very file the plan was made from.")
+    raise ToolError(message, file=args.plan)
+
+
+def _decisions(args: argparse.Namespace, out: Output) -> int:
+    """Decide again from what was told; of a graph nothing is needed."""
+    from evener.errors import ToolError, UsageError
+    from evener.rebalancing.decision_log import read_decisions
+    from evener.rebalancing.replaying import replay
+
+    if args.graph is not None:
+        raise UsageError(
+            "decisions are made again from their file", hint=f"Leave out {args.graph}."
+        )
+    told = read_decisions(args.plan)
+    made = replay(told)
+    out.result({"identical": not made.differences, "differences": made.differences,
+                "decisions": made.decisions, "moves": made.moves, "cut": told.cut})  # fmt: skip
+    if made.differences:
+        raise ToolError(f"not identical: {'; '.join(made.differences[:8])}", file=args.plan)
+    cut = " The last line was cut off, and is left out." if told.cut else ""
+    out.say(f"Identical: {made.decisions:,} decisions, {made.moves:,} of them to move.{cut}")
+    return 0
+
+
+def _options_of(old: Plan, file: str) -> PlanOptions:
+    """Return the options the plan was made with. Raises InputError where they are none."""
+    from evener.errors import InputError, UsageError
+    from evener.planning.options import PlanOptions
+
+    chosen = {
+        field.name: old.options.get(field.name, field.default) for field in fields(PlanOptions)
+    }
+    try:
+        chosen["workload"] = old.workload
+    except InputError as error:
+        raise InputError(f"holds a workload that is none: {error}", file=file) from error
+    for field in fields(PlanOptions):
+        kinds = (int, float) if isinstance(field.default, float) else type(field.default)
+        if not isinstance(chosen[field.name], kinds):
+            raise InputError(f"holds an option of planning that is none: {field.name}", file=file)
+    try:
+        for field in fields(PlanOptions):
+            if isinstance(field.default, float):
+                chosen[field.name] = float(chosen[field.name])
+        return PlanOptions(**chosen)
+    except (OverflowError, UsageError) as error:
+        raise InputError(f"holds options that are none: {error}", file=file) from error
+
+
+def _digests(plan: Plan) -> list[str]:
+    return sorted(str(digest) for digest in plan.inputs.values())
+
+
+def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
+    """Leave out of both records what the evener that made the old plan did not predict yet."""
+    if not any(then["prediction"]["interior"]):
+        for record in (then, now):
+            del record["prediction"]["interior"]
+    if all(stage["seconds"] is None for stage in then["stages"]):
+        for stage in (*then["stages"], *now["stages"]):
+            del stage["seconds"]
+
+
+def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Plan:
+    """Let the rival of the old plan, if it has one, make its partition again."""
+    if old.rival is None:
+        return new
+    from evener.errors import InputError, UsageError
+    from evener.planning.compare import rival_of
+
+    try:
+        return replace(new, rival=rival_of(graph, old.platform, old.rival.tool, options))
+    except UsageError as error:
+        raise InputError(f"holds a rival that is none: {error.message}") from error
+
+
+def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
+    """Name what differs, most telling first. stored: the old record, as it is in the file."""
+    from evener.io.plans.manifest import manifest_text
+    from evener.planning.evaluate import differing
+
+    found = []
+    if _digests(old) != _digests(new):
+        found.append("the input files differ (SHA-256)")
+    if old.partition.n != new.partition.n:
+        return [*found, f"{old.partition.n:,} vertices then, {new.partition.n:,} now"]
+    moved = int((old.partition.part != new.partition.part).sum())
+    if moved:
+        found.append(f"{moved:,} of {new.partition.n:,} vertices are in another block")
+    then, now = (json.loads(manifest_text(plan)) for plan in (old, new))
+    _leave_out_unknown(then, now)
+    for name, version in then["versions"].items():
+        if now["versions"].get(name) != version:
+            found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
+    for record in (then, now, stored):
+        for key in TOLD_APART:
+            record.pop(key, None)
+    if "bytes_per_value" in stored.get("options", {}):
+        del stored["options"]  # of an evener that kept them differently: `then` has what it meant
+    found += differing(old.evaluation.exchange, new.evaluation.exchange, "exchange")
+    found += differing_entries(then, now)
+    # What follows from the rest is not read from a file: it may say there what does not follow.
+    known = only_known(stored, json.loads(manifest_text(old)))
+    seen = {entry.split(" ", 1)[0] for entry in found}
+    found += [
+        entry for entry in differing_entries(stored, known) if entry.split(" ", 1)[0] not in seen
+    ]
+    return found

@@ -1,0 +1,78 @@
+"""`evener report`: the HTML report of a plan file, or of a file of decisions."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.cli.judged import say_limits
+from evener.cli.rereading import add_rereading_options, is_its_input, read_again
+from evener.cli.values import page
+from evener.files.opening import is_stdin
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", metavar="PLAN", help="a plan file, or one of decisions")
+    parser.add_argument(
+        "mesh", nargs="?", metavar="MESH", help="the file it was made from, for the picture"
+    )
+    parser.add_argument(
+        "-o", "--output", type=page, metavar="X.html", help="default: the file's name.html"
+    )
+    add_rereading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Read the plan and, for the picture, what it was made from; write the page."""
+    from evener.errors import InputError
+    from evener.io.plans.plan import read_plan
+    from evener.planning.evaluate import refuse_forged
+    from evener.rebalancing.decision_log import is_decisions
+    from evener.reporting.html import write_report
+
+    stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")
+    output = args.output or f"{stem}.html"
+    if is_decisions(args.plan):
+        return _of_decisions(args, output, out)
+    plan = read_plan(args.plan)
+    graph = mesh = None
+    if args.mesh is not None:
+        reading = read_again(args.mesh, plan, args, out)
+        if not is_its_input(plan, reading.inputs):
+            raise InputError(
+                "is not the file the plan was made from (SHA-256)",
+                file=args.mesh,
+                hint=f"The plan was made from {', '.join(plan.inputs)}.",
+            )
+        graph, mesh = reading.graph, reading.mesh
+        refuse_forged(plan, graph, args.plan)
+    with out.progress("Drawing the report") as progress:
+        progress("report", 0.1)
+        write_report(output, plan, graph, mesh)
+    out.say(plan.verdict())
+    limits = say_limits(plan.evaluation, plan.platform, plan.workload, out)
+    out.say(f"Written: {output}")
+    picture = graph is not None
+    if graph is None:
+        out.note("note: not recounted: no graph given")
+    out.result({"verdict": plan.verdict(), "written": output, "picture": picture, "limits": limits})
+    return 0
+
+
+def _of_decisions(args: argparse.Namespace, output: str, out: Output) -> int:
+    from evener.errors import UsageError
+    from evener.rebalancing.decision_log import read_decisions
+    from evener.reporting.decisions import write_decisions
+
+    if args.mesh is not None:
+        raise UsageError("the report of decisions shows no mesh", hint=f"Leave out {args.mesh}.")
+    verdict = write_decisions(output, read_decisions(args.plan))
+    out.say(f"{verdict}.")
+    out.say(f"Written: {output}")
+    out.result({"verdict": verdict, "written": output, "picture": False})
+    return 0

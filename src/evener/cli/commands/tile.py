@@ -1,0 +1,290 @@
+"""`evener tile`: a rectangle of a dense matrix for each device, shown and drawn."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.cli.machines import MAX_ROWS, add_machine_options, curved_devices, is_speeds_file, safe
+from evener.cli.values import count
+from evener.errors import UsageError
+from evener.plans.tiling import Tiling
+from evener.wording import duration, units
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.platforms.models.fitting import SpeedModel, SpeedSurface
+    from evener.platforms.models.samples import DeviceSpeeds
+    from evener.sizing.tiling.methods import Tiled
+
+
+METHODS = ("auto", "kl", "br", "1.5d", "fpm-kl", "guillotine", "hierarchical")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the machine, the matrix, and how it is divided."""
+    add_machine_options(parser)
+    matrix = parser.add_argument_group("matrix")
+    matrix.add_argument(
+        "--size", required=True, metavar="N", help="elements a side, or ROWSxCOLUMNS"
+    )
+    matrix.add_argument(
+        "--block",
+        type=count,
+        default=1,
+        metavar="B",
+        help="divide in blocks of B x B elements (default 1)",
+    )
+    parser.add_argument(
+        "--method", choices=METHODS, default="auto", help="how it is divided (default auto)"
+    )
+    parser.add_argument(
+        "--hierarchical",
+        dest="method",
+        action="store_const",
+        const="hierarchical",
+        help="nodes of the machine's tree first, then the devices of each: --method hierarchical",
+    )
+    parser.add_argument("--columns", type=count, metavar="C", help="of the grids, kl and fpm-kl")
+    parser.add_argument(
+        "--slices", action="store_true", help="hierarchical: cut each node into columns only"
+    )
+    parser.add_argument(
+        "--bytes-per-element",
+        type=float,
+        default=24.0,
+        metavar="B",
+        help="that a device's memory holds of its rectangle (default 24: of A, B and C)",
+    )
+    parser.add_argument("--picture", metavar="FILE", help="draw it: .png or .svg")
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Divide the matrix, show and draw the result."""
+    if args.block < 1:
+        raise UsageError(f"--block must be above zero, not {args.block}")
+    if not 0 < args.bytes_per_element < float("inf"):
+        raise UsageError(f"--bytes-per-element must be above zero, not {args.bytes_per_element}")
+    shape = _shape(args.size)
+    if args.picture is not None:
+        from evener.files.writing import refuse_unwritable
+        from evener.reporting.plots import checked_kind
+
+        checked_kind(args.picture)
+        refuse_unwritable(args.picture)
+    devices = _devices(args, out)
+    tiled = _tiled(args, shape, devices)
+    if devices.curves:
+        from evener.sizing import beyond_samples
+
+        guessed = beyond_samples(devices.curves, tiled.tiling.areas.tolist())
+        tiled = replace(tiled, notes=(*tiled.notes, *guessed))
+    _show(devices.names, tiled, out)
+    shared = _between_nodes(devices, tiled, out)
+    if args.picture is not None:
+        from evener.reporting.tilings import draw_tiling
+
+        title = f"{tiled.method}: half-perimeters {tiled.ratio:.3f} of the bound"
+        groups = _nodes(devices) if tiled.method == "hierarchical" else None
+        draw_tiling(args.picture, tiled.tiling, devices.names, title=title, groups=groups)
+        out.say(f"Written: {args.picture}")
+    out.result(_json(devices.names, tiled, args.picture) | {"nodes_half_perimeter": shared})
+    return 0
+
+
+class _Devices(NamedTuple):
+    """Names, speeds, speed models or surfaces, places in the machine's tree, speed curves."""
+
+    names: list[str]
+    speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
+    places: list[tuple[str, ...]]
+    curves: Sequence[DeviceSpeeds | None] = ()
+    fixed: Sequence[float] | None = None
+
+
+def _devices(args: argparse.Namespace, out: Output) -> _Devices:
+    if args.machine is None and is_speeds_file(args.speeds):
+        from evener.io.machines.surfaces import holds_surfaces, read_surfaces
+
+        if args.k is None and holds_surfaces(args.speeds):
+            surfaces = read_surfaces(args.speeds)
+            return _Devices(list(surfaces), list(surfaces.values()), [()] * len(surfaces))
+    devices = curved_devices(args, out).holding(args.bytes_per_element * args.block**2)
+    placed = [] if devices.platform is None else [d.at for d in devices.platform.devices]
+    places = [tuple(part for part in at.split("/") if part) for at in placed]
+    return _Devices(
+        devices.names,
+        devices.models,
+        places or [()] * len(devices.names),
+        devices.curves,
+        devices.fixed,
+    )
+
+
+def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) -> Tiled:
+    from evener.sizing.tiling.methods import tile
+
+    if args.method == "hierarchical" and not any(devices.places):
+        raise UsageError(
+            "hierarchical goes along the machine's tree, and no device says where it is",
+            hint="Give --machine FILE, whose devices have places: at = 'node0'.",
+        )
+    return tile(
+        devices.speeds,
+        shape,
+        method=args.method,
+        block=args.block,
+        places=devices.places,
+        n_columns=args.columns,
+        slices=args.slices,
+        fixed_seconds=devices.fixed,
+    )
+
+
+def _nodes(devices: _Devices) -> list[int]:
+    """The place right below the tree's root that each device is in, numbered."""
+    tops = [
+        place[0] if place else name
+        for name, place in zip(devices.names, devices.places, strict=True)
+    ]
+    seen = {name: i for i, name in enumerate(dict.fromkeys(tops))}
+    return [seen[name] for name in tops]
+
+
+def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
+    """Show and return the half-perimeters of whole nodes [blocks]; None without a tree."""
+    if not any(devices.places):
+        return None
+    shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
+    out.say(f"Nodes as wholes need {shared:,} rows and columns of blocks in a step")
+    return shared
+
+
+def _shape(text: str) -> tuple[int, int]:
+    try:
+        sides = [count(word) for word in text.lower().split("x")]
+    except argparse.ArgumentTypeError:
+        sides = []
+    if len(sides) not in (1, 2) or min(sides) < 1:
+        raise UsageError(f"--size is N or ROWSxCOLUMNS, as 8192 or 8192x4096; not {text!r}")
+    return sides[0], sides[-1]
+
+
+def _show(names: list[str], tiled: Tiled, out: Output) -> None:
+    if out.is_json or out.is_quiet:
+        return
+    from evener.reporting.numbers import signed_percent
+
+    tiling = tiled.tiling
+    columns = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
+    rows = []
+    for i, name in enumerate(names[:MAX_ROWS]):
+        whole = [f"{int(column[i]):,}" for column in columns]
+        asked = units(round(float(tiled.targets[i]), 2))
+        rows.append([safe(name), *whole, asked, duration(float(tiled.seconds[i]))])
+    if tiling.k > MAX_ROWS:
+        rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
+    out.table(["device", "top", "left", "height", "width", "blocks", "asked", "time"], rows)
+    if picture := drawn(tiling, [safe(name) for name in names]):
+        out.say(picture, verbatim=True)
+    for note in tiled.notes:
+        out.say(note)
+    height, width = tiling.shape
+    off = signed_percent(tiled.imbalance)
+    out.say(
+        f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
+        f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
+        f"{off} of the one asked; all done after {duration(tiled.makespan)}"
+    )
+
+
+def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, object]:
+    tiling = tiled.tiling
+    return {
+        "devices": names,
+        "method": tiled.method,
+        "shape": list(tiling.shape),
+        "block": tiling.block,
+        "top": tiling.top,
+        "left": tiling.left,
+        "height": tiling.height,
+        "width": tiling.width,
+        "targets": tiled.targets,
+        "seconds": tiled.seconds,
+        "makespan": tiled.makespan,
+        "half_perimeter": tiled.half_perimeter,
+        "bound": tiling.bound(),
+        "volume": tiling.volume,
+        "imbalance": tiled.imbalance,
+        "notes": list(tiled.notes),
+        "written": written,
+    }
+
+
+# A tiling drawn with lines of text, for a terminal.
+
+WIDTH, HEIGHT = 56, 28  # characters at most; one is twice as high as wide
+MOST = 64  # rectangles: more are lines without room for anything
+UP, DOWN, WEST, EAST = 1, 2, 4, 8
+LINES = dict(
+    zip(
+        (0, 3, 12, 10, 6, 9, 5, 11, 7, 14, 13, 15, 1, 2, 4, 8),
+        " │─┌┐└┘├┤┬┴┼││──",
+        strict=True,
+    )
+)
+
+
+def drawn(tiling: Tiling, names: Sequence[str]) -> str:
+    """Return the tiling as lines of text, or nothing where its rectangles are too many."""
+    used = np.flatnonzero(tiling.areas > 0)
+    if used.size > MOST:
+        return ""
+    rows, columns = tiling.shape
+    across = min(WIDTH / columns, 2 * HEIGHT / rows)
+    width, height = max(round(columns * across), 2), max(round(rows * across / 2), 1)
+    lines = np.zeros((height + 1, width + 1), np.uint8)
+    text: list[tuple[int, int, str]] = []
+    for i in used.tolist():
+        y0, y1 = (round(v * height / rows) for v in _span(tiling.top[i], tiling.height[i]))
+        x0, x1 = (round(v * width / columns) for v in _span(tiling.left[i], tiling.width[i]))
+        _outline(lines, y0, y1, x0, x1)
+        room = x1 - x0 - 1
+        if y1 - y0 >= 2 and room >= 1:
+            name = _shortened(names[i], room, names)
+            text.append(((y0 + y1) // 2, x0 + 1 + (room - len(name)) // 2, name))
+    canvas = [[LINES[int(cell)] for cell in row] for row in lines]
+    for y, x, name in text:
+        canvas[y][x : x + len(name)] = list(name)
+    return "\n".join("".join(row).rstrip() for row in canvas)
+
+
+def _shortened(name: str, room: int, names: Sequence[str]) -> str:
+    """Return a name that fits, its middle left out; nothing where it could be another's."""
+    if len(name) <= room:
+        return name
+    for head in range(min(room - 2, len(name)), -1, -1):
+        tail = name[len(name) - (room - 1 - head) :]
+        alike = [one for one in names if one.startswith(name[:head]) and one.endswith(tail)]
+        if room >= 3 and len(alike) == 1:
+            return f"{name[:head]}…{tail}"
+    return ""
+
+
+def _span(start: np.int64, length: np.int64) -> tuple[int, int]:
+    return int(start), int(start + length)
+
+
+def _outline(lines: npt.NDArray[np.uint8], y0: int, y1: int, x0: int, x1: int) -> None:
+    """Add the four sides of a rectangle: each cell knows to which neighbours a line leads."""
+    for y in (y0, y1):
+        lines[y, x0:x1] |= EAST
+        lines[y, x0 + 1 : x1 + 1] |= WEST
+    for x in (x0, x1):
+        lines[y0:y1, x] |= DOWN
+        lines[y0 + 1 : y1 + 1, x] |= UP

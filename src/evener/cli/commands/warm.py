@@ -1,0 +1,70 @@
+"""`evener warm`: compile all kernels now, so that no later command has to."""
+
+from __future__ import annotations
+
+import argparse
+import os
+from typing import TYPE_CHECKING
+
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+MOST_PROCESSES = 4  # beyond, the longest piece decides
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add --processes."""
+    parser.add_argument(
+        "--processes",
+        type=int,
+        default=min(MOST_PROCESSES, _processors()),
+        metavar="P",
+        help="that compile side by side (default: one a core, at most 4)",
+    )
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Compile what is not in the cache yet; say how much that was and where it is kept."""
+    from evener.cli.precompile.precompile import warm
+    from evener.reporting.numbers import duration, plural
+
+    if args.processes < 1:
+        raise UsageError(f"--processes must be one or more, not {args.processes}")
+    with out.progress("Compiling kernels") as progress:
+        done = warm(args.processes, progress)
+    if done.compiled:
+        distinct = len(set(filter(None, done.compiled)))
+        out.say(f"{plural(distinct, 'kernel')} compiled in {duration(done.seconds)}.")
+    else:
+        out.say(f"All {done.n_kernels} kernels were compiled already.")
+    out.say(f"Kept in {done.folder} ({_whose(done.place)}).")
+    out.result(
+        {
+            "kernels": done.n_kernels,
+            "compiled": done.compiled,
+            "folder": str(done.folder),
+            "place": done.place,
+            "processes": done.processes,
+            "seconds": done.seconds,
+            "cpu_seconds": done.cpu_seconds,
+        }
+    )
+    return 0
+
+
+def _whose(place: str) -> str:
+    """Say why machine code is kept there."""
+    return {
+        "NUMBA_CACHE_DIR": "which NUMBA_CACHE_DIR names",
+        "the package": "the package's own folder, in __pycache__",
+        "the user": "the user's cache: the package's folder cannot be written; "
+        "NUMBA_CACHE_DIR would name another",
+    }[place]
+
+
+def _processors() -> int:
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,268 @@
+"""What commands print of a judged partition."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import asdict, replace
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.values import share_below_one
+
+if TYPE_CHECKING:
+    from evener.arrays import FloatArray
+    from evener.cli.output import Output
+    from evener.plans.plan import Certificate, Evaluation, Plan, Rival, Stage
+    from evener.plans.workload import Workload
+    from evener.platforms.platform import Platform
+
+
+OWN = "the plan's own contract"  # what a plan is judged by, in words
+
+
+def add_judging_options(parser: argparse.ArgumentParser) -> None:
+    """Add --epsilon, --constraints and what an iteration does."""
+    add_epsilon(parser)
+    add_shares(parser)
+    add_workload_options(parser)
+
+
+def add_workload_options(parser: argparse.ArgumentParser) -> None:
+    """Add --kernel, --overlap and --bytes-per-value."""
+    parser.add_argument(
+        "--kernel",
+        metavar="KERNEL",
+        help="what an iteration does: weights (default: by the vertex weights), spmv, jacobi, "
+        "pagerank, or a file",
+    )
+    parser.add_argument(
+        "--overlap",
+        action=argparse.BooleanOptionalAction,
+        help="interior vertices are computed during the exchange (default: as the kernel says)",
+    )
+    parser.add_argument(
+        "--bytes-per-value",
+        type=_bytes_per_value,
+        metavar="B",
+        help="what a boundary vertex sends to a neighbouring block (default: as the kernel "
+        "says, 8 for those built in)",
+    )
+
+
+def workload_of(args: argparse.Namespace, default: Workload | None = None) -> Workload:
+    """Return the workload given, or the default with the changes given."""
+    from evener.io.machines.workloads import find_workload
+    from evener.plans.workload import WEIGHTS
+
+    workload = find_workload(args.kernel) if args.kernel else default or WEIGHTS
+    given = {"overlap": args.overlap, "bytes_per_value": args.bytes_per_value}
+    return replace(workload, **{key: v for key, v in given.items() if v is not None})
+
+
+def add_shares(parser: argparse.ArgumentParser) -> None:
+    """Add --constraints."""
+    parser.add_argument(
+        "--constraints",
+        dest="shares",
+        default="",
+        metavar="SHARE,...",
+        help="what each of several vertex weights follows: speed, memory or equal, such as "
+        "speed,memory (default: speed for all)",
+    )
+
+
+def add_epsilon(parser: argparse.ArgumentParser) -> None:
+    """Add --epsilon."""
+    parser.add_argument(
+        "--epsilon",
+        type=share_below_one,
+        default=0.03,
+        metavar="E",
+        help="tolerance about each target, both ways, as 0.03 or 3%% (default 0.03)",
+    )
+
+
+def finite(value: float | None) -> float | None:
+    """Return what JSON can say: None for what is not finite."""
+    return None if value is None or not math.isfinite(value) else float(value)
+
+
+def fullness(certificate: Certificate) -> FloatArray:
+    """(k, c) weight/target of each block; a target of nothing counts as the least there is."""
+    import numpy as np
+
+    weights = np.column_stack([certificate.weights, certificate.further])
+    return np.asarray(weights / certificate.contract.table("targets").clip(1e-300))
+
+
+def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]:
+    """Return the judgement as JSON takes it; `blocks` holds one object a device."""
+    prediction = judged.prediction
+    bottleneck = platform.names[prediction.bottleneck]
+    return {
+        "edge_cut": _whole(judged.edge_cut),
+        "max_volume": judged.max_volume,
+        "total_volume": judged.total_volume,
+        "boundary": judged.boundary,
+        "imbalance": finite(judged.imbalance),
+        "seconds": prediction.makespan,
+        "bound": prediction.bound,
+        "bottleneck": bottleneck,
+        "hop_bytes": prediction.hop_bytes.tolist(),
+        "holds": judged.holds,
+        "unused": int((judged.certificate.vertices == 0).sum()),
+        "blocks": [_block(judged, platform, b) for b in range(platform.k)],
+    }
+
+
+def _block(judged: Evaluation, platform: Platform, b: int) -> dict[str, Any]:
+    certificate, prediction = judged.certificate, judged.prediction
+    contract = certificate.contract
+    return {
+        "device": platform.names[b],
+        "weight": _whole(certificate.weights[b]),
+        "low": _whole(contract.low[b]),
+        "target": float(contract.targets[b]),
+        "high": _whole(contract.high[b]),
+        "vertices": int(certificate.vertices[b]),
+        "bytes": _whole(certificate.bytes[b]),
+        "cap": finite(contract.caps[b]),
+        "boundary": int(certificate.boundary[b]),
+        "components": int(certificate.components[b]),
+        "neighbours": int(certificate.neighbours[b]),
+        "volume": int(certificate.volumes[b]),
+        "seconds": float(prediction.seconds[b]),
+        "compute_seconds": float(prediction.compute[b]),
+        "communicate_seconds": float(prediction.communicate[b]),
+        "contention_seconds": float(prediction.contention[b]),
+        "fixed_seconds": float(prediction.fixed[b]),
+        "overlapped_seconds": float(prediction.overlapped[b]),
+        "delay_seconds": float(prediction.delay[b]),
+        "holds": bool(certificate.holds[b]),
+        **({"further": _further(certificate, b)} if contract.further else {}),
+    }
+
+
+def _further(certificate: Certificate, b: int) -> list[dict[str, Any]]:
+    """Return the block's further weights and their limits, one object each."""
+    return [
+        {
+            "shared_by": one.by,
+            "weight": _whole(certificate.further[b, i]),
+            "low": _whole(one.low[b]),
+            "target": float(one.targets[b]),
+            "high": _whole(one.high[b]),
+        }
+        for i, one in enumerate(certificate.contract.further)
+    ]
+
+
+def _whole(value: float) -> int | float:
+    return int(value) if float(value).is_integer() else float(value)
+
+
+def _bytes_per_value(text: str) -> float:
+    value = float(text)
+    if not 0 <= value <= 1e18:
+        raise argparse.ArgumentTypeError(f"{text} does not lie between 0 and 1e18")
+    return value
+
+
+# Another tool's partition beside the plan's: on the screen and as JSON.
+
+COLUMNS = ("", "cut", "max vol", "total vol", "neighbours", "block/target", "predicted", "CPU s")
+KEYS = ("edge_cut", "max_volume", "total_volume", "neighbours")
+
+
+def print_versus(made: Plan, rival: Rival, out: Output) -> None:
+    """Print both tools' figures and their ratios; or why there is nothing to compare."""
+    if rival.stages:
+        out.say("")
+        out.table(COLUMNS, _rows(made, rival))
+    if rival.note:
+        out.say(f"{rival.tool}: {rival.note}")
+
+
+def rival_to_dict(made: Plan, rival: Rival) -> dict[str, Any]:
+    """Return the rival's figures as JSON takes them; `ratios` are the plan's to the rival's."""
+    return asdict(rival) | {"ratios": ratios(made, rival)}
+
+
+def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
+    """Return the plan's figures over the rival's, enforced if need be; None where that is 0."""
+    if not rival.stages:
+        return {}
+    mine, theirs = _own(made), rival.stages[-1]
+    found = {key: _over(getattr(mine, key), getattr(theirs, key)) for key in KEYS}
+    seconds = _over(made.prediction.makespan, rival.seconds)
+    return found | {"seconds": seconds, "cpu_seconds": _over(made.cpu_seconds, rival.cpu_seconds)}
+
+
+def _rows(made: Plan, rival: Rival) -> list[list[str]]:
+    from evener.reporting.numbers import NOTHING, ratio
+    from evener.reporting.stages import rival_name
+    from evener.wording import time_of
+
+    last = len(rival.stages) - 1
+    ideal = made.platform.relative_ideal(float(made.certificate.weights.sum()))
+    own = time_of(made.prediction.makespan, ideal)
+    theirs = NOTHING if rival.seconds is None else time_of(rival.seconds, ideal)
+    rows = [_figures(made.tool, _own(made), own, made.cpu_seconds)]
+    for i, stage in enumerate(rival.stages):
+        # The repair's time is nobody's; what is predicted is predicted of the last.
+        seconds = theirs if i == last else ""
+        rows.append(
+            _figures(rival_name(rival, i), stage, seconds, None if i else rival.cpu_seconds)
+        )
+    shown = {key: ratio(value) for key, value in ratios(made, rival).items()}
+    rows.append(
+        [f"{made.tool} / {rival.tool}", *(shown[key] for key in KEYS), "", shown["seconds"],
+         shown["cpu_seconds"]]
+    )  # fmt: skip
+    return rows
+
+
+def _figures(name: str, stage: Stage, seconds: str, cpu_seconds: float | None) -> list[str]:
+    return [
+        name,
+        f"{stage.edge_cut:,.6g}",
+        f"{stage.max_volume:,}",
+        f"{stage.total_volume:,}",
+        f"{stage.neighbours:,}",
+        f"{stage.smallest:.3f} to {stage.largest:.3f}",
+        seconds,
+        "" if cpu_seconds is None else f"{cpu_seconds:.2f}",
+    ]
+
+
+def _own(made: Plan) -> Stage:
+    from evener.planning.evaluate import stage_of
+
+    return stage_of(made.tool, made.evaluation)
+
+
+def _over(ours: float | None, theirs: float | None) -> float | None:
+    return ours / theirs if ours is not None and theirs else None
+
+
+# What limits a partition, as commands print it.
+
+SHOWN = 4  # changes; --json and the report have more
+
+
+def say_limits(
+    judged: Evaluation, platform: Platform, workload: Workload, out: Output
+) -> dict[str, Any]:
+    """Say what the last device is busy with and what would help most, nothing without links;
+    return it as JSON takes it.
+    """
+    from evener.planning.bottleneck import limits_of
+    from evener.reporting import bottleneck
+
+    limits = limits_of(judged, platform, workload)
+    if platform.has_links:
+        out.say(bottleneck.sentence(limits))
+        rows = bottleneck.rows(limits, SHOWN)
+        if rows:
+            out.table(list(bottleneck.COLUMNS), [list(row) for row in rows])
+    return bottleneck.to_dict(limits)

@@ -1,0 +1,122 @@
+"""The options that choose a plan, shared by the commands that make one."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.judged import add_judging_options, workload_of
+from evener.cli.values import share
+
+if TYPE_CHECKING:
+    from evener.planning.options import PlanOptions
+
+# How a graph was read: what a plan keeps of it, and the types that replay takes back.
+READING_KEYS: dict[str, type | tuple[type, ...]] = {
+    "by": str,
+    "format": str,
+    "constraint": int,
+    "bytes_per_vertex": (int, float),
+    "bytes_per_edge": (int, float),
+    "coords": str,
+    "weights": str,
+}
+
+
+def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) -> None:
+    """Add the options of preset, objective, seed, threads, sizes, time, and judging's.
+
+    seconds: whether that objective may be chosen, and is where links are known.
+    """
+    parser.add_argument(
+        "--objective",
+        choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
+        default="auto" if seconds else "cut",
+        help="what is lowered (default seconds where the machine file says what communication "
+        "costs, else cut)"
+        if seconds
+        else "what the partitioner lowers (default cut)",
+    )
+    add_effort_options(parser, "plan")
+    parser.add_argument(
+        "--method",
+        choices=("auto", "constant", "gpa", "npa", "exact"),
+        default="auto",
+        help="how speed curves become sizes, with --speeds FILE (default auto)",
+    )
+    parser.add_argument("--connected", action="store_true", help="blocks in one piece each")
+    parser.add_argument(
+        "--map",
+        action=argparse.BooleanOptionalAction,
+        default=True,
+        help="blocks may go to other devices, where links differ (default yes)",
+    )
+    if seconds:
+        parser.add_argument(
+            "--alike",
+            type=share,
+            default=0.01,
+            metavar="A",
+            help="plans whose predicted seconds differ by less, relative, count as equal: the one "
+            "that sends and cuts least is taken (default 0.01)",
+        )
+    parser.add_argument(
+        "--time-limit",
+        type=float,
+        default=600.0,
+        metavar="S",
+        help="seconds a tool may take (default 600)",
+    )
+    add_judging_options(parser)
+
+
+def add_effort_options(
+    parser: argparse.ArgumentParser, result: str, preset: str = "effort"
+) -> None:
+    """Add --preset, --seed and --threads; result: what the same seed makes again."""
+    parser.add_argument(
+        "--preset",
+        choices=("fast", "default", "strong"),
+        default="default",
+        help=f"{preset} (default default)",
+    )
+    parser.add_argument("--seed", type=int, default=7, help=f"same seed, same {result} (default 7)")
+    parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
+
+
+def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
+    """Return the options given."""
+    from evener.partitioning.tools import find_tool
+    from evener.planning.options import PlanOptions
+
+    if tool != "auto":
+        find_tool(tool)  # before anything is read
+    return PlanOptions(
+        tool=tool,
+        preset=args.preset,
+        objective=args.objective,
+        seed=args.seed,
+        epsilon=args.epsilon,
+        threads=args.threads,
+        connected=args.connected,
+        mapping=args.map,
+        workload=workload_of(args),
+        time_limit=args.time_limit,
+        shares=args.shares,
+        sizing=args.method,
+        alike=getattr(args, "alike", 0.01),
+    )
+
+
+def reading_of(args: argparse.Namespace) -> dict[str, Any]:
+    """Return how the graph was read, as a plan keeps it: what was asked for, without folders."""
+    from evener.io.weights import without_folder
+
+    chosen = {key: getattr(args, key) for key in READING_KEYS}
+    chosen = {key: value for key, value in chosen.items() if value is not None}
+    if "coords" in chosen:
+        chosen["coords"] = Path(args.coords).name
+    if "weights" in chosen:
+        chosen["weights"] = without_folder(args.weights)
+    return chosen

@@ -1,0 +1,128 @@
+"""The compiler as seen from outside: what it compiles now, all kernels, where machine code is kept.
+
+Beside the kernels themselves the one file that knows the compiler.
+"""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import evener
+
+SUFFIX, ELSEWHERE = "_kernels", "cuda_kernels"  # those are for other processors
+
+
+class Compiled:
+    """What was compiled since `watch`: names of kernels, in the order begun, and wall time."""
+
+    def __init__(self) -> None:
+        self.names: list[str] = []
+        self._seconds = 0.0
+        self._began: dict[int, float] = {}  # by thread, of the outermost kernel
+        self._depth: dict[int, int] = {}
+
+    @property
+    def seconds(self) -> float:
+        """Time spent compiling, with what is going on [s]."""
+        now = time.monotonic()
+        return self._seconds + sum(now - began for began in list(self._began.values()))
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether a kernel is being compiled now."""
+        return bool(self._began)
+
+    def begin(self, name: str) -> None:
+        """Take note that a kernel's compilation begins, perhaps inside another's."""
+        thread = threading.get_ident()
+        depth = self._depth.get(thread, 0)
+        self._depth[thread] = depth + 1
+        if depth == 0:
+            self._began[thread] = time.monotonic()
+        if name:
+            self.names.append(name)
+
+    def end(self) -> None:
+        """Take note that it ends; nothing where it began before anyone watched."""
+        thread = threading.get_ident()
+        depth = self._depth.get(thread, 0)
+        if depth == 1:
+            self._seconds += time.monotonic() - self._began.pop(thread)
+        if depth > 0:
+            self._depth[thread] = depth - 1
+
+
+def watch(compiled: Compiled) -> None:
+    """Tell `compiled` of every kernel compiled from now on; of none that is loaded."""
+    from numba.core import event
+
+    class Listener(event.Listener):
+        def on_start(self, told: Any) -> None:
+            compiled.begin(name_of(told.data["dispatcher"]))
+
+        def on_end(self, told: Any) -> None:  # noqa: ARG002
+            compiled.end()
+
+    event.register("numba:compile", Listener())
+
+
+def watch_if_imported(compiled: Compiled) -> bool:
+    """Watch if the compiler has been imported; return whether it has. Imports nothing itself."""
+    if not hasattr(sys.modules.get("numba.core.event"), "register"):
+        return False
+    watch(compiled)
+    return True
+
+
+def name_of(kernel: Any) -> str:
+    """Return a kernel's name, as "partitioning.fm_kernels.search"; "" for the compiler's own, and
+    for parts of other kernels."""
+    from evener.jit import INNER
+
+    function = kernel.py_func
+    module = str(function.__module__)
+    counts = module.startswith("evener.") and not hasattr(function, INNER)
+    return f"{module[7:]}.{function.__name__}" if counts else ""
+
+
+def kernels() -> dict[str, Any]:
+    """Return all kernels by name, except those that exist only inside others."""
+    found = {}
+    for module in _modules():
+        for value in vars(module).values():
+            function = getattr(value, "py_func", None)
+            if function is None or function.__module__ != module.__name__:
+                continue
+            if value.targetoptions.get("inline") != "always":
+                found[name_of(value)] = value
+    return found
+
+
+def cache_place() -> tuple[Path, str]:
+    """Return the folder below which machine code is kept, and whose it is.
+
+    "NUMBA_CACHE_DIR", "the package" (its __pycache__ folders) or "the user", whose folder is
+    taken where neither of the others can be written.
+    """
+    from numba import config
+
+    kernel = next(iter(kernels().values()))
+    folder = Path(kernel.stats.cache_path)
+    if folder.name == "__pycache__":
+        return Path(evener.__path__[0]), "the package"
+    given = Path(config.CACHE_DIR) if config.CACHE_DIR else None  # type: ignore[attr-defined]
+    return folder.parent, "NUMBA_CACHE_DIR" if folder.parent == given else "the user"
+
+
+def _modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(evener.__path__, "evener."):
+        if found.name.endswith(SUFFIX) and not found.name.endswith(ELSEWHERE):
+            yield importlib.import_module(found.name)

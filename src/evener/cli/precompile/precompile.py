@@ -1,0 +1,154 @@
+"""Compiles every kernel ahead: `warm` shares the rehearsals among processes.
+
+Processes write into one cache, each combination of types into a file of its own.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Self
+
+from evener.cli.precompile.compiler import Compiled, cache_place, kernels, watch
+from evener.cli.precompile.rehearsals import REHEARSALS
+from evener.errors import ToolError
+
+
+@dataclass(frozen=True)
+class Warmed:
+    """What `warm` did.
+
+    compiled: names of the kernels compiled, once a combination of types, by all processes.
+    n_kernels: how many there are. folder: where the machine code is kept, below which `place`
+    says whose folder it is (see compiler.cache_place). seconds: by the clock; cpu_seconds: of all
+    processes.
+    """
+
+    compiled: list[str]
+    n_kernels: int
+    folder: Path
+    place: str
+    processes: int
+    seconds: float
+    cpu_seconds: float
+
+
+def warm(processes: int = 1, progress: Callable[[str, float], None] | None = None) -> Warmed:
+    """Compile all kernels that are not yet in the cache, in so many processes.
+
+    Raises ToolError where a process ends before its work is done.
+    """
+    began, cpu_began = time.monotonic(), _cpu_seconds()
+    work = _here if processes == 1 else partial(_in_processes, processes)
+    compiled = work(progress or _silent)
+    folder, place = cache_place()
+    return Warmed(
+        compiled,
+        len(kernels()),
+        folder,
+        place,
+        processes,
+        time.monotonic() - began,
+        _cpu_seconds() - cpu_began,
+    )
+
+
+def _here(tell: Callable[[str, float], None]) -> list[str]:
+    """Rehearse all pieces in this process; return the names of what was compiled."""
+    compiled = Compiled()
+    watch(compiled)
+    for i, (name, rehearse) in enumerate(REHEARSALS.items()):
+        tell(_how_far(name, i, compiled.names), i / len(REHEARSALS))
+        rehearse()
+    return compiled.names
+
+
+def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
+    """Rehearse all pieces in processes of their own; return the names of what they compiled."""
+    waiting, lock, done = list(REHEARSALS), threading.Lock(), 0
+    begun = 0
+    compiled: list[str] = []
+
+    def one(_: int) -> None:
+        nonlocal begun, done
+        with _Worker() as worker:
+            while True:
+                with lock:
+                    if not waiting:
+                        return
+                    name = waiting.pop(0)
+                    tell(_how_far(name, begun, compiled), done / len(REHEARSALS))
+                    begun += 1
+                names = worker.rehearse(name)
+                with lock:
+                    compiled.extend(names)
+                    done += 1
+
+    with ThreadPoolExecutor(count) as pool:
+        working = pool.map(one, range(min(count, len(REHEARSALS))))
+        kernels()  # imports them all, for what is told at the end, while others compile
+        for _ in working:
+            pass
+    return compiled
+
+
+def _how_far(name: str, begun: int, compiled: list[str]) -> str:
+    """Say which piece is next, and how many kernels were compiled so far."""
+    some = len({kernel for kernel in compiled if kernel})
+    return f"{name}, {begun + 1} of {len(REHEARSALS)} pieces, {some:,} kernels so far"
+
+
+class _Worker:
+    """A process that rehearses what it is told, and ends when nobody talks to it any more."""
+
+    def __init__(self) -> None:
+        # -P keeps the working directory out of the child's path: a numpy.py there is not NumPy.
+        self._process = subprocess.Popen(
+            [sys.executable, "-P", "-m", "evener.cli.precompile.worker"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+            text=True,
+        )
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._process.communicate()
+
+    def rehearse(self, name: str) -> list[str]:
+        """Let the process rehearse a piece; return the names of the kernels it compiled."""
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        try:
+            print(name, file=self._process.stdin, flush=True)
+        except BrokenPipeError:
+            answer = ""
+        else:
+            answer = self._process.stdout.readline()
+        if not answer:
+            raise ToolError(
+                f"a process that compiled {name!r} ended before it was done",
+                hint="With one process, `evener warm --processes 1`, it shows why.",
+            )
+        return list(json.loads(answer))
+
+
+def _silent(step: str, fraction: float) -> None:
+    """Show no progress."""
+
+
+def _cpu_seconds() -> float:
+    """CPU time of this process and of those it waited for [s]."""
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system

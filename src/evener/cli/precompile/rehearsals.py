@@ -1,0 +1,292 @@
+"""Small real calls that between them use every kernel with every type of array that calls use.
+
+A kernel is compiled for the types it meets: what was rehearsed has nothing left to compile. What
+decides the types: weights none, whole or real, of vertices and of edges; coordinates none, in the
+plane or in space; a file's format. Every piece is rehearsed alone, so that several processes can
+share them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from itertools import product
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from evener.arrays import IntArray
+from evener.errors import InfeasibleError, InputError, NotFoundError
+from evener.graphs.graph import Graph
+from evener.plans.partition import Contract, Partition
+from evener.plans.workload import WORKLOADS, Workload
+from evener.platforms.platform import Device, Level, Link, Platform
+
+SPEEDS = [16.0, 4.0, 1.0, 1.0, 1.0, 1.0, 1.0, 1.0]
+TYPES = (None, np.int64, np.float64)  # of weights
+
+
+def places() -> Iterator[Graph]:
+    """Yield grids in the plane and in space; large enough for groups of blocks to be searched."""
+    from evener.graphs.generating.grid import grid
+
+    yield grid([90, 90])
+    yield grid([20, 20, 20])
+
+
+def weighted(graph: Graph) -> Iterator[Graph]:
+    """Yield `graph` with every type of weights."""
+    for vertex, edge in product(TYPES, repeat=2):
+        yield graph.with_(
+            vwgt=None if vertex is None else np.ones(graph.n, vertex),
+            adjwgt=None if edge is None else np.full(graph.adjncy.size, 2, edge),
+        )
+
+
+def _machine(many: int = 1) -> Platform:
+    """Return two nodes of four devices with links, or `many` times as many."""
+    devices = tuple(
+        Device(f"d{b}", 1e6 * speed, at=f"node{b // 4}") for b, speed in enumerate(many * SPEEDS)
+    )
+    levels = Level("cluster", Link(1e-5, 1e-9)), Level("node", Link(1e-6, 1e-10))
+    return Platform(devices, levels=levels)
+
+
+def _plan(graph: Graph, tool: str = "evener", many: int = 1, **options: str) -> None:
+    """Plan for so many machines; mapping is rehearsed by itself."""
+    from evener.planning.options import PlanOptions
+    from evener.planning.plan import plan
+
+    chosen = PlanOptions(tool=tool, mapping=False, **options)  # type: ignore[arg-type]
+    plan(graph, _machine(many), chosen)
+
+
+def cut() -> None:
+    """Divide meshes, with and without coordinates."""
+    for graph in places():
+        for heavy in weighted(graph):
+            _plan(heavy)
+            _plan(heavy.with_(coords=None))
+    for preset in ("fast", "strong"):
+        _plan(graph, preset=preset)
+        _plan(graph.with_(coords=None), preset=preset)
+
+
+def volumes() -> None:
+    """Divide meshes for what their blocks send."""
+    for graph in places():
+        for heavy in (graph, graph.with_(adjwgt=np.full(graph.adjncy.size, 2))):
+            for objective in ("total_volume", "max_volume"):
+                _plan(heavy, objective=objective)
+
+
+def seconds() -> None:
+    """Move vertices so that the slowest block gets faster."""
+    from evener.partitioning.makespan.refine import refine_seconds
+    from evener.plans.costs import costs_of
+
+    graph = next(places())
+    part = (np.arange(graph.n) * len(SPEEDS) // graph.n).astype(np.int32)
+    refine_seconds(graph, part, np.ones(graph.n), costs_of(_machine()))
+
+
+def propagation() -> None:
+    """Divide graphs of very uneven degrees."""
+    from evener.graphs.generating.random_graphs import rmat
+
+    for graph in (rmat(10, 3, 8), rmat(10, 3, 8, 0.4, 0.2, 0.2)):
+        for heavy in weighted(graph):
+            _plan(heavy)
+        for preset, objective in product(("fast", "strong"), ("total_volume", "max_volume")):
+            _plan(graph, preset=preset, objective=objective)
+
+
+def tree() -> None:
+    """Divide along a machine's tree, and improve what was divided."""
+    from evener.graphs.generating.random_graphs import rmat
+    from evener.partitioning.refine import refine
+
+    for graph in (*places(), rmat(10, 3, 8)):
+        part = Partition((np.arange(graph.n) * 4 // graph.n).astype(np.int32), 4)
+        for heavy in weighted(graph):
+            _plan(heavy, "hierarchical", many=4)
+            _plan(heavy.with_(coords=None), "hierarchical")
+            refine(heavy, part)
+        for objective in ("total_volume", "max_volume"):
+            _plan(graph, "hierarchical", objective=objective)
+            refine(graph, part, objective=objective)
+
+
+def mapping() -> None:
+    """Map few blocks, and more, onto a machine's devices."""
+    from evener.partitioning.mapping.blocks import map_blocks
+
+    graph = next(places())
+    for many in (1, 2):
+        platform = _machine(many)
+        k = platform.k
+        part = Partition((np.arange(graph.n) * k // graph.n).astype(np.int32), k)
+        targets = np.full(k, graph.n / k)
+        map_blocks(graph, part, platform, Contract(targets, 0.5 * targets, 2 * targets))
+
+
+def contracts() -> None:
+    """Repair partitions that break their contract in every way, and judge them."""
+    from evener.partitioning.enforce import enforce
+    from evener.planning.evaluate import evaluate
+    from evener.plans import metrics
+
+    rng = np.random.default_rng(7)
+    for graph in places():
+        n, k = graph.n, len(SPEEDS)
+        platform = Platform(tuple(Device(f"d{b}", s, memory=1e9) for b, s in enumerate(SPEEDS)))
+        targets = np.array(SPEEDS) * n / sum(SPEEDS)
+        caps = np.full(k, 1.2 * graph.total_bytes)
+        contract = Contract(targets, 0.97 * targets, 1.03 * targets, caps)
+        for heavy in weighted(graph):
+            everywhere = Partition(rng.integers(0, k, n).astype(np.int32), k)
+            kept = enforce(heavy, everywhere, contract, connected=True)
+            for overlap in (False, True):
+                workload = Workload("rehearsed", overlap=overlap)
+                evaluate(heavy, kept.partition, _machine(), contract, workload=workload)
+                metrics.predicted_seconds(heavy, kept.partition, _machine(), workload)
+            metrics.block_components(heavy, kept.partition)
+        evaluate(graph, kept.partition, platform, contract, workload=WORKLOADS["spmv"])
+    _many_blocks(graph)
+    for heaviest in (3, 400):
+        _pack(rng.integers(1, heaviest, 60), rng)
+    # Nothing small enough can be handed to the empty block but a vertex that its own one lacks.
+    _repair([5, 3, 3, 6, 3], [1, 1, 0, 0, 1], low=[14, 2, 3], high=[15, 3, 3])
+
+
+def _many_blocks(graph: Graph) -> None:
+    """Repair more blocks than a table of pairs is made for."""
+    k = 4100
+    part = np.arange(graph.n) * k // graph.n
+    part[part == 7] = 8
+    _repair(None, part, low=np.zeros(k), high=np.full(k, 5.0), graph=graph)
+
+
+def _pack(weights: IntArray, rng: np.random.Generator) -> None:
+    """Repair a path of heavy vertices with few to choose from."""
+    mean = float(weights.sum()) / 5
+    for part in (np.zeros(60), rng.integers(0, 5, 60)):
+        _repair(weights, part, low=np.full(5, mean - 1), high=np.full(5, mean + 1))
+
+
+def _repair(
+    weights: ArrayLike | None,
+    part: ArrayLike,
+    low: ArrayLike,
+    high: ArrayLike,
+    graph: Graph | None = None,
+) -> None:
+    """Repair a graph, or else the path of these weights; it may well be impossible."""
+    from evener.partitioning.enforce import enforce
+
+    part, low, high = np.asarray(part, np.int32), np.asarray(low, float), np.asarray(high, float)
+    if graph is None:
+        n = part.size
+        graph = Graph.from_edges(n, np.arange(n - 1), np.arange(1, n), vwgt=weights)
+    with suppress(InfeasibleError, NotFoundError):  # trying is all that compiling needs
+        enforce(graph, Partition(part, low.size), Contract((low + high) / 2, low, high))
+
+
+def others() -> None:
+    """Divide with every other partitioner that runs in this process."""
+    from evener.partitioning.tools import TOOLS
+
+    rehearsed = ("evener", "hierarchical")
+    for graph in places():
+        for name, tool in TOOLS.items():
+            if tool.family != "external" and name not in rehearsed:
+                _plan(graph, name)
+                _plan(graph.with_(adjwgt=np.full(graph.adjncy.size, 2)), name)
+
+
+def several() -> None:
+    """Divide vertices of several weights, and repair what does not balance them."""
+    from evener.partitioning.enforce import enforce
+    from evener.planning.options import PlanOptions
+
+    rng, platform = np.random.default_rng(5), Platform.flat(SPEEDS)
+    for graph in places():
+        second = rng.integers(1, 9, graph.n) * (np.arange(graph.n) > graph.n // 3)
+        weights = np.column_stack([np.ones(graph.n, np.int64), second])
+        for heavy in (graph.with_(vwgt=weights), graph.with_(vwgt=weights / 2)):
+            _plan(heavy)
+            _plan(heavy.with_(coords=None, adjwgt=np.full(graph.adjncy.size, 2)))
+        contract, _ = PlanOptions().contract(heavy, platform)
+        lopsided = rng.integers(0, len(SPEEDS), graph.n).astype(np.int32)
+        with suppress(InfeasibleError, NotFoundError):
+            enforce(heavy, Partition(lopsided, len(SPEEDS)), contract)
+    # Heavy vertices, of which only swaps bring the blocks within all limits.
+    path = Graph.from_edges(60, np.arange(59), np.arange(1, 60), vwgt=rng.integers(1, 400, (60, 2)))
+    contract, _ = PlanOptions(epsilon=0.01).contract(path, Platform.flat([1.0] * 5))
+    with suppress(InfeasibleError, NotFoundError):
+        enforce(path, Partition(rng.integers(0, 5, 60).astype(np.int32), 5), contract)
+
+
+def building() -> None:
+    """Build graphs from pairs, sorted or not, and meshes of every kind."""
+    from evener.cli.precompile.samples import meshes
+    from evener.graphs.generating.random_graphs import barabasi_albert
+
+    barabasi_albert(64, 3)
+    u, v = np.array([0, 2, 1, 0]), np.array([1, 1, 0, 2])
+    for weights in TYPES:
+        graph = Graph.from_edges(3, u, v, weights=None if weights is None else np.ones(4, weights))
+        graph.components()
+        turned = graph.adjncy.reshape(3, 2)[:, ::-1].ravel()  # lists that are not in order
+        graph.with_(adjncy=turned)
+    for mesh in meshes():
+        mesh.dual_graph()
+        mesh.nodal_graph()
+        if mesh.dim == 3:
+            mesh.boundary_faces()
+
+
+def files() -> None:
+    """Read and write every format."""
+    from evener.cli.precompile.samples import meshes, write_samples
+    from evener.io import read
+    from evener.io.graphs.write import write_graph
+    from evener.io.meshes.write import write_mesh
+
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        graphs, mesh_files = write_samples(folder)
+        for path in graphs:
+            read(path)
+        with suppress(InputError):
+            read(folder / "one_way.graph")
+        for path in mesh_files:
+            for by in ("cells", "points"):
+                read(path, by=by)
+        read(folder / "plain.graph", weights=str(folder / "plain.graph.xyz"))
+        for number, graph in enumerate(weighted(read(folder / "plain.graph").graph)):
+            for suffix in (".graph", ".grf", ".csv", ".mtx"):
+                if number == 0 or (graph.vwgt is not None and graph.vwgt.dtype == np.int64):
+                    write_graph(folder / f"out{suffix}", graph)
+        for mesh in meshes():
+            write_mesh(folder / "out.su2", mesh)
+
+
+# In this order two processes are done at about the same time: one is busy with the cut while the
+# other compiles what has little in common with it, and when that begins with propagation, what
+# both need has been compiled.
+REHEARSALS: dict[str, Callable[[], None]] = {
+    "cut": cut,
+    "files": files,
+    "mapping": mapping,
+    "others": others,
+    "building": building,
+    "propagation": propagation,
+    "several": several,
+    "tree": tree,
+    "contracts": contracts,
+    "volumes": volumes,
+    "seconds": seconds,
+}

@@ -1,0 +1,8 @@
+"""Files themselves, whatever is in them: opened within limits, written whole or not at all.
+
+opening.py    every input a user names: regular files and standard input, up to a size
+writing.py    a file is either written whole or not at all
+temporary.py  private folders that do not outlive their process for long
+
+Imports errors alone. Formats are evener.io's. Read opening.py first.
+"""

@@ -1,0 +1,260 @@
+"""The edges of a networkx graph: its nodes in their order, their names and weights."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple, Protocol, TypeGuard
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+
+# What graphs are called elsewhere: SciPy's, networkx's and meshio's, by what they can do.
+#
+# None of these packages is imported: whatever has these members is taken for one.
+
+
+class SparseMatrix(Protocol):
+    """A SciPy sparse matrix or array, of any format."""
+
+    @property
+    def shape(self) -> Any:
+        """Its rows and columns."""
+
+    @property
+    def nnz(self) -> Any:
+        """Its stored entries."""
+
+    def tocoo(self) -> Any:
+        """Return it in coordinate form."""
+
+
+class NetworkXGraph(Protocol):
+    """A networkx graph."""
+
+    @property
+    def nodes(self) -> Any:
+        """Its nodes, in their order."""
+
+    @property
+    def edges(self) -> Any:
+        """Its edges."""
+
+    def is_directed(self) -> bool:
+        """Whether edges have a direction."""
+
+    def is_multigraph(self) -> bool:
+        """Whether edges may be parallel."""
+
+
+class MeshioMesh(Protocol):
+    """A meshio mesh."""
+
+    @property
+    def points(self) -> Any:
+        """Its points."""
+
+    @property
+    def cells(self) -> Any:
+        """Its blocks of cells."""
+
+    @property
+    def cells_dict(self) -> Any:
+        """The same by kind."""
+
+
+def is_matrix(given: object) -> TypeGuard[SparseMatrix]:
+    """Whether it is a sparse matrix."""
+    return _offers(given, "shape", "nnz", "tocoo")
+
+
+def is_networkx(given: object) -> TypeGuard[NetworkXGraph]:
+    """Whether it is a networkx graph."""
+    return _offers(given, "nodes", "edges", "is_directed", "is_multigraph")
+
+
+def is_meshio(given: object) -> TypeGuard[MeshioMesh]:
+    """Whether it is a meshio mesh."""
+    return _offers(given, "cells_dict") and hasattr(given, "points") and hasattr(given, "cells")
+
+
+def _offers(given: object, *names: str) -> bool:
+    # Of the type: asking the object itself would have properties computed.
+    return not isinstance(given, type) and all(hasattr(type(given), name) for name in names)
+
+
+# The pairs of a SciPy sparse matrix: which rows and columns are neighbours, and by what weight.
+
+
+class Pairs(NamedTuple):
+    """n vertices and the edges u[i], v[i] (p,), with weights (p,) or None; of each edge one."""
+
+    n: int
+    u: npt.NDArray[np.int64]
+    v: npt.NDArray[np.int64]
+    weights: npt.NDArray[Any] | None
+
+
+def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> Pairs:
+    """Return the edges of a square sparse matrix, its diagonal left out; O(entries log entries).
+
+    What is stored counts, zeros too, as in a Matrix Market file. Raises InputError where only one
+    of (i, j) and (j, i) is stored, or, with weights, where they differ; with symmetrize the
+    pattern is that of A + A^T, and so are the weights.
+    """
+    from scipy.sparse import coo_array
+
+    shape = tuple(matrix.shape)
+    if len(shape) != 2 or shape[0] != shape[1]:
+        size = " x ".join(f"{one:,}" for one in shape)
+        raise InputError(
+            f"a matrix of {size}: only a square one is a graph",
+            hint="A A^T or A^T A, whichever the computation uses, would be one.",
+        )
+    # A copy: adding up entries that stand twice changes a matrix in place.
+    own = coo_array(matrix.tocoo(), copy=True)
+    own.sum_duplicates()
+    off = own.row != own.col
+    n, rows, columns = int(shape[0]), own.row[off].astype(np.int64), own.col[off].astype(np.int64)
+    values = _weights_of(own.data[off]) if weights else None
+    if not symmetrize:
+        _check_symmetric(n, rows, columns, values)
+    elif values is not None:
+        # Not by adding matrices: that leaves out entries whose sum is zero.
+        ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        both = coo_array((np.concatenate([values, values]), ends), shape=shape)
+        both.sum_duplicates()
+        rows, columns, values = both.row.astype(np.int64), both.col.astype(np.int64), both.data
+    upper = rows < columns
+    if symmetrize and values is None:
+        return Pairs(n, rows, columns, None)  # whoever makes the graph joins (i, j) and (j, i)
+    return Pairs(n, rows[upper], columns[upper], None if values is None else values[upper])
+
+
+def _weights_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if values.dtype.kind not in "biuf":
+        raise InputError(
+            f"entries of {values.dtype} are no edge weights",
+            hint="Take the pattern alone, or abs(matrix).",
+        )
+    if values.size and not values.min() >= 0:  # also where one is NaN
+        raise InputError(
+            "an entry off the diagonal is negative or NaN: no edge weight",
+            hint="Take the pattern alone, or abs(matrix).",
+        )
+    return values.astype(np.int64) if values.dtype.kind in "bu" else values
+
+
+def _check_symmetric(
+    n: int,
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    values: npt.NDArray[Any] | None,
+) -> None:
+    """Refuse entries without, or unlike, their mirror image."""
+    here, there = rows * n + columns, columns * n + rows
+    order, mirror = np.argsort(here), np.argsort(there)
+    same = here[order] == there[mirror]
+    if not same.all():
+        i = int(np.flatnonzero(np.isin(here, there, invert=True))[0])
+        raise InputError(
+            f"entry ({rows[i]}, {columns[i]}) is stored and ({columns[i]}, {rows[i]}) is not: the "
+            "pattern is not symmetric",
+            hint="ev.Graph.from_scipy(matrix, symmetrize=True) takes that of A + A^T.",
+        )
+    if values is not None and (values[order] != values[mirror]).any():
+        i = int(order[np.flatnonzero(values[order] != values[mirror])[0]])
+        raise InputError(
+            f"entries ({rows[i]}, {columns[i]}) and ({columns[i]}, {rows[i]}) differ: no weight of "
+            "one edge",
+            hint="ev.Graph.from_scipy(matrix, weights=True, symmetrize=True) adds them up.",
+        )
+
+
+class Nodes(NamedTuple):
+    """What a networkx graph holds: n nodes in its order, its edges, and their attributes.
+
+    u, v (p,) int64 numbers of nodes; weights (p,) of edges, vwgt (n,) of nodes, coords (n, d), or
+    None where nobody asked; labels (n,) the nodes' names, None where they are 0 to n - 1.
+    """
+
+    n: int
+    u: npt.NDArray[np.int64]
+    v: npt.NDArray[np.int64]
+    weights: npt.NDArray[Any] | None
+    vwgt: npt.NDArray[Any] | None
+    coords: npt.NDArray[Any] | None
+    labels: npt.NDArray[np.generic] | None
+
+
+def nodes_of_graph(
+    graph: Any, *, weight: str | None, node_weight: str | None, coords: str | None
+) -> Nodes:
+    """Return the nodes and edges of an undirected networkx graph.
+
+    weight, node_weight, coords: names of attributes that every edge or node must have. Raises
+    InputError for directed graphs, multigraphs, and attributes that are missing or no numbers.
+    """
+    if graph.is_directed():
+        raise InputError(
+            "the networkx graph is directed: an edge of ours goes both ways",
+            hint="G.to_undirected() joins what either direction joins.",
+        )
+    if graph.is_multigraph():
+        raise InputError(
+            "the networkx graph may have parallel edges", hint="networkx.Graph(G) merges them."
+        )
+    nodes = list(graph.nodes)
+    number = {node: i for i, node in enumerate(nodes)}
+    edges = list(graph.edges)
+    ends = np.array([(number[a], number[b]) for a, b in edges], np.int64).reshape(-1, 2)
+    weights = vwgt = places = None
+    if weight is not None:
+        weights = _numbers([graph.edges[edge].get(weight) for edge in edges], weight, "edge", edges)
+    if node_weight is not None:
+        found = [graph.nodes[node].get(node_weight) for node in nodes]
+        vwgt = _numbers(found, node_weight, "node", nodes)
+    if coords is not None:
+        places = _places([graph.nodes[node].get(coords) for node in nodes], coords, nodes)
+    return Nodes(len(nodes), ends[:, 0], ends[:, 1], weights, vwgt, places, _labels(nodes))
+
+
+def _numbers(values: list[Any], name: str, what: str, owners: list[Any]) -> npt.NDArray[Any]:
+    _check_all(values, name, what, owners)
+    array = np.asarray(values) if values else np.empty(0, np.int64)
+    if array.dtype.kind not in "biuf" or array.ndim != 1:
+        raise InputError(f"attribute {name!r} of {what}s must hold numbers, not {array.dtype}")
+    return array
+
+
+def _places(values: list[Any], name: str, nodes: list[Any]) -> npt.NDArray[Any]:
+    _check_all(values, name, "node", nodes)
+    try:
+        return np.array([[float(x) for x in value] for value in values])
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"attribute {name!r} of nodes must hold two or three numbers each"
+        ) from error
+
+
+def _check_all(values: list[Any], name: str, what: str, owners: list[Any]) -> None:
+    for value, owner in zip(values, owners, strict=True):
+        if value is None:
+            raise InputError(
+                f"{what} {str(owner)[:40]!r} has no attribute {name!r}",
+                hint=f"Every {what} needs one: it is not guessed.",
+            )
+
+
+def _labels(nodes: list[Any]) -> npt.NDArray[np.generic] | None:
+    """Names as they are where all are whole numbers, or all text; else as Python writes them."""
+    if all(_is_whole(node) and -(2**63) <= node < 2**63 for node in nodes):
+        names = np.array(nodes, np.int64)
+        return None if np.array_equal(names, np.arange(names.size)) else names
+    if all(isinstance(node, str) for node in nodes):
+        return np.array(nodes, np.str_)
+    return np.array([repr(node) for node in nodes], np.str_)
+
+
+def _is_whole(node: Any) -> bool:
+    return isinstance(node, int | np.integer) and not isinstance(node, bool)

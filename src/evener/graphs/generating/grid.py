@@ -1,0 +1,33 @@
+"""Regular grids: 5 points of a stencil in the plane, 7 in space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from math import prod
+
+import numpy as np
+
+from evener.errors import UsageError
+from evener.graphs.generating.checks import at_least, check_memory
+from evener.graphs.graph import Graph
+
+BYTES_A_SIDE = 60  # of each vertex, for each dimension: measured
+
+
+def grid(shape: Sequence[int]) -> Graph:
+    """Return the grid of nx * ny (* nz) vertices; those one step apart are neighbours.
+
+    Vertices are numbered with the last axis running fastest; coordinates are their indices.
+    """
+    if len(shape) not in (2, 3):
+        raise UsageError(f"shape must have 2 or 3 sides, not {len(shape)}")
+    for side in shape:
+        at_least(side, 1, "a side of shape")
+    n = prod(shape)
+    at_least(n, 1, "the number of vertices of the grid")
+    check_memory(n, BYTES_A_SIDE * len(shape), "vertices")
+    number = np.arange(n, dtype=np.int32).reshape(tuple(shape))
+    u = [np.moveaxis(number, axis, 0)[:-1].ravel() for axis in range(number.ndim)]
+    v = [np.moveaxis(number, axis, 0)[1:].ravel() for axis in range(number.ndim)]
+    coords = np.stack(np.unravel_index(np.arange(n), tuple(shape)), axis=1).astype(np.float64)
+    return Graph.from_edges(n, np.concatenate(u), np.concatenate(v), coords=coords)

@@ -1,0 +1,111 @@
+"""Random geometric graphs: uniform points, neighbours within a radius."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import UsageError
+from evener.graphs.generating.checks import at_least, between, check_memory, random_source
+from evener.graphs.generating.delaunay import sorted_points
+from evener.graphs.graph import Graph
+
+RGG_BYTES_A_VERTEX, BYTES_A_NEIGHBOUR = 100, 20  # at the peak: measured
+
+
+def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
+    """Return the graph of n uniform points of the unit square or cube, along the Hilbert curve.
+
+    Vertices within the radius that gives `degree` neighbours on average are neighbours; those
+    near a border have fewer.
+    """
+    at_least(n, 1, "n")
+    if dim not in (2, 3):
+        raise UsageError(f"dim must be 2 or 3, not {dim}")
+    between(degree, 0, 1000, "degree")
+    check_memory(n, RGG_BYTES_A_VERTEX + BYTES_A_NEIGHBOUR * min(degree, n), "vertices")
+    return rgg_of(sorted_points(random_source(seed).random((n, dim))), degree)
+
+
+def rgg_of(points: FloatArray, degree: float) -> Graph:
+    """Join points (n, 2) or (n, 3) of the unit square or cube; in their order."""
+    from scipy.spatial import cKDTree
+
+    n, dim = points.shape
+    ball = np.pi if dim == 2 else 4 / 3 * np.pi  # of radius 1
+    radius = (degree / (n * ball)) ** (1 / dim)
+    pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
+    return Graph.from_edges(n, pairs[:, 0], pairs[:, 1], coords=points)
+
+
+# R-MAT graphs: power laws from a recursive matrix [CZF04]_, with Graph500's parameters.
+
+RMAT_BYTES_A_VERTEX, RMAT_BYTES_AN_EDGE = 60, 40  # at the peak: measured
+ROUNDING = 1e-9  # 0.6 + 0.3 + 0.1 is 1 to whoever writes it
+CHUNK = 2**16  # edges drawn at once: their arrays stay in the cache
+
+
+def rmat(
+    scale: int,
+    seed: int,
+    edge_factor: int = 16,
+    a: float = 0.57,
+    b: float = 0.19,
+    c: float = 0.19,
+) -> Graph:
+    """Return an R-MAT graph of 2^scale vertices from edge_factor * 2^scale drawn edges.
+
+    At every level of the matrix an edge falls into its quadrants with probability a, b, c and
+    1 - a - b - c. Labels are permuted; loops and repeated edges are dropped, which leaves fewer.
+    """
+    between(scale, 0, 30, "scale")
+    between(edge_factor, 1, 2**20, "edge_factor")
+    if not (min(a, b, c) >= 0 and a + b + c <= 1 + ROUNDING):
+        raise UsageError(f"a, b, c must be shares of 1, not {a}, {b}, {c}")
+    n, count = 1 << scale, edge_factor << scale
+    check_memory(n, RMAT_BYTES_A_VERTEX + RMAT_BYTES_AN_EDGE * edge_factor, "vertices")
+    rng = random_source(seed)
+    u, v = np.empty(count, np.int32), np.empty(count, np.int32)
+    for first in range(0, count, CHUNK):
+        piece = slice(first, min(first + CHUNK, count))
+        u[piece], v[piece] = _draw(piece.stop - first, scale, (a, b, c), rng)
+    label = rng.permutation(n).astype(np.int32)
+    return Graph.from_edges(n, label[u], label[v])
+
+
+def _draw(
+    count: int, scale: int, shares: tuple[float, float, float], rng: np.random.Generator
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Rows and columns of `count` edges, a bit a level."""
+    ends_a, ends_b, ends_c = np.cumsum(shares).astype(np.float32)
+    u, v = np.zeros(count, np.int32), np.zeros(count, np.int32)
+    for _ in range(scale):
+        draw = rng.random(count, dtype=np.float32)
+        lower = draw >= ends_b
+        right = (draw >= ends_a) ^ lower ^ (draw >= ends_c)
+        u += u + lower
+        v += v + right
+    return u, v
+
+
+# Barabási-Albert graphs: power laws from preferential attachment [BA99]_.
+
+BA_BYTES_AN_EDGE = 40  # at the peak: measured
+
+
+def barabasi_albert(n: int, seed: int, degree: int = 8) -> Graph:
+    """Return a graph of n vertices and degree * (n - degree) edges; 1 <= degree < n.
+
+    Each vertex from `degree` on joins that many different earlier ones, drawn with a probability
+    in proportion to how many neighbours they have.
+    """
+    from evener.graphs.generating import barabasi_albert_kernels as kernels
+
+    at_least(n, 2, "n")
+    between(degree, 1, n - 1, "degree")
+    check_memory(degree * (n - degree), BA_BYTES_AN_EDGE, "edges")
+    ends = np.empty(2 * degree * (n - degree), np.int32)
+    start = random_source(seed).integers(2**63, dtype=np.uint64)
+    kernels.attach(n, degree, start, np.zeros(n, np.int32), ends)
+    return Graph.from_edges(n, ends[0::2], ends[1::2])

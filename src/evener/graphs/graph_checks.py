@@ -1,0 +1,149 @@
+"""What is passed as a graph's arrays: brought into the form that kernels take, or refused."""
+
+from __future__ import annotations
+
+from typing import NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import (
+    FloatArray,
+    IntArray,
+    NumberArray,
+    as_array,
+    as_integers,
+    as_numbers,
+    as_weights,
+    refuse_far,
+)
+from evener.errors import InputError
+
+
+def index_type(n: int) -> type[np.int32 | np.int64]:
+    """Return the type of indices of n vertices."""
+    return np.int32 if n < 2**31 else np.int64
+
+
+def endpoints(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.int64]:
+    """Return ends of pairs (p,), whole numbers in [0, n)."""
+    array = as_integers(values, name)
+    if array.size and (array.min() < 0 or array.max() >= n):
+        raise InputError(f"{name} must lie in [0, {n}); it reaches {array.min()} to {array.max()}")
+    return array
+
+
+def sort_with(
+    xadj: IntArray, adjncy: IntArray, origin: IntArray, weights: NumberArray | None
+) -> NumberArray:
+    """Sort all lists; return the entries' weights in the new order (empty without weights)."""
+    from evener.graphs import graph_kernels as kernels
+
+    if weights is None:
+        none = np.empty(0, np.int64)
+        kernels.sort_lists(xadj, adjncy, none)
+        return none
+    order = np.empty(adjncy.size, np.int64)
+    kernels.sort_lists(xadj, adjncy, order)
+    return weights[origin[order]]
+
+
+def check_offsets(xadj: IntArray, entries: int) -> None:
+    """Refuse offsets that do not ascend from 0 to `entries`."""
+    if xadj.size == 0:
+        raise InputError("xadj is empty; a graph with n vertices has n + 1 offsets")
+    if xadj[0] != 0 or xadj[-1] != entries:
+        raise InputError(f"xadj must run from 0 to {entries}, not {xadj[0]} to {xadj[-1]}")
+    # Compared, not subtracted: the difference of far-off numbers wraps around to a positive one.
+    decreases = xadj[1:] < xadj[:-1]
+    if decreases.any():
+        raise InputError(f"xadj decreases at vertex {int(np.argmax(decreases))}")
+
+
+def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
+    """Bring the indices to the width the kernels use; no wrap-around can hide a bad one."""
+    array = np.asarray(adjncy)
+    dtype = index_type(n)
+    if array.dtype == dtype and array.ndim == 1:
+        return np.ascontiguousarray(array)
+    wide = as_integers(array, "adjncy")
+    if wide.size and (wide.min() < 0 or wide.max() >= n):
+        bad = int(np.argmax((wide < 0) | (wide >= n)))
+        raise InputError(f"adjncy[{bad}] is {wide[bad]}: there is no such vertex among {n}")
+    return wide.astype(dtype)
+
+
+def vertex_weights(values: npt.ArrayLike, n: int) -> NumberArray:
+    """Return (n,) or (n, c) weights, one column as none."""
+    array = as_array(values, "vwgt")
+    weights = as_weights(array, "vwgt", ndim=2 if array.ndim == 2 else 1)
+    same_length(weights, n, "vwgt", "vertices")
+    if weights.ndim == 2 and weights.shape[1] == 0:
+        raise InputError("vwgt has no column")
+    return weights[:, 0].copy() if weights.ndim == 2 and weights.shape[1] == 1 else weights
+
+
+def coordinates(values: npt.ArrayLike, n: int) -> FloatArray:
+    """Return (n, 2) or (n, 3) coordinates."""
+    coords = as_numbers(values, "coords", ndim=2)
+    same_length(coords, n, "coords", "vertices")
+    if coords.shape[1] not in (2, 3):
+        raise InputError(f"coords must have 2 or 3 columns, not {coords.shape[1]}")
+    refuse_far(coords, "coords")
+    return coords
+
+
+def cost(value: object, name: str) -> float:
+    """Return a number of bytes, finite and not negative."""
+    if not (
+        isinstance(value, int | float | np.integer | np.floating)
+        and np.isfinite(value)
+        and value >= 0
+    ):
+        raise InputError(f"{name} must be a number, finite and not negative, not {value!r}")
+    return float(value)
+
+
+def same_length(array: npt.NDArray[np.generic], length: int, name: str, what: str) -> None:
+    """Refuse an array of another length than there are `what`."""
+    if len(array) != length:
+        raise InputError(f"{name} has {len(array)} entries for {length} {what}")
+
+
+def sorted_entries(
+    xadj: IntArray, adjncy: IntArray, adjwgt: NumberArray | None
+) -> tuple[IntArray, NumberArray | None]:
+    """Return both with every list in ascending order: the given ones where they are already.
+
+    Raises InputError for loops, parallel edges, indices out of range, asymmetry (one linear pass
+    each).
+    """
+    from evener.graphs import graph_kernels as kernels
+
+    n, none, where = xadj.size - 1, np.empty(0, np.int64), np.zeros(2, np.int64)
+    code = kernels.check_entries(xadj, adjncy, where)
+    if code == kernels.OK and kernels.first_unsorted(xadj, adjncy) >= 0:
+        adjncy = adjncy.copy()  # the caller's array stays as it is
+        order = none if adjwgt is None else np.empty(adjncy.size, np.int64)
+        kernels.sort_lists(xadj, adjncy, order)
+        adjwgt = None if adjwgt is None else adjwgt[order]
+        code = kernels.check_duplicates(xadj, adjncy, where)
+    if code == kernels.OK:
+        weights = none if adjwgt is None else adjwgt
+        code = kernels.check_symmetry(xadj, adjncy, weights, np.empty(n, np.int64), where)
+    if code != kernels.OK:
+        _refuse(code, int(where[0]), int(where[1]), n)
+    return adjncy, adjwgt
+
+
+def _refuse(code: int, v: int, u: int, n: int) -> NoReturn:
+    from evener.graphs import graph_kernels as kernels
+
+    reasons = {
+        kernels.OUT_OF_RANGE: f"vertex {v} has the neighbour {u}: there is no such one among {n}",
+        kernels.LOOP: f"vertex {v} is its own neighbour: loops are not allowed",
+        kernels.DUPLICATE: f"vertex {v} lists its neighbour {u} more than once",
+        kernels.ASYMMETRIC: f"vertex {v} lists {u} as a neighbour, but not the other way round",
+        kernels.WEIGHT: f"the edge between {v} and {u} has different weights at its two ends",
+    }
+    raise InputError(reasons[code] + " (vertices counted from 0)")

@@ -1,0 +1,273 @@
+"""Mesh: cells over points, validated once, and the graphs it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, as_integers, as_numbers, refuse_far
+from evener.errors import InputError, UsageError
+from evener.graphs.foreign import MeshioMesh
+from evener.graphs.graph import Graph
+from evener.graphs.mesh_kernels import DIM, MAX_FACE
+from evener.wording import counted, spread, two_lines
+
+# What is passed as a mesh's points, corners and fields: brought into one form, or refused.
+
+Fields = dict[str, npt.NDArray[Any]]
+
+
+def checked_points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray:
+    """Return (p, d) finite coordinates, d one of the widths."""
+    points = as_numbers(values, "points", ndim=2)
+    if points.shape[1] not in widths:
+        raise InputError(f"points must have 2 or 3 columns, not {points.shape[1]}")
+    if len(points) >= 2**31:
+        raise InputError(f"there are {len(points):,} points; at most 2^31 - 1 can be handled")
+    refuse_far(points, "points")
+    return points
+
+
+def checked_corners(values: npt.ArrayLike, n_points: int) -> IntArray:
+    """Narrow to int32; what does not fit is out of range anyway, and stays so."""
+    corners = as_integers(values, "corners")
+    bad = np.flatnonzero((corners < 0) | (corners >= n_points))
+    if bad.size:
+        raise InputError(
+            f"a cell has the corner {corners[bad[0]]}: there is no such point among {n_points}"
+            " (counted from 0)"
+        )
+    return corners.astype(np.int32)
+
+
+def checked_fields(fields: Fields, n: int, what: str) -> Fields:
+    """Return arrays by name, each with a row for each of n `what`."""
+    checked = {}
+    for name, values in fields.items():
+        array = np.asarray(values)
+        if array.ndim == 0 or len(array) != n:
+            size = 1 if array.ndim == 0 else len(array)
+            raise InputError(f"the field {name!r} has {size} entries for {n} {what}")
+        checked[str(name)] = array
+    return checked
+
+
+# VTK's numbers of the cells most files hold; cells_kernels.py has the tables of all.
+VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
+TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
+
+# A face that many cells share joins each to each: what goes beyond this is no mesh, and would
+# not fit in memory.
+_FEW_PAIRS = 2**22
+_PAIRS_PER_CORNER = 200
+
+
+class Faces(NamedTuple):
+    """Faces of a mesh: of face i, corners[offsets[i]:offsets[i + 1]] turn outward from its owner.
+
+    offsets (f + 1,) int64, corners int32, owner (f,) int32 the cell it belongs to.
+    """
+
+    offsets: IntArray
+    corners: IntArray
+    owner: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Mesh:
+    """Cells of one topological dimension, each a list of points.
+
+    points (p, 2) or (p, 3) float64 [as in the file]; (p, 0) where coordinates are not known.
+    offsets (c + 1,) int64 and corners int32: cell i has corners[offsets[i]:offsets[i + 1]], in
+    VTK's order (wedges in Gmsh's, as meshio has them). kinds (c,) uint8, VTK's cell types: lines,
+    triangles, quads, polygons, tetrahedra, hexahedra, wedges, pyramids, their higher orders, and
+    point sets (41), whose shape is unknown.
+    cell_data, point_data: by name, arrays with one row a cell or point.
+
+    Raises InputError on anything else: corners out of range, a wrong number of corners, types not
+    known or of several dimensions, coordinates that are not finite, fields of a wrong length.
+    """
+
+    points: FloatArray
+    offsets: IntArray
+    corners: IntArray
+    kinds: IntArray
+    cell_data: Fields = field(default_factory=dict)
+    point_data: Fields = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        from evener.graphs import mesh_kernels as kernels
+
+        put = object.__setattr__  # the dataclass is frozen for everyone but its constructor
+        put(self, "points", checked_points(self.points, widths=(0, 2, 3)))
+        put(self, "offsets", as_integers(self.offsets, "offsets"))
+        put(self, "corners", checked_corners(self.corners, self.n_points))
+        kinds = as_integers(self.kinds, "kinds")
+        if kinds.size == 0:
+            raise InputError("the mesh has no cells")
+        if kinds.min() < 0 or kinds.max() > 255:
+            raise InputError(f"kinds must lie in [0, 255]; they reach {kinds.min()}, {kinds.max()}")
+        put(self, "kinds", kinds.astype(np.uint8))
+        if self.offsets.size != kinds.size + 1:
+            raise InputError(f"offsets has {self.offsets.size} entries for {kinds.size} cells")
+        where = np.zeros(2, np.int64)
+        code = kernels.check_lists(self.offsets, self.corners, self.n_points, where)
+        code = code or kernels.check_kinds(self.offsets, self.kinds, where)
+        if code != kernels.OK:
+            _refuse_cell(code, int(where[0]), int(where[1]), self)
+        dims = np.unique(DIM[self.kinds])
+        if dims.size > 1 or dims[0] == 0:
+            raise InputError(f"cells must be of one dimension above 0, not of {dims.tolist()}")
+        put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
+        put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+
+    def __repr__(self) -> str:
+        corners = f"{spread(np.diff(self.offsets))} corners each"
+        fields = [*self.cell_data, *self.point_data]
+        named = f"fields {', '.join(fields[:4])}" if fields else "no fields"
+        if len(fields) > 4:
+            named += f" and {len(fields) - 4:,} more"
+        where = f"points in {self.points.shape[1]}-D" if self.has_coordinates else "no coordinates"
+        first = counted(self.n_cells, "cell"), counted(self.n_points, "point"), f"{self.dim}-D"
+        return two_lines("Mesh", first, [corners, where, named])
+
+    @property
+    def n_cells(self) -> int:
+        """Number of cells."""
+        return int(self.kinds.size)
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, those that no cell uses included."""
+        return len(self.points)
+
+    @property
+    def dim(self) -> int:
+        """Topological dimension of the cells: 1, 2 or 3."""
+        return int(DIM[self.kinds[0]])
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether it is known where the points lie."""
+        return bool(self.points.shape[1])
+
+    @property
+    def n_unused_points(self) -> int:
+        """Number of points that no cell uses; in the nodal graph they have no neighbour."""
+        return self.n_points - int(np.count_nonzero(np.bincount(self.corners)))
+
+    def centres(self) -> FloatArray:
+        """(c, d) mean of each cell's corners (of its linear shape)."""
+        from evener.graphs import mesh_kernels as kernels
+
+        out = np.empty((self.n_cells, self.points.shape[1]), np.float64)
+        kernels.centres(self.points, self.offsets, self.corners, self.kinds, out)
+        return out
+
+    def dual_graph(self) -> Graph:
+        """Return the graph of the cells; those sharing a face (in 2-D an edge) are neighbours.
+
+        All cells that share one face are neighbours of each other, however many; cells of
+        unknown shape are neighbours where they share a point. Coordinates: the cell centres.
+        """
+        keys, order, cell_of, _ = self._sorted_faces()
+        _, u, v = _runs(keys, order, cell_of, self.corners.size)
+        coords = self.centres() if self.has_coordinates else None
+        return Graph.from_edges(self.n_cells, u, v, coords=coords)
+
+    def nodal_graph(self) -> Graph:
+        """Return the graph of the points; the ends of a cell's edge are neighbours.
+
+        A point amid an edge splits it; other points of higher order are neighbours of all corners
+        of their cell. In cells of unknown shape all points are neighbours. Points that no cell
+        uses stay, without neighbours.
+        """
+        from evener.graphs import mesh_kernels as kernels
+
+        count = int(kernels.count_edges(self.offsets, self.kinds))
+        _check_pairs(count, self.corners.size, "points")
+        u, v = np.empty(count, np.int32), np.empty(count, np.int32)
+        kernels.fill_edges(self.offsets, self.corners, self.kinds, u, v)
+        coords = self.points if self.has_coordinates else None
+        return Graph.from_edges(self.n_points, u, v, coords=coords)
+
+    def graph(self, by: Literal["cells", "points"] = "cells") -> Graph:
+        """Return the graph of the cells, or of the points: dual_graph or nodal_graph."""
+        if by not in ("cells", "points"):
+            raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
+        return self.dual_graph() if by == "cells" else self.nodal_graph()
+
+    @classmethod
+    def from_meshio(cls, mesh: MeshioMesh) -> Mesh:
+        """Return the cells of the highest dimension of a meshio mesh, with their fields.
+
+        Raises InputError for cells of kinds not known here, as in a file.
+        """
+        from evener.io.meshes.meshio import mesh_of
+
+        return mesh_of(mesh)[0]
+
+    def boundary_faces(self) -> Faces:
+        """Return the faces (in 2-D the edges) that belong to one cell only, in order of cells."""
+        from evener.graphs import mesh_kernels as kernels
+
+        keys, order, cell_of, face_of = self._sorted_faces()
+        single = np.sort(_runs(keys, order, cell_of, self.corners.size)[0])
+        owner, faces = cell_of[single], face_of[single]
+        offsets = np.zeros(owner.size + 1, np.int64)
+        corners = np.empty(owner.size * MAX_FACE, np.int32)
+        kernels.gather_faces(self.offsets, self.corners, self.kinds, owner, faces, offsets, corners)
+        return Faces(offsets, corners[: offsets[-1]].copy(), owner)
+
+    def _sorted_faces(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:
+        """Keys of all faces, the order that brings equal ones together, their cells and numbers."""
+        from evener.graphs import mesh_kernels as kernels
+
+        count, width = kernels.count_faces(self.offsets, self.kinds)
+        if count >= 2**31:
+            raise InputError(f"the cells have {count:,} faces; at most 2^31 - 1 can be handled")
+        keys = np.empty((width, count), np.int32)
+        cell_of, face_of = np.empty(count, np.int32), np.empty(count, np.int32)
+        found = kernels.fill_faces(self.offsets, self.corners, self.kinds, keys, cell_of, face_of)
+        order, other = np.arange(found, dtype=np.int32), np.empty(found, np.int32)
+        for column in keys[::-1]:
+            kernels.sort_by(column, self.n_points, order, other)
+            order, other = other, order
+        return keys, order, cell_of[:found], face_of[:found]
+
+
+def _runs(
+    keys: IntArray, order: IntArray, cell_of: IntArray, n_corners: int
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Return the faces of one cell only, and the cells on both sides of every shared face."""
+    from evener.graphs import mesh_kernels as kernels
+
+    counts = np.zeros(2, np.int64)
+    kernels.count_runs(keys, order, counts)
+    singles, pairs = counts.tolist()
+    _check_pairs(pairs, n_corners, "cells")
+    single = np.empty(singles, np.int32)
+    u, v = np.empty(pairs, np.int32), np.empty(pairs, np.int32)
+    kernels.fill_runs(keys, order, cell_of, single, u, v)
+    return single, u, v
+
+
+def _check_pairs(count: int, n_corners: int, what: str) -> None:
+    if count > max(_FEW_PAIRS, _PAIRS_PER_CORNER * n_corners):
+        raise InputError(f"{count:,} pairs of {what} are neighbours: more than a mesh can have")
+
+
+def _refuse_cell(code: int, cell: int, number: int, mesh: Mesh) -> NoReturn:
+    from evener.graphs import mesh_kernels as kernels
+
+    kind = int(mesh.kinds[cell])
+    reasons = {
+        kernels.BAD_OFFSETS: "offsets must ascend from 0 to the number of corners",
+        kernels.BAD_CORNER: f"cell {cell} has the corner {number}: there is no such point",
+        kernels.BAD_KIND: f"cell {cell} is of the type {kind}, which is not known",
+        kernels.BAD_SIZE: f"cell {cell} has {number} corners, which its type {kind} has not",
+    }
+    raise InputError(reasons[code] + " (cells counted from 0)")

@@ -1,0 +1,342 @@
+"""Finds which cells of a mesh share a face, in linear time whatever the mesh.
+
+The trick: a face is known by its corners in ascending order. A counting sort by each corner in
+turn, the last first, brings equal faces together: exact, without hashing, and as fast on a mesh
+made to be hard (one point in every cell) as on a usual one.
+"""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.jit import inner, njit
+
+# Tables for kernels of meshes: what each kind of cell is made of, by VTK's numbers.
+#
+# DIM and BASE, the linear shape whose corners come first; SIZE, the number of points, 0 where it
+# varies; MIDSIDE, whether points in the middle of the edges follow in the order of EDGES. Faces,
+# turned outward, and edges are those of VTK's linear cells.
+
+NONE, VERTEX, LINE, TRIANGLE, QUAD, TETRA, HEXA, WEDGE, PYRAMID = 0, 1, 2, 3, 4, 5, 6, 7, 8
+POLYGON, POINT_SET, PIXEL, VOXEL = 9, 10, 11, 12
+MAX_FACE = 4
+
+# (VTK type, base, size) ...
+_KINDS = [
+    *[(1, VERTEX, 1), (3, LINE, 2), (5, TRIANGLE, 3), (7, POLYGON, 0), (8, PIXEL, 4)],
+    *[(9, QUAD, 4), (10, TETRA, 4), (11, VOXEL, 8), (12, HEXA, 8), (13, WEDGE, 6)],
+    *[(14, PYRAMID, 5), (21, LINE, 3), (22, TRIANGLE, 6), (23, QUAD, 8), (24, TETRA, 10)],
+    *[(25, HEXA, 20), (26, WEDGE, 15), (27, PYRAMID, 13), (28, QUAD, 9), (29, HEXA, 27)],
+    *[(30, QUAD, 6), (31, WEDGE, 12), (32, WEDGE, 18), (33, HEXA, 24), (34, TRIANGLE, 7)],
+    *[(35, LINE, 4), (37, PYRAMID, 19), (41, POINT_SET, 0)],
+    *[(68, LINE, 0), (69, TRIANGLE, 0), (70, QUAD, 0), (71, TETRA, 0), (72, HEXA, 0)],
+    *[(73, WEDGE, 0), (74, PYRAMID, 0)],
+]
+_MIDSIDE = (21, 22, 23, 24, 25, 26, 27, 28, 29, 32, 33, 34, 37)
+_DIMS = {VERTEX: 0, LINE: 1, TRIANGLE: 2, QUAD: 2, POLYGON: 2, PIXEL: 2}
+_CORNERS = [0, 1, 2, 3, 4, 4, 8, 6, 5, 3, 1, 4, 8]
+_FACES = {
+    TRIANGLE: ["01", "12", "20"],
+    QUAD: ["01", "12", "23", "30"],
+    PIXEL: ["01", "13", "32", "20"],
+    TETRA: ["013", "123", "203", "021"],
+    HEXA: ["0473", "1265", "0154", "3762", "0321", "4567"],
+    VOXEL: ["0462", "1375", "0154", "2673", "0231", "4576"],
+    WEDGE: ["021", "345", "0143", "1254", "2035"],
+    PYRAMID: ["0321", "014", "124", "234", "304"],
+}
+_EDGES = {
+    LINE: "01",
+    TRIANGLE: "01 12 20",
+    QUAD: "01 12 23 30",
+    PIXEL: "01 13 32 20",
+    TETRA: "01 12 20 03 13 23",
+    HEXA: "01 12 23 30 45 56 67 74 04 15 26 37",
+    VOXEL: "01 13 32 20 45 57 76 64 04 15 26 37",
+    WEDGE: "01 12 20 34 45 53 03 14 25",
+    PYRAMID: "01 12 23 30 04 14 24 34",
+}
+
+DIM = np.full(256, -1, np.int8)
+BASE = np.zeros(256, np.int8)
+SIZE = np.zeros(256, np.int32)
+MIDSIDE = np.zeros(256, np.bool_)
+for _kind, _base, _size in _KINDS:
+    BASE[_kind], SIZE[_kind], DIM[_kind] = _base, _size, _DIMS.get(_base, 3)
+MIDSIDE[list(_MIDSIDE)] = True
+CORNERS = np.array(_CORNERS, np.int32)
+N_FACES = np.array([len(_FACES.get(b, ())) for b in range(13)], np.int32)
+FACE_SIZE = np.zeros((13, 6), np.int32)
+FACE = np.zeros((13, 6, MAX_FACE), np.int32)
+for _base, _faces in _FACES.items():
+    for _i, _face in enumerate(_faces):
+        FACE_SIZE[_base, _i] = len(_face)
+        FACE[_base, _i, : len(_face)] = [int(c) for c in _face]
+N_EDGES = np.array([len(_EDGES.get(b, "").split()) for b in range(13)], np.int32)
+EDGE = np.zeros((13, 12, 2), np.int32)
+for _base, _text in _EDGES.items():
+    EDGE[_base, : N_EDGES[_base]] = [[int(c) for c in pair] for pair in _text.split()]
+
+
+OK, BAD_OFFSETS, BAD_KIND, BAD_SIZE, BAD_CORNER, BAD_FACE, BAD_ORDER = 0, 1, 2, 3, 4, 5, 6
+
+
+@njit(cache=True, nogil=True)
+def check_lists(offsets, corners, n_points, where):
+    """Whether offsets ascend from 0 to corners.size and corners lie in [0, n_points)."""
+    last = offsets.size - 1
+    if offsets[0] != 0 or offsets[last] != corners.size:
+        where[0] = 0
+        return BAD_OFFSETS
+    for i in range(last):
+        if offsets[i + 1] < offsets[i] or offsets[i + 1] > corners.size:
+            where[0] = i
+            return BAD_OFFSETS
+        for j in range(offsets[i], offsets[i + 1]):
+            if corners[j] < 0 or corners[j] >= n_points:
+                where[0], where[1] = i, corners[j]
+                return BAD_CORNER
+    return OK
+
+
+@njit(cache=True, nogil=True)
+def check_kinds(offsets, kinds, where):
+    """Whether every cell is of a known type and has as many corners as its type."""
+    for i in range(kinds.size):
+        size = offsets[i + 1] - offsets[i]
+        kind = kinds[i]
+        where[0], where[1] = i, size
+        if BASE[kind] == NONE:
+            return BAD_KIND
+        if (SIZE[kind] > 0 and size != SIZE[kind]) or size < CORNERS[BASE[kind]]:
+            return BAD_SIZE
+    return OK
+
+
+@njit(cache=True, nogil=True)
+def count_faces(offsets, kinds):
+    """(number of faces of all cells, corners of the largest)."""
+    count, width = 0, 1
+    for i in range(kinds.size):
+        base = BASE[kinds[i]]
+        if base in (POLYGON, POINT_SET):
+            count += offsets[i + 1] - offsets[i]
+            if base == POLYGON:
+                width = max(width, 2)
+        elif base == LINE:
+            count += 2
+        else:
+            count += N_FACES[base]
+            for f in range(N_FACES[base]):
+                width = max(width, FACE_SIZE[base, f])
+    return count, width
+
+
+@inner()
+def face_corners(offsets, corners, kinds, cell, face, out):
+    """Write the corners of a cell's face to `out`; returns how many."""
+    first = offsets[cell]
+    base = BASE[kinds[cell]]
+    if base in (LINE, POINT_SET):
+        out[0] = corners[first + face]
+        return 1
+    if base == POLYGON:
+        size = offsets[cell + 1] - first
+        out[0] = corners[first + face]
+        out[1] = corners[first + (face + 1) % size]
+        return 2
+    size = FACE_SIZE[base, face]
+    for i in range(size):
+        out[i] = corners[first + FACE[base, face, i]]
+    return size
+
+
+@njit(cache=True, nogil=True)
+def fill_faces(offsets, corners, kinds, keys, cell_of, face_of):
+    """List all faces: keys (width, f) of ascending corners + 1, zeros after; cell; number in it.
+
+    A corner that stands twice in a face counts once; a face that thereby loses a dimension is
+    left out. Returns the number of faces listed.
+    """
+    width = keys.shape[0]
+    key = np.empty(MAX_FACE, np.int32)
+    count = 0
+    for cell in range(kinds.size):
+        base = BASE[kinds[cell]]
+        size_of_cell = offsets[cell + 1] - offsets[cell]
+        n_faces = N_FACES[base]
+        needed = 3
+        if base in (POLYGON, POINT_SET):
+            n_faces = size_of_cell
+        elif base == LINE:
+            n_faces = 2
+        if base in (LINE, POINT_SET):
+            needed = 1
+        elif DIM[kinds[cell]] == 2:
+            needed = 2
+        for face in range(n_faces):
+            size = face_corners(offsets, corners, kinds, cell, face, key)
+            distinct = 0
+            for i in range(size):
+                corner = key[i]
+                j = distinct - 1
+                while j >= 0 and key[j] > corner:
+                    j -= 1
+                if j >= 0 and key[j] == corner:
+                    continue
+                for move in range(distinct, j + 1, -1):
+                    key[move] = key[move - 1]
+                key[j + 1] = corner
+                distinct += 1
+            if distinct < needed:
+                continue
+            for i in range(width):
+                keys[i, count] = key[i] + 1 if i < distinct else 0
+            cell_of[count] = cell
+            face_of[count] = face
+            count += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def sort_by(key, n_points, order, out):
+    """Stable counting sort of `order` by key[order[i]], a number in [0, n_points]."""
+    start = np.zeros(n_points + 2, np.int64)
+    for i in range(order.size):
+        start[key[order[i]] + 1] += 1
+    for i in range(n_points + 1):
+        start[i + 1] += start[i]
+    for i in range(order.size):
+        face = order[i]
+        out[start[key[face]]] = face
+        start[key[face]] += 1
+
+
+@inner()
+def run_end(keys, order, first):
+    """Index past the run of equal faces that begins at `first` of the sorted order."""
+    a = order[first]
+    stop = first + 1
+    while stop < order.size:
+        b = order[stop]
+        for i in range(keys.shape[0]):
+            if keys[i, a] != keys[i, b]:
+                return stop
+        stop += 1
+    return stop
+
+
+@njit(cache=True, nogil=True)
+def count_runs(keys, order, counts):
+    """counts = (faces of one cell only, pairs of faces that are equal)."""
+    counts[:] = 0
+    first = 0
+    while first < order.size:
+        stop = run_end(keys, order, first)
+        size = stop - first
+        if size == 1:
+            counts[0] += 1
+        counts[1] += size * (size - 1) // 2
+        first = stop
+
+
+@njit(cache=True, nogil=True)
+def fill_runs(keys, order, cell_of, single, u, v):
+    """The faces of one cell only, and the cells of every two equal faces."""
+    singles, pairs = 0, 0
+    first = 0
+    while first < order.size:
+        stop = run_end(keys, order, first)
+        if stop == first + 1:
+            single[singles] = order[first]
+            singles += 1
+        for i in range(first, stop):
+            for j in range(i + 1, stop):
+                u[pairs] = cell_of[order[i]]
+                v[pairs] = cell_of[order[j]]
+                pairs += 1
+        first = stop
+
+
+@njit(cache=True, nogil=True)
+def gather_faces(offsets, corners, kinds, cells, faces, out_offsets, out):
+    """The corners of the listed faces, in the cell's own order; `out` has room for all."""
+    size = 0
+    out_offsets[0] = 0
+    for i in range(cells.size):
+        size += face_corners(offsets, corners, kinds, cells[i], faces[i], out[size:])
+        out_offsets[i + 1] = size
+
+
+@njit(cache=True, nogil=True)
+def count_edges(offsets, kinds):
+    """Number of pairs that fill_edges writes."""
+    count = 0
+    for i in range(kinds.size):
+        base = BASE[kinds[i]]
+        size = offsets[i + 1] - offsets[i]
+        if base == POINT_SET:
+            count += size * (size - 1) // 2
+        elif base == POLYGON:
+            count += size
+        else:
+            more = size - CORNERS[base]
+            count += N_EDGES[base]
+            if MIDSIDE[kinds[i]]:
+                count += N_EDGES[base]
+                more -= N_EDGES[base]
+            count += more * CORNERS[base]
+    return count
+
+
+@njit(cache=True, nogil=True)
+def fill_edges(offsets, corners, kinds, u, v):
+    """The edges of all cells: a point amid an edge splits it, any other joins all corners."""
+    count = 0
+    for i in range(kinds.size):
+        base = BASE[kinds[i]]
+        first = offsets[i]
+        size = offsets[i + 1] - first
+        if base == POINT_SET:
+            for a in range(size):
+                for b in range(a + 1, size):
+                    u[count], v[count] = corners[first + a], corners[first + b]
+                    count += 1
+            continue
+        if base == POLYGON:
+            for a in range(size):
+                u[count], v[count] = corners[first + a], corners[first + (a + 1) % size]
+                count += 1
+            continue
+        after = CORNERS[base]
+        for e in range(N_EDGES[base]):
+            a, b = corners[first + EDGE[base, e, 0]], corners[first + EDGE[base, e, 1]]
+            if MIDSIDE[kinds[i]]:
+                middle = corners[first + after]
+                after += 1
+                u[count], v[count] = a, middle
+                count += 1
+                a = middle
+            u[count], v[count] = a, b
+            count += 1
+        for extra in range(after, size):
+            for a in range(CORNERS[base]):
+                u[count], v[count] = corners[first + a], corners[first + extra]
+                count += 1
+
+
+@njit(cache=True, nogil=True)
+def centres(points, offsets, corners, kinds, out):
+    """Mean of each cell's corners, points amid edges and faces left out."""
+    for i in range(kinds.size):
+        base = BASE[kinds[i]]
+        size = offsets[i + 1] - offsets[i]
+        if base not in (POLYGON, POINT_SET):
+            size = CORNERS[base]
+        for d in range(points.shape[1]):
+            total = 0.0
+            for j in range(offsets[i], offsets[i] + size):
+                total += points[corners[j], d]
+            out[i, d] = total / size

@@ -1,0 +1,150 @@
+"""PolyMesh: cells bounded by any polygons, validated once, and the graphs it stands for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NoReturn
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray, as_integers
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Faces, Fields, checked_corners, checked_fields, checked_points
+from evener.wording import counted, two_lines
+
+
+@dataclass(frozen=True, eq=False)
+class PolyMesh:
+    """Cells bounded by any polygons, as OpenFOAM keeps them.
+
+    points (p, 3) float64; face_offsets (f + 1,) int64 and face_corners int32: the corners of each
+    face, turning outward from its owner; owner (f,) int32 and neighbour (i,) int32, i <= f: the
+    cells on both sides of the first i faces, which lie inside, and the cell of the others.
+    cell_data, point_data: by name, arrays with one row a cell or point. n_cells: number of cells.
+
+    Raises InputError on anything else: corners out of range, faces of fewer than 3 corners, a
+    face with one cell on both sides, cells without a face, coordinates that are not finite.
+    """
+
+    points: FloatArray
+    face_offsets: IntArray
+    face_corners: IntArray
+    owner: IntArray
+    neighbour: IntArray
+    cell_data: Fields = field(default_factory=dict)
+    point_data: Fields = field(default_factory=dict)
+    n_cells: int = field(init=False, default=0)
+
+    def __post_init__(self) -> None:
+        from evener.graphs import mesh_kernels
+        from evener.graphs import polymesh_kernels as kernels
+
+        put = object.__setattr__
+        put(self, "points", checked_points(self.points, widths=(3,)))
+        put(self, "face_offsets", as_integers(self.face_offsets, "face_offsets"))
+        put(self, "face_corners", checked_corners(self.face_corners, self.n_points))
+        for name in ("owner", "neighbour"):
+            cells = as_integers(getattr(self, name), name)
+            # Each cell has a face, so that numbers beyond twice the faces are no cells' numbers.
+            if cells.size and cells.max() >= 2 * max(1, self.face_offsets.size):
+                raise InputError(f"{name} reaches {cells.max()}, with fewer faces than cells")
+            put(self, name, np.maximum(cells, -1).astype(np.int32))
+        n_faces = self.owner.size
+        if n_faces == 0:
+            raise InputError("the mesh has no faces")
+        if self.face_offsets.size != n_faces + 1 or self.neighbour.size > n_faces:
+            sizes = f"{self.face_offsets.size - 1} faces, {n_faces} owners"
+            raise InputError(f"counts do not agree: {sizes}, {self.neighbour.size} neighbours")
+        where = np.zeros(2, np.int64)
+        code = mesh_kernels.check_lists(self.face_offsets, self.face_corners, self.n_points, where)
+        code = code or kernels.check_owners(self.face_offsets, self.owner, self.neighbour, where)
+        if code != mesh_kernels.OK:
+            _refuse_face(code, int(where[0]), int(where[1]), self.n_points)
+        put(self, "n_cells", int(where[1]) + 1)
+        empty = np.flatnonzero(self._faces_of_cells() == 0)
+        if empty.size:
+            raise InputError(f"cell {empty[0]} has no face (cells counted from 0)")
+        put(self, "cell_data", checked_fields(self.cell_data, self.n_cells, "cells"))
+        put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
+
+    def __repr__(self) -> str:
+        first = counted(self.n_cells, "cell"), counted(self.n_points, "point")
+        fields = counted(len(self.cell_data) + len(self.point_data), "field")
+        return two_lines("PolyMesh", first, [f"{self.dim}-D", fields])
+
+    @property
+    def n_points(self) -> int:
+        """Number of points, those that no face uses included."""
+        return len(self.points)
+
+    @property
+    def dim(self) -> int:
+        """Topological dimension of the cells: always 3."""
+        return 3
+
+    @property
+    def has_coordinates(self) -> bool:
+        """Whether it is known where the points lie: always."""
+        return True
+
+    @property
+    def n_unused_points(self) -> int:
+        """Number of points that no face uses; in the nodal graph they have no neighbour."""
+        return self.n_points - int(np.count_nonzero(np.bincount(self.face_corners)))
+
+    def centres(self) -> FloatArray:
+        """(c, 3) mean over each cell's faces of the mean of the face's corners."""
+        from evener.graphs import polymesh_kernels as kernels
+
+        out = np.empty((self.n_cells, 3), np.float64)
+        kernels.poly_centres(
+            self.points,
+            self.face_offsets,
+            self.face_corners,
+            self.owner,
+            self.neighbour,
+            self._faces_of_cells(),
+            out,
+        )
+        return out
+
+    def dual_graph(self) -> Graph:
+        """Return the graph of the cells; those sharing a face are neighbours."""
+        inside = self.owner[: self.neighbour.size]
+        return Graph.from_edges(self.n_cells, inside, self.neighbour, coords=self.centres())
+
+    def nodal_graph(self) -> Graph:
+        """Return the graph of the points; the ends of a face's edge are neighbours."""
+        from evener.graphs import polymesh_kernels as kernels
+
+        count = self.face_corners.size
+        u, v = np.empty(count, np.int32), np.empty(count, np.int32)
+        kernels.fill_rings(self.face_offsets, self.face_corners, u, v)
+        return Graph.from_edges(self.n_points, u, v, coords=self.points)
+
+    def boundary_faces(self) -> Faces:
+        """Return the faces that belong to one cell only."""
+        first = self.neighbour.size
+        start = self.face_offsets[first]
+        offsets = self.face_offsets[first:] - start
+        return Faces(offsets, self.face_corners[start:].copy(), self.owner[first:].copy())
+
+    def _faces_of_cells(self) -> IntArray:
+        from evener.graphs import polymesh_kernels as kernels
+
+        count = np.zeros(self.n_cells, np.int64)
+        kernels.count_faces_of_cells(self.owner, self.neighbour, count)
+        return count
+
+
+def _refuse_face(code: int, face: int, number: int, n_points: int) -> NoReturn:
+    from evener.graphs import mesh_kernels as kernels
+
+    reasons = {
+        kernels.BAD_OFFSETS: "face_offsets must ascend from 0 to the number of corners",
+        kernels.BAD_CORNER: f"face {face} has the corner {number}: there are {n_points} points",
+        kernels.BAD_FACE: f"face {face} has fewer than 3 corners",
+        kernels.BAD_ORDER: f"face {face} must lie between two different cells numbered from 0",
+    }
+    raise InputError(reasons[code] + " (faces counted from 0)")

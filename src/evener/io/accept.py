@@ -1,0 +1,213 @@
+"""What people pass for a graph, a machine or a partition, as the Graph, Platform or Partition."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import as_numbers
+from evener.errors import InputError, UsageError, shown
+from evener.graphs.foreign import (
+    MeshioMesh,
+    NetworkXGraph,
+    SparseMatrix,
+    is_matrix,
+    is_meshio,
+    is_networkx,
+)
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
+from evener.io.machines.platforms import platform_of_tables, read_platform
+from evener.io.meshes.meshio import mesh_of
+from evener.io.read import Reading, read
+from evener.io.sources import find_file
+from evener.plans.partition import Partition
+from evener.platforms.platform import MAX_DEVICES, Device, Platform
+
+GraphLike: TypeAlias = (
+    Graph
+    | Reading
+    | Mesh
+    | PolyMesh
+    | str
+    | os.PathLike[str]
+    | SparseMatrix
+    | NetworkXGraph
+    | MeshioMesh
+)
+PlatformLike: TypeAlias = (
+    Platform
+    | str
+    | os.PathLike[str]
+    | int
+    | Sequence[float]
+    | Sequence[Device]
+    | npt.NDArray[Any]
+    | Mapping[str, Any]
+)
+PartitionLike: TypeAlias = Partition | str | os.PathLike[str] | Sequence[int] | npt.NDArray[Any]
+
+_GRAPHS = (
+    "A graph is a file's name, what ev.read returns, a Graph, a Mesh, a SciPy sparse matrix, a "
+    "networkx graph or a meshio mesh."
+)
+_MACHINES = (
+    "A machine is a machine file's name, a Platform, a number of equal devices, a list of speeds "
+    "or of Devices, or a machine file's tables as a dict."
+)
+
+
+@dataclass(frozen=True, eq=False)
+class Taken:
+    """A graph, with what a plan keeps of where it came from.
+
+    inputs: file name -> SHA-256; reading: the options it was read by, both empty where it was no
+    file. mesh: what the graph was made of, None where of none. notes: what was odd or left out.
+    """
+
+    graph: Graph
+    mesh: Mesh | PolyMesh | None = None
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+def take_graph(given: GraphLike) -> Taken:
+    """Return the graph that is meant; a mesh stands for the graph of its cells.
+
+    Raises InputError for what is no graph, or a file that is none, saying what is accepted.
+    """
+    if isinstance(given, Graph):
+        return Taken(given)
+    if isinstance(given, str | os.PathLike):
+        with _told(Path(given), _GRAPHS):
+            return _of_reading(read(Path(given)))
+    if isinstance(given, Reading):
+        return _of_reading(given)
+    if isinstance(given, Mesh | PolyMesh):
+        return Taken(given.dual_graph(), given)
+    if is_matrix(given):
+        return Taken(Graph.from_scipy(given), notes=_of_matrix(given))
+    if is_networkx(given):
+        return Taken(Graph.from_networkx(given), notes=_of_networkx(given))
+    if is_meshio(given):
+        mesh, notes = mesh_of(given)
+        return Taken(mesh.dual_graph(), mesh, notes=tuple(notes))
+    hint = _GRAPHS
+    if isinstance(given, np.ndarray) and given.ndim == 2:
+        hint = "Of a dense matrix, scipy.sparse.csr_array(matrix) has the entries that count."
+    raise InputError(f"{_kind(given)} is no graph", hint=hint)
+
+
+def as_graph(given: GraphLike) -> Graph:
+    """Return the Graph that is meant, as take_graph does, alone."""
+    return given if isinstance(given, Graph) else take_graph(given).graph
+
+
+def as_platform(given: PlatformLike) -> Platform:
+    """Return the Platform that is meant: k equal devices for k, dev0, dev1, ... for speeds.
+
+    Raises InputError and UsageError for what is no machine, saying what is accepted.
+    """
+    if isinstance(given, Platform):
+        return given
+    if isinstance(given, str | os.PathLike):
+        with _told(Path(given), _instead_of(str(given))):
+            return read_platform(Path(given))
+    if isinstance(given, int | np.integer) and not isinstance(given, bool):
+        if not 1 <= given <= MAX_DEVICES:
+            raise UsageError(
+                f"a number of devices must lie between 1 and {MAX_DEVICES:,}, not {shown(given)}"
+            )
+        return Platform.flat([1.0] * int(given))
+    if isinstance(given, Mapping):
+        return platform_of_tables(given)
+    if isinstance(given, Sequence | np.ndarray):
+        return _of_sequence(given)
+    raise UsageError(f"{_kind(given)} is no machine", hint=_MACHINES)
+
+
+def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
+    """Return the Partition of `graph` into k blocks that is meant: a file's, or block by vertex.
+
+    Raises InputError for another length and for blocks that are none of k.
+    """
+    if isinstance(given, Partition):
+        return given.checked_for(graph.n)
+    if isinstance(given, str | os.PathLike):
+        from evener.io.plans.partitions import read_part
+
+        return Partition(read_part(Path(given), graph.n, labels=graph.labels), k)
+    return Partition(given, k).checked_for(graph.n)  # type: ignore[arg-type]
+
+
+@contextmanager
+def _told(path: Path, hint: str) -> Iterator[None]:
+    """Where there is no such file, say what else could have been meant."""
+    try:
+        yield
+    except InputError as error:
+        if find_file(path) is None and not path.is_dir():
+            error.hint = hint
+        raise
+
+
+def _instead_of(text: str) -> str:
+    """Say what may be meant by a text that names no machine file."""
+    if re.fullmatch(r"\s*\d+\s*", text):
+        return f"For {text.strip()} equal devices give the number, not a text."
+    if re.fullmatch(r"[\d\s.,eE+-]+", text):
+        return f"Speeds are a list, not a text: [{text.strip()}]."
+    return _MACHINES
+
+
+def _kind(given: object) -> str:
+    """Name what was given by its type; what is short and plain as it is."""
+    plain = given is None or isinstance(given, bool | int | float | np.bool_)
+    kind = type(given)
+    named = (
+        kind.__qualname__
+        if kind.__module__ == "builtins"
+        else f"{kind.__module__}.{kind.__qualname__}"
+    )
+    return shown(given) if plain else f"a {named}"
+
+
+def _of_reading(reading: Reading) -> Taken:
+    return Taken(reading.graph, reading.mesh, reading.inputs, reading.asked, reading.notes)
+
+
+def _of_matrix(matrix: SparseMatrix) -> tuple[str, ...]:
+    return (f"A matrix of {int(matrix.nnz):,} entries: its values and its diagonal are not used.",)
+
+
+def _of_networkx(graph: NetworkXGraph) -> tuple[str, ...]:
+    """Say that weights are not used where edges have any under the usual name."""
+    if any("weight" in data for _, _, data in graph.edges(data=True)):
+        return (
+            "Edges have an attribute weight, which is not used: ev.Graph.from_networkx takes it.",
+        )
+    return ()
+
+
+def _of_sequence(given: Sequence[Any] | npt.NDArray[Any]) -> Platform:
+    if len(given) and all(isinstance(one, Device) for one in given):
+        return Platform(tuple(given))
+    if not len(given):
+        raise UsageError("a list without a speed is no machine", hint=_MACHINES)
+    if len(given) > MAX_DEVICES:
+        raise UsageError(f"{len(given):,} speeds; at most {MAX_DEVICES:,} devices are possible")
+    try:
+        speeds = as_numbers(given, "speeds")
+    except InputError as error:
+        raise InputError(error.message, hint=_MACHINES) from error
+    return Platform.flat(speeds.tolist())

@@ -1,0 +1,195 @@
+"""NumPy archives (.npz): arrays by name, written so that equal arrays are equal bytes, and read
+within limits.
+
+A small file must not ask for much memory. Members are stored or deflated, which shrinks to a
+thousandth at most; no array grows beyond what is allowed of its packed bytes; and its header is
+not believed before it fits the content. Nothing pickled is loaded.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import tokenize
+import warnings
+import zipfile
+import zlib
+from collections.abc import Collection, Iterable, Mapping
+from typing import IO, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.files.opening import RATIO, RATIO_NAME, unpacked_limit
+from evener.files.writing import FIXED_DATE
+
+Arrays = dict[str, npt.NDArray[Any]]
+ALWAYS_ALLOWED = 64 * 2**20  # bytes of an array, however far it shrinks
+_HEADER = 2**16  # no header of numbers or texts is longer
+_PIECE = 2**22
+_DAMAGED_ZIP = (
+    zipfile.BadZipFile,
+    zipfile.LargeZipFile,
+    zlib.error,
+    struct.error,
+    ValueError,
+    OverflowError,
+    OSError,
+    EOFError,
+    RuntimeError,  # encrypted
+    NotImplementedError,  # of a later version of the format
+)
+_DAMAGED_NPY = (
+    ValueError,
+    TypeError,
+    OverflowError,
+    SyntaxError,
+    EOFError,
+    OSError,
+    RecursionError,
+    MemoryError,
+    tokenize.TokenError,
+)
+
+
+def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level: int) -> None:
+    """Write the arrays, deflated at this level; what `read_arrays` would refuse is stored."""
+    with zipfile.ZipFile(file, "w") as archive:
+        for name, array in arrays.items():
+            member = zipfile.ZipInfo(f"{name}.npy", FIXED_DATE)
+            member.create_system = 3  # the same bytes on every system
+            content = io.BytesIO()
+            # Not made contiguous: that would give what has no dimension one.
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            member.compress_type = _packing(content.getbuffer(), level)
+            archive.writestr(member, content.getvalue(), compresslevel=level)
+
+
+def _packing(content: memoryview, level: int) -> int:
+    large = len(content) > ALWAYS_ALLOWED
+    if large and len(zlib.compress(content, level)) * RATIO < len(content):
+        return zipfile.ZIP_STORED
+    return zipfile.ZIP_DEFLATED
+
+
+def names_in(content: bytes) -> set[str]:
+    """Return the names of the arrays in an archive. Raises InputError where it is damaged."""
+    with _opened(content) as archive:
+        return set(_names(archive.namelist()))
+
+
+def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
+    """Return those of the wanted arrays that the archive has.
+
+    Raises InputError where it is damaged, or an array is packed in another way, twice there, or
+    larger than is allowed.
+    """
+    with _opened(content) as archive:
+        names = _names(archive.namelist())
+        if twice := {name for name in names if name in wanted and names.count(name) > 1}:
+            raise InputError(f"holds {min(twice)} twice")
+        try:
+            return {name: _member(archive, name) for name in names if name in wanted}
+        except InputError:
+            raise
+        except _DAMAGED_ZIP as error:
+            raise InputError(f"is a damaged archive ({short(error)})") from error
+
+
+def array_of(content: bytes, name: str) -> npt.NDArray[Any]:
+    """Return the array of one .npy file. Raises InputError where it is damaged."""
+    shape, dtype, start = _described(content[:_HEADER], name)
+    if _size(shape, dtype) > len(content) - start:
+        raise InputError(f"{name} does not hold what its header promises")
+    return _array(content, name)
+
+
+def short(error: BaseException) -> str:
+    """Return the first line of an error of a library, or its kind where it has no text."""
+    return str(error).split("\n")[0][:100] or type(error).__name__
+
+
+def _opened(content: bytes) -> zipfile.ZipFile:
+    try:
+        return zipfile.ZipFile(io.BytesIO(content))
+    except _DAMAGED_ZIP as error:
+        raise InputError(f"is a damaged archive ({short(error)})") from error
+
+
+def _names(members: Iterable[str]) -> list[str]:
+    return [name.removesuffix(".npy") for name in members if name.endswith(".npy")]
+
+
+def _member(archive: zipfile.ZipFile, name: str) -> npt.NDArray[Any]:
+    """Read one array; its size is looked at before memory is reserved for it."""
+    member = archive.getinfo(f"{name}.npy")
+    if member.compress_type not in (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED):
+        raise InputError(
+            f"{name} is packed in a way that is not read",
+            hint="Members are stored or deflated, as numpy.savez and savez_compressed do.",
+        )
+    allowed = unpacked_limit(member.compress_size, ALWAYS_ALLOWED)
+    if member.file_size > allowed:
+        raise InputError(
+            f"{name} grows beyond {allowed:,} bytes when unpacked, from {member.compress_size:,}",
+            hint=f"If it is no mistake, set {RATIO_NAME} to allow more.",
+        )
+    with archive.open(member) as file:
+        head = file.read(_HEADER)
+        shape, dtype, start = _described(head, name)
+        if _size(shape, dtype) != member.file_size - start:
+            raise InputError(f"{name} does not hold what its header promises")
+        pieces = [head]
+        # To the last byte, where the checksum is compared.
+        while piece := file.read(_PIECE):
+            pieces.append(piece)
+    return _array(b"".join(pieces), name)
+
+
+def _described(head: bytes, name: str) -> tuple[tuple[int, ...], np.dtype[Any], int]:
+    """Return what a header promises, and where it ends; refuse what is no array of values."""
+    file = io.BytesIO(head)
+    try:
+        version = np.lib.format.read_magic(file)
+        if version not in ((1, 0), (2, 0)):
+            raise InputError(f"{name} is of .npy version {version}, which is not read")
+        first = version == (1, 0)
+        parse = (
+            np.lib.format.read_array_header_1_0 if first else np.lib.format.read_array_header_2_0
+        )
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of headers written by Python 2: they are read
+            shape, _, dtype = parse(file)
+    except _DAMAGED_NPY as error:
+        raise InputError(f"{name} has a damaged .npy header ({short(error)})") from error
+    if dtype.hasobject or dtype.itemsize == 0 or min(shape, default=0) < 0:
+        raise InputError(f"{name} holds {dtype}, which is no array of values")
+    return shape, dtype, file.tell()
+
+
+def _size(shape: tuple[int, ...], dtype: np.dtype[Any]) -> int:
+    size = dtype.itemsize
+    for extent in shape:
+        size *= extent
+    return size
+
+
+def _array(content: bytes, name: str) -> npt.NDArray[Any]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            array: npt.NDArray[Any] = np.lib.format.read_array(
+                io.BytesIO(content), allow_pickle=False
+            )
+    except _DAMAGED_NPY as error:
+        raise InputError(f"{name} is damaged ({short(error)})") from error
+    if array.dtype.kind == "U" and not _is_text(array):
+        raise InputError(f"{name} holds what is no text")
+    return array
+
+
+def _is_text(array: npt.NDArray[np.str_]) -> bool:
+    """Whether all numbers in an array of texts are characters, which NumPy does not look at."""
+    codes = np.atleast_1d(array).ravel().view(f"{array.dtype.str[0]}u4")
+    return not bool(((codes > 0x10FFFF) | ((codes >= 0xD800) & (codes <= 0xDFFF))).any())

@@ -1,0 +1,115 @@
+"""Coordinates of vertices: a line each, in the dialects of Geographer, Scotch, FESOM and others."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.io import text
+from evener.io.sources import Source
+
+
+def recognises(source: Source) -> bool:
+    """Scotch's and FESOM's files by their counts, others by their suffix."""
+    if not source.is_text:
+        return source.data.startswith(b"\x93NUMPY")
+    try:
+        return source.suffix == ".xyz" or _form(source) in ("scotch", "fesom")
+    except InputError:
+        return False
+
+
+def read(source: Source) -> FloatArray:
+    """Return the (n, 2) or (n, 3) coordinates, however many there are."""
+    return read_coordinates(source)
+
+
+def read_coordinates(source: Source, n: int | None = None) -> FloatArray:
+    """Return the coordinates of `n` vertices, (n, 2) where the third is zero throughout.
+
+    Read: n lines of 2 or 3 numbers; Scotch's dimension, count, then `id x y z` in any order of
+    the ids; FESOM's count, then `id lon lat flag`; Matrix Market arrays; `.npy`.
+    """
+    if source.data.startswith(b"\x93NUMPY"):
+        coords = _from_npy(source)
+    elif source.data.startswith(b"%%MatrixMarket"):
+        from evener.io.graphs.matrixmarket import read_dense
+
+        coords = read_dense(source)
+    else:
+        coords = _from_text(source)
+    if coords.ndim != 2 or coords.shape[1] not in (2, 3):
+        raise source.error(f"coordinates need 2 or 3 columns, not shape {coords.shape}")
+    if not np.isfinite(coords).all():
+        raise source.error("coordinates must be finite")
+    if n is not None and len(coords) != n:
+        raise source.error(f"holds the coordinates of {len(coords):,} vertices; there are {n:,}")
+    if coords.shape[1] == 3 and not coords[:, 2].any():
+        coords = coords[:, :2]
+    return np.ascontiguousarray(coords)
+
+
+def _from_npy(source: Source) -> FloatArray:
+    from evener.io.graphs.npz import array_of
+
+    array = array_of(source, source.data, source.name)
+    if array.dtype.kind not in "iuf":
+        raise source.error(f"coordinates must be numbers, not {array.dtype}")
+    return array.astype(np.float64)
+
+
+def _form(source: Source) -> str:
+    """Which dialect the first three lines are of: scotch, fesom or plain."""
+    rows = []
+    for _, line in text.lines(source, b"%#"):
+        rows.append(line.split())
+        if len(rows) == 3:
+            break
+    widths = [len(row) for row in rows]
+    if len(rows) < 2 or not rows[0][0].isdigit() or widths[0] != 1:
+        return "plain"
+    if rows[0][0] in (b"1", b"2", b"3") and widths[1] == 1 and rows[1][0].isdigit():
+        return "scotch"
+    return "fesom" if widths[1] == 4 and rows[1][0].isdigit() else "plain"
+
+
+def _from_text(source: Source) -> FloatArray:
+    form = _form(source)
+    found = text.lines(source, b"%#")
+    first = next(found, None)
+    if first is None:
+        raise source.error("holds no coordinates")
+    offset, line = first
+    if form == "plain":
+        return text.read_reals(source, offset, _width(source, offset, line))
+    count = offset if form == "fesom" else next(found)[0]
+    header = source.data[count : text.after_line(source, count)]
+    promised = text.integers_of(source, count, header, "the count")[0]
+    start = text.after_line(source, count)
+    if form == "fesom":
+        columns, dimension = 4, 2
+    else:
+        dimension = int(line)
+        columns = 1 + dimension
+    table = text.read_reals(source, start, columns)
+    if len(table) != promised:
+        raise source.error(f"holds {len(table):,} vertices where {promised:,} are promised")
+    return _in_order(source, table[:, 0], table[:, 1 : 1 + dimension])
+
+
+def _width(source: Source, offset: int, line: bytes) -> int:
+    width = len(line.replace(b",", b" ").replace(b";", b" ").split())
+    if width not in (2, 3):
+        raise source.error(f"coordinates need 2 or 3 columns, not {width}", offset=offset)
+    return width
+
+
+def _in_order(source: Source, ids: FloatArray, coords: FloatArray) -> FloatArray:
+    """Sort by id; ids are n consecutive whole numbers."""
+    order: npt.NDArray[np.intp] = np.argsort(ids, kind="stable")
+    ordered = ids[order]
+    if ids.size and (ordered != ordered[0] + np.arange(ids.size)).any():
+        raise source.error("the ids of the vertices must be consecutive, each standing once")
+    return coords[order]

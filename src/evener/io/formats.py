@@ -1,0 +1,147 @@
+"""What can be read, and how it is recognised: one entry a format, the most certain first."""
+
+from __future__ import annotations
+
+import importlib
+import re
+import tarfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+from evener.errors import UsageError
+from evener.wording import meant
+
+if TYPE_CHECKING:
+    from evener.graphs.graph import Graph
+    from evener.io.sources import Source
+
+
+# Files that are not read: what they are, and the way round.
+
+# A universal file's first data set: -1, its number, in columns of six.
+_UNIVERSAL = re.compile(rb"\s*-1[ \t]*\r?\n[ \t]*\d{2,4}[ \t]*\r?\n")
+
+
+def refuse_foreign(source: Source) -> None:
+    """Raise InputError for what would be taken for something else, as its numbers look alike."""
+    if source.suffix == ".hgr":
+        raise source.error(
+            "is a hypergraph: a net joins any number of vertices at once, and is no edge",
+            hint="Give the graph of what is exchanged: for y = A x that is the matrix A (.mtx), "
+            "whose columns are the nets. hMETIS, PaToH and Mt-KaHyPar divide nets as they are.",
+        )
+    if source.suffix == ".unv" or _UNIVERSAL.match(source.head):
+        raise source.error(
+            "is an I-DEAS universal file, which neither Evener nor meshio reads",
+            hint="Gmsh makes a mesh of it that is read: gmsh x.unv -save -o x.msh.",
+        )
+
+
+def what_it_seems(source: Source) -> tuple[str, str]:
+    """Return what a file of no known format seems to be, and what to do."""
+    unpack = "Unpack it and name the file meant."
+    if source.data.startswith(b"PK"):
+        return "is a zip archive", unpack
+    if _begins_with_tar_header(source):
+        return "is a tar archive", unpack
+    name = "--format NAME says what it is."
+    if source.is_text:
+        return "is text, but no graph, matrix or mesh of a format known here", name
+    return "is binary, and of no format known here", name
+
+
+def _begins_with_tar_header(source: Source) -> bool:
+    try:
+        tarfile.TarInfo.frombuf(source.data[:512], "utf-8", "surrogateescape")
+    except tarfile.HeaderError:
+        return False
+    return True
+
+
+@dataclass(frozen=True)
+class Format:
+    """A file format: `module` has recognises(source) -> bool and read(source).
+
+    read returns a Graph where `what` is "graph", a Mesh where it is "mesh" and an (n, d) array
+    where it is "coords"; it raises InputError and nothing else. recognises never raises.
+    Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
+    choose the format of a file to be written; the first is the usual one.
+    """
+
+    name: str
+    what: Literal["graph", "mesh", "coords"]
+    module: str
+    suffixes: tuple[str, ...] = ()
+    writes: bool = False
+
+    def recognises(self, source: Source) -> bool:
+        """Whether the content, with the suffix as a hint, is of this format."""
+        return bool(self._module().recognises(source))
+
+    def read(self, source: Source) -> Any:
+        """Return the Graph, the Mesh or the coordinates in `source`."""
+        return self._module().read(source)
+
+    def write(self, graph: Graph) -> tuple[bytes, list[str]]:
+        """Return the content of a file of this format and a sentence for all it cannot hold."""
+        content, left_out = self._module().write(graph)
+        return content, left_out
+
+    def _module(self) -> Any:
+        return importlib.import_module(f"evener.io.{self.module}")
+
+
+# Order matters: an entry is asked only when all before it have declined. Formats with a
+# signature come first, those told apart by the shape of their numbers last.
+FORMATS: tuple[Format, ...] = (
+    Format("npz", "graph", "graphs.npz", (".npz",), writes=True),
+    Format("matrixmarket", "graph", "graphs.matrixmarket", (".mtx", ".mm"), writes=True),
+    Format("openfoam", "mesh", "meshes.openfoam"),
+    Format("gmsh", "mesh", "meshes.gmsh", (".msh",)),
+    Format("medit", "mesh", "meshes.medit", (".mesh",)),
+    Format("su2", "mesh", "meshes.su2", (".su2",)),
+    Format("dolfin", "mesh", "meshes.dolfin", (".xml",)),
+    Format("fesom", "mesh", "meshes.fesom"),
+    Format("obj", "mesh", "meshes.obj", (".obj",)),
+    Format("dot", "graph", "graphs.dot", (".dot", ".gv")),
+    Format("meshio", "mesh", "meshes.meshio"),
+    # Told by their shape from here on.
+    Format(
+        "harwell-boeing", "graph", "graphs.harwell_boeing", (".rua", ".rsa", ".psa", ".pua", ".hb")
+    ),
+    Format("scotch", "graph", "graphs.scotch", (".grf", ".src"), writes=True),
+    Format("fort14", "mesh", "meshes.fort14", (".14", ".grd")),
+    Format("scotch-mesh", "mesh", "meshes.scotch"),
+    Format("metis-mesh", "mesh", "meshes.metis"),
+    Format("metis", "graph", "graphs.metis", (".graph", ".metis", ".chaco"), writes=True),
+    Format("coordinates", "coords", "coordinates", (".xyz",)),
+    Format("triplets", "graph", "graphs.triplets", (".triplet", ".tri", ".ijv")),
+    Format(
+        "edges",
+        "graph",
+        "graphs.edges",
+        (".csv", ".tsv", ".edgelist", ".edges", ".el"),
+        writes=True,
+    ),
+)
+
+
+def format_named(name: str) -> Format:
+    """Return the format called `name`; UsageError lists all where there is none."""
+    for entry in FORMATS:
+        if entry.name == name:
+            return entry
+    names = [entry.name for entry in FORMATS]
+    raise UsageError(
+        f"there is no format {name!r}{meant(name, names)}", hint=f"Formats: {', '.join(names)}."
+    )
+
+
+def format_of(source: Source) -> Format:
+    """Return the first format that recognises `source`; InputError where none does."""
+    refuse_foreign(source)
+    for entry in FORMATS:
+        if entry.recognises(source):
+            return entry
+    message, hint = what_it_seems(source)
+    raise source.error(message, hint=hint)

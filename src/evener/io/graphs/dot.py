@@ -1,0 +1,123 @@
+"""Graphviz's DOT, what undirected graphs are written in: nodes, edges, their attributes, groups.
+
+Read are names of all kinds but HTML, chains `a -- b -- c`, attributes, defaults (`node [...]`),
+subgraphs as groups of statements, ports (left out), comments. Edges may have `weight`; nodes
+`weight` and `pos`. Directed graphs, and subgraphs as an edge's end, are refused.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.graphs.graph import Graph
+from evener.io.graphs.dot_statements import BEGINS, Found, Reader
+from evener.io.sources import Source
+from evener.io.text import shown
+
+_SUFFIXES = (".dot", ".gv")
+_WHOLE = re.compile(rb"\d{1,18}")
+
+
+def recognises(source: Source) -> bool:
+    """By its first words, `graph NAME {`; under its suffix by a brace."""
+    if source.folder or not source.is_text:
+        return False
+    if source.suffix in _SUFFIXES and b"{" in source.head:
+        return True
+    return BEGINS.match(source.head) is not None
+
+
+def read(source: Source) -> Graph:
+    """Return the graph; loops are dropped and repeated edges merged, and notes say so."""
+    return _graph(source, Reader(source).read())
+
+
+def _graph(source: Source, found: Found) -> Graph:
+    n = len(found.number)
+    if n == 0:
+        raise source.error("has no node")
+    names = list(found.number)
+    order, labels = _numbered(source, names)
+    place = np.empty(n, np.int64)
+    place[order] = np.arange(n)
+    u, v = place[np.array(found.u, np.int64)], place[np.array(found.v, np.int64)]
+    weights = _whole(found.weights) if found.any_weight else None
+    fields: dict[str, Any] = {"labels": labels}
+    if found.loads:
+        _all_have(source, found, found.loads, names, "weight")
+        fields["vwgt"] = _whole([found.loads[i] for i in order.tolist()])
+    if found.places:
+        fields["coords"] = _coords(source, found, order)
+    graph = Graph.from_edges(n, u, v, weights=weights, **fields)
+    _note(source, graph, u, v, weighted=weights is not None)
+    return graph
+
+
+def _numbered(
+    source: Source, names: list[bytes]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.generic] | None]:
+    """Return the order of the nodes and their labels, None where these are 0 to n - 1.
+
+    Whole numbers go in ascending order, names as they appear.
+    """
+    if all(_WHOLE.fullmatch(name) for name in names):
+        numbers = np.array([int(name) for name in names], np.int64)
+        if np.unique(numbers).size == numbers.size:  # 7 and 07 are two names
+            order = np.argsort(numbers, kind="stable")
+            ids = numbers[order]
+            return order, None if np.array_equal(ids, np.arange(ids.size)) else ids
+    # An array of text gives every name the room of the longest, four bytes a character.
+    if 4 * max(map(len, names)) * len(names) > 2**26 + 40 * len(source.data):
+        raise source.error("has a name too long to be one")
+    try:
+        labels = np.array([name.decode() for name in names])
+    except UnicodeDecodeError as error:
+        raise source.error("has names that are not UTF-8 text") from error
+    source.notes.append(f"Vertices have names, {str(labels[0])!r} the first: labels keep them.")
+    return np.arange(len(names)), labels
+
+
+def _all_have(
+    source: Source, found: Found, given: dict[int, Any], names: list[bytes], what: str
+) -> None:
+    for i, name in enumerate(names):
+        if i not in given:
+            raise source.error(
+                f"node {shown(name)} has no {what}, and others have",
+                offset=found.at[i],
+                hint=f"node [{what}=1] at the beginning says what those have that state none.",
+            )
+
+
+def _coords(
+    source: Source, found: Found, order: npt.NDArray[np.int64]
+) -> npt.NDArray[np.float64] | None:
+    """Return where the nodes are; None, with a note, where not all are said in as many numbers."""
+    widths = {len(place) for place in found.places.values()}
+    if len(found.places) < order.size or len(widths) > 1 or not widths <= {2, 3}:
+        source.notes.append("Some nodes have no pos of two or three numbers: coordinates left out.")
+        return None
+    return np.array([found.places[i] for i in order.tolist()])
+
+
+def _whole(values: list[float]) -> npt.NDArray[Any]:
+    array = np.array(values)
+    whole = bool((array == np.rint(array)).all() and (array < 2.0**53).all())
+    return array.astype(np.int64) if whole else array
+
+
+def _note(
+    source: Source, graph: Graph, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], *,
+    weighted: bool,
+) -> None:  # fmt: skip
+    loops = int(np.count_nonzero(u == v))
+    merged = u.size - loops - graph.m
+    if loops:
+        source.notes.append(f"{loops:,} edges join a node with itself: they are left out.")
+    if merged:
+        which = "; the first weight counts" if weighted else ""
+        source.notes.append(f"{merged:,} edges repeat others: merged{which}.")

@@ -1,0 +1,206 @@
+"""Edge lists: `u v [weight]` a line, SNAP's, networkx's, CSV with or without a header.
+
+Vertices are what the list names: whole numbers of any size, kept in their order, or names, in the
+order of appearance. Unless they are 0 to n - 1 they become Graph.labels.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntArray
+from evener.graphs.graph import Graph
+from evener.io import text
+from evener.io.graphs.pairs import (
+    Layout,
+    begins_with_numbers,
+    fields_of,
+    layout_of,
+    read_pairs,
+)
+from evener.io.sources import Source
+
+_SUFFIXES = {".csv", ".tsv", ".edgelist", ".edges", ".el", ".snap"}
+_HEADINGS = {
+    *(b"source target from to src dst u v id1 id2 id_1 id_2 node1 node2 node_1 node_2".split()),
+    *(b"fromnodeid tonodeid weight start end tail head".split()),
+}
+
+
+def recognises(source: Source) -> bool:
+    """Lines of two whole numbers and perhaps a third; names only under an edge list's suffix."""
+    layout = layout_of(source)
+    if layout is None or not source.is_text:
+        return False
+    if source.suffix in _SUFFIXES:
+        return len(fields_of(layout.first)) >= 2
+    if not layout.numbered or layout.n_columns not in (2, 3):
+        return False
+    return all(begins_with_numbers(line) for line in _first(source, layout.start))
+
+
+def read(source: Source) -> Graph:
+    """Return the graph; loops are dropped and repeated edges merged, and notes say so."""
+    layout = layout_of(source)
+    if layout is None:
+        raise source.error("holds nothing but comments")
+    if layout.numbered:
+        return _numbered(source, layout)
+    return _named(source, layout)
+
+
+def _first(source: Source, start: int) -> list[bytes]:
+    rows = text.lines(source, b"#%", start)
+    return [line for _, (_, line) in zip(range(4), rows, strict=False)]
+
+
+def _numbered(source: Source, layout: Layout) -> Graph:
+    if layout.n_columns not in (2, 3):
+        raise source.error(
+            f"the lines must be `u v [weight]`, not of {layout.n_columns} fields",
+            offset=layout.start,
+        )
+    pairs = read_pairs(source, layout, matrix=False)
+    u, v, ids = _relabelled(pairs.u, pairs.v)
+    fields: dict[str, Any] = {}
+    if ids[0] != 0 or ids[-1] != ids.size - 1:
+        fields["labels"] = ids
+        gaps = int(ids[-1]) - int(ids[0]) + 1 - ids.size
+        what = f"with {gaps:,} numbers unused" if gaps else f"counted from {ids[0]}"
+        source.notes.append(f"Vertices are named {ids[0]} to {ids[-1]}, {what}: labels keep that.")
+    return _graph(source, ids.size, u, v, pairs.weights, fields)
+
+
+def _graph(
+    source: Source,
+    n: int,
+    u: IntArray,
+    v: IntArray,
+    weights: npt.NDArray[Any] | None,
+    fields: dict[str, Any],
+) -> Graph:
+    graph = Graph.from_edges(n, u, v, weights=weights, **fields)
+    loops = int(np.count_nonzero(u == v))
+    merged = u.size - loops - graph.m
+    if loops:
+        source.notes.append(f"{loops:,} lines join a vertex with itself: they are left out.")
+    if merged:
+        which = "" if weights is None else "; the first weight counts"
+        source.notes.append(
+            f"{merged:,} lines repeat an edge, in this or the other direction: merged{which}."
+        )
+    return graph
+
+
+def _relabelled(
+    u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    """Number the ids in use in ascending order; returns u, v and the ids."""
+    low, high = int(min(u.min(), v.min())), int(max(u.max(), v.max()))
+    if high - low <= 16 * u.size + 1024:
+        used = np.zeros(high - low + 1, np.bool_)
+        used[u - low] = True
+        used[v - low] = True
+        ids = np.flatnonzero(used) + low
+        if ids.size == used.size:
+            return u - low, v - low, ids
+        number = np.cumsum(used) - 1
+        return number[u - low], number[v - low], ids
+    ids, numbers = np.unique(np.concatenate((u, v)), return_inverse=True)
+    return numbers[: u.size], numbers[u.size :], ids
+
+
+def _named(source: Source, layout: Layout) -> Graph:
+    from evener.io import label_kernels
+    from evener.io.number_kernels import OK
+
+    separator = next((mark for mark in b"\t,;" if mark in layout.first), 0)
+    start = layout.start
+    n_columns = _n_fields(source, start, separator)
+    if all(f.strip(b'"').lower() in _HEADINGS for f in fields_of(layout.first)):
+        start = text.after_line(source, start)
+    if n_columns not in (2, 3):
+        raise source.error(
+            f"the lines must be `u v [weight]`, not of {n_columns} fields", offset=start
+        )
+    rows = min(text.count_lines(source, start), (len(source.data) - start) // 4 + 1)
+    size = 1 << (4 * rows).bit_length()
+    table = np.full(size, -1, np.int32 if size < 2**31 else np.int64)
+    first, last = np.empty(2 * rows, np.int64), np.empty(2 * rows, np.int64)
+    u, v = np.empty(rows, np.int64), np.empty(rows, np.int64)
+    w = np.empty(rows if n_columns == 3 else 0)
+    place = text.new_place()
+    code = label_kernels.read_named_pairs(
+        source.array, start, separator, n_columns, table, first, last, u, v, w, place
+    )
+    if code != OK:
+        text.refuse(source, code, place, columns=n_columns)
+    count, n = int(place[1]), int(place[2])
+    if n == 0:
+        raise source.error("has no vertex")
+    labels = _labels(source, first[:n], last[:n])
+    source.notes.append(f"Vertices have names, {str(labels[0])!r} the first: labels keep them.")
+    weights = text.weights_of(w[:count], place) if n_columns == 3 else None
+    return _graph(source, n, u[:count], v[:count], weights, {"labels": labels})
+
+
+def _n_fields(source: Source, pos: int, separator: int) -> int:
+    """Return how many fields the line at `pos` has, a name in quotes being one, up to a brace."""
+    from evener.io import label_kernels
+
+    stop = text.after_line(source, pos)
+    count = 0
+    while pos < stop and source.data[pos : pos + 1] not in (b"\n", b"{"):
+        _, _, pos = label_kernels.field(source.array, pos, separator)
+        count += 1
+    return count
+
+
+def _labels(
+    source: Source, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
+) -> npt.NDArray[np.str_]:
+    width = int((last - first).max())
+    # An array of text gives every name the room of the longest, four bytes a character.
+    if 4 * width * first.size > 2**26 + 40 * len(source.data):
+        raise source.error(f"has a name of {width:,} bytes, too long to be one")
+    data = source.data
+    try:
+        return np.array([data[a:b].decode() for a, b in zip(first, last, strict=True)])
+    except UnicodeDecodeError as error:
+        raise source.error("has names that are not UTF-8 text") from error
+
+
+def write(graph: Graph) -> tuple[bytes, list[str]]:
+    """Return CSV with a header; vertices go by their labels where they have such."""
+    from evener.io.graphs.write import table_text, whole
+
+    u = np.repeat(np.arange(graph.n), graph.degrees)
+    upper = u < graph.adjncy
+    ends = np.stack((u[upper], graph.adjncy[upper].astype(np.int64)), axis=1)
+    notes = []
+    if graph.vwgt is not None:
+        notes.append("The vertices' weights are not kept by this format.")
+    alone = int(np.count_nonzero(graph.degrees == 0))
+    if alone:
+        notes.append(f"{alone:,} vertices without edges are not kept by this format.")
+    header = b"source,target\n" if graph.adjwgt is None else b"source,target,weight\n"
+    numbered = graph.labels is None or graph.labels.dtype.kind in "iu"
+    fractional = graph.adjwgt is not None and graph.adjwgt.dtype.kind == "f"
+    if numbered and not fractional:
+        table = ends if graph.labels is None else np.asarray(graph.labels, np.int64)[ends]
+        if graph.adjwgt is not None:
+            table = np.column_stack((table, whole(graph.adjwgt[upper], "edge weights")))
+        return header + table_text(table, ","), notes
+    return header + _text_of_rows(graph, ends, upper), notes
+
+
+def _text_of_rows(graph: Graph, ends: IntArray, upper: npt.NDArray[np.bool_]) -> bytes:
+    names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
+    words = [f'"{name}"' if isinstance(name, str) else str(name) for name in names]
+    columns = [[words[v] for v in ends[:, i].tolist()] for i in range(2)]
+    if graph.adjwgt is not None:
+        columns.append(list(map(repr, graph.adjwgt[upper].tolist())))
+    return "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)).encode()

@@ -1,0 +1,125 @@
+"""Harwell-Boeing files: a matrix by columns, in Fortran's fixed fields [DGL89]_.
+
+Read are the column pointers and row indices of assembled square matrices; values are not used.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import accumulate
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.graphs.graph import Graph
+from evener.io import text
+from evener.io.graphs.matrices import check_square, graph_of_pattern
+from evener.io.sources import Source
+
+_TYPE = re.compile(rb"[RCP][SUHZR][AE]\s", re.IGNORECASE)
+_INTEGERS = re.compile(r"\(\s*(\d*)\s*[iI]\s*(\d+)(?:\.\d+)?\s*\)")
+
+
+@dataclass(frozen=True)
+class _Header:
+    type: str
+    rows: int
+    columns: int
+    entries: int
+    pointers: tuple[int, int]
+    indices: tuple[int, int]
+    offset: int
+    body: int
+
+
+def recognises(source: Source) -> bool:
+    """A matrix type at the head of the third line, Fortran formats at that of the fourth."""
+    rows = source.head.split(b"\n", 4)
+    return (
+        source.is_text
+        and len(rows) > 4
+        and bool(_TYPE.match(rows[2]))
+        and rows[3].lstrip().startswith(b"(")
+    )
+
+
+def read(source: Source) -> Graph:
+    """Return the graph of A + A^T."""
+    head = _header(source)
+    check_square(source, head.rows, head.columns, head.offset)
+    pointers, pos = _numbers(source, head.body, head.columns + 1, head.pointers, "column pointers")
+    indices, _ = _numbers(source, pos, head.entries, head.indices, "row indices")
+    if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():
+        raise source.error(
+            f"the column pointers must rise from 1 to {head.entries + 1}", offset=head.body
+        )
+    bad = np.flatnonzero((indices < 1) | (indices > head.rows))
+    if bad.size:
+        line = source.line_at(pos) + int(bad[0]) // head.indices[0]
+        raise source.error(
+            f"the row index {indices[bad[0]]} is out of range: there are {head.rows:,} rows",
+            line=line,
+        )
+    columns = np.repeat(np.arange(head.columns), np.diff(pointers))
+    halved = head.type[1] in "SHZ"
+    return graph_of_pattern(source, head.rows, indices - 1, columns, halved=halved)
+
+
+def _header(source: Source) -> _Header:
+    rows = source.data[: 16 * 1024].split(b"\n", 5)
+    if len(rows) < 5:
+        raise source.error("ends within the header")
+    lines = [row.decode("latin-1").rstrip("\r") for row in rows[:5]]
+    type_ = lines[2][:3].upper()
+    if not _TYPE.match(rows[2]):
+        raise source.error(f"the matrix type must be like RUA or PSA, not {type_!r}", line=3)
+    if type_[2] == "E":
+        raise source.error("holds unassembled elements; an assembled matrix is needed", line=3)
+    counts = _counts(source, lines[2][3:], 3)
+    cards = _counts(source, lines[1], 2)
+    if len(counts) < 3 or len(cards) < 4:
+        raise source.error("the header lacks counts", line=2 if len(cards) < 4 else 3)
+    formats = _INTEGERS.findall(lines[3])
+    if len(formats) < 2:
+        raise source.error("the formats of pointers and indices must be like (13I6)", line=4)
+    (p_each, p_width), (i_each, i_width) = (
+        (int(each or 1), int(width)) for each, width in formats[:2]
+    )
+    if not all(0 < number < 1000 for number in (p_each, p_width, i_each, i_width)):
+        raise source.error("the formats' widths must lie between 1 and 999", line=4)
+    # A fifth header line, of right-hand sides, is there if the fifth count of cards says so.
+    extra = len(cards) > 4 and cards[4] > 0
+    starts = [0, *accumulate(len(row) + 1 for row in rows)]
+    return _Header(
+        type_,
+        *(counts[0], counts[1], counts[2]),
+        pointers=(p_each, p_width),
+        indices=(i_each, i_width),
+        offset=starts[2],
+        body=starts[5 if extra else 4],
+    )
+
+
+def _counts(source: Source, line: str, number: int) -> list[int]:
+    fields = line.split()
+    if not all(field.isdecimal() and field.isascii() and len(field) < 19 for field in fields):
+        raise source.error("whole numbers are needed", line=number)
+    return [int(field) for field in fields]
+
+
+def _numbers(
+    source: Source, pos: int, count: int, form: tuple[int, int], what: str
+) -> tuple[npt.NDArray[np.int64], int]:
+    """Return `count` numbers in fields of the given form, and the offset past their last line."""
+    from evener.io.graphs import harwell_boeing_kernels as kernels
+    from evener.io.number_kernels import OK
+
+    if count > len(source.data) - pos + text.SLACK:
+        raise source.error(f"promises {count:,} {what}, more than the file can hold", line=3)
+    numbers = np.empty(count, np.int64)
+    place = text.new_place()
+    code = kernels.read_fixed(source.array, pos, *form, numbers, place)
+    if code != OK:
+        text.refuse(source, code, place, promised=f"{count:,} {what}")
+    return numbers, int(place[1])

@@ -1,0 +1,173 @@
+"""METIS graph files, Chaco's and DIMACS10's with them: a header, then a line a vertex.
+
+Header: n m [fmt [ncon]]. fmt is up to three digits: 1.. vertex sizes, .1. vertex weights (ncon of
+them), ..1 edge weights. Lines begun by % are comments; a blank line is a vertex without edges.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from evener.graphs.graph import Graph
+from evener.io import text
+from evener.io.sources import Source
+
+_SUFFIXES = {".graph", ".metis", ".chaco"}
+
+
+@dataclass(frozen=True)
+class _Header:
+    n: int
+    m: int
+    has_sizes: bool
+    n_weights: int
+    has_edge_weights: bool
+    offset: int
+    body: int
+
+    @property
+    def promise(self) -> str:
+        return f"{self.n:,} vertices and {self.m:,} edges"
+
+
+def recognises(source: Source) -> bool:
+    """A header whose counts the lines and numbers bear out; or any header, by suffix."""
+    found = next(text.lines(source, b"%"), None)
+    if found is None or not source.is_text:
+        return False
+    offset, line = found
+    fields = line.split()
+    if not 2 <= len(fields) <= 4 or not all(field.isdigit() for field in fields):
+        return source.suffix in _SUFFIXES
+    if source.suffix in _SUFFIXES:
+        return True
+    if source.suffix in {".csv", ".tsv", ".edgelist", ".edges", ".el", ".triplet"}:
+        return False
+    body = source.data[text.after_line(source, offset) :]
+    n = int(fields[0])
+    rows = body.rstrip(b"\n").count(b"\n") + 1 - body.count(b"\n%") - body.startswith(b"%")
+    if not 0 < rows <= n <= rows + body.count(b"\n"):
+        return False
+    # As many lines as vertices could be chance; twice as many numbers as edges is none.
+    return len(fields) > 2 or len(body) > 2**24 or len(body.split()) == 2 * int(fields[1])
+
+
+def read(source: Source) -> Graph:
+    """Return the graph; vertex sizes are skipped and a note says so."""
+    from evener.io.graphs import metis_kernels as kernels
+    from evener.io.number_kernels import OK
+
+    head = _header(source)
+    xadj = np.empty(head.n + 1, np.int64)
+    adjncy = np.empty(2 * head.m, np.int32 if head.n < 2**31 else np.int64)
+    vwgt = np.empty(head.n * head.n_weights)
+    adjwgt = np.empty(2 * head.m if head.has_edge_weights else 0)
+    place = text.new_place()
+    code = kernels.read_metis(
+        source.array,
+        head.body,
+        head.n,
+        int(head.has_sizes),
+        head.n_weights,
+        head.has_edge_weights,
+        xadj,
+        adjncy,
+        vwgt,
+        adjwgt,
+        place,
+    )
+    if code != OK:
+        _refuse(source, code, place, head)
+    arrays: dict[str, Any] = {"xadj": xadj, "adjncy": adjncy}
+    if head.n_weights:
+        weights = text.weights_of(vwgt, place)
+        arrays["vwgt"] = weights.reshape(head.n, head.n_weights)
+    if head.has_edge_weights:
+        arrays["adjwgt"] = text.weights_of(adjwgt, place)
+    if head.has_sizes:
+        source.notes.append("Vertex sizes (fmt 1..) were skipped: communication is counted evenly.")
+    return text.make_graph(
+        source,
+        arrays,
+        base=1,
+        line_of=lambda v: kernels.line_of_vertex(source.array, head.body, v),
+    )
+
+
+def _header(source: Source) -> _Header:
+    found = next(text.lines(source, b"%"), None)
+    if found is None:
+        raise source.error("holds nothing but comments")
+    offset, line = found
+    numbers = text.integers_of(source, offset, line, "the header's n, m, fmt and ncon")
+    if not 2 <= len(numbers) <= 4 or min(numbers) < 0:
+        raise source.error(
+            "the header must be `n m [fmt [ncon]]`, none of them negative", offset=offset
+        )
+    n, m = numbers[:2]
+    flags = line.split()[2].decode().zfill(3) if len(numbers) > 2 else "000"
+    if len(flags) > 3 or set(flags) - {"0", "1"}:
+        raise source.error(f"fmt must be up to three digits 0 or 1, not {flags}", offset=offset)
+    n_weights = 0
+    if flags[1] == "1":
+        n_weights = numbers[3] if len(numbers) > 3 else 1
+        if n_weights < 1:
+            raise source.error("ncon must be at least 1 where fmt has weights", offset=offset)
+    body = text.after_line(source, offset)
+    head = _Header(n, m, flags[0] == "1", n_weights, flags[2] == "1", offset, body)
+    _check_counts(source, head)
+    return head
+
+
+def _check_counts(source: Source, head: _Header) -> None:
+    """Refuse, before memory is reserved, counts that the size of the file disproves."""
+    text.check_vertices(source, head.n, head.offset)
+    rest = len(source.data) - head.body + text.SLACK
+    rows = text.count_lines(source, head.body)
+    if head.n > rows:
+        raise source.error(
+            f"the header promises {head.n:,} vertices, but {rows:,} lines follow",
+            offset=head.offset,
+        )
+    per_edge = 4 if head.has_edge_weights else 2
+    if 2 * head.m * per_edge > rest or head.n * head.n_weights * 2 > rest:
+        raise source.error(
+            f"the header promises {head.promise}, more than the file can hold", offset=head.offset
+        )
+
+
+def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
+    from evener.io.number_kernels import FEWER_EDGES
+
+    promised = head.promise
+    if code == FEWER_EDGES:
+        found = int(place[1])
+        raise source.error(
+            f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
+            f"not {2 * head.m:,}",
+            offset=head.offset,
+            hint="The header counts every edge once; the lists name it at both its ends.",
+        )
+    text.refuse(source, code, place, n=head.n, promised=promised)
+
+
+def write(graph: Graph) -> tuple[bytes, list[str]]:
+    """Return the file's text; InputError where weights are not whole numbers."""
+    from evener.io.graphs.write import lists_text
+
+    has_edge_weights = graph.adjwgt is not None and graph.m > 0
+    flags = f"0{int(graph.vwgt is not None)}{int(has_edge_weights)}"
+    header = f"{graph.n} {graph.m}"
+    if flags != "000":
+        header += f" {flags}"
+    if graph.n_constraints > 1:
+        header += f" {graph.n_constraints}"
+    body = lists_text(graph, base=1, with_degree=False, edge_first=False)
+    return f"{header}\n".encode() + body, _left_out(graph)
+
+
+def _left_out(graph: Graph) -> list[str]:
+    return [] if graph.labels is None else ["The vertices' labels are not kept by this format."]

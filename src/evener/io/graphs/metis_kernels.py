@@ -1,0 +1,121 @@
+"""Lines of METIS files: one pass over the bytes.
+
+The parser stops at the first thing that is wrong: see text_kernels.
+
+In the innermost loops blanks are skipped and short numbers read on the spot: a call that is handed
+an array counts a reference up and down, which costs more than the number it would read.
+"""
+
+# mypy: ignore-errors
+# ruff: noqa: PLR0911 (a parser leaves where it stumbles)
+
+from evener.io.number_kernels import (
+    COLUMNS,
+    FEWER_EDGES,
+    LOOP,
+    NEWLINE,
+    OK,
+    OUT_OF_RANGE,
+    PERCENT,
+    RETURN,
+    SPACE,
+    TAB,
+    TOO_FEW,
+    TOO_LONG,
+    TOO_MANY,
+    read_index,
+    read_weight,
+    skip_blanks,
+    skip_line,
+    skip_white,
+)
+from evener.jit import njit
+
+
+@njit(cache=True, nogil=True)
+def read_metis(
+    data, pos, n, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
+):
+    """The lines of a METIS file after its header; % begins a comment, a blank line is a vertex.
+
+    vwgt (n * n_weights,) and adjwgt (2m or 0,) are float64; adjncy holds 2m entries.
+    """
+    end = data.size
+    edge = 0
+    xadj[0] = 0
+    for v in range(n):
+        where[2] = v
+        while pos < end and data[pos] == PERCENT:
+            pos = skip_line(data, pos)
+        if pos >= end:
+            where[0], where[1] = end, v
+            return TOO_FEW
+        for i in range(n_sizes + n_weights):
+            pos = skip_blanks(data, pos)
+            if pos >= end or data[pos] == NEWLINE:
+                where[0] = min(pos, end - 1)
+                return COLUMNS
+            code, weight, after = read_weight(data, pos, where)
+            if code != OK:
+                where[0] = pos
+                return code
+            if i >= n_sizes:
+                vwgt[v * n_weights + i - n_sizes] = weight
+            pos = after
+        while True:
+            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+                pos += 1
+            if pos >= end:
+                break
+            if data[pos] == NEWLINE:
+                pos += 1
+                break
+            where[0] = pos
+            code, u, after = read_index(data, pos, end)
+            if code != OK:
+                return code
+            if u < 1 or u > n:
+                where[1] = u
+                return OUT_OF_RANGE
+            if u == v + 1:
+                where[1] = u
+                return LOOP
+            if edge >= adjncy.size:
+                return TOO_MANY
+            adjncy[edge] = u - 1
+            pos = after
+            if has_edge_weights:
+                pos = skip_blanks(data, pos)
+                if pos >= end or data[pos] == NEWLINE:
+                    return COLUMNS
+                code, weight, after = read_weight(data, pos, where)
+                if code != OK:
+                    where[0] = pos
+                    return code
+                adjwgt[edge] = weight
+                pos = after
+            edge += 1
+        xadj[v + 1] = edge
+    where[1] = edge
+    while True:
+        while pos < end and data[pos] == PERCENT:
+            pos = skip_line(data, pos)
+        before = pos
+        pos = skip_white(data, pos)
+        if pos >= end:
+            break
+        if data[pos] != PERCENT or before == pos:
+            where[0] = pos
+            return TOO_LONG
+    return OK if edge == adjncy.size else FEWER_EDGES
+
+
+@njit(cache=True, nogil=True)
+def line_of_vertex(data, pos, v):
+    """Offset of the line of vertex v in a METIS file whose vertices begin at `pos`."""
+    for _ in range(v + 1):
+        while pos < data.size and data[pos] == PERCENT:
+            pos = skip_line(data, pos)
+        start = pos
+        pos = skip_line(data, pos)
+    return start

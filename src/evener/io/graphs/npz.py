@@ -1,0 +1,148 @@
+"""NumPy archives: SciPy's sparse matrices, and the form in which graphs are kept here.
+
+Ours holds `evener_graph` (the version, 1) and the arrays of Graph by their names; NumPy alone
+can open it. Nothing pickled is ever loaded.
+"""
+
+from __future__ import annotations
+
+import io
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.io import archives
+from evener.io.graphs.matrices import check_square, graph_of_pattern
+from evener.io.sources import Source
+
+_FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")
+_BYTES = ("bytes_per_vertex", "bytes_per_edge")
+# SciPy's, without the values: they are not used.
+_SPARSE = ("format", "shape", "row", "col", "indptr", "indices")
+_WANTED = {"evener_graph", *_FIELDS, *_BYTES, *_SPARSE}
+
+
+def recognises(source: Source) -> bool:
+    """A zip archive with a .npy file in it."""
+    return source.data.startswith(b"PK") and b".npy" in source.data
+
+
+def read(source: Source) -> Graph:
+    """Return the graph kept in the archive, or that of a sparse matrix's pattern."""
+    arrays = _load(source)
+    if "evener_graph" in arrays:
+        return _own(source, arrays)
+    if "format" in arrays and "shape" in arrays:
+        return _sparse(source, arrays)
+    raise source.error("is a NumPy archive, but neither a graph nor a SciPy sparse matrix")
+
+
+def write(graph: Graph) -> tuple[bytes, list[str]]:
+    """Return the archive; nothing is left out. Same graph, same bytes."""
+    arrays: dict[str, npt.NDArray[Any]] = {"evener_graph": np.array(1)}
+    for name in _FIELDS + _BYTES:
+        value = getattr(graph, name)
+        if value is not None:
+            arrays[name] = np.asarray(value)
+    out = io.BytesIO()
+    archives.write_arrays(out, arrays, level=1)
+    return out.getvalue(), []
+
+
+def array_of(source: Source, content: bytes, name: str) -> npt.NDArray[Any]:
+    """Return the array of one .npy file; its header is not believed before it fits the content."""
+    try:
+        return archives.array_of(content, name)
+    except InputError as error:
+        raise source.error(error.message) from error
+
+
+def _load(source: Source) -> archives.Arrays:
+    """Return the arrays that are looked at."""
+    try:
+        found = archives.read_arrays(source.data, _WANTED)
+        names = found or archives.names_in(source.data)
+    except InputError as error:
+        raise source.error(error.message, hint=error.hint) from error
+    if not found and "part" in names:
+        raise source.error("holds a plan or a partition, not a graph")
+    return found
+
+
+def _own(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
+    if arrays["evener_graph"].tolist() != 1:
+        raise source.error("is of an unknown version of this format")
+    if "xadj" not in arrays or "adjncy" not in arrays:
+        raise source.error("lacks xadj or adjncy")
+    fields: dict[str, Any] = {name: arrays[name] for name in _FIELDS if name in arrays}
+    if "labels" in fields and fields["labels"].ndim != 1:
+        raise source.error("labels must be one-dimensional")
+    for name in _BYTES:
+        if name in arrays:
+            if arrays[name].shape != () or arrays[name].dtype.kind not in "iuf":
+                raise source.error(f"{name} must be one number")
+            fields[name] = float(arrays[name])
+    graph = Graph(**fields)
+    if graph.n < 1:
+        raise source.error("has no vertex")
+    return graph
+
+
+def _sparse(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
+    """Return the graph of a matrix written by scipy.sparse.save_npz."""
+    shape = arrays["shape"]
+    if shape.shape != (2,) or shape.dtype.kind not in "iu":
+        raise source.error("the matrix must have two dimensions")
+    rows, columns = (int(extent) for extent in shape)
+    if min(rows, columns) < 0:
+        raise source.error("the matrix's shape must not be negative")
+    check_square(source, rows, columns)
+    form = arrays["format"]
+    kind = form.item() if form.shape == () else ""
+    kind = kind.decode("latin-1") if isinstance(kind, bytes) else str(kind)
+    u, v = _coordinates_of(source, kind, arrays, rows)
+    for index in (u, v):
+        if index.size and (index.min() < 0 or index.max() >= rows):
+            raise source.error(f"an index lies outside the {rows:,} x {columns:,} matrix")
+    return graph_of_pattern(source, rows, u, v, halved=False)
+
+
+def _coordinates_of(
+    source: Source, kind: str, arrays: dict[str, npt.NDArray[Any]], n: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+    if kind == "coo":
+        if "coords" in arrays and "row" not in arrays:  # sparse arrays since SciPy 1.15
+            pair = arrays["coords"]
+            if pair.ndim != 2 or len(pair) != 2:
+                raise source.error("coords must have two rows")
+            arrays = arrays | {"row": pair[0], "col": pair[1]}
+        row, column = (_indices(source, arrays, name) for name in ("row", "col"))
+        if row.size != column.size:
+            raise source.error(f"has {row.size} row indices but {column.size} column indices")
+        return row, column
+    if kind not in ("csr", "csc"):
+        raise source.error(
+            f"holds a matrix in the format {kind[:10]!r}; csr, csc and coo are read",
+            hint="matrix.tocsr() before save_npz makes it one.",
+        )
+    indptr, indices = (_indices(source, arrays, name) for name in ("indptr", "indices"))
+    if (
+        indptr.size != n + 1
+        or indptr[0] != 0
+        or indptr[-1] != indices.size
+        or (np.diff(indptr) < 0).any()
+    ):
+        raise source.error(f"indptr must rise from 0 to {indices.size} in {n + 1} steps")
+    return np.repeat(np.arange(n), np.diff(indptr)), indices
+
+
+def _indices(
+    source: Source, arrays: dict[str, npt.NDArray[Any]], name: str
+) -> npt.NDArray[np.int64]:
+    array = arrays.get(name)
+    if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
+        raise source.error(f"lacks {name}, a list of whole numbers")
+    return array.astype(np.int64)

@@ -1,0 +1,170 @@
+"""Every other mesh format, by suffix, through meshio, which runs in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.files.temporary import private_folder
+from evener.graphs.foreign import MeshioMesh
+from evener.graphs.mesh import Mesh
+from evener.io.meshes import meshio_child
+from evener.io.meshes.rows import make_mesh
+from evener.io.sources import Source
+
+# What each suffix is to meshio; formats with a reader of ours are not here.
+FORMATS = {
+    ".vtk": "vtk",
+    ".vtu": "vtu",
+    ".xdmf": "xdmf",
+    ".xmf": "xdmf",
+    ".cgns": "cgns",
+    ".med": "med",
+    ".h5m": "h5m",
+    ".hmf": "hmf",
+    ".inp": "abaqus",
+    ".avs": "avsucd",
+    ".exo": "exodus",
+    ".ex2": "exodus",
+    ".e": "exodus",
+    ".bdf": "nastran",
+    ".nas": "nastran",
+    ".fem": "nastran",
+    ".off": "off",
+    ".ply": "ply",
+    ".stl": "stl",
+    ".mdpa": "mdpa",
+    ".f3grid": "flac3d",
+    ".vol": "netgen",
+    ".ugrid": "ugrid",
+    ".ele": "tetgen",
+    ".node": "tetgen",
+    ".dat": "tecplot",
+    ".tec": "tecplot",
+    ".post": "permas",
+    ".dato": "permas",
+    ".meshb": "medit",
+    ".wkt": "wkt",
+    ".msh": "ansys",
+}
+# These suffixes are used for much else: the content must begin like this.
+_BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
+
+# Where the numbers of an XDMF file are: FILE:/DATA between two tags.
+_HEAVY = re.compile(rb">\s*([^<>:/\\\0]+\.h(?:5|df5?)):/", re.IGNORECASE)
+
+# What the process may take: far more than meshio needs for the slowest format of text.
+# Seconds are of CPU; by the clock it may take so many times as long, on a busy computer.
+_SECONDS, _SECONDS_PER_BYTE, _PATIENCE = 3.0, 20e-6, 5
+_ROOM, _ROOM_PER_BYTE = 2**30, 100
+_TOO_LONG = -int(getattr(signal, "SIGXCPU", 24))  # what the system ends it with
+_HINT = "The file may be damaged, or of another format than its name says."
+
+
+def recognises(source: Source) -> bool:
+    """A suffix that meshio reads."""
+    if source.folder or source.suffix not in FORMATS:
+        return False
+    begins = _BEGINS.get(source.suffix)
+    return begins is None or source.head.lstrip().upper().startswith(begins)
+
+
+def read(source: Source) -> Mesh:
+    """Return the cells of the highest dimension."""
+    if source.suffix not in FORMATS:
+        raise source.error(f"is of no format known by its suffix {source.suffix!r}")
+    if FORMATS[source.suffix] == "xdmf":
+        _open_heavy(source)
+    return read_as(source, FORMATS[source.suffix])
+
+
+def _open_heavy(source: Source) -> None:
+    """Note the digests of the HDF5 files that an XDMF file leaves its numbers to."""
+    for name in dict.fromkeys(_HEAVY.findall(source.data)):
+        file = name.decode("utf-8", "replace").strip()
+        if source.open_beside(file) is None:
+            raise source.error(f"leaves its numbers to {file[:60]!r}, which is not beside it")
+
+
+def mesh_of(found: MeshioMesh) -> tuple[Mesh, list[str]]:
+    """Return the Mesh of a meshio mesh that is in memory, and what was odd or left out."""
+    source = Source(Path("meshio mesh"), "meshio mesh", b"", "")
+    try:
+        arrays, facts = meshio_child.extract(found)
+    except meshio_child.RefusedError as error:
+        raise source.error(str(error)) from error
+    mesh = _mesh(source, arrays, facts)
+    return mesh, source.notes
+
+
+def read_as(source: Source, name: str) -> Mesh:
+    """Return the mesh that meshio's reader of this name finds."""
+    with private_folder() as place:
+        code = _run(source, name, place)
+        if code == _TOO_LONG:
+            raise source.error(f"keeps meshio's reader of {name} busy without end", hint=_HINT)
+        try:
+            facts = json.loads((place / "facts.json").read_text("utf-8"))
+        except (OSError, ValueError) as error:
+            what = f"is more than meshio can read: it ended with code {code}"
+            raise source.error(what, hint=_HINT) from error
+        source.notes.extend(facts["said"])
+        if "error" in facts:
+            raise source.error(facts["error"], hint=facts.get("hint"))
+        with np.load(place / "arrays.npz", allow_pickle=False) as archive:
+            arrays = dict(archive)
+    return _mesh(source, arrays, facts)
+
+
+def _mesh(source: Source, arrays: dict[str, Any], facts: dict[str, Any]) -> Mesh:
+    """Return the Mesh of what the child's `extract` found, and note what it left out."""
+    source.notes.extend(facts["notes"])
+    return make_mesh(
+        source,
+        arrays["points"],
+        arrays["counts"],
+        arrays["corners"],
+        arrays["kinds"],
+        cell_data=_named(arrays, "cell", facts),
+        point_data=_named(arrays, "point", facts),
+    )
+
+
+def _run(source: Source, name: str, folder: Path) -> int:
+    """Let meshio read the file within its limits; returns its exit code, or _TOO_LONG."""
+    path = source.path.resolve()
+    if source.path.name != source.name:  # packed or piped, and meshio takes paths
+        path = folder / f"mesh{source.suffix}"
+        path.write_bytes(source.data)
+    size = len(source.data)
+    seconds = _SECONDS + _SECONDS_PER_BYTE * size
+    # -P keeps the script's folder, with our module names, out of its path.
+    command = [sys.executable, "-P", meshio_child.__file__, str(path), name, str(folder)]
+    command += [str(int(seconds)), str(_ROOM + _ROOM_PER_BYTE * size)]
+    with subprocess.Popen(
+        command,
+        stdin=subprocess.PIPE,  # never written to: the process notices that it closes
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        # NumPy's linear algebra would reserve memory for a thread per core.
+        env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
+        start_new_session=True,
+    ) as process:
+        try:
+            return process.wait(_PATIENCE * seconds)
+        except subprocess.TimeoutExpired:
+            return _TOO_LONG
+        finally:
+            process.kill()
+
+
+def _named(arrays: dict[str, Any], what: str, facts: dict[str, Any]) -> dict[str, Any]:
+    return {name: arrays[f"{what}{i}"] for i, name in enumerate(facts[what])}

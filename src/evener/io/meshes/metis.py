@@ -1,0 +1,92 @@
+"""METIS's mesh files: the number of cells, then a line of points, from 1 on, for each.
+
+METIS 5's header is `cells [weights per cell]`, METIS 4's `cells type`. What shape cells have is
+told by their number of points; coordinates are in no such file.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import numpy as np
+
+from evener.graphs.mesh import HEXAHEDRON, LINE, PYRAMID, QUAD, TETRA, TRIANGLE, WEDGE, Mesh
+from evener.io.meshes.rows import make_mesh, ragged, scan
+from evener.io.sources import Source
+
+# METIS 4's types: triangles, tetrahedra, hexahedra, quads.
+_OLD = {1: (TRIANGLE, 3), 2: (TETRA, 4), 3: (HEXAHEDRON, 8), 4: (QUAD, 4)}
+_BY_SIZE = {2: LINE, 3: TRIANGLE, 4: TETRA, 5: PYRAMID, 6: WEDGE, 8: HEXAHEDRON}
+_MIXED = np.array([0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9], np.uint64)
+_START = re.compile(rb"(?:[ \t]*%[^\n]*\n|[ \t\r]*\n)*[ \t]*\d+(?:[ \t]+\d+)?[ \t\r]*\n")
+
+
+def recognises(source: Source) -> bool:
+    """The suffix, and a header of one or two numbers."""
+    return source.suffix == ".mesh" and _START.match(source.head) is not None
+
+
+def read(source: Source) -> Mesh:
+    """Return the cells; weights are the field `weight`, or `weight0`, `weight1`..."""
+    rows = scan(source, comment=b"%")
+    if not len(rows) or rows.counts[0] > 2:
+        raise source.error("begins with the number of cells, and of weights or the type", line=1)
+    header = rows.integers(np.arange(rows.counts[0]), "a count")
+    cells = rows.part(1, len(rows)).expect(int(header[0]), "cells")
+    if not len(cells):
+        raise source.error("has no cells", line=1)
+    second = int(header[1]) if header.size == 2 else 0
+    is_old = second in _OLD and bool((cells.counts == _OLD[second][1]).all())
+    n_weights = 0 if is_old else second
+    sizes = cells.counts - n_weights
+    if n_weights < 0 or (bad := np.flatnonzero(sizes < 1)).size:
+        cells.refuse(int(bad[0]), f"{n_weights} weights and a point are needed at least")
+    index = ragged(cells.first[:-1] + n_weights, sizes)
+    numbers = cells.integers(index, "the number of a point")
+    corners = cells.corners(index, 1, _n_points(source, numbers))
+    kinds = np.full(sizes.size, _OLD[second][0]) if is_old else _kinds(source, sizes, corners)
+    weights = cells.columns(0, n_weights, at_most=2**40)
+    names = ["weight"] if n_weights == 1 else [f"weight{i}" for i in range(n_weights)]
+    fields = {name: _narrow(weights[:, i]) for i, name in enumerate(names)}
+    points = np.empty((int(corners.max()) + 1, 0))
+    return make_mesh(source, points, sizes, corners, kinds, cell_data=fields)
+
+
+def _n_points(source: Source, numbers: Any) -> int:
+    """Largest number of a point, if it can be one: most points must stand in some cell."""
+    largest = int(numbers.max())
+    if largest > 1_000_000 + 100 * numbers.size:
+        raise source.error(f"speaks of a point {largest:,}, with {numbers.size:,} corners in all")
+    return max(largest, 1)
+
+
+def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
+    """Shapes by number of points: of 4 a tetrahedron or quad, whichever the mesh bears out."""
+    kinds = np.zeros(256, np.int64)
+    kinds[list(_BY_SIZE)] = list(_BY_SIZE.values())
+    if (bad := np.flatnonzero(kinds[np.clip(sizes, 0, 255)] == 0)).size or sizes.max() > 255:
+        size = sizes[bad[0]] if bad.size else sizes.max()
+        raise source.error(f"has a cell of {size} points: its shape is not known")
+    present = set(np.unique(sizes).tolist())
+    flat = present <= {3, 4} and (3 in present or not _share_triples(sizes, corners))
+    if 4 in present:
+        kinds[4] = QUAD if flat else TETRA
+        shape = "quads" if flat else "tetrahedra"
+        source.notes.append(f"Cells of 4 points are taken for {shape}.")
+    return kinds[sizes]
+
+
+def _share_triples(sizes: Any, corners: Any) -> bool:
+    """Whether cells of 4 points share 3 with another, as tetrahedra do and quads do not."""
+    cells = np.sort(corners.reshape(-1, 4), axis=1) if (sizes == 4).all() else None
+    if cells is None or len(cells) == 1:
+        return True
+    triples = np.concatenate([np.delete(cells, i, axis=1) for i in range(4)])
+    keys = triples.astype(np.uint64) @ _MIXED  # modulo 2^64: no two triples meet but by chance
+    return 10 * (keys.size - np.unique(keys).size) >= len(cells)
+
+
+def _narrow(values: Any) -> Any:
+    whole = values.astype(np.int64)
+    return whole if (whole == values).all() else values

@@ -1,0 +1,52 @@
+"""Wavefront's .obj: lines `v x y z` and `f a b c ...`, from 1 on or, if negative, from the end."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from evener.graphs.mesh import POLYGON, QUAD, TRIANGLE, Mesh
+from evener.io.meshes.rows import Rows, make_mesh, scan
+from evener.io.sources import Source
+
+_VERTEX = re.compile(rb"^[ \t]*v[ \t]+[-+.\d]", re.MULTILINE)
+_TEXTURE = re.compile(rb"(?<=\d)/[^ \t\r\n]*")
+
+
+def recognises(source: Source) -> bool:
+    """A vertex among the first lines, and the suffix."""
+    return source.suffix == ".obj" and _VERTEX.search(source.head) is not None
+
+
+def read(source: Source) -> Mesh:
+    """Return the faces; textures, normals, groups, lines and colours are passed over."""
+    # Neither changes the length of the file, so that offsets stay true.
+    data = source.data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
+    if b"/" in data:
+        data = _TEXTURE.sub(lambda match: b" " * len(match[0]), data)
+    points, faces = _lines(source, data, b"v"), _lines(source, data, b"f")
+    if not len(points) or not len(faces):
+        raise source.error(f"has no {'faces' if len(points) else 'vertices'}")
+    table = points.columns(0, 3, at_most=7)
+    sizes = faces.counts
+    if (bad := np.flatnonzero(sizes < 3)).size:
+        faces.refuse(int(bad[0]), f"a face has 3 corners or more, not {sizes[bad[0]]}")
+    index = np.arange(faces.values.size)
+    corners = faces.integers(index, "the number of a vertex")
+    # What is negative counts back from the vertices that stand before the face.
+    before = np.repeat(np.searchsorted(points.place, faces.place), sizes)
+    negative = corners < 0
+    faces.values[negative] = (corners + before + 1)[negative]
+    corners = faces.corners(index, 1, len(points))
+    kinds = np.where(sizes == 3, TRIANGLE, np.where(sizes == 4, QUAD, POLYGON))
+    return make_mesh(source, table, sizes, corners, kinds)
+
+
+def _lines(source: Source, data: bytes, key: bytes) -> Rows:
+    """Numbers of the lines with this key; all others are blanked."""
+    from evener.io.meshes import rows_kernels as kernels
+
+    kept = np.empty(len(data), np.uint8)
+    kernels.keep_lines(np.frombuffer(data, np.uint8), key[0], kept)
+    return scan(source, comment=b"#", data=kept.tobytes())

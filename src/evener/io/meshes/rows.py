@@ -1,0 +1,210 @@
+"""Rows: the numbers of a mesh file line by line, and the mesh made of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray
+from evener.errors import InputError
+from evener.graphs.mesh import Fields, Mesh
+from evener.graphs.mesh_kernels import DIM
+from evener.graphs.polymesh import PolyMesh
+from evener.io import text
+from evener.io.sources import Source
+
+_GAPLESS = 2.0**53  # whole numbers above it have gaps in double precision
+_FLAT = 1e-12  # of the extent in the plane: what a flat mesh's third coordinate may vary by
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Numbers of some lines of a file, blank lines and comments left out.
+
+    values (v,); row i holds values[first[i]:first[i + 1]] and stands at the byte place[i].
+    """
+
+    source: Source
+    values: FloatArray
+    first: IntArray
+    place: IntArray
+
+    def __len__(self) -> int:
+        return int(self.place.size)
+
+    @property
+    def counts(self) -> IntArray:
+        """(r,) how many numbers each row holds."""
+        return np.diff(self.first)
+
+    def part(self, start: int, stop: int) -> Rows:
+        """Rows start to stop."""
+        return Rows(self.source, self.values, self.first[start : stop + 1], self.place[start:stop])
+
+    def refuse(self, row: int, message: str) -> NoReturn:
+        """Raise the InputError that names the line of a row."""
+        raise self.source.error(message, offset=int(self.place[row]))
+
+    def expect(self, n: int, what: str) -> Rows:
+        """Return these rows if they are n, no more and no fewer."""
+        if n < 0:
+            raise self.source.error(f"speaks of {n:,} {what}")
+        if len(self) < n:
+            found = f"{len(self):,} of the {n:,} {what} it speaks of"
+            end = int(self.place[-1]) if len(self) else None
+            raise self.source.error(f"ends, or turns to something else, after {found}", offset=end)
+        if len(self) > n:
+            self.refuse(n, f"{n:,} {what} are spoken of, but here is one more")
+        return self
+
+    def columns(self, start: int, stop: int, *, at_most: int | None = None) -> FloatArray:
+        """(r, stop - start) those numbers of each row; each must have `stop` to `at_most`."""
+        most = stop if at_most is None else at_most
+        bad = np.flatnonzero((self.counts < stop) | (self.counts > most))
+        if bad.size:
+            found, wanted = self.counts[bad[0]], str(stop) if most == stop else f"{stop} to {most}"
+            self.refuse(int(bad[0]), f"the line has {found} numbers; {wanted} are needed")
+        table: FloatArray = self.values[self.first[:-1, None] + np.arange(start, stop)]
+        return table
+
+    def integers(self, index: IntArray, what: str) -> npt.NDArray[np.int64]:
+        """Return values[index] as whole numbers; `what` they are is said where they are none."""
+        values = self.values[index]
+        bad = np.flatnonzero((values != np.rint(values)) | (np.abs(values) >= _GAPLESS))
+        if bad.size:
+            number = values[bad[0]]
+            self._refuse_at(index, bad[0], f"{what} must be a whole number, not {number:g}")
+        return values.astype(np.int64)
+
+    def whole_columns(self, start: int, stop: int, what: str, *, at_most: int | None = None) -> Any:
+        """(r, stop - start) int64 as `columns`, whole numbers."""
+        self.columns(start, stop, at_most=at_most)
+        index = self.first[:-1, None] + np.arange(start, stop)
+        return self.integers(index.ravel(), what).reshape(index.shape)
+
+    def corners(self, index: IntArray, base: int, n_points: int) -> npt.NDArray[np.int64]:
+        """Return values[index], numbers of points from `base` on, as numbers from 0 on."""
+        numbers = self.integers(index, "the number of a point")
+        bad = np.flatnonzero((numbers < base) | (numbers >= base + n_points))
+        if bad.size:
+            range_ = f"points are numbered {base} to {base + n_points - 1}"
+            self._refuse_at(index, bad[0], f"there is no point {numbers[bad[0]]}: {range_}")
+        return numbers - base
+
+    def _refuse_at(self, index: IntArray, at: Any, message: str) -> NoReturn:
+        row = int(np.searchsorted(self.first, index.ravel()[at], side="right")) - 1
+        self.refuse(row, message)
+
+
+def scan(
+    source: Source,
+    start: int = 0,
+    stop: int | None = None,
+    *,
+    comment: bytes = b"",
+    data: Any = None,
+) -> Rows:
+    """Return the numbers between two offsets; InputError where anything else stands there.
+
+    comment: a byte after which the rest of the line is skipped. data: the bytes to be parsed
+    where they are not the file's own but of the same length, so that offsets stay true.
+    """
+    from evener.io.meshes import rows_kernels as kernels
+
+    array = source.array if data is None else np.frombuffer(data, np.uint8)
+    array = array[: array.size if stop is None else stop]
+    lines = (source.data if data is None else data).count(b"\n", start, array.size) + 1
+    values = np.empty(max(0, array.size - start) // 2 + 1)
+    first, place = np.empty(lines + 1, np.int64), np.empty(lines, np.int64)
+    where = text.new_place()
+    sign = comment[0] if comment else 0
+    code = kernels.scan_rows(array, start, sign, values, first, place, where)
+    if code:
+        text.refuse(source, code, where)
+    found, rows = int(where[1]), int(where[2])
+    return Rows(source, values[:found], first[: rows + 1].copy(), place[:rows].copy())
+
+
+def ragged(first: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
+    """Return first[i], first[i] + 1, ... (counts[i] numbers) for every i, one after the other."""
+    ends = np.cumsum(counts)
+    total = int(ends[-1]) if ends.size else 0
+    return np.repeat(first - (ends - counts), counts) + np.arange(total)
+
+
+def offsets_of(counts: IntArray) -> npt.NDArray[np.int64]:
+    """(c + 1,) where each of lists of these lengths begins."""
+    offsets = np.zeros(counts.size + 1, np.int64)
+    np.cumsum(counts, out=offsets[1:])
+    return offsets
+
+
+def renumber(source: Source, ids: IntArray, numbers: IntArray) -> npt.NDArray[np.int64]:
+    """Return the place of each of `numbers` among the ids, any whole numbers, of the points."""
+    order = np.argsort(ids, kind="stable")
+    ranked = ids[order]
+    if (twice := np.flatnonzero(ranked[1:] == ranked[:-1])).size:
+        raise source.error(f"two points have the number {ranked[twice[0]]}")
+    at = np.minimum(np.searchsorted(ranked, numbers), ranked.size - 1)
+    if (bad := np.flatnonzero(ranked[at] != numbers)).size:
+        raise source.error(
+            f"a cell has the point {numbers[bad[0]]}, and there is none of this number"
+        )
+    return np.asarray(order[at], np.int64)
+
+
+def make_mesh(
+    source: Source,
+    points: npt.NDArray[Any],
+    counts: IntArray,
+    corners: IntArray,
+    kinds: IntArray,
+    *,
+    cell_data: Fields | None = None,
+    point_data: Fields | None = None,
+) -> Mesh:
+    """Return the Mesh of the cells of the highest dimension; notes say what was left out.
+
+    counts (c,) corners of each cell. A third coordinate that is the same everywhere is dropped.
+    """
+    if kinds.size == 0:
+        raise source.error("has no cells")
+    dims = DIM[kinds]
+    keep = dims == dims.max()
+    fields = dict(cell_data or {})
+    if not keep.all():
+        left_out = int(np.count_nonzero(~keep))
+        cells = "cells" if left_out > 1 else "cell"
+        source.notes.append(f"{left_out:,} {cells} of lower dimension, as on boundaries, left out.")
+        corners = corners[np.repeat(keep, counts)]
+        counts, kinds = counts[keep], kinds[keep]
+        fields = {name: values[keep] for name, values in fields.items()}
+    if dims.max() <= 2:
+        points = _flatten(source, points)
+    try:
+        mesh = Mesh(points, offsets_of(counts), corners, kinds, fields, point_data or {})
+    except InputError as error:
+        raise source.error(error.message, hint=error.hint) from error
+    note_unused(source, mesh)
+    return mesh
+
+
+def note_unused(source: Source, mesh: Mesh | PolyMesh) -> None:
+    """Say how many points belong to no cell, if any do not."""
+    if unused := mesh.n_unused_points:
+        belong = "points belong" if unused > 1 else "point belongs"
+        source.notes.append(f"{unused:,} {belong} to no cell.")
+
+
+def _flatten(source: Source, points: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    if points.ndim != 2 or points.shape[1] != 3 or not len(points):
+        return points
+    extent = np.ptp(points, axis=0)
+    if not extent[2] <= _FLAT * max(extent[0], extent[1]):
+        return points
+    if points[0, 2] != 0:
+        source.notes.append(f"The mesh is flat: its third coordinate, {points[0, 2]:g}, dropped.")
+    return points[:, :2]

@@ -1,0 +1,225 @@
+"""SU2 meshes, 2-D and 3-D, of one zone or several: KEY= number, then lines of cells or points.
+
+A cell's line: VTK's cell type, corners from 0 on, and its index, which may be missing.
+"""
+
+from __future__ import annotations
+
+import re
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntArray
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Faces, Mesh
+from evener.io.graphs.write import table_text
+from evener.io.meshes.rows import Rows, make_mesh, offsets_of, ragged, scan
+from evener.io.sources import Source
+
+_KEY = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*([^\r\n]*)", re.MULTILINE)
+# The types SU2 knows, with their number of corners.
+_SIZES = {3: 2, 5: 3, 9: 4, 10: 4, 12: 8, 13: 6, 14: 5}
+
+
+class _Section(NamedTuple):
+    key: bytes
+    value: bytes
+    offset: int
+    start: int
+    stop: int
+
+
+class _Zone:
+    """What has been read of a zone."""
+
+    points: Any = None
+    cells: Any = None  # (rows, counts, corner index, kinds)
+
+
+def recognises(source: Source) -> bool:
+    """A dimension or a number of zones among the first lines."""
+    return re.search(rb"^[ \t]*(NDIME|NZONE)[ \t]*=", source.head, re.MULTILINE) is not None
+
+
+def read(source: Source) -> Mesh:
+    """Return the cells of all zones as one mesh; `zone` says which each is of, if several."""
+    zones: list[_Zone] = [_Zone()]
+    dim, promised = 0, 1
+    for section in _sections(source):
+        zone = zones[-1]
+        if section.key == b"NZONE":
+            promised = _number(source, section)
+        elif section.key == b"IZONE" and (zone.points is not None or zone.cells is not None):
+            zones.append(_Zone())
+        elif section.key == b"NDIME":
+            dim = _number(source, section)
+            if dim not in (2, 3):
+                raise source.error(f"NDIME must be 2 or 3, not {dim}", offset=section.offset)
+        elif section.key == b"NELEM":
+            _once(source, section, zone.cells)
+            zone.cells = _read_cells(source, section)
+        elif section.key == b"NPOIN":
+            if dim == 0:
+                raise source.error("NDIME= must come before NPOIN=", offset=section.offset)
+            _once(source, section, zone.points)
+            rows = _rows(source, section)
+            zone.points = rows.columns(0, dim, at_most=dim + 2)
+    if len(zones) != promised:
+        raise source.error(f"speaks of {promised} zones (NZONE=), but has {len(zones)}")
+    return _join(source, zones)
+
+
+def _sections(source: Source) -> list[_Section]:
+    found = list(_KEY.finditer(source.data))
+    if not found:
+        raise source.error("has no line like NDIME= 2, with which SU2's meshes begin")
+    stops = [*(match.start() for match in found[1:]), len(source.data)]
+    return [
+        _Section(
+            match[1].upper(), match[2].split(b"%")[0].strip(), match.start(), match.end(), stop
+        )
+        for match, stop in zip(found, stops, strict=True)
+    ]
+
+
+def _number(source: Source, section: _Section) -> int:
+    # NPOIN= may give a second number, of points without those of ghost cells.
+    words = section.value.split()
+    if not words or not words[0].isdigit() or len(words[0]) > 15:
+        what = section.key.decode()
+        raise source.error(f"{what}= needs a whole number", offset=section.offset)
+    return int(words[0])
+
+
+def _once(source: Source, section: _Section, seen: Any) -> None:
+    if seen is not None:
+        what = section.key.decode()
+        raise source.error(f"{what}= stands twice in one zone", offset=section.offset)
+
+
+def _rows(source: Source, section: _Section) -> Rows:
+    what = "cells" if section.key == b"NELEM" else "points"
+    n = _number(source, section)
+    return scan(source, section.start, section.stop, comment=b"%").expect(n, what)
+
+
+def _read_cells(source: Source, section: _Section) -> Any:
+    """(rows, (c,) corners each, index of all corners among the rows' values, VTK types)."""
+    rows = _rows(source, section)
+    kinds = rows.integers(rows.first[:-1], "the type of a cell")
+    sizes = np.zeros(256, np.int64)
+    sizes[list(_SIZES)] = list(_SIZES.values())
+    known = sizes[np.clip(kinds, 0, 255)]
+    if (bad := np.flatnonzero((known == 0) | (kinds > 255))).size:
+        rows.refuse(int(bad[0]), f"SU2 has no cell of the type {kinds[bad[0]]}")
+    extra = rows.counts - 1 - known
+    if (bad := np.flatnonzero((extra < 0) | (extra > 1))).size:
+        row = int(bad[0])
+        rows.refuse(row, f"a cell of type {kinds[row]} needs {known[row]} corners")
+    return rows, known, ragged(rows.first[:-1] + 1, known), kinds
+
+
+def _join(source: Source, zones: list[_Zone]) -> Mesh:
+    for number, zone in enumerate(zones, 1):
+        if zone.points is None or zone.cells is None:
+            missing = "points (NPOIN=)" if zone.points is None else "cells (NELEM=)"
+            where = f" in zone {number}" if len(zones) > 1 else ""
+            raise source.error(f"has no {missing}{where}")
+    if len({zone.points.shape[1] for zone in zones}) > 1:
+        raise source.error("has zones of 2 and of 3 dimensions")
+    starts = offsets_of(np.array([len(zone.points) for zone in zones]))
+    corners = [
+        zone.cells[0].corners(zone.cells[2], 0, stop - start) + start
+        for zone, (start, stop) in zip(zones, pairwise(starts), strict=True)
+    ]
+    counts = [zone.cells[1] for zone in zones]
+    fields = {}
+    if len(zones) > 1:
+        source.notes.append(f"{len(zones)} zones are joined; no cells of two zones are neighbours.")
+        fields["zone"] = np.repeat(np.arange(len(zones)), [c.size for c in counts])
+    return make_mesh(
+        source,
+        np.concatenate([zone.points for zone in zones]),
+        np.concatenate(counts),
+        np.concatenate(corners),
+        np.concatenate([zone.cells[3] for zone in zones]),
+        cell_data=fields,
+    )
+
+
+# SU2 mesh files: cells, points, and one marker for every connected piece of the boundary.
+
+SU2_KINDS = (5, 9, 10, 12, 13, 14)  # VTK's numbers are SU2's: triangles to pyramids
+_FACE_KINDS = {2: 3, 3: 5, 4: 9}  # corners of a boundary face: line, triangle, quad
+
+
+def su2_text(mesh: Mesh) -> bytes:
+    """Return the mesh as SU2 reads it; fields of cells and points have no place in the format.
+
+    The pieces of the boundary are named boundary0, boundary1, ... in the order of their smallest
+    point. Raises InputError for cells SU2 does not know and for points without coordinates.
+    """
+    unknown = sorted(set(mesh.kinds.tolist()) - set(SU2_KINDS))
+    if unknown:
+        raise InputError(f"SU2 has no cells of VTK's type {unknown[0]}")
+    if not mesh.has_coordinates or mesh.dim > mesh.points.shape[1]:
+        raise InputError("SU2 needs the coordinates of all points")
+    dim = mesh.points.shape[1] if mesh.dim == 3 else 2
+    if mesh.points.shape[1] > dim and np.ptp(mesh.points[:, dim]) > 0:
+        raise InputError("SU2 has no surfaces in space: the points' z differ")
+    numbers = list(map(repr, mesh.points[:, :dim].ravel().tolist()))
+    columns = [numbers[j::dim] for j in range(dim)]
+    rows = map(" ".join, zip(*columns, map(str, range(mesh.n_points)), strict=True))
+    return b"".join(
+        [
+            f"NDIME= {dim}\nNELEM= {mesh.n_cells}\n".encode(),
+            _lists(mesh.kinds, mesh.offsets, mesh.corners, numbered=True),
+            f"NPOIN= {mesh.n_points}\n".encode(),
+            "\n".join(rows).encode(),
+            b"\n",
+            _markers(mesh.boundary_faces(), mesh.n_points),
+        ]
+    )
+
+
+def _lists(
+    kinds: npt.NDArray[np.integer], offsets: IntArray, corners: IntArray, *, numbered: bool
+) -> bytes:
+    """Lines of type, corners and perhaps the running number; a table for each run of one type."""
+    ends = np.flatnonzero(np.diff(kinds)) + 1
+    pieces = []
+    for first, last in pairwise([0, *ends.tolist(), kinds.size]):
+        width = int(offsets[first + 1] - offsets[first])
+        table = np.empty((last - first, width + 1 + numbered), np.int64)
+        table[:, 0] = kinds[first]
+        table[:, 1 : width + 1] = corners[offsets[first] : offsets[last]].reshape(-1, width)
+        if numbered:
+            table[:, -1] = np.arange(first, last)
+        pieces.append(table_text(table, " "))
+    return b"".join(pieces)
+
+
+def _markers(faces: Faces, n_points: int) -> bytes:
+    """Return the boundary, split where no face joins its points."""
+    counts = np.diff(faces.offsets)
+    starts = faces.offsets[:-1]
+    following = np.arange(faces.corners.size) + 1
+    following[faces.offsets[1:] - 1] = starts
+    joined = Graph.from_edges(n_points, faces.corners, faces.corners[following])
+    _, label = joined.components()
+    of_face = label[faces.corners[starts]]
+    pieces = [f"NMARK= {np.unique(of_face).size}\n".encode()]
+    for number, piece in enumerate(np.unique(of_face)):
+        chosen = np.flatnonzero(of_face == piece)
+        chosen = chosen[np.argsort(counts[chosen], kind="stable")]
+        sizes = counts[chosen]
+        offsets = np.concatenate([[0], np.cumsum(sizes)])
+        inside = np.arange(offsets[-1]) - np.repeat(offsets[:-1] - starts[chosen], sizes)
+        kinds = np.array([_FACE_KINDS[size] for size in sizes.tolist()])
+        pieces.append(f"MARKER_TAG= boundary{number}\nMARKER_ELEMS= {chosen.size}\n".encode())
+        pieces.append(_lists(kinds, offsets, faces.corners[inside], numbered=False))
+    return b"".join(pieces)

@@ -1,0 +1,115 @@
+"""Writes a mesh with fields as VTK's .vtu: XML, its arrays zlib-compressed and in base64."""
+
+from __future__ import annotations
+
+import base64
+import zlib
+from collections.abc import Iterator, Mapping
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.graphs.mesh import WEDGE, Mesh
+from evener.graphs.polymesh import PolyMesh
+
+_BLOCK = 2**20  # bytes compressed at a time; a multiple of every item's size
+_LEVEL = 1  # a tenth larger than at 6, three times as fast
+_POLYHEDRON = 42
+_NAMES = {
+    **{np.dtype(f"i{size}"): f"Int{8 * size}" for size in (1, 2, 4, 8)},
+    **{np.dtype(f"u{size}"): f"UInt{8 * size}" for size in (1, 2, 4, 8)},
+    **{np.dtype(f"f{size}"): f"Float{8 * size}" for size in (4, 8)},
+}
+
+Fields = Mapping[str, npt.NDArray[Any]]
+
+
+def vtu(
+    mesh: Mesh | PolyMesh, cell_data: Fields, point_data: Fields, comment: str = ""
+) -> Iterator[bytes]:
+    """Yield the file piece by piece; points of flat meshes get a third coordinate, zero.
+
+    comment: a line without "--", written as one of XML.
+
+    Raises InputError for a mesh without coordinates and fields VTK has no type for.
+    """
+    if not mesh.has_coordinates:
+        raise InputError("the mesh has no coordinates: VTU needs them")
+    points = np.zeros((mesh.n_points, 3))
+    points[:, : mesh.points.shape[1]] = mesh.points
+    cells = _polyhedra(mesh) if isinstance(mesh, PolyMesh) else _cells(mesh)
+    yield (
+        b'<?xml version="1.0"?>\n'
+        + (f"<!-- {comment} -->\n".encode() if comment else b"")
+        + b'<VTKFile type="UnstructuredGrid" version="1.0" '
+        b'byte_order="LittleEndian" header_type="UInt64" compressor="vtkZLibDataCompressor">\n'
+        b"<UnstructuredGrid>\n"
+        + f'<Piece NumberOfPoints="{mesh.n_points}" NumberOfCells="{mesh.n_cells}">\n'.encode()
+    )
+    groups = {"Points": {"Points": points}, "Cells": cells}
+    for tag, fields in {**groups, "PointData": point_data, "CellData": cell_data}.items():
+        yield f"<{tag}>\n".encode()
+        for name, values in fields.items():
+            yield from _array(name, np.asarray(values))
+        yield f"</{tag}>\n".encode()
+    yield b"</Piece>\n</UnstructuredGrid>\n</VTKFile>\n"
+
+
+def _cells(mesh: Mesh) -> dict[str, npt.NDArray[Any]]:
+    corners = mesh.corners
+    wedges = mesh.offsets[:-1][mesh.kinds == WEDGE]
+    if wedges.size:
+        corners = corners.copy()
+        corners[wedges[:, None] + np.arange(6)] = corners[wedges[:, None] + [0, 2, 1, 3, 5, 4]]
+    return {"connectivity": corners, "offsets": mesh.offsets[1:], "types": mesh.kinds}
+
+
+def _polyhedra(mesh: PolyMesh) -> dict[str, npt.NDArray[Any]]:
+    """Cells as lists of faces: their number, then of each the number of corners and the corners."""
+    inside = mesh.neighbour.size
+    cell = np.concatenate([mesh.owner, mesh.neighbour])
+    face = np.concatenate([np.arange(mesh.owner.size), np.arange(inside)])
+    order = np.argsort(cell, kind="stable")
+    cell, face = cell[order], face[order]
+    sizes = np.diff(mesh.face_offsets)
+    # Each face takes its size and its corners, each cell one number more for its faces.
+    takes = 1 + sizes[face]
+    n_faces = np.bincount(cell, minlength=mesh.n_cells)
+    ends = np.cumsum(np.bincount(cell, weights=takes, minlength=mesh.n_cells).astype(np.int64) + 1)
+    faces = np.empty(int(ends[-1]), np.int64)
+    heads = np.cumsum(takes) - takes + cell + 1
+    faces[np.concatenate([[0], ends[:-1]])] = n_faces
+    faces[heads] = sizes[face]
+    corner = np.arange(int(sizes[face].sum()))
+    shift = np.repeat(np.cumsum(sizes[face]) - sizes[face], sizes[face])
+    corners = mesh.face_corners[np.repeat(mesh.face_offsets[face], sizes[face]) + corner - shift]
+    faces[np.repeat(heads + 1, sizes[face]) + corner - shift] = corners
+    key = np.unique(np.repeat(cell.astype(np.int64), sizes[face]) * mesh.n_points + corners)
+    return {
+        "connectivity": key % mesh.n_points,
+        "offsets": np.cumsum(np.bincount(key // mesh.n_points, minlength=mesh.n_cells)),
+        "types": np.full(mesh.n_cells, _POLYHEDRON, np.uint8),
+        "faces": faces,
+        "faceoffsets": ends,
+    }
+
+
+def _array(name: str, values: npt.NDArray[Any]) -> Iterator[bytes]:
+    if values.dtype.kind == "b":
+        values = values.astype(np.uint8)
+    dtype = values.dtype.newbyteorder("=")
+    if dtype not in _NAMES or values.ndim not in (1, 2):
+        raise InputError(f"the field {name!r} of {values.dtype}, {values.ndim}-D, fits no VTU")
+    columns = f' NumberOfComponents="{values.shape[1]}"' if values.ndim == 2 else ""
+    head = f'<DataArray type="{_NAMES[dtype]}" Name={quoteattr(name)}{columns} format="binary">\n'
+    yield head.encode()
+    raw = np.ascontiguousarray(values, dtype.newbyteorder("<")).tobytes()
+    blocks = [zlib.compress(raw[i : i + _BLOCK], _LEVEL) for i in range(0, len(raw), _BLOCK)]
+    last = len(raw) - (len(blocks) - 1) * _BLOCK if blocks else 0
+    header = np.array([len(blocks), _BLOCK, last, *map(len, blocks)], "<u8")
+    yield base64.b64encode(header.tobytes())
+    yield base64.b64encode(b"".join(blocks))
+    yield b"\n</DataArray>\n"

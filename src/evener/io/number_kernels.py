@@ -1,0 +1,261 @@
+"""One number out of text: whole, real or a weight; every index is compared with the end first.
+
+Whole numbers are checked for overflow while their digits are added up. Real numbers are rounded
+correctly: 19 digits fit in 64 bits, and their product with a power of ten is taken in
+double-double arithmetic [Dek71]_, whose error lies far below half a unit.
+"""
+
+# mypy: ignore-errors
+
+from fractions import Fraction
+
+import numpy as np
+
+from evener.jit import inner, njit
+
+OK = 0
+NOT_A_NUMBER = 1  # where: offset
+OVERFLOW = 2  # where: offset
+OUT_OF_RANGE = 3  # where: offset, the number
+NEGATIVE = 4  # where: offset
+NOT_FINITE = 5  # where: offset
+TOO_MANY = 6  # where: offset
+TOO_FEW = 7  # where: offset, the number found
+COLUMNS = 8  # where: offset, number of columns found
+LOOP = 9  # where: offset, the number
+TOO_LONG = 10  # where: offset
+FEWER_EDGES = 11  # where: offset, the number of adjacency entries found
+
+NEWLINE, RETURN, SPACE, TAB = 10, 13, 32, 9
+PERCENT, HASH, QUOTE, BRACE = 37, 35, 34, 123
+COMMA, SEMICOLON, BAR = 44, 59, 124
+PLUS, MINUS, POINT = 43, 45, 46
+
+# Bytes that numbers are made of, Fortran's D and what spells nan and inf with them.
+IN_NUMBER = np.zeros(256, np.bool_)
+IN_NUMBER[np.frombuffer(b"0123456789+-.eEdDnNaAiIfF", np.uint8)] = True
+
+_WHOLE = 2**53  # whole numbers above it have gaps in double precision
+_SMALLEST_POWER = -290
+_POWERS = [Fraction(10) ** k for k in range(_SMALLEST_POWER, 291)]
+POWER_HIGH = np.array([float(p) for p in _POWERS])
+POWER_LOW = np.array([float(p - Fraction(float(p))) for p in _POWERS])
+
+
+@inner()
+def is_end(c):
+    """Whether the byte may follow a number."""
+    return (
+        c == SPACE
+        or c == NEWLINE
+        or c == TAB
+        or c == RETURN
+        or c == COMMA
+        or c == SEMICOLON
+        or c == BAR
+    )
+
+
+@inner()
+def skip_blanks(data, pos):
+    """Offset of the next byte that is no space, tab or carriage return."""
+    while pos < data.size:
+        c = data[pos]
+        if c != SPACE and c != TAB and c != RETURN:
+            break
+        pos += 1
+    return pos
+
+
+@inner()
+def skip_separator(data, pos):
+    """Offset of the next field of the line: past blanks and at most one comma or the like."""
+    pos = skip_blanks(data, pos)
+    if pos < data.size:
+        c = data[pos]
+        if c == COMMA or c == SEMICOLON or c == BAR:
+            pos = skip_blanks(data, pos + 1)
+    return pos
+
+
+@inner()
+def skip_white(data, pos):
+    """Offset of the next byte that is no white space."""
+    while pos < data.size:
+        c = data[pos]
+        if c != SPACE and c != NEWLINE and c != TAB and c != RETURN:
+            break
+        pos += 1
+    return pos
+
+
+@inner()
+def skip_line(data, pos):
+    """Offset just past the line's end."""
+    while pos < data.size and data[pos] != NEWLINE:
+        pos += 1
+    return min(pos + 1, data.size)
+
+
+@inner()
+def skip_field(data, pos):
+    """Offset just past the field that begins at `pos`."""
+    while pos < data.size and not is_end(data[pos]):
+        pos += 1
+    return pos
+
+
+@inner()
+def read_integer(data, pos):
+    """(code, value, offset past it) of the whole number at `pos`."""
+    end = data.size
+    negative = False
+    if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
+        negative = data[pos] == MINUS
+        pos += 1
+    first = pos
+    value = np.int64(0)
+    while pos < end:
+        digit = np.int64(data[pos]) - 48
+        if digit < 0 or digit > 9:
+            break
+        if value >= 922337203685477580 and (value > 922337203685477580 or digit > 7):
+            return OVERFLOW, value, pos
+        value = value * 10 + digit
+        pos += 1
+    if pos == first or (pos < end and not is_end(data[pos])):
+        return NOT_A_NUMBER, value, pos
+    return OK, -value if negative else value, pos
+
+
+@njit(cache=True, nogil=True, inline="always")
+def read_index(data, pos, end):
+    """As read_integer: (code, value, end), with a short way for plain digits before `end`."""
+    value, after = np.int64(0), pos
+    while after < end:
+        digit = np.int64(data[after]) - 48
+        if digit < 0 or digit > 9:
+            break
+        value = value * 10 + digit
+        after += 1
+    code = OK
+    if after == pos or after - pos > 18 or (after < end and data[after] > SPACE):
+        code, value, after = read_integer(data, pos)
+    return code, value, after
+
+
+@inner()
+def scaled(mantissa, exponent):
+    """Mantissa (uint64) times ten to the exponent, correctly rounded."""
+    if mantissa == 0:
+        return 0.0
+    index = exponent - _SMALLEST_POWER
+    if exponent > 308:
+        return np.inf
+    if index < 0 or index >= POWER_HIGH.size:
+        return float(mantissa) * 10.0**exponent
+    # Up to 2^53 a double holds the mantissa; beyond, its last bits stand apart.
+    low_bits = mantissa & np.uint64(2047 if mantissa >> np.uint64(53) else 0)
+    a_high, a_low = float(mantissa - low_bits), float(low_bits)
+    b_high, b_low = POWER_HIGH[index], POWER_LOW[index]
+    product = a_high * b_high
+    if product < 1e-280 or product > 1e280:
+        return float(mantissa) * 10.0**exponent
+    # Dekker: the exact error of a_high * b_high, from halves of 26 bits.
+    c = 134217729.0 * a_high
+    a1 = c - (c - a_high)
+    a2 = a_high - a1
+    c = 134217729.0 * b_high
+    b1 = c - (c - b_high)
+    b2 = b_high - b1
+    error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
+    # a_low * b_high may itself be rounded: with its own error the sum is good to 2^-100.
+    other = a_low * b_high
+    c = 134217729.0 * a_low
+    a1 = c - (c - a_low)
+    a2 = a_low - a1
+    error += ((a1 * b1 - other) + a1 * b2 + a2 * b1) + a2 * b2 + a_high * b_low + a_low * b_low
+    total = product + other
+    rest = (product - total) + other  # exact: |product| >= |other| or other = product = small
+    return total + (rest + error)
+
+
+@inner()
+def read_real(data, pos):
+    """(code, value, offset past it) of the number at `pos`; Fortran's exponent D is one."""
+    end = data.size
+    start = pos
+    negative = False
+    if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
+        negative = data[pos] == MINUS
+        pos += 1
+    mantissa = np.uint64(0)
+    kept, digits, exponent = 0, 0, 0
+    fraction = False
+    while pos < end:
+        c = data[pos]
+        if c == POINT and not fraction:
+            fraction = True
+            pos += 1
+            continue
+        digit = np.int64(c) - 48
+        if digit < 0 or digit > 9:
+            break
+        digits += 1
+        if kept < 19:
+            mantissa = mantissa * np.uint64(10) + np.uint64(digit)
+            if mantissa > 0:
+                kept += 1
+            if fraction:
+                exponent -= 1
+        elif not fraction:
+            exponent += 1
+        pos += 1
+    if digits == 0:
+        stop = skip_field(data, pos)
+        return NOT_FINITE if names_no_number(data, pos, stop) else NOT_A_NUMBER, 0.0, start
+    if pos < end and (data[pos] | 32 == 101 or data[pos] | 32 == 100):
+        pos += 1
+        minus = pos < end and data[pos] == MINUS
+        if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
+            pos += 1
+        first = pos
+        power = 0
+        while pos < end and 48 <= data[pos] <= 57:
+            power = min(power * 10 + np.int64(data[pos]) - 48, 100000)
+            pos += 1
+        if pos == first:
+            return NOT_A_NUMBER, 0.0, start
+        exponent += -power if minus else power
+    if pos < end and not is_end(data[pos]):
+        return NOT_A_NUMBER, 0.0, start
+    value = scaled(mantissa, exponent)
+    if value > 1.7976931348623157e308:
+        return NOT_FINITE, value, start
+    return OK, -value if negative else value, pos
+
+
+@inner()
+def names_no_number(data, pos, stop):
+    """Whether the field spells nan, inf or infinity."""
+    if stop - pos != 3 and stop - pos != 8:
+        return False
+    a, b, c = data[pos] | 32, data[pos + 1] | 32, data[pos + 2] | 32
+    return (a == 110 and b == 97 and c == 110) or (a == 105 and b == 110 and c == 102)
+
+
+@inner()
+def read_weight(data, pos, where):
+    """(code, value, offset past it) of a number >= 0; where[3] is set where it is no integer."""
+    code, whole, after = read_integer(data, pos)
+    if code == OK:
+        if whole < 0:
+            return NEGATIVE, 0.0, pos
+        if whole > _WHOLE:
+            return OVERFLOW, 0.0, pos
+        return OK, float(whole), after
+    code, value, after = read_real(data, pos)
+    if code == OK and value < 0:
+        return NEGATIVE, value, pos
+    where[3] = 1
+    return code, value, after

@@ -1,0 +1,323 @@
+"""A plan from what its file says in JSON: every number checked, none believed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, replace
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import as_integers, as_numbers
+from evener.errors import InputError
+from evener.io.machines.platform_json import platform_from_dict, platform_to_dict
+from evener.plans.partition import Contract, Further, MappingScore, Partition
+from evener.plans.partition import Mapping as BlockMapping
+from evener.plans.plan import (
+    FURTHER_SECONDS,
+    ROLES,
+    Certificate,
+    Evaluation,
+    Exchange,
+    Plan,
+    Prediction,
+    Rival,
+    Stage,
+)
+from evener.plans.workload import WEIGHTS, workload_from_dict
+
+# What a plan file says in JSON: everything about a plan but its big arrays.
+
+FORMAT, FORMAT_VERSION = "evener-plan", 1
+_BLOCK_FIELDS = (
+    "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
+)  # fmt: skip
+
+
+def manifest_text(plan: Plan) -> str:
+    """Return the manifest as JSON text; equal plans give equal texts."""
+    return json.dumps(manifest(plan), indent=1, allow_nan=False, default=_plain)
+
+
+def manifest(plan: Plan) -> dict[str, Any]:
+    """Everything about a plan but its big arrays, as JSON takes it; no date, no folder."""
+    judged, prediction = plan.evaluation, plan.prediction
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "verdict": plan.verdict(),
+        "platform": platform_to_dict(plan.platform),
+        "sizes": {
+            "sizes": plan.sizes.tolist(),
+            "saturated": plan.saturated.tolist(),
+        },
+        "certificate": certificate_to_dict(plan.certificate),
+        "prediction": {
+            "makespan": prediction.makespan,
+            "bound": prediction.bound,
+            "bottleneck": plan.platform.names[prediction.bottleneck],
+            "compute": prediction.compute.tolist(),
+            "communicate": prediction.communicate.tolist(),
+            **{name: getattr(prediction, name).tolist() for name in FURTHER_SECONDS},
+            "hop_bytes": prediction.hop_bytes.tolist(),
+        },
+        "metrics": {
+            "edge_cut": judged.edge_cut,
+            "total_volume": judged.total_volume,
+            "max_volume": judged.max_volume,
+            "boundary": judged.boundary,
+            "imbalance": _finite(judged.imbalance),
+        },
+        "mapping": None if plan.mapping is None else mapping_to_dict(plan.mapping),
+        "stages": [asdict(stage) for stage in plan.stages],
+        "rival": None if plan.rival is None else asdict(replace(plan.rival, cpu_seconds=None)),
+        "options": dict(plan.options),
+        "graph": dict(plan.graph),
+        "inputs": dict(plan.inputs),
+        "versions": dict(plan.versions),
+        "notes": list(plan.notes),
+    }
+
+
+def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
+    """Return the certificate's arrays as lists; a cap of None is none."""
+    blocks = {name: getattr(certificate, name).tolist() for name in _BLOCK_FIELDS}
+    terms = contract_to_dict(certificate.contract)
+    for i, one in enumerate(terms.get("further", [])):
+        one["weights"] = certificate.further[:, i].tolist()
+    return {"all_hold": certificate.all_hold, **terms, **blocks}
+
+
+def contract_to_dict(contract: Contract) -> dict[str, Any]:
+    """Return the contract's arrays as lists; a cap, or a makespan, of None is none."""
+    further = [
+        {"by": one.by, "target": one.targets.tolist(), "low": one.low.tolist(),
+         "high": one.high.tolist()}
+        for one in contract.further
+    ]  # fmt: skip
+    return {
+        "target": contract.targets.tolist(),
+        "low": contract.low.tolist(),
+        "high": contract.high.tolist(),
+        "cap": [_finite(cap) for cap in contract.caps.tolist()],
+        "may_be_unused": contract.may_be_unused,
+        "makespan": _finite(contract.makespan),
+        **({"further": further} if further else {}),
+    }
+
+
+def mapping_to_dict(mapping: BlockMapping) -> dict[str, Any]:
+    """Return where the partitioner's blocks went, and the scores before and after."""
+    scores = {name: asdict(getattr(mapping, name)) for name in ("before", "after")}
+    return {"device": mapping.device.tolist(), **scores}
+
+
+def _finite(value: float) -> float | None:
+    return value if np.isfinite(value) else None
+
+
+def _plain(value: Any) -> Any:
+    """Turn NumPy's numbers into JSON's."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} has no JSON form")
+
+
+_NUMBER = (int, float)
+_GRAPH_FIELDS: dict[str, type | tuple[type, ...]] = {
+    "vertices": int, "edges": int, "weight": _NUMBER, "unit_weights": bool,
+    "bytes_per_vertex": _NUMBER, "bytes_per_edge": _NUMBER,
+}  # fmt: skip
+
+
+def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
+    """Return the plan of a file's arrays, by name, and its manifest.
+
+    Raises InputError where they do not fit, and whatever values of a wrong type raise.
+    """
+    platform = platform_from_dict(data["platform"])
+    k = platform.k
+    partition = Partition(arrays["part"], k)
+    if partition.n != data["graph"]["vertices"]:
+        raise InputError("part and manifest disagree on the number of vertices")
+    certificate = _certificate_of(data["certificate"], k)
+    imbalance = data["metrics"]["imbalance"]
+    evaluation = Evaluation(
+        certificate,
+        _prediction_of(data["prediction"], k, len(platform.levels)),
+        _exchange_of(arrays, k),
+        edge_cut=float(data["metrics"]["edge_cut"]),
+        imbalance=np.inf if imbalance is None else float(imbalance),
+    )
+    return Plan(
+        partition,
+        platform,
+        evaluation,
+        sizes=_numbers(data["sizes"]["sizes"], k, whole=None),
+        saturated=_numbers(data["sizes"]["saturated"], k).astype(np.bool_),
+        options=_options_of(data),
+        graph=_described(_mapping(data, "graph")),
+        inputs=_texts(_mapping(data, "inputs"), "inputs"),
+        versions=_texts(_mapping(data, "versions"), "versions"),
+        notes=tuple(str(note) for note in _list(data["notes"])),
+        mapping=_mapping_of(data.get("mapping"), k),
+        stages=tuple(_stage_of(one) for one in _list(data.get("stages", []))),
+        rival=_rival_of(data.get("rival")),
+    )
+
+
+def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
+    """The options; of a plan whose evener knew no workloads, with the one that it meant."""
+    options = _mapping(data, "options")
+    if "bytes_per_value" in options:
+        table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
+        options["workload"] = asdict(workload_from_dict(table))
+    if not isinstance(options.get("reading", {}), dict):
+        raise InputError("holds options of reading that are none")
+    if "workload" in options:
+        try:
+            workload_from_dict(options["workload"])
+        except (InputError, LookupError, TypeError, ValueError, AttributeError) as error:
+            raise InputError(f"holds a workload that is none: {error}") from error
+    return options
+
+
+def contract_of(data: Mapping[str, Any], k: int) -> Contract:
+    """Return the contract of contract_to_dict. Raises InputError for anything else."""
+    caps = [np.inf if cap is None else cap for cap in _list(data["cap"])]
+    limits = tuple(
+        Further(
+            _numbers(one["target"], k),
+            _numbers(one["low"], k),
+            _numbers(one["high"], k),
+            str(one["by"]),
+        )
+        for one in _further(data)
+    )
+    return Contract(
+        _numbers(data["target"], k), _numbers(data["low"], k), _numbers(data["high"], k),
+        np.asarray(caps, np.float64), limits, data.get("may_be_unused") is True,
+        _time_of(data.get("makespan"), np.inf),
+    )  # fmt: skip
+
+
+def _further(data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [_mapping({"further": one}, "further") for one in _list(data.get("further", []))]
+
+
+def _certificate_of(data: Mapping[str, Any], k: int) -> Certificate:
+    columns = [_numbers(one["weights"], k) for one in _further(data)]
+    whole = ("vertices", "boundary", "components", "neighbours", "volumes")
+    return Certificate(
+        contract_of(data, k),
+        weights=_numbers(data["weights"], k),
+        bytes=_numbers(data["bytes"], k),
+        holds=_numbers(data["holds"], k).astype(np.bool_),
+        further=np.stack(columns, axis=1) if columns else np.empty((0, 0)),
+        **{name: _numbers(data[name], k, whole=True) for name in whole},
+    )
+
+
+def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
+    bound = float(data["bound"])
+    if not (np.isfinite(bound) and bound > 0):
+        raise InputError(f"the bound must be finite and above zero, not {bound}")
+    compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
+    # Plans of an evener that knew of none of these have none.
+    more = {name: _numbers(data.get(name, [0.0] * k), k) for name in FURTHER_SECONDS}
+    hop_bytes = _numbers(data["hop_bytes"], levels)
+    return Prediction(compute, communicate, bound, hop_bytes, **more)
+
+
+def _time_of(value: Any, default: float) -> float:
+    return default if value is None else float(_numbers([value], 1)[0])
+
+
+def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
+    if data is None:  # not mapped, or by an evener that did not
+        return None
+    before, after = (
+        MappingScore(*_numbers([data[name][key] for key in ("seconds", "hop_bytes")], 2).tolist())
+        for name in ("before", "after")
+    )
+    return BlockMapping(_numbers(data["device"], k, whole=True), before, after)
+
+
+def _stage_of(data: Mapping[str, Any]) -> Stage:
+    """Return a stage; plans of an evener that told of none have no list of them."""
+    counts = ("max_volume", "total_volume", "neighbours")
+    reals = ("edge_cut", "smallest", "largest")
+    whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
+    real = _numbers([data[key] for key in reals], len(reals)).tolist()
+    role = data.get("role", "")
+    if role not in ROLES:
+        raise InputError(f"a stage of the manifest has no role {role!r}")
+    seconds = data.get("seconds")
+    if seconds is not None:
+        seconds = float(_numbers([seconds], 1)[0])
+    named = dict(zip((*counts, *reals), (*whole, *real), strict=True))
+    return Stage(str(data["name"]), **named, seconds=seconds, role=role)
+
+
+def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:
+    if data is None:  # none was asked for, or by an evener that kept none
+        return None
+    seconds = data["seconds"]
+    stages = tuple(_stage_of(one) for one in _list(data["stages"]))
+    if (seconds is None) != (not stages):
+        raise InputError("the manifest's rival has stages without a time, or a time without them")
+    if seconds is not None:
+        seconds = float(_numbers([seconds], 1)[0])
+    return Rival(str(data["tool"]), stages, seconds, note=str(data["note"]))
+
+
+def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
+    sender, receiver = (
+        Partition(arrays[name], k).part.astype(np.int64) for name in ("sender", "receiver")
+    )
+    values = as_integers(arrays["values"], "values")
+    if values.size and values.min() < 0:
+        raise InputError("a block sends fewer than no values to another")
+    if not sender.size == receiver.size == values.size:
+        raise InputError("sender, receiver and values differ in length")
+    return Exchange(sender, receiver, values)
+
+
+def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[Any]:
+    """(k,) finite numbers from a list; whole: int64, None: whichever the list holds."""
+    array = np.asarray(_list(values))
+    if array.dtype.kind == "b":
+        array = array.astype(np.float64)
+    integral = array.dtype.kind == "i" if whole is None else whole
+    name = "a list in the manifest"
+    array = as_integers(array, name) if integral else as_numbers(array, name)
+    if array.shape != (k,):
+        raise InputError(f"{name} has shape {array.shape}, not ({k},)")
+    return array
+
+
+def _list(values: Any) -> list[Any]:
+    if not isinstance(values, list):
+        raise InputError(f"the manifest holds {type(values).__name__} where a list belongs")
+    return values
+
+
+def _described(graph: dict[str, Any]) -> dict[str, Any]:
+    for key, kind in _GRAPH_FIELDS.items():
+        if not isinstance(graph[key], kind) or not np.isfinite(float(graph[key])):
+            raise InputError(f"the manifest's {key} is {graph[key]!r}")
+    return graph
+
+
+def _texts(table: dict[str, Any], name: str) -> dict[str, str]:
+    if not all(isinstance(value, str) for value in table.values()):
+        raise InputError(f"{name} in the manifest holds more than text")
+    return table
+
+
+def _mapping(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if not isinstance(data[key], dict):
+        raise InputError(f"{key} in the manifest is no table")
+    return dict(data[key])

@@ -1,0 +1,233 @@
+"""Partitions on file: written as solvers and viewers read them, read as other tools write them."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import Part, as_integers
+from evener.errors import InputError, UsageError
+from evener.files.writing import atomic_write
+from evener.graphs.graph import Graph
+from evener.graphs.mesh import Mesh
+from evener.graphs.polymesh import PolyMesh
+from evener.io.archives import write_arrays
+from evener.io.plans.parts import quoted
+from evener.wording import meant, printable
+
+_LINES = 2**16  # turned to text at a time
+
+
+@dataclass(frozen=True)
+class _Subject:
+    """What is written: a partition, and what is known of what it divides."""
+
+    part: Part
+    mesh: Mesh | PolyMesh | None
+    graph: Graph | None
+    by: Literal["cells", "points"]
+    fields: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
+    devices: Sequence[str] | None = None
+    terms: Mapping[str, Any] | None = None
+
+    @cached_property
+    def labels(self) -> list[str] | None:
+        """Names of the vertices in the file the graph came from."""
+        named = self.graph is not None and self.graph.labels is not None
+        return [str(label) for label in self.graph.labels] if named else None  # type: ignore[union-attr]
+
+
+class Export(NamedTuple):
+    """A way to write a partition: pieces(subject) -> the file's bytes, and what it needs."""
+
+    pieces: Callable[[_Subject], Iterable[bytes]]
+    needs_mesh: bool
+    suffix: str
+
+
+def write_part(
+    path: str | Path,
+    part: npt.ArrayLike,
+    to: str,
+    *,
+    mesh: Mesh | PolyMesh | None = None,
+    graph: Graph | None = None,
+    by: Literal["cells", "points"] = "cells",
+    fields: Mapping[str, npt.ArrayLike] | None = None,
+    devices: Sequence[str] | None = None,
+    terms: Mapping[str, Any] | None = None,
+) -> None:
+    """Write `part` (n,), the block of each vertex, in the format `to`, a key of EXPORTS.
+
+    mesh: what vtu and openfoam need; graph: where csv and json find labels. by: whether vertices
+    are the mesh's cells or points. fields: further arrays (n,), which only vtu holds. devices:
+    the name of each block's device; csv and json hold them, other formats have no place for names.
+    terms: what the plan promises (evener.io.plans.promises), which json and npz hold whole;
+    openfoam and vtu name its workload and verdict in a comment.
+
+    Raises UsageError for an unknown format, a mesh missing, or fields no place is for; InputError
+    for a part that does not fit the mesh, the graph or the devices.
+    """
+    if to not in EXPORTS:
+        hint = f"Formats: {', '.join(EXPORTS)}."
+        raise UsageError(f"there is no export to {to!r}{meant(to, EXPORTS)}", hint=hint)
+    export = EXPORTS[to]
+    if export.needs_mesh and mesh is None:
+        if graph is not None:
+            raise UsageError(f"{to} needs a mesh; what was read is a graph")
+        raise UsageError(f"{to} needs the mesh", hint="Name the mesh file after the plan.")
+    if fields and to != "vtu":
+        raise UsageError(f"{to} has no place for fields; vtu has")
+    blocks = as_integers(part, "part")
+    if blocks.size == 0 or blocks.min() < 0 or blocks.max() >= 2**31:
+        raise InputError("part must hold a block number, from 0 on, for each vertex")
+    _fits(blocks.size, mesh, graph, by)
+    if devices is not None and blocks.max() >= len(devices):
+        raise InputError(f"part has the block {blocks.max()}; there are {len(devices)} devices")
+    arrays = {name: np.asarray(values) for name, values in (fields or {}).items()}
+    for name, values in arrays.items():
+        if values.ndim == 0 or len(values) != blocks.size:
+            raise InputError(f"the field {name!r} is not of {blocks.size} vertices")
+    subject = _Subject(blocks.astype(np.int32), mesh, graph, by, arrays, devices, terms)
+    with atomic_write(path) as file:
+        for piece in export.pieces(subject):
+            file.write(piece)
+
+
+def _fits(n: int, mesh: Mesh | PolyMesh | None, graph: Graph | None, by: str) -> None:
+    if by not in ("cells", "points"):
+        raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
+    if graph is not None and graph.n != n:
+        raise InputError(f"part has {n:,} entries, the graph {graph.n:,} vertices")
+    if mesh is not None:
+        count = mesh.n_cells if by == "cells" else mesh.n_points
+        if count != n:
+            raise InputError(f"part has {n:,} entries, the mesh {count:,} {by}")
+
+
+def _metis(subject: _Subject) -> Iterator[bytes]:
+    """One block a line."""
+    return _rows([subject.part], "%d\n")
+
+
+def _scotch(subject: _Subject) -> Iterator[bytes]:
+    """Scotch's mapping: the number of vertices, then lines of vertex and block, from 0 on."""
+    yield b"%d\n" % subject.part.size
+    yield from _rows([np.arange(subject.part.size), subject.part], "%d\t%d\n")
+
+
+def _npy(subject: _Subject) -> Iterator[bytes]:
+    buffer = io.BytesIO()
+    np.lib.format.write_array(buffer, subject.part, allow_pickle=False)
+    yield buffer.getvalue()
+
+
+def _npz(subject: _Subject) -> Iterator[bytes]:
+    """An archive of `part`, and of the plan's terms as JSON text."""
+    arrays = {"part": subject.part}
+    if subject.terms is not None:
+        arrays["promise"] = np.array(json.dumps(dict(subject.terms)))
+    buffer = io.BytesIO()
+    write_arrays(buffer, arrays, level=6)
+    yield buffer.getvalue()
+
+
+def _named(subject: _Subject) -> str:
+    """The plan's terms in one line, for a comment; nothing where they are not known."""
+    if subject.terms is None:
+        return ""
+    text = f"evener plan, kernel {subject.terms['workload']['name']}: {subject.terms['verdict']}"
+    return printable(text).replace("--", "- -")
+
+
+def _csv(subject: _Subject) -> Iterator[bytes]:
+    """Lines `vertex,block`, and the device where its name is known."""
+    yield b"vertex,block\n" if subject.devices is None else b"vertex,block,device\n"
+    if subject.labels is None and subject.devices is None:
+        yield from _rows([np.arange(subject.part.size), subject.part], "%d,%d\n")
+        return
+    names = [quoted(name) for name in subject.devices or ()]
+    for start in range(0, subject.part.size, _LINES):
+        blocks = subject.part[start : start + _LINES].tolist()
+        vertices: Iterable[object] = range(start, start + len(blocks))
+        if subject.labels is not None:
+            vertices = map(quoted, subject.labels[start : start + len(blocks)])
+        ends = [f"{b},{names[b]}\n" if names else f"{b}\n" for b in blocks]
+        yield "".join(f"{v},{end}" for v, end in zip(vertices, ends, strict=True)).encode()
+
+
+def _json(subject: _Subject) -> Iterator[bytes]:
+    content: dict[str, Any] = {"n": subject.part.size, "part": subject.part.tolist()}
+    if subject.devices is not None:
+        content["devices"] = list(subject.devices)
+    if subject.labels is not None:
+        content["labels"] = subject.labels
+    if subject.terms is not None:
+        content["promise"] = dict(subject.terms)
+    yield json.dumps(content, separators=(",", ":")).encode() + b"\n"
+
+
+def _vtu(subject: _Subject) -> Iterator[bytes]:
+    from evener.io.meshes.vtu import vtu
+
+    assert subject.mesh is not None
+    data = {"part": subject.part, **subject.fields}
+    cells, points = (data, {}) if subject.by == "cells" else ({}, data)
+    return vtu(subject.mesh, cells, points, comment=_named(subject))
+
+
+def _openfoam(subject: _Subject) -> Iterator[bytes]:
+    """What decomposePar's method `manual` reads as its dataFile: a labelList, a block a cell."""
+    if subject.by != "cells":
+        raise UsageError("OpenFOAM divides cells; this partition is of points")
+    named = _named(subject)
+    yield f"// {named}\n".encode() if named else b""
+    yield (
+        b"FoamFile\n{\n    version     2.0;\n    format      ascii;\n    class       labelList;\n"
+        b'    location    "constant";\n    object      cellDecomposition;\n}\n\n'
+    )
+    yield b"%d\n(\n" % subject.part.size
+    yield from _rows([subject.part], "%d\n")
+    yield b")\n"
+
+
+def _rows(columns: list[npt.NDArray[Any]], form: str) -> Iterator[bytes]:
+    """Lines of whole numbers, many at a time."""
+    for start in range(0, columns[0].size, _LINES):
+        rows = np.column_stack([column[start : start + _LINES] for column in columns])
+        yield ((form * len(rows)) % tuple(rows.ravel().tolist())).encode()
+
+
+EXPORTS: dict[str, Export] = {
+    "metis": Export(_metis, needs_mesh=False, suffix=".part"),
+    "scotch": Export(_scotch, needs_mesh=False, suffix=".map"),
+    "npy": Export(_npy, needs_mesh=False, suffix=".npy"),
+    "npz": Export(_npz, needs_mesh=False, suffix=".npz"),
+    "csv": Export(_csv, needs_mesh=False, suffix=".csv"),
+    "json": Export(_json, needs_mesh=False, suffix=".json"),
+    "vtu": Export(_vtu, needs_mesh=True, suffix=".vtu"),
+    "openfoam": Export(_openfoam, needs_mesh=True, suffix=""),
+}
+
+
+def read_part(path: str | Path, n: int, *, labels: npt.NDArray[np.generic] | None = None) -> Part:
+    """Return the block, from 0 on, of each of n vertices, from any tool's file.
+
+    Known by content: METIS (a block a line), Scotch (a mapping), NumPy's .npy, plans and other
+    .npz with `part`, CSV `vertex,block[,device]`, JSON, OpenFOAM's labelList; plain or packed.
+    labels (n,): the graph's, by which a CSV file with names of vertices is put in order.
+
+    Raises InputError, with the line where there is one, for another length, blocks below 0 or
+    above 2^31 - 1, vertices that are missing or stand twice, and for whatever is no number.
+    """
+    from evener.io.plans import parts
+
+    return parts.parse(path, n, None if labels is None else [str(label) for label in labels])

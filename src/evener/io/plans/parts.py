@@ -1,0 +1,256 @@
+"""Parses partition files of any tool: the other half of `partitions`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import Part, as_integers
+from evener.errors import InputError
+from evener.io.archives import array_of, read_arrays
+from evener.io.json_text import loads
+from evener.io.meshes.rows import Rows, scan
+from evener.io.sources import Source, open_source
+from evener.wording import without_marks
+
+# Names as fields of CSV that no spreadsheet takes for a formula.
+
+# What a field begins with that spreadsheets compute.
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+_NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
+
+
+def as_text(name: str) -> str:
+    """Return a name with an apostrophe before it where it would be computed.
+
+    Numbers are left as they are; control characters and marks that turn text round are escaped,
+    but for line ends.
+    """
+    text = without_marks(name)
+    return f"'{text}" if name.startswith(_FORMULA) and not _NUMBER.fullmatch(name) else text
+
+
+def quoted(name: str) -> str:
+    """Return the field of a name, in quotes where it needs them."""
+    text = as_text(name)
+    special = bool(set(text) & set(',;"\r\n')) or text != text.strip()
+    return '"' + text.replace('"', '""') + '"' if special else text
+
+
+Labels = list[str] | None
+_FOAM = re.compile(rb"FoamFile\s*\{[^{}]*\}\s*(\d{1,15})\s*\(([^()]*)\)\s*\Z")
+_COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+
+
+def parse(path: str | Path, n: int, labels: Labels) -> Part:
+    """Return the (n,) block of each vertex; see `partitions.read_part`."""
+    source = open_source(path)
+    if source.folder:
+        raise source.error("is a folder; a partition is a file")
+    blocks = _reader(source)(source, n, labels)
+    if blocks.size != n:
+        raise source.error(f"holds the blocks of {blocks.size:,} vertices; {n:,} are needed")
+    if n and blocks.min() < 0:
+        vertex = int(np.argmax(blocks < 0))
+        raise source.error(f"vertex {vertex} has the block {blocks[vertex]}: blocks begin at 0")
+    if n and blocks.max() >= 2**31:
+        vertex = int(np.argmax(blocks))
+        raise source.error(f"vertex {vertex} has the block {blocks[vertex]}: above 2^31 - 1")
+    return blocks.astype(np.int32)
+
+
+def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.int64]]:
+    """The reader for what the content shows."""
+    head = source.head.lstrip()
+    if source.data.startswith(b"\x93NUMPY"):
+        return _read_npy
+    if source.data.startswith(b"PK"):
+        return _read_npz
+    if head.startswith((b"{", b"[")):
+        return _read_json
+    if b"FoamFile" in source.head:
+        return _read_openfoam
+    first = head.split(b"\n", 1)[0]
+    if b"," in first or b";" in first:
+        return _read_csv
+    return _read_numbers
+
+
+def _read_npy(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
+    try:
+        array = array_of(source.data, "it")
+    except InputError as error:
+        raise source.error(error.message) from error
+    return _blocks(source, array, n)
+
+
+def _read_npz(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
+    try:
+        arrays = read_arrays(source.data, {"part"})
+    except InputError as error:
+        raise source.error(error.message, hint=error.hint) from error
+    if not arrays:
+        raise source.error("is an archive without `part`: no plan")
+    return _blocks(source, arrays["part"], n)
+
+
+def _blocks(source: Source, array: npt.NDArray[Any], n: int) -> npt.NDArray[np.int64]:
+    if array.shape != (n,):
+        raise source.error(f"holds an array of shape {array.shape}; ({n},) is needed")
+    if array.dtype.kind not in "iuf":
+        raise source.error(f"holds {array.dtype}, not numbers of blocks")
+    return _whole(source, array)
+
+
+def _whole(source: Source, values: Any) -> npt.NDArray[np.int64]:
+    try:
+        return as_integers(values, "the partition")
+    except (InputError, ValueError, OverflowError, TypeError) as error:
+        message = error.message if isinstance(error, InputError) else "holds more than numbers"
+        raise source.error(message) from error
+
+
+def _read_json(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
+    try:
+        content = loads(source.data)
+    except json.JSONDecodeError as error:
+        raise source.error(f"is no JSON: {error.msg}", line=error.lineno) from error
+    except (UnicodeDecodeError, RecursionError, ValueError) as error:
+        raise source.error("is no JSON") from error
+    part = content.get("part") if isinstance(content, dict) else content
+    if not isinstance(part, list):
+        raise source.error("has no list `part`")
+    wrong = next((i for i, block in enumerate(part) if type(block) is not int), None)
+    if wrong is not None:
+        raise source.error(f"entry {wrong} of `part` is no whole number")
+    return _whole(source, part)
+
+
+def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
+    data = _COMMENT.sub(lambda match: re.sub(rb"[^\n]", b" ", match[0]), source.data)
+    found = _FOAM.search(data)
+    if found is None:
+        raise source.error("has no complete list of numbers after its FoamFile header")
+    rows = scan(source, found.start(2), found.end(2), data=data)
+    if rows.values.size != int(found[1]):
+        raise source.error(
+            f"speaks of {int(found[1]):,} entries, but has {rows.values.size:,}",
+            offset=found.start(1),
+        )
+    return rows.integers(np.arange(rows.values.size), "a block")
+
+
+def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
+    """Lines `vertex,block`, in any order, below a heading that may be missing.
+
+    A third column, the device's name, says what the block says, and is passed over.
+    """
+    try:
+        text = source.data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise source.error("is no text in UTF-8", offset=error.start) from error
+    names, blocks, places = [], [], []
+    reader = csv.reader(io.StringIO(text), delimiter=";" if ";" in text.split("\n")[0] else ",")
+    try:
+        for row in reader:
+            if not row or (reader.line_num == 1 and not _is_number(row[min(1, len(row) - 1)])):
+                continue
+            if len(row) not in (2, 3) or not _is_number(row[1]):
+                raise source.error("a line holds a vertex and its block", line=reader.line_num)
+            names.append(row[0])
+            blocks.append(int(row[1]))
+            places.append(reader.line_num)
+    except csv.Error as error:
+        raise source.error(f"is no CSV: {error}", line=reader.line_num) from error
+    where = _vertices(source, names, n, labels, places)
+    return _scatter(source, where, np.array(blocks, np.int64), n, np.array(places))
+
+
+def _is_number(word: str) -> bool:
+    return re.fullmatch(r"\s*-?\d{1,18}\s*", word, re.ASCII) is not None
+
+
+def _vertices(
+    source: Source, names: list[str], n: int, labels: Labels, places: list[int]
+) -> npt.NDArray[np.int64]:
+    """The vertex each name means: a label, or a number from 0 on, or from 1 on."""
+    if labels is not None:
+        index = {as_text(label): vertex for vertex, label in enumerate(labels)}
+        index |= {label: vertex for vertex, label in enumerate(labels)}
+        found = [index.get(name, index.get(name.strip(), -1)) for name in names]
+        if -1 in found:
+            row = found.index(-1)
+            raise source.error(f"there is no vertex {names[row]!r}", line=places[row])
+        return np.array(found, np.int64)
+    for name, line in zip(names, places, strict=True):
+        if not _is_number(name):
+            hint = "Names of vertices need the graph's labels."
+            raise source.error(f"{name!r} is no number of a vertex", line=line, hint=hint)
+    return _from_zero(np.array([int(name) for name in names], np.int64), n)
+
+
+def _from_zero(numbers: npt.NDArray[np.int64], n: int) -> npt.NDArray[np.int64]:
+    one_based = numbers.size > 0 and numbers.min() == 1 and numbers.max() == n
+    return numbers - 1 if one_based else numbers
+
+
+def _scatter(
+    source: Source,
+    vertices: npt.NDArray[np.int64],
+    blocks: npt.NDArray[np.int64],
+    n: int,
+    lines: npt.NDArray[np.int64],
+) -> npt.NDArray[np.int64]:
+    """Put each block where its vertex is; every vertex must come once."""
+    if (bad := np.flatnonzero((vertices < 0) | (vertices >= n))).size:
+        message = f"there is no vertex {vertices[bad[0]]}: there are {n:,}"
+        raise source.error(message, line=int(lines[bad[0]]))
+    if vertices.size != n:
+        raise source.error(f"holds the blocks of {vertices.size:,} vertices; {n:,} are needed")
+    count = np.bincount(vertices, minlength=n)
+    if n and count.max() > 1:
+        row = int(np.flatnonzero(count[vertices] > 1)[-1])
+        raise source.error(f"vertex {vertices[row]} stands twice", line=int(lines[row]))
+    if (bad := np.flatnonzero(blocks < 0)).size:
+        row = int(bad[0])
+        raise source.error(f"the block {blocks[row]} is below 0", line=int(lines[row]))
+    out = np.empty(n, np.int64)
+    out[vertices] = blocks
+    return out
+
+
+def _read_numbers(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
+    """METIS's: a block a line. Scotch's: n, then a vertex and its block a line."""
+    rows = scan(source, comment=b"%")
+    if not len(rows):
+        raise source.error("holds no numbers")
+    counts = rows.counts
+    if len(rows) > 1 and counts[0] == 1 and counts[1] == 2:
+        return _mapping(source, rows, n)
+    if (bad := np.flatnonzero(counts != 1)).size:
+        if len(rows) == 1:  # all on one line
+            return rows.integers(np.arange(rows.values.size), "a block")
+        rows.refuse(int(bad[0]), f"the line has {counts[bad[0]]} numbers; one is needed")
+    if len(rows) > n:
+        rows.refuse(n, f"there are more lines than the {n:,} vertices")
+    blocks = rows.integers(np.arange(rows.values.size), "a block")
+    if (bad := np.flatnonzero(blocks < 0)).size:
+        rows.refuse(int(bad[0]), f"the block {blocks[bad[0]]} is below 0")
+    return blocks
+
+
+def _mapping(source: Source, rows: Rows, n: int) -> npt.NDArray[np.int64]:
+    count = int(rows.integers(np.zeros(1, np.int64), "the number of vertices")[0])
+    body = rows.part(1, len(rows)).expect(count, "vertices")
+    pairs = body.whole_columns(0, 2, "a vertex or block")
+    newlines = np.flatnonzero(source.array == 10)
+    lines = np.searchsorted(newlines, body.place) + 1
+    return _scatter(source, _from_zero(pairs[:, 0], n), pairs[:, 1], n, lines)

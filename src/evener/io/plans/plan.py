@@ -1,0 +1,182 @@
+"""Plan files: one portable file that NumPy alone can open.
+
+A plan is an `.npz` archive: `part` (n,) int32, the exchange's three arrays, and `manifest`, JSON
+text with everything else. Members carry a fixed date, so that the same plan is the same bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import EvenerError, InputError
+from evener.files.writing import atomic_write
+from evener.io.archives import Arrays, read_arrays, write_arrays
+from evener.io.json_text import loads
+from evener.io.plans.manifest import FORMAT, FORMAT_VERSION, manifest_text, plan_of
+from evener.io.sources import Source, open_source
+from evener.plans.plan import Certificate, Exchange, Plan, Prediction
+
+# What a plan's numbers must be, whether it is read or written: one check for both.
+
+
+def check_numbers(plan: Plan) -> None:
+    """Raise InputError where a number of `plan`, its workload or its reading cannot be."""
+    try:
+        plan.workload  # noqa: B018 - made from the options when it is asked for
+    except InputError as error:
+        raise InputError(f"holds a workload that is none: {error.message}") from error
+    if not isinstance(plan.options.get("reading", {}), Mapping):
+        raise InputError("holds options of reading that are none")
+    wrong = next(_wrong(plan), None)
+    if wrong is not None:
+        raise InputError(f"holds what no plan can: {wrong}")
+
+
+def _wrong(plan: Plan) -> Iterator[str]:
+    """Yield what is wrong, one sentence each."""
+    judged, k = plan.evaluation, plan.platform.k
+    yield from _below_zero("certificate", judged.certificate)
+    yield from _below_zero("prediction", judged.prediction)
+    if not 0 <= judged.prediction.makespan < np.inf:
+        yield f"its makespan is {judged.prediction.makespan}"
+    if not 0 < judged.prediction.bound < np.inf:
+        yield f"its bound is {judged.prediction.bound}"
+    if not 0 <= judged.edge_cut < np.inf:
+        yield f"its edge cut is {judged.edge_cut}"
+    if not judged.imbalance >= -1:
+        yield f"its imbalance is {judged.imbalance}"
+    counted = np.bincount(plan.partition.part, minlength=k)
+    if not np.array_equal(counted, judged.certificate.vertices):
+        b = int(np.argmax(counted != judged.certificate.vertices))
+        yield (
+            f"block {b} has {counted[b]:,} vertices, "
+            f"its certificate says {judged.certificate.vertices[b]:,}"
+        )
+    yield from _wrong_exchange(judged.exchange, k)
+    stages = [*plan.stages, *(plan.rival.stages if plan.rival else ())]
+    for stage in stages:
+        for field in fields(stage):
+            value = getattr(stage, field.name)
+            if isinstance(value, int | float) and not 0 <= value < np.inf:
+                yield f"{field.name} of the stage {stage.name!r} is {value}"
+    seconds = None if plan.rival is None else plan.rival.seconds
+    if seconds is not None and not 0 <= seconds < np.inf:
+        yield f"its rival takes {seconds} seconds"
+
+
+def _below_zero(name: str, of: Certificate | Prediction) -> Iterator[str]:
+    for field in fields(of):
+        values: Any = getattr(of, field.name)
+        if isinstance(values, np.ndarray) and values.dtype.kind in "iuf":
+            bad = ~((values >= 0) & (values < np.inf))
+            if bad.any():
+                yield f"{field.name} of the {name} has {values[bad].flat[0]}"
+
+
+def _wrong_exchange(exchange: Exchange, k: int) -> Iterator[str]:
+    for name in ("sender", "receiver"):
+        blocks = getattr(exchange, name)
+        if blocks.size and not (blocks.min() >= 0 and blocks.max() < k):
+            yield f"{name} in its exchange is no block"
+    if (exchange.sender == exchange.receiver).any():
+        yield "a block sends to itself"
+    if exchange.values.size and exchange.values.min() < 0:
+        yield f"{exchange.values.min()} values are sent"
+
+
+_BIG_ARRAYS = ("part", "sender", "receiver", "values")
+
+
+def write_plan(path: str | Path, plan: Plan) -> None:
+    """Write the plan, whole or not at all; equal plans give equal bytes.
+
+    Raises InputError for numbers that no plan can have, as read_plan does.
+    """
+    check_numbers(plan)
+    exchange = plan.evaluation.exchange
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "part": plan.partition.part,
+        "sender": exchange.sender.astype(np.int64),
+        "receiver": exchange.receiver.astype(np.int64),
+        "values": exchange.values.astype(np.int64),
+        "manifest": np.array(_text_of(plan)),
+    }
+    with atomic_write(path) as file:
+        write_arrays(file, arrays, level=6)
+
+
+def read_plan(path: str | Path) -> Plan:
+    """Read a plan file. Raises InputError where it is none, damaged or does not fit together."""
+    with _refused(path):
+        plan = plan_of(*_members(open_source(path, folders=False)))
+        check_numbers(plan)
+        return plan
+
+
+def manifest_in(path: str | Path) -> dict[str, Any]:
+    """Return what a plan file says in JSON, as it stands there. Raises InputError as read_plan."""
+    with _refused(path):
+        return _members(open_source(path, folders=False))[1]
+
+
+@contextmanager
+def _refused(path: str | Path) -> Iterator[None]:
+    """Turn whatever a damaged file makes Python raise into an InputError that names the file."""
+    try:
+        yield
+    except EvenerError as error:
+        if error.file is None:
+            error.file = str(path)
+        raise
+    except (ArithmeticError, AttributeError, LookupError, MemoryError, RecursionError, TypeError,
+            ValueError) as error:  # fmt: skip
+        raise InputError(
+            f"is not a plan file, or a damaged one ({type(error).__name__}: {error})",
+            file=path,
+            hint="Make it again with `evener plan`.",
+        ) from error
+
+
+def plan_in(path: str | Path) -> Plan | None:
+    """Return the plan that a file of a partition is; None for any other file."""
+    try:
+        return read_plan(path)
+    except EvenerError:
+        return None
+
+
+def _text_of(plan: Plan) -> str:
+    try:
+        return manifest_text(plan)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"the plan holds what its file cannot: {error}") from error
+
+
+def _members(source: Source) -> tuple[Arrays, dict[str, Any]]:
+    if not source.data.startswith(b"PK"):
+        raise InputError("is not a plan file", hint="`evener plan ... -o X.plan` makes one.")
+    try:
+        arrays = read_arrays(source.data, {"manifest", *_BIG_ARRAYS})
+    except InputError as error:
+        message = f"is not a plan file that can be read: {error.message}"
+        raise InputError(message, hint=error.hint) from error
+    text = arrays.pop("manifest")
+    if text.dtype.kind != "U" or text.ndim != 0:
+        raise InputError("is not a plan file: its manifest is no text")
+    data = loads(str(text), finite=True)  # as it is written
+    if not isinstance(data, dict) or data.get("format") != FORMAT:
+        raise InputError("is not a plan file")
+    if data["format_version"] > FORMAT_VERSION:
+        raise InputError(
+            f"has plan format {data['format_version']}, newer than this evener reads "
+            f"({FORMAT_VERSION})",
+            hint="Update evener.",
+        )
+    return arrays, data

@@ -1,0 +1,142 @@
+"""What a plan promises, as exports carry it beside the blocks: workload, contract, way of reading.
+
+`evener evaluate` judges an export by it, so that nobody has to repeat the plan's options.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evener.errors import EvenerError, InputError
+from evener.io.archives import read_arrays
+from evener.io.json_text import loads
+from evener.io.machines.platform_json import platform_to_dict
+from evener.io.plans.manifest import contract_of, contract_to_dict
+from evener.io.plans.plan import plan_in
+from evener.io.sources import open_source
+from evener.plans.partition import Contract
+from evener.plans.plan import Plan
+from evener.plans.workload import Workload, workload_from_dict
+from evener.platforms.platform import Platform
+
+KEY = "promise"  # of a JSON export, and the member of an .npz one
+
+
+@dataclass(frozen=True, eq=False)
+class Promise:
+    """The terms of a plan: what an iteration does, the contract, how the graph was read.
+
+    platform: digest of the machine (SHA-256), or the machine itself in a plan; inputs: file name ->
+    SHA-256. verdict: what the plan said of itself.
+    """
+
+    workload: Workload
+    contract: Contract
+    digest: str
+    platform: Platform | None = None
+    reading: Mapping[str, Any] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    options: Mapping[str, Any] = field(default_factory=dict)
+    verdict: str = ""
+
+
+def promise_of(plan: Plan) -> Promise:
+    """Return the terms of a plan. Raises InputError where its workload is none."""
+    kept = plan.options.get("reading")
+    return Promise(
+        plan.workload, plan.certificate.contract, platform_digest(plan.platform), plan.platform,
+        dict(kept) if isinstance(kept, dict) else {}, plan.inputs, plan.options, plan.verdict(),
+    )  # fmt: skip
+
+
+def platform_digest(platform: Platform) -> str:
+    """Return the SHA-256 of everything that is known of a machine."""
+    text = json.dumps(platform_to_dict(platform), sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def promise_to_dict(promise: Promise) -> dict[str, Any]:
+    """Return the terms as JSON takes them."""
+    chosen = ("objective", "epsilon", "shares")
+    return {
+        "verdict": promise.verdict,
+        "workload": asdict(promise.workload),
+        "contract": contract_to_dict(promise.contract),
+        "platform_sha256": promise.digest,
+        "reading": dict(promise.reading),
+        "inputs": dict(promise.inputs),
+        "options": {key: promise.options[key] for key in chosen if key in promise.options},
+    }
+
+
+def promise_from_dict(data: Any, k: int) -> Promise:
+    """Return the terms of promise_to_dict for k devices. Raises InputError for anything else."""
+    try:
+        return Promise(
+            workload_from_dict(data["workload"]),
+            contract_of(data["contract"], k),
+            str(data["platform_sha256"]),
+            reading=_table(data, "reading"),
+            inputs={str(name): str(sha) for name, sha in _table(data, "inputs").items()},
+            options=_table(data, "options"),
+            verdict=str(data["verdict"]),
+        )
+    except InputError:
+        raise
+    except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
+        raise InputError(f"holds terms of a plan that are none ({error!r:.60})") from error
+
+
+def promise_in(path: str | Path, k: int | None) -> Promise | None:
+    """Return the terms that a file of blocks carries: a plan, or an export to JSON or .npz.
+
+    k: number of devices; None: of a plan alone. None where it carries none. Raises InputError for
+    terms that are none.
+    """
+    plan = plan_in(path)
+    if plan is not None:
+        return promise_of(plan)
+    if k is None:
+        return None
+    source = open_source(path)
+    if source.folder:
+        return None
+    if source.data.startswith(b"PK"):
+        text = _member(source.data)
+    elif source.head.lstrip().startswith(b"{"):
+        text = source.data
+    else:
+        return None
+    try:
+        data = loads(text) if text else {}
+    except ValueError:  # whoever reads the blocks says what is wrong with it
+        return None
+    terms = data.get(KEY) if text is source.data and isinstance(data, dict) else data
+    try:
+        return promise_from_dict(terms, k) if terms else None
+    except EvenerError as error:
+        error.file = error.file or str(path)
+        raise
+
+
+def _member(data: bytes) -> bytes:
+    """The terms' text in an .npz archive, nothing where it holds none."""
+    try:
+        found = read_arrays(data, {KEY})
+    except InputError:  # whoever reads the blocks says what is wrong with it
+        return b""
+    array = found.get(KEY)
+    return (
+        b"" if array is None or array.dtype.kind != "U" else str(array).encode("utf-8", "replace")
+    )
+
+
+def _table(data: Mapping[str, Any], key: str) -> dict[str, Any]:
+    if not isinstance(data[key], dict):
+        raise InputError(f"{key} in the terms of a plan is no table")
+    return dict(data[key])

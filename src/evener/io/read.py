@@ -1,0 +1,187 @@
+"""read: whatever a file holds, as a Graph ready to be divided."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+from evener.errors import InputError, UsageError
+from evener.graphs.graph import Graph
+from evener.io.coordinates import read_coordinates
+from evener.io.formats import Format, format_named, format_of
+from evener.io.sources import Source, open_source
+from evener.io.weights import find_weights, without_folder
+from evener.wording import counted, two_lines
+
+if TYPE_CHECKING:
+    from evener.graphs.mesh import Mesh
+
+Progress = Callable[[str, float], None]
+
+
+@dataclass(frozen=True, eq=False)
+class Reading:
+    """What a file held.
+
+    graph is what is divided; mesh what it was made from, or None. notes say, a sentence each,
+    what was odd or left out. inputs holds the SHA-256 of every file read, by name without folder;
+    asked the options of `read` that were given, files without their folders.
+    """
+
+    graph: Graph
+    mesh: Mesh | None
+    format: str
+    notes: tuple[str, ...] = ()
+    inputs: dict[str, str] = field(default_factory=dict)
+    asked: dict[str, Any] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        made = self.graph if self.mesh is None else self.mesh
+        what = f"{self.format}, {type(made).__name__}, {self.graph.n:,} vertices"
+        files = f"from {', '.join(self.inputs)}" if self.inputs else "from no file"
+        return two_lines("Reading", [what], [files, counted(len(self.notes), "note")])
+
+
+def read(
+    path: str | Path,
+    *,
+    by: Literal["cells", "points"] = "cells",
+    coords: str | Path | None = None,
+    weights: str | Path | None = None,
+    format: str | None = None,  # noqa: A002
+    constraint: int | None = None,
+    bytes_per_vertex: float | None = None,
+    bytes_per_edge: float | None = None,
+    progress: Progress | None = None,
+) -> Reading:
+    """Read a graph, matrix or mesh; its format is found from its content.
+
+    by: whether the vertices are a mesh's cells (dual graph) or its points (nodal graph).
+    coords: file with coordinates; those lying beside the file are found without it.
+    weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), or `cell:NAME`, a field of
+    the mesh file. constraint: which of several weights counts, from 0; all where None.
+    bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).
+
+    Raises InputError for anything wrong in a file, UsageError for a wrong option.
+    """
+    if by not in ("cells", "points"):
+        raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
+    tell = progress or _silent
+    tell("reading", 0.0)
+    source = open_source(path)
+    entry = format_of(source) if format is None else format_named(format)
+    tell("parsing", 0.2)
+    with _said_of(source):
+        held = _parse(entry, source)
+        mesh = held if entry.what == "mesh" else None
+        if mesh is not None:
+            tell("making the graph", 0.5)
+        graph: Graph = held if mesh is None else _graph_of(mesh, by)
+        tell("finding coordinates and weights", 0.9)
+        changes: dict[str, Any] = {}
+        _find_coordinates(source, graph, coords, changes)
+        _find_weights(source, graph, mesh, by, weights, constraint, changes)
+    if bytes_per_vertex is not None:
+        changes["bytes_per_vertex"] = bytes_per_vertex
+    if bytes_per_edge is not None:
+        changes["bytes_per_edge"] = bytes_per_edge
+    if changes:
+        graph = graph.with_(**changes)
+    tell("done", 1.0)
+    inputs = {source.path.name if not source.folder else source.name: source.sha256}
+    asked = {
+        "by": by,
+        "format": format,
+        "constraint": constraint,
+        "bytes_per_vertex": bytes_per_vertex,
+        "bytes_per_edge": bytes_per_edge,
+        "coords": None if coords is None else Path(coords).name,
+        "weights": None if weights is None else without_folder(str(weights)),
+    }
+    asked = {key: value for key, value in asked.items() if value is not None}
+    return Reading(graph, mesh, entry.name, tuple(source.notes), inputs | source.beside, asked)
+
+
+def read_graph(path: str | Path, **options: Any) -> Graph:
+    """Return the graph alone; options as of `read`."""
+    return read(path, **options).graph
+
+
+def _silent(step: str, fraction: float) -> None:
+    """Show no progress."""
+
+
+def _parse(entry: Format, source: Source) -> Any:
+    if entry.what == "coords":
+        raise source.error(
+            "holds coordinates, but no graph or mesh",
+            hint="--coords FILE gives a graph its coordinates.",
+        )
+    return entry.read(source)
+
+
+@contextmanager
+def _said_of(source: Source) -> Iterator[None]:
+    """Name the file in errors raised by an array's check, which knows of none."""
+    try:
+        yield
+    except InputError as error:
+        if error.file is not None:
+            raise
+        raise source.error(error.message, line=error.line, hint=error.hint) from error
+    except MemoryError as error:
+        raise source.error("needs more memory than there is") from error
+
+
+def _graph_of(mesh: Mesh, by: str) -> Graph:
+    return mesh.dual_graph() if by == "cells" else mesh.nodal_graph()
+
+
+def _find_coordinates(
+    source: Source, graph: Graph, path: str | Path | None, changes: dict[str, Any]
+) -> None:
+    """Take the coordinates at `path`, or those lying beside the file, for the graph."""
+    if path is not None:
+        given = open_source(path)
+        source.beside[given.path.name] = given.sha256
+        changes["coords"] = read_coordinates(given, graph.n)
+        return
+    if graph.coords is not None or source.folder:
+        return
+    for name in _names_beside(source.name):
+        found = source.open_beside(name)
+        if found is not None:
+            changes["coords"] = read_coordinates(found, graph.n)
+            source.notes.append(f"Coordinates are from {found.path.name}.")
+            return
+
+
+def _names_beside(name: str) -> list[str]:
+    """Names that coordinates of the graph file `name` go by, the most specific first."""
+    stem = Path(name).stem
+    return [f"{name}.xyz", f"{stem}.xyz", f"{stem}_coord.mtx"]
+
+
+def _find_weights(
+    source: Source,
+    graph: Graph,
+    mesh: Mesh | None,
+    by: str,
+    weights: str | Path | None,
+    constraint: int | None,
+    changes: dict[str, Any],
+) -> None:
+    """Take the weights asked for, and of several the one asked for."""
+    vwgt = graph.vwgt
+    if weights is not None:
+        vwgt = changes["vwgt"] = find_weights(source, graph.n, mesh, by, str(weights))
+    if constraint is None:
+        return
+    columns = 1 if vwgt is None or vwgt.ndim == 1 else vwgt.shape[1]
+    if not 0 <= constraint < columns:
+        raise UsageError(f"there is no weight number {constraint}: there are {columns}, from 0")
+    if vwgt is not None and vwgt.ndim == 2:
+        changes["vwgt"] = vwgt[:, constraint].copy()

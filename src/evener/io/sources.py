@@ -1,0 +1,272 @@
+"""A file to be read: its bytes, unpacked, with its name and digest."""
+
+from __future__ import annotations
+
+import bz2
+import gzip
+import hashlib
+import io
+import lzma
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.files.opening import (
+    RATIO_NAME,
+    STDIN,
+    is_stdin,
+    limit,
+    read_bytes,
+    too_large,
+    unpacked_limit,
+)
+
+# Content of packed files: gzip, xz, zstd and bzip2, unpacked within limits.
+
+PACKINGS = (".zst", ".gz", ".xz", ".bz2")
+_PIECE = 2**22
+# What is fed at a time. A block of 128 KiB can stand in four bytes of zstd: small bites keep its
+# pieces small, and what is copied between streams, of which a file may hold thousands.
+_BITE = 512
+# What unpacking itself may take, whatever a file asks for: a dictionary of what came before.
+# `xz -9` needs 65 MiB, `zstd --long` 128 MiB.
+_XZ_MEMORY, _ZSTD_WINDOW = 256 * 2**20, 128 * 2**20
+_BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")  # pi, and its root where there is nothing: no text begins so
+
+
+def unpacked(raw: bytes, path: Path) -> bytes:
+    """Return what `raw`, the file at `path`, holds; raw itself where nothing is packed.
+
+    Raises InputError for what is damaged, empty, or grows beyond the limits.
+    """
+    pieces = _pieces(raw)
+    if pieces is None:
+        return raw
+    allowed = unpacked_limit(len(raw))
+    out = io.BytesIO()
+    try:
+        for piece in pieces:
+            out.write(piece)
+            if out.tell() > allowed:
+                raise _too_far(len(raw), allowed, path)
+    except (EOFError, OSError, zlib.error, lzma.LZMAError, _Damaged) as error:
+        raise InputError(f"cannot be unpacked: {error}", file=path) from error
+    except MemoryError as error:
+        raise InputError("needs more memory than there is", file=path) from error
+    data = out.getvalue()
+    if not data:
+        raise InputError("is empty when unpacked", file=path)
+    return data
+
+
+def _too_far(packed: int, allowed: int, path: Path) -> InputError:
+    if allowed == limit():
+        return too_large(path, allowed)
+    return InputError(
+        f"grows beyond {allowed:,} bytes when unpacked, from {packed:,}",
+        file=path,
+        hint=f"If it is no mistake, unpack it first, or set {RATIO_NAME} to allow more.",
+    )
+
+
+def _pieces(raw: bytes) -> Iterator[bytes] | None:
+    """Yield the unpacked content in pieces of bounded size; None where nothing is packed."""
+    if raw.startswith(b"\x1f\x8b"):
+        return _read_on(gzip.GzipFile(fileobj=io.BytesIO(raw)))
+    if raw.startswith(b"\xfd7zXZ\x00"):
+        return _xz(raw)
+    if raw.startswith(b"\x28\xb5\x2f\xfd"):
+        return _zstd(raw)
+    if raw.startswith(b"BZh") and raw[4:10] in _BZIP2:
+        return _read_on(bz2.BZ2File(io.BytesIO(raw)))
+    return None
+
+
+def _read_on(file: gzip.GzipFile | bz2.BZ2File) -> Iterator[bytes]:
+    while piece := file.read(_PIECE):
+        yield piece
+
+
+class _Damaged(Exception):  # noqa: N818
+    """A stream that is wrong or ends early."""
+
+
+def _xz(raw: bytes) -> Iterator[bytes]:
+    position = 0
+    while position < len(raw):
+        stream = lzma.LZMADecompressor(lzma.FORMAT_XZ, memlimit=_XZ_MEMORY)
+        while not stream.eof:
+            bite = b""
+            if stream.needs_input:
+                if position >= len(raw):
+                    raise _Damaged("it ends early")
+                bite = raw[position : position + _BITE]
+                position += len(bite)
+            yield stream.decompress(bite, _PIECE)
+        position -= len(stream.unused_data)
+        while raw[position : position + 4] == b"\0\0\0\0":  # which may follow a stream
+            position += 4
+
+
+def _zstd(raw: bytes) -> Iterator[bytes]:
+    import zstandard
+
+    position = 0
+    try:
+        while position < len(raw):
+            frame = zstandard.ZstdDecompressor(max_window_size=_ZSTD_WINDOW).decompressobj()
+            while not frame.eof:
+                if position >= len(raw):
+                    raise _Damaged("it ends early")
+                bite = raw[position : position + _BITE]
+                position += len(bite)
+                yield frame.decompress(bite)
+            position -= len(frame.unused_data)
+    except zstandard.ZstdError as error:
+        raise _Damaged(str(error)) from error
+
+
+_HEAD = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """What lies at `path`.
+
+    name is the file's name without the suffix of its packing; data its unpacked content; sha256
+    the digest of the file as it lies on disk (of its files, for a folder). A folder, which only
+    some formats are, has no data. Readers say what is odd in `notes`; `beside` collects the
+    digests of further files they open, by name. Beside standard input, which is called <stdin>,
+    there are none.
+    """
+
+    path: Path
+    name: str
+    data: bytes = field(repr=False)
+    sha256: str
+    folder: bool = False
+    notes: list[str] = field(default_factory=list)
+    beside: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def suffix(self) -> str:
+        """Last suffix of the unpacked name, in lower case."""
+        return Path(self.name).suffix.lower()
+
+    @property
+    def head(self) -> bytes:
+        """First 4 KiB."""
+        return self.data[:_HEAD]
+
+    @cached_property
+    def is_text(self) -> bool:
+        """Whether the head has no zero byte."""
+        return b"\0" not in self.head
+
+    @cached_property
+    def array(self) -> npt.NDArray[np.uint8]:
+        """The data as a read-only array of bytes, for kernels."""
+        return np.frombuffer(self.data, np.uint8)
+
+    def line_at(self, offset: int) -> int:
+        """Number of the line, from 1, that holds the byte at `offset`."""
+        return self.data.count(b"\n", 0, max(0, offset)) + 1
+
+    def error(
+        self,
+        message: str,
+        *,
+        offset: int | None = None,
+        line: int | None = None,
+        hint: str | None = None,
+    ) -> InputError:
+        """Return the InputError that names this file, and the line if told an offset or line."""
+        if offset is not None:
+            line = self.line_at(offset)
+        return InputError(message, file=self.path, line=line, hint=hint)
+
+    def open_beside(self, name: str) -> Source | None:
+        """Open the file `name` in the same folder, packed or not; None where there is none."""
+        if self.path == STDIN:
+            return None
+        folder = self.path if self.folder else self.path.parent
+        path = find_file(folder / name)
+        if path is None:
+            return None
+        source = open_source(path)
+        self.beside[path.name] = source.sha256
+        return source
+
+
+def find_file(path: Path) -> Path | None:
+    """Return `path`, or `path` with a packing's suffix, whichever is a file."""
+    if not path.name:
+        return None
+    for candidate in (path, *(path.with_name(path.name + packing) for packing in PACKINGS)):
+        if _is_file(candidate):
+            return candidate
+    return None
+
+
+def _is_file(path: Path) -> bool:
+    try:
+        return path.is_file()
+    except (OSError, ValueError):  # a name that no file can have
+        return False
+
+
+def open_source(path: str | Path, *, folders: bool = True) -> Source:
+    """Read and unpack the file at `path`, or `-`, or recognise a folder that is a mesh.
+
+    folders: whether a folder may be meant.
+    Raises InputError for what is missing, unreadable, no regular file, empty, damaged, too large,
+    or grows out of all proportion when unpacked.
+    """
+    if is_stdin(path):
+        path, raw = STDIN, read_bytes(path)
+    else:
+        path = Path(path)
+        if folders and _is_folder(path):
+            return _open_folder(path)
+        raw = read_bytes(path)
+    if not raw:
+        raise InputError("is empty", file=path)
+    data = unpacked(raw, path)
+    if data.isspace():
+        raise InputError("holds nothing but white space", file=path)
+    name = path.name
+    for packing in PACKINGS:
+        name = name.removesuffix(packing)
+    return Source(path, name, data, hashlib.sha256(raw).hexdigest())
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except (OSError, ValueError):  # a name that no folder can have
+        return False
+
+
+def _open_folder(path: Path) -> Source:
+    """Open an OpenFOAM mesh: the folder itself, or the one a case keeps it in."""
+    for inner in (path, path / "polyMesh", path / "constant" / "polyMesh"):
+        if find_file(inner / "faces") is not None:
+            digest = hashlib.sha256()
+            for file in sorted(entry for entry in inner.iterdir() if entry.is_file()):
+                content = hashlib.sha256(read_bytes(file)).digest()
+                digest.update(file.name.encode("utf-8", "surrogateescape") + b"\0" + content)
+            return Source(inner, _case_of(inner), b"", digest.hexdigest(), folder=True)
+    hint = "The folders read are OpenFOAM's polyMesh and cases that hold one."
+    raise InputError("is a folder without a mesh in it", file=path, hint=hint)
+
+
+def _case_of(folder: Path) -> str:
+    """Return the name of the case, or its region, that an OpenFOAM mesh's folder belongs to."""
+    places = [folder.resolve(), *folder.resolve().parents]
+    return next((p.name for p in places if p.name not in ("", "polyMesh", "constant")), folder.name)

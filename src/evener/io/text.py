@@ -1,0 +1,287 @@
+"""Drives the parsers of text: sizes what they fill, and says in words what they stumbled over."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
+from typing import Any, NoReturn
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, NumberArray
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.io.sources import Source
+
+_INK = re.compile(rb"\S")
+# An index is refused before memory is reserved for it: a file that speaks of more vertices than
+# this and than half its own bytes is lying, or all but empty.
+_VERTICES_WITHOUT_PROOF = 5_000_000
+# Counts may exceed what the file can hold by so little: the parser says better where it shows.
+SLACK = 2**16
+
+
+def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tuple[int, bytes]]:
+    """Yield (offset, stripped line) of lines neither blank nor begun by a byte of `comments`."""
+    data = source.data
+    while (ink := _INK.search(data, start)) is not None:
+        start = data.rfind(b"\n", start, ink.start()) + 1 or start
+        stop = after_line(source, start)
+        line = data[start:stop].strip()
+        if line[:1] not in (bytes([c]) for c in comments):
+            yield start, line
+        start = stop
+
+
+def after_line(source: Source, offset: int) -> int:
+    """Offset of the line that follows the one at `offset`."""
+    stop = source.data.find(b"\n", offset)
+    return len(source.data) if stop < 0 else stop + 1
+
+
+def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int]:
+    """Return the whole numbers of a header line; InputError where it holds anything else."""
+    numbers = []
+    for field in line.split():
+        digits = field[1:] if field[:1] in b"+-" else field
+        if not digits.isdigit():
+            raise source.error(f"{what} must be whole numbers, not {shown(field)}", offset=offset)
+        if len(digits) > 18:
+            raise source.error(f"{shown(field)} is too large a number", offset=offset)
+        numbers.append(int(field))
+    return numbers
+
+
+def shown(field: bytes) -> str:
+    """Return the field as it can be printed: short, without control characters."""
+    text = field[:24].decode("utf-8", "replace")
+    return repr(text if len(field) <= 24 else text + "...")
+
+
+def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
+    """Refuse a number of vertices for which the file is far too small."""
+    if n < 1:
+        raise source.error("has no vertex", offset=offset)
+    if n > _VERTICES_WITHOUT_PROOF + len(source.data) // 2:
+        raise source.error(
+            f"speaks of {n:,} vertices, which its {len(source.data):,} bytes cannot describe",
+            offset=offset,
+        )
+
+
+def count_lines(source: Source, start: int = 0) -> int:
+    """Return the number of lines from `start` on, the last of which may lack its end."""
+    unended = start < len(source.data) and source.data[-1] != ord("\n")
+    return source.data.count(b"\n", start) + int(unended)
+
+
+def new_place() -> npt.NDArray[np.int64]:
+    """Return the array in which a parser says where it stopped: see text_kernels."""
+    return np.zeros(4, np.int64)
+
+
+def weights_of(values: FloatArray, place: npt.NDArray[np.int64]) -> NumberArray:
+    """Return the weights as int64 if the parser met whole numbers only (it sets place[3])."""
+    return values if place[3] else values.astype(np.int64)
+
+
+def read_reals(source: Source, start: int, n_columns: int) -> FloatArray:
+    """Return the (rows, n_columns) table of numbers that stands from `start` on."""
+    from evener.io import text_kernels as kernels
+    from evener.io.number_kernels import OK
+
+    # Two bytes a number at least; an excess of lines that turn out blank is given back.
+    rows = min(count_lines(source, start), (len(source.data) - start) // (2 * n_columns) + 1)
+    table = np.empty(rows * n_columns)
+    place = new_place()
+    code = kernels.read_table(source.array, start, n_columns, table, place)
+    if code != OK:
+        refuse(source, code, place, columns=n_columns)
+    return table[: int(place[1]) * n_columns].reshape(-1, n_columns).copy()
+
+
+def refuse(
+    source: Source,
+    code: int,
+    place: npt.NDArray[np.int64],
+    *,
+    n: int = 0,
+    columns: int = 0,
+    promised: str = "",
+) -> NoReturn:
+    """Raise the InputError for a parser's code.
+
+    n: the largest number allowed; columns: the fields a line must have; promised: what the
+    header says there is.
+    """
+    from evener.io import number_kernels as kernels
+
+    offset, number = int(place[0]), int(place[1])
+    field = _field_at(source.data, offset)
+    reasons = {
+        kernels.NOT_A_NUMBER: f"a number is needed, not {field}",
+        kernels.OVERFLOW: f"the number {field} is too large",
+        kernels.OUT_OF_RANGE: f"{number} is out of range: vertices are numbered 1 to {n}",
+        kernels.NEGATIVE: f"the number {field} must not be negative",
+        kernels.NOT_FINITE: f"the number {field} is not finite",
+        kernels.TOO_MANY: f"there are more neighbours than the header promises: {promised}",
+        kernels.TOO_FEW: f"the file ends after {number:,} of {promised}",
+        kernels.COLUMNS: _columns(columns, number),
+        kernels.LOOP: f"vertex {number} is its own neighbour: loops are not allowed",
+        kernels.TOO_LONG: f"there is more in the file than the header promises: {promised}",
+        kernels.FEWER_EDGES: f"there are {number:,} neighbours, not as promised: {promised}",
+    }
+    hints = {
+        kernels.LOOP: "Take it from its own list; or does the file count vertices from 0? Add 1.",
+        kernels.TOO_FEW: "Is it cut short? The header counts what must follow.",
+        kernels.NEGATIVE: "Weights and counts are 0 or more.",
+        kernels.NOT_FINITE: "Only finite numbers are read: correct or leave out the line.",
+    }
+    if code == kernels.OUT_OF_RANGE and number == 0:
+        hints[code] = "This format counts vertices from 1: add 1 to every number of a vertex."
+    raise source.error(reasons[code], offset=min(offset, _last(source.data)), hint=hints.get(code))
+
+
+def _columns(wanted: int, found: int) -> str:
+    if not wanted:
+        return "the line ends where another number is needed"
+    return f"the line has {found} fields; {wanted} are needed"
+
+
+def _last(data: bytes) -> int:
+    """Offset of the last byte that is no white space: the end, for a person."""
+    return max(0, len(data.rstrip()) - 1)
+
+
+def _field_at(data: bytes, offset: int) -> str:
+    words = data[offset : offset + 64].split(b"\n")[0].split()
+    return shown(words[0]) if words else "the end of the line"
+
+
+def refuse_graph(
+    source: Source,
+    arrays: dict[str, Any],
+    error: InputError,
+    *,
+    base: int,
+    line_of: Any = None,
+) -> NoReturn:
+    """Raise what the Graph's check found, with the file's own numbers and the vertex's line.
+
+    arrays: the xadj, adjncy and adjwgt refused; line_of(v): the offset of vertex v.
+    """
+    from evener.graphs import graph_kernels as kernels
+
+    xadj, adjncy = arrays["xadj"], arrays["adjncy"].copy()
+    adjwgt, order = arrays.get("adjwgt"), np.empty(adjncy.size, np.int64)
+    place = np.zeros(2, np.int64)
+    code = kernels.check_entries(xadj, adjncy, place)
+    if code == kernels.OK:
+        kernels.sort_lists(xadj, adjncy, order)
+        code = kernels.check_duplicates(xadj, adjncy, place)
+    if code == kernels.OK:
+        weights = np.empty(0, np.int64) if adjwgt is None else adjwgt[order]
+        pointer = np.empty(xadj.size - 1, np.int64)
+        code = kernels.check_symmetry(xadj, adjncy, weights, pointer, place)
+    if code == kernels.OK:
+        raise source.error(error.message, hint=error.hint) from error
+    v, u = int(place[0]), int(place[1])
+    reasons = {
+        kernels.OUT_OF_RANGE: f"vertex {v + base} has the neighbour {u + base}: there is none such",
+        kernels.LOOP: f"vertex {v + base} is its own neighbour: loops are not allowed",
+        kernels.DUPLICATE: f"vertex {v + base} lists its neighbour {u + base} more than once",
+        kernels.ASYMMETRIC: f"vertex {v + base} lists {u + base} as a neighbour, "
+        "but not the other way round",
+        kernels.WEIGHT: f"the edge between {v + base} and {u + base} has different weights "
+        "at its two ends",
+    }
+    hints = {
+        kernels.LOOP: "Take it from its own list.",
+        kernels.DUPLICATE: "Every neighbour is listed once: add up weights, if there are any.",
+        kernels.ASYMMETRIC: f"Add {v + base} to the list of {u + base}, or take {u + base} from "
+        f"that of {v + base}: every edge stands at both its ends.",
+        kernels.WEIGHT: "Give it the same weight in both lists.",
+    }
+    offset = None if line_of is None else line_of(v)
+    raise source.error(reasons[code], offset=offset, hint=hints.get(code)) from error
+
+
+def make_graph(source: Source, arrays: dict[str, Any], *, base: int, line_of: Any = None) -> Graph:
+    """Return Graph(**arrays); what it refuses is said with the file's numbers, from `base`."""
+    try:
+        return Graph(**arrays)
+    except InputError as error:
+        refuse_graph(source, arrays, error, base=base, line_of=line_of)
+
+
+# Large texts are cut at line ends, so that several threads parse them at once.
+#
+# The pieces depend on the text alone and each fills rows of its own: the result does not depend
+# on the number of threads. What is not one row a line, or wrong, is left to one thread that reads
+# on from the first line and says what it stumbled over.
+
+_NEWLINE = ord("\n")
+PIECE = 2**22  # bytes: enough that starting a thread's task costs nothing beside parsing them
+
+# parse(first byte, past the last, first row, past the last, place) -> code; see text_kernels.
+Parse = Callable[[int, int, int, int, npt.NDArray[np.int64]], int]
+
+
+class Pieces:
+    """The text of `source` from the byte `start` on, in pieces that end with a line.
+
+    bounds (p + 1,): the bytes at which the pieces begin, and the end; rows (p + 1,): how many
+    lines stand before each, and how many in all.
+    """
+
+    def __init__(self, source: Source, start: int) -> None:
+        end = len(source.data)
+        bounds = [start]
+        while bounds[-1] + PIECE < end:
+            bounds.append(after_line(source, bounds[-1] + PIECE))
+        if bounds[-1] < end or start == end:
+            bounds.append(end)
+        self._spans = list(pairwise(bounds))
+        counts = self._in_threads(lambda i: _count_lines(source.array, *self._spans[i]))
+        self.rows = [0, *np.cumsum(counts).tolist()]
+
+    def parse(self, parse: Parse) -> npt.NDArray[np.int64] | None:
+        """Parse all pieces; None unless each row of each was a line. Else the places' maximum."""
+        from evener.io.number_kernels import OK
+
+        places = [new_place() for _ in self._spans]
+        codes = self._in_threads(
+            lambda i: parse(*self._spans[i], self.rows[i], self.rows[i + 1], places[i])
+        )
+        counts = [int(place[1]) for place in places]
+        if any(code != OK for code in codes) or counts != np.diff(self.rows).tolist():
+            return None
+        most: npt.NDArray[np.int64] = np.max(places, axis=0)
+        return most
+
+    def _in_threads(self, work: Callable[[int], int]) -> list[int]:
+        """Call `work` with the number of each piece."""
+        numbers = range(len(self._spans))
+        if len(numbers) == 1:
+            return [work(0)]
+        with ThreadPoolExecutor(_n_threads()) as pool:
+            return list(pool.map(work, numbers))
+
+
+def _count_lines(data: npt.NDArray[np.uint8], start: int, stop: int) -> int:
+    """Return the number of lines in data[start:stop], the last of which may lack its end."""
+    # NumPy compares and counts many bytes at once; a block of them stays in the cache.
+    blocks = range(start, stop, 2**18)
+    ends = sum(np.count_nonzero(data[i : min(i + 2**18, stop)] == _NEWLINE) for i in blocks)
+    return int(ends) + int(stop > start and data[stop - 1] != _NEWLINE)
+
+
+def _n_threads() -> int:
+    """Return the number of processors this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

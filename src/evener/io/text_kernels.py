@@ -1,0 +1,141 @@
+"""Tables of real numbers; and how all parsers of text say where they stumbled.
+
+A parser stops at the first thing that is wrong and returns a code of number_kernels; `where` then
+holds the byte offset, the number meant and a count, of which the driver (`text.py`) makes a line
+number and a sentence. where[3] is set where a weight was no whole number.
+"""
+
+# mypy: ignore-errors
+
+import numpy as np
+
+from evener.io.number_kernels import (
+    COLUMNS,
+    HASH,
+    NEWLINE,
+    OK,
+    PERCENT,
+    TOO_LONG,
+    read_real,
+    skip_line,
+    skip_separator,
+    skip_white,
+)
+from evener.jit import inner, njit
+
+
+@njit(cache=True, nogil=True)
+def read_table(data, pos, n_columns, table, where):
+    """Lines of `n_columns` real numbers each into the flat `table`; rows found in where[1]."""
+    count = 0
+    while True:
+        pos = skip_white(data, pos)
+        if pos < data.size and (data[pos] == PERCENT or data[pos] == HASH):
+            pos = skip_line(data, pos)
+            continue
+        where[0], where[1] = pos, count
+        if pos >= data.size:
+            return OK
+        found = 0
+        while pos < data.size and data[pos] != NEWLINE:
+            where[0] = pos
+            if found == n_columns:
+                where[1] = found + 1
+                return COLUMNS
+            if count * n_columns + found >= table.size:
+                return TOO_LONG
+            code, value, pos = read_real(data, pos)
+            if code != OK:
+                return code
+            table[count * n_columns + found] = value
+            found += 1
+            pos = skip_separator(data, pos)
+        if found != n_columns:
+            where[1] = found
+            return COLUMNS
+        count += 1
+
+
+# Numbers into text: whole numbers to decimal digits, straight into a buffer.
+#
+# The trick: the caller gives a buffer with room for the longest number everywhere; the kernel
+# fills its front and says how far. One pass, no strings.
+
+WIDTH = 20  # bytes of the longest 64-bit number with its sign, or with the blank after it
+
+SPACE, MINUS, ZERO = 32, 45, 48
+
+
+@inner()
+def put(value, buffer, pos):
+    """Write the number's digits at `pos`; returns the offset past them."""
+    if value < 0:
+        buffer[pos] = MINUS
+        pos += 1
+        value = -value
+    length = 1
+    rest = value // 10
+    while rest > 0:
+        length += 1
+        rest //= 10
+    for i in range(length):
+        buffer[pos + length - 1 - i] = ZERO + value % 10
+        value //= 10
+    return pos + length
+
+
+@njit(cache=True, nogil=True)
+def put_lists(
+    first, last, xadj, adjncy, base, with_degree, vwgt, n_weights, adjwgt, edge_first, buffer
+):
+    """A line for each vertex of [first, last): weights, perhaps the degree, then neighbours.
+
+    vwgt (n * n_weights,) and adjwgt (2m or 0,) are int64; an edge's weight stands after its
+    neighbour's number, before it if `edge_first`. Returns the bytes written.
+    """
+    pos = 0
+    for v in range(first, last):
+        blank = False
+        for i in range(n_weights):
+            if blank:
+                buffer[pos] = SPACE
+                pos += 1
+            pos = put(vwgt[v * n_weights + i], buffer, pos)
+            blank = True
+        if with_degree:
+            if blank:
+                buffer[pos] = SPACE
+                pos += 1
+            pos = put(xadj[v + 1] - xadj[v], buffer, pos)
+            blank = True
+        for e in range(xadj[v], xadj[v + 1]):
+            if blank:
+                buffer[pos] = SPACE
+                pos += 1
+            blank = True
+            if adjwgt.size > 0 and edge_first:
+                pos = put(adjwgt[e], buffer, pos)
+                buffer[pos] = SPACE
+                pos += 1
+            pos = put(np.int64(adjncy[e]) + base, buffer, pos)
+            if adjwgt.size > 0 and not edge_first:
+                buffer[pos] = SPACE
+                pos = put(adjwgt[e], buffer, pos + 1)
+        buffer[pos] = NEWLINE
+        pos += 1
+    return pos
+
+
+@njit(cache=True, nogil=True)
+def put_columns(columns, separator, buffer):
+    """A line for each row of the (rows, c) int64 table; returns the bytes written."""
+    pos = 0
+    for i in range(columns.shape[0]):
+        for j in range(columns.shape[1]):
+            if j > 0:
+                buffer[pos] = separator
+                pos += 1
+            pos = put(columns[i, j], buffer, pos)
+        buffer[pos] = NEWLINE
+        pos += 1
+    return pos

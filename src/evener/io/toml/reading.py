@@ -1,0 +1,155 @@
+"""Reading a file of TOML: its text and its tables, or an InputError that says where it is wrong."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from evener.errors import InputError
+from evener.files.opening import named, read_bytes
+
+# The lines on which the tables and keys of a TOML text stand.
+#
+# tomllib keeps no positions for what is well-formed but wrong. Here the text is scanned for the
+# n-th `[[kind]]` header and for a key below it, with comments and the insides of texts masked.
+
+_TEXT_OR_COMMENT = re.compile(
+    r'"""(?:\\.|[^\\])*?"""'
+    r"|'''.*?'''"
+    r'|"(?:\\.|[^"\\\n])*"'
+    r"|'[^'\n]*'"
+    r"|#[^\n]*",
+    re.DOTALL,
+)
+MOST_PARTS = 32  # of a dotted key; no file of ours has more than three
+_PART = r"""(?:[A-Za-z0-9_-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')"""
+_LONG_KEY = re.compile(
+    rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}", re.DOTALL
+)
+_ERROR_LINE = re.compile(r"at line (\d+)")
+
+
+class TomlLines:
+    """Answers on which line, from 1, something stands; None where it cannot be told."""
+
+    def __init__(self, text: str) -> None:
+        self._lines = _TEXT_OR_COMMENT.sub(_masked, text).split("\n")
+
+    def table(self, kind: str, index: int) -> int | None:
+        """Line of the index-th [[kind]] header, or of `kind = [...]`, or of [kind]."""
+        line = self._nth(rf"\s*\[\[\s*{_word(kind)}\s*\]\]", index)
+        return line or self._nth(rf"\s*\[\s*{_word(kind)}\s*\]", 0) or self.top(kind)
+
+    def key(self, kind: str, index: int, key: str) -> int | None:
+        """Line of a key of the index-th table of a kind; else the table's own line."""
+        start = self.table(kind, index)
+        if start is None:
+            return None
+        below = rf"\s*\[+\s*{_word(kind)}\s*\."  # [device.capabilities] belongs to the device
+        wanted = re.compile(rf"(?:^|[.{{,\[])\s*{_word(key)}\s*[=.\]]")
+        for number, line in enumerate(self._lines[start - 1 :], start=start):
+            if number > start and re.match(r"\s*\[", line) and not re.match(below, line):
+                break
+            if wanted.search(line):
+                return number
+        return start
+
+    def top(self, key: str) -> int | None:
+        """Line of a key or table at the top level of the text."""
+        return self._nth(rf"\s*\[*\s*{_word(key)}\s*[=.\]]", 0)
+
+    def _nth(self, pattern: str, index: int) -> int | None:
+        seen = 0
+        for number, line in enumerate(self._lines, start=1):
+            if re.match(pattern, line):
+                if seen == index:
+                    return number
+                seen += 1
+        return None
+
+
+def error_line(message: str, text: str) -> int:
+    """Line of a syntax error, from tomllib's message; "at end of document" is the last line."""
+    found = _ERROR_LINE.search(message)
+    return int(found.group(1)) if found else max(text.rstrip("\n").count("\n") + 1, 1)
+
+
+def long_key_line(text: str) -> int | None:
+    """Line of the first key of more than MOST_PARTS parts; None where there is none.
+
+    tomllib takes a time that grows with the square of their number, or worse.
+    """
+    if _LONG_KEY.search(text) is None:
+        return None
+    # Something looks like one; it may stand in a text or a comment.
+    masked = _TEXT_OR_COMMENT.sub(_emptied, text)
+    found = _LONG_KEY.search(masked)
+    return None if found is None else masked.count("\n", 0, found.start()) + 1
+
+
+def _word(key: str) -> str:
+    return rf"[\"']?{re.escape(key)}[\"']?"
+
+
+def _emptied(match: re.Match[str]) -> str:
+    text = match.group()
+    return "" if text.startswith("#") else '""' + "\n" * text.count("\n")
+
+
+def _masked(match: re.Match[str]) -> str:
+    text = match.group()
+    if text.startswith("#"):
+        return ""
+    return re.sub(r"[^\w\n\"' -]", "_", text)
+
+
+class TomlFile(NamedTuple):
+    """What a kind of file is called, what an empty one lacks, how to get one, its most bytes."""
+
+    what: str
+    empty: str
+    hint: str
+    max_bytes: int
+
+
+def read_toml(
+    path: str | Path, kind: TomlFile, parse_float: Callable[[str], Any] = float
+) -> tuple[str, dict[str, Any]]:
+    """Return a file's text, its lines ended by one newline each, and its parsed tables."""
+    text = _text_of(path, kind)
+    if (line := long_key_line(text)) is not None:
+        message = f"a dotted key of more than {MOST_PARTS} parts: no {kind.what} has one"
+        raise InputError(message, file=named(path), line=line)
+    try:
+        return text, tomllib.loads(text, parse_float=parse_float)
+    except tomllib.TOMLDecodeError as error:
+        message = re.sub(r" \(at [^)]*\)$", "", str(error))
+        at = error_line(str(error), text)
+        raise InputError(f"not valid TOML: {message}", file=named(path), line=at) from error
+    except (ValueError, RecursionError) as error:
+        reason = "nested too deeply" if isinstance(error, RecursionError) else str(error)
+        raise InputError(f"not valid TOML: {reason}", file=named(path)) from error
+
+
+def _text_of(path: str | Path, kind: TomlFile) -> str:
+    try:
+        raw = read_bytes(path, kind.max_bytes)
+    except InputError as error:
+        missing = isinstance(error.__cause__, FileNotFoundError)
+        raise InputError(
+            f"no {kind.what} to read: {error.message.removeprefix('cannot be read: ')}",
+            file=error.file,
+            hint=kind.hint if missing else error.hint,
+        ) from error
+    try:
+        text = raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = raw[: error.start].count(b"\n") + 1
+        message = f"not a text in UTF-8, so no {kind.what}"
+        raise InputError(message, file=named(path), line=line) from error
+    if not text.strip():
+        raise InputError(f"empty: {kind.empty}", file=named(path))
+    return text.replace("\r\n", "\n")

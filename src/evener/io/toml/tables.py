@@ -1,0 +1,248 @@
+"""Tables of a TOML file, checked against what they may hold; mistakes are said with their line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from decimal import Context, Decimal, InvalidOperation, Overflow
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError
+from evener.files.opening import named
+from evener.io.toml.reading import TomlLines
+from evener.wording import nearest
+
+# Values of a TOML file: each check returns what it is converted to, or None where it is wrong.
+#
+# Numbers with a unit are converted in decimal arithmetic, so that every float comes back to the
+# bit.
+
+# Twice a float's digits: conversions in it round once, on the way back to a float.
+CONTEXT = Context(prec=40, Emin=-999999, Emax=999999, traps=[InvalidOperation, Overflow])
+_MICRO, _GIGA = Decimal("1e-6"), Decimal("1e9")
+
+
+def exact(text: str) -> Decimal | float:
+    """Parse a TOML float without rounding it; what no float reaches becomes infinity or zero."""
+    text = text.replace("_", "")  # which separate digits, and which create_decimal takes for none
+    rounded = float(text)
+    if rounded == 0 or not math.isfinite(rounded):
+        try:
+            value = CONTEXT.create_decimal(text)
+        except ArithmeticError:
+            return rounded
+        return value if value.is_finite() else rounded
+    return CONTEXT.create_decimal(text)
+
+
+def beta_of(gb_per_s: Decimal) -> float:
+    """Return beta [s/B] of a bandwidth [GB/s]."""
+    return float(CONTEXT.divide(Decimal(1), CONTEXT.multiply(gb_per_s, _GIGA)))
+
+
+def text_or_empty(value: Any) -> str | None:
+    """Accept any text."""
+    return value if isinstance(value, str) else None
+
+
+def text(value: Any) -> str | None:
+    """Accept a text that is not empty."""
+    return value if isinstance(value, str) and value else None
+
+
+def place(value: Any) -> str | None:
+    """Accept a place such as site/node, no part of it empty."""
+    fine = isinstance(value, str) and all(part.strip() for part in value.split("/"))
+    return value if fine else None
+
+
+def real(value: Any) -> float | None:
+    """Accept a finite number."""
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal):
+        return None
+    try:
+        number = float(value)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
+
+
+def positive(value: Any) -> float | None:
+    """Accept a number above zero."""
+    number = real(value)
+    return number if number is not None and number > 0 else None
+
+
+def not_negative(value: Any) -> float | None:
+    """Accept a number not below zero."""
+    number = real(value)
+    return number if number is not None and number >= 0 else None
+
+
+def memory_gib(value: Any) -> float | None:
+    """Accept a number of GiB that is above zero and finite in bytes."""
+    number = positive(value)
+    return number if number is not None and 0 < number * 2.0**30 < math.inf else None
+
+
+def count_up_to(most: int) -> Callable[[Any], int | None]:
+    """Return what accepts a whole number from 1 to `most`."""
+
+    def count(value: Any) -> int | None:
+        number = index(value)
+        return number if number is not None and 1 <= number <= most else None
+
+    return count
+
+
+def seconds(value: Any) -> float | None:
+    """Convert microseconds, not below zero, to seconds."""
+    number = not_negative(value)
+    return None if number is None else float(CONTEXT.multiply(_as_decimal(value), _MICRO))
+
+
+def seconds_per_byte(value: Any) -> float | None:
+    """Convert GB/s above zero, or inf, to beta [s/B]."""
+    if isinstance(value, float) and value == math.inf:
+        return 0.0
+    if isinstance(value, bool) or not isinstance(value, int | Decimal) or value <= 0:
+        return None
+    if isinstance(value, int) and value >= 10**400:
+        return None
+    beta = beta_of(_as_decimal(value))
+    return beta if math.isfinite(beta) else None
+
+
+def _as_decimal(value: Decimal | float) -> Decimal:
+    return value if isinstance(value, Decimal) else CONTEXT.create_decimal(value)
+
+
+def index(value: Any) -> int | None:
+    """Accept a whole number not below zero."""
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
+
+
+def numbers(value: Any) -> dict[str, float] | None:
+    """Accept a table of finite numbers."""
+    if not isinstance(value, dict):
+        return None
+    found = {key: real(entry) for key, entry in value.items()}
+    return None if None in found.values() else found  # type: ignore[return-value]
+
+
+def pair(value: Any) -> tuple[str, str] | None:
+    """Accept a list of two different texts."""
+    fine = isinstance(value, Sequence) and len(value) == 2 and all(text(end) for end in value)
+    return (value[0], value[1]) if fine and value[0] != value[1] else None
+
+
+def flag(value: Any) -> bool | None:
+    """Accept true or false."""
+    return value if isinstance(value, bool) else None
+
+
+def a_list(value: Any) -> list[Any] | None:
+    """Accept any list."""
+    return value if isinstance(value, list) else None
+
+
+# What people write for a key; the rest is found by likeness.
+_MEANT = {"latency": "alpha_us", "bandwidth": "GB_per_s", "beta": "GB_per_s", "ram": "memory_GiB",
+          "type": "kind", "place": "at", "node": "at", "id": "name", "n": "count"}  # fmt: skip
+
+Check = Callable[[Any], Any]  # a value converted, or None where it is none
+Spec = Mapping[str, tuple[Check, str, bool]]  # by key: check, what is wanted, whether needed
+
+
+class TableError(Exception):
+    """A mistake in the index-th table of a kind, at a key where one is known."""
+
+    def __init__(
+        self, message: str, kind: str, index: int, key: str = "", hint: str | None = None
+    ) -> None:
+        super().__init__(message)
+        self.message, self.kind, self.index, self.key, self.hint = message, kind, index, key, hint
+
+    def line_in(self, lines: TomlLines) -> int | None:
+        """Line of the mistake in the file's text."""
+        if not self.kind:
+            return lines.top(self.key) if self.key else None
+        if self.key:
+            return lines.key(self.kind, self.index, self.key)
+        return lines.table(self.kind, self.index)
+
+
+@contextmanager
+def placed(path: str | Path, text: str) -> Iterator[None]:
+    """Turn a TableError into an InputError that names the file, and the line of its text."""
+    try:
+        yield
+    except TableError as error:
+        line = error.line_in(TomlLines(text))
+        raise InputError(error.message, file=named(path), line=line, hint=error.hint) from error
+
+
+def listed(data: Mapping[str, Any], kind: str, spec: Spec) -> list[dict[str, Any]]:
+    """Return the checked tables of a kind."""
+    value = data.get(kind, [])
+    if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
+        raise TableError(f"{kind} must be a list of tables: write [[{kind}]]", kind, 0)
+    return [checked(table, spec, kind, index) for index, table in enumerate(value)]
+
+
+def checked(table: Mapping[str, Any], spec: Spec, kind: str, index: int) -> dict[str, Any]:
+    """Return the table's values, converted; refuse unknown, missing and wrong ones."""
+    if not isinstance(table, Mapping):
+        raise TableError(f"must be a table, not {shown(table)}", kind, index)
+    refuse_unknown(table, spec, kind, index)
+    result = {}
+    for key, (check, wanted, required) in spec.items():
+        if key not in table:
+            if required:
+                raise TableError(f"{titled(table, kind)} has no {key}", kind, index)
+            continue
+        value = check(table[key])
+        if value is None:
+            message = f"{key} of {titled(table, kind)} must be {wanted}, not {shown(table[key])}"
+            raise TableError(message, kind, index, _culprit(key, table[key]))
+        result[key] = value
+    return result
+
+
+def refuse_unknown(table: Mapping[str, Any], allowed: Iterable[str], kind: str, index: int) -> None:
+    """Raise TableError for a key that is not allowed, with the one meant."""
+    known = list(allowed)
+    for key in table:
+        if key in known:
+            continue
+        said = _MEANT.get(key.lower())
+        guess = said if said in known else nearest(key, known)
+        where = f" in {titled(table, kind)}" if kind else ""
+        question = f"; did you mean {guess}?" if guess else ""
+        message = f"unknown key {shown(key)}{where}{question}"
+        raise TableError(message, kind, index, key, hint=f"Keys here: {', '.join(known)}.")
+
+
+def titled(table: Mapping[str, Any], kind: str) -> str:
+    """Name a table: device 'gpu'."""
+    name = table.get("name")
+    return f"{kind} {shown(name)}" if isinstance(name, str) else f"a {kind}"
+
+
+def shown(value: Any) -> str:
+    """Write a value as TOML has it, short."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int) and abs(value) >= 10**30:
+        return "a number of more than 30 digits"
+    text = str(value) if isinstance(value, Decimal | float) else repr(value)
+    return text if len(text) <= 40 else f"{text[:37]}..."
+
+
+def _culprit(key: str, value: Any) -> str:
+    """The capability that is wrong rather than the table of them."""
+    if key == "capabilities" and isinstance(value, dict):
+        return next((name for name, entry in value.items() if real(entry) is None), key)
+    return key

@@ -1,0 +1,177 @@
+"""Which load comes next: along a grid, and where memory ends. See also adaptive.py."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+import numpy as np
+
+from evener.errors import UsageError
+from evener.measuring.outcomes import Gap, Outcome, Point
+
+# Loads to be measured, fixed beforehand: evenly or geometrically spaced.
+
+LARGEST = 1 << 53  # units: whole numbers up to here are exact as floats
+
+
+def fixed_grid(low: int, high: int, points: int) -> list[int]:
+    """Return whole loads from low to high, evenly spaced, without repeats."""
+    return _whole(np.linspace(low, high, points))
+
+
+def geometric_grid(low: int, high: int, points: int) -> list[int]:
+    """Return whole loads from low to high, each the same factor above the one before."""
+    return _whole(np.geomspace(low, high, points))
+
+
+def range_of(text: str, option: str = "--range") -> tuple[int, int]:
+    """Return the least and the largest load of a text such as "1e3:1e6". Raises UsageError."""
+    match = re.fullmatch(r"([^:]+):([^:]+)", text.strip())
+    try:
+        low, high = (float(word) for word in match.groups()) if match else (1.0, 0.0)
+    except ValueError:
+        low, high = 1.0, 0.0
+    if not 1 <= low <= high <= LARGEST:  # false for NaN
+        raise UsageError(
+            f"{option} is LOW:HIGH in units, as 1e3:1e6; not {text!r}",
+            hint="Both are whole numbers from 1 to 2^53, the lower one first.",
+        )
+    return round(low), round(high)
+
+
+def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
+    return [int(value) for value in np.unique(np.rint(values))]
+
+
+NEAR = 1.1  # the capacity is known well enough when what fits and what does not are this near
+LOST_IN_A_ROW = 3  # a device whose process is lost so often is given up
+
+
+class LoadPlan(Protocol):
+    """Chooses the loads of one device, by what was measured so far."""
+
+    @property
+    def done(self) -> int:
+        """How many loads were tried."""
+
+    @property
+    def expected(self) -> int:
+        """How many there will be, about."""
+
+    def next(self) -> int | None:
+        """Return the next load [units]; None when all is done. Changes nothing."""
+
+    def add(self, outcome: Outcome) -> None:
+        """Take note of what came of it."""
+
+    @property
+    def left_out(self) -> Sequence[int]:
+        """Loads that were to be tried and never will be [units]."""
+
+    @property
+    def limits(self) -> Limits:
+        """Beyond what nothing is tried, and why."""
+
+
+class Limits:
+    """The loads that a device can still be asked for: nothing beyond what failed or was slower.
+
+    Where memory ended, bisection (in logarithms) finds the capacity: the largest load that was
+    measured, with one that failed at most a tenth above it.
+    """
+
+    def __init__(self) -> None:
+        self.ceiling = math.inf  # [units], exclusive
+        self.short_of_memory = False
+        self.too_slow = False
+        self.why = ""  # nothing larger is tried
+        self.given_up = False
+        self.largest = 0.0
+        self._lost = 0
+
+    @property
+    def capacity(self) -> float:
+        """The largest load that fits [units]; infinity where memory never ended."""
+        return self.largest if self.short_of_memory and self.largest else math.inf
+
+    def add(self, outcome: Outcome) -> None:
+        """Take note of an outcome."""
+        if isinstance(outcome, Point):
+            self._lost = 0
+            if outcome.slow or outcome.sample.status == "slower":
+                self._lower(outcome.load, "beyond a load that took too long")
+                self.too_slow = True
+            if outcome.sample.status == "ok":
+                self.largest = max(self.largest, outcome.load)
+            return
+        self._add_gap(outcome)
+
+    def _add_gap(self, gap: Gap) -> None:
+        if gap.kind == "memory":
+            self._lower(gap.load, "beyond a load that did not fit")
+            self.short_of_memory = True
+        elif gap.kind == "stuck":
+            self._lower(gap.load, "beyond a load that could not be prepared in time")
+        self._lost = self._lost + 1 if gap.kind in ("lost", "stuck") else 0
+        if self._lost >= LOST_IN_A_ROW:
+            self.given_up, self.why = True, f"its process was lost {LOST_IN_A_ROW} times in a row"
+
+    def _lower(self, load: float, why: str) -> None:
+        if load < self.ceiling:
+            self.ceiling, self.why = load, why
+
+    def between(self, slow: float = math.inf) -> int | None:
+        """Return a load to try between what fits and what does not; None where they are near.
+
+        slow: how near, as a factor, the largest load measured shall be to one that takes too long.
+        """
+        if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
+            return None
+        middle = round(math.sqrt(self.largest * self.ceiling))
+        near = self.ceiling <= (NEAR if self.short_of_memory else slow) * self.largest
+        return None if near or not self.largest < middle < self.ceiling else middle
+
+
+class GridPlan:
+    """Every load of a list, from the least up; then the capacity, where memory ended.
+
+    search: whether loads between those of the list are tried for it.
+    """
+
+    def __init__(self, loads: Iterable[int], *, search: bool = True) -> None:
+        self._loads = sorted(set(loads))
+        self._search = search
+        self._done: set[int] = set()
+        self.limits = Limits()
+
+    @property
+    def done(self) -> int:
+        """How many loads were tried."""
+        return len(self._done)
+
+    @property
+    def expected(self) -> int:
+        """How many there are."""
+        return len(self._loads)
+
+    def next(self) -> int | None:
+        """Return the least load left that is below the ceiling."""
+        if self.limits.given_up:
+            return None
+        for load in self._loads:
+            if load not in self._done and load < self.limits.ceiling:
+                return load
+        return self.limits.between() if self._search else None
+
+    def add(self, outcome: Outcome) -> None:
+        """Take note of an outcome."""
+        self._done.add(round(outcome.load))
+        self.limits.add(outcome)
+
+    @property
+    def left_out(self) -> list[int]:
+        """Loads that were never tried."""
+        return [load for load in self._loads if load not in self._done]

@@ -1,0 +1,97 @@
+"""Recursive bisection, by levels: blocks of unequal weight where there are no coordinates.
+
+Every bisection shrinks its piece to some dozens of vertices, halves those, and refines the halves
+level by level on the way back, as [KK98]_ does.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, Part
+from evener.errors import InfeasibleError
+from evener.partitioning.initial import bisection_kernels as kernels
+from evener.partitioning.initial import bisection_levels_kernels as halving
+from evener.partitioning.levels.levels import Level
+
+TRIES = 8  # starts on the smallest graph of a bisection
+LARGE = 1.5  # times the least target: these blocks stay together where they are dealt apart
+DEALS = ("count", "large", "alternate", "weight")
+
+
+def recursive_bisection(
+    level: Level, targets: FloatArray, epsilon: float, seed: int, deal: str = "count"
+) -> Part:
+    """Return blocks (n,) of weights near `targets` (k,) [units].
+
+    deal: how blocks, sorted by target, are dealt to both sides, again and again. "count": as many
+    to each, the larger ones to one; "large": likewise, but all that are large to one; "alternate":
+    every other one; "weight": so that both weigh about the same. Which is best depends on where
+    the graph is thin. "given": as many to each, not sorted, so that blocks of near numbers are near
+    each other. Heavy vertices may keep the targets from being met. Raises InfeasibleError where
+    all targets are 0.
+    """
+    if not targets.sum() > 0:
+        raise InfeasibleError("no target is above zero: no block may take a vertex")
+    part = np.zeros(level.n, np.int32)
+    depth = max(1.0, np.ceil(np.log2(max(targets.size, 2))))
+    slack = (1 + epsilon) ** (1 / depth) - 1
+    sizes = np.zeros(targets.size) if deal == "given" else -targets
+    order: IntArray = np.argsort(sizes, kind="stable")
+    waiting = [(level, np.arange(level.n), order, seed)]
+    while waiting:
+        piece, members, blocks, number = waiting.pop()
+        if blocks.size == 1 or piece.n == 0:
+            part[members] = blocks[0]
+            continue
+        blocks, half = _dealt(targets, blocks, deal)
+        total = np.cumsum(targets[blocks])
+        share = float(total[half - 1] / total[-1]) if total[-1] > 0 else 0.5
+        side = _bisect(piece, share, slack, number)
+        for s, own in ((0, blocks[:half]), (1, blocks[half:])):
+            if own.size == 1:
+                part[members[side == s]] = own[0]
+                continue
+            sub, inside = side_of(piece, side, s)
+            waiting.append((sub, members[inside], own, 2 * number + s + 1))
+    return part
+
+
+def _dealt(targets: FloatArray, blocks: IntArray, deal: str) -> tuple[IntArray, int]:
+    """Return blocks in the order in which the first `half` of them go to side 0, and `half`."""
+    large = int((targets[blocks] > LARGE * targets[blocks[-1]]).sum())
+    if deal == "weight":
+        total = np.cumsum(targets[blocks])
+        return blocks, int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
+    if deal == "alternate":
+        return np.concatenate([blocks[0::2], blocks[1::2]]), (blocks.size + 1) // 2
+    if deal == "large" and 0 < large < blocks.size:
+        return blocks, large + (blocks.size - large) // 2
+    return blocks, blocks.size // 2
+
+
+def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
+    """Return side 0 or 1 (n,) of every vertex: side 0 holds `share` of the weight."""
+    side = np.zeros(level.n, np.int32)
+    state = np.random.default_rng(seed).integers(1, 2**63, dtype=np.uint64)
+    halving.halve(*level.arrays, share, slack, state, TRIES, side)
+    return side
+
+
+def cut_of(level: Level, part: Part) -> float:
+    """Return the weight of the edges between blocks."""
+    between = np.repeat(part, level.xadj[1:] - level.xadj[:-1]) != part[level.adjncy]
+    return float(between.sum() if level.adjwgt.size == 0 else level.adjwgt[between].sum()) / 2
+
+
+def side_of(level: Level, side: Part, s: int) -> tuple[Level, npt.NDArray[np.int32]]:
+    """Return one side as a graph of its own, and its vertices' numbers in the whole."""
+    count = int((side == s).sum())
+    xadj, members = np.empty(count + 1, np.uint32), np.empty(count, np.int32)
+    adjncy, adjwgt = np.empty_like(level.adjncy), np.empty_like(level.adjwgt)
+    used = kernels.take_out(
+        level.xadj, level.adjncy, level.adjwgt, side, s, np.empty(level.n, np.uint32), xadj,
+        adjncy, adjwgt, members,
+    )  # fmt: skip
+    return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members]), members

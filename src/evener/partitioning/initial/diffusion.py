@@ -1,0 +1,132 @@
+"""Diffused blocks: k-means where there are no coordinates.
+
+Load spreads from every block over the edges for a while, and every vertex joins the block whose
+load is largest there: blocks with a bulge shrink, dents fill up, three borders meet at like
+angles. It is k-means in the space of heat kernels, where distances do not depend on the
+directions a small graph's edges happen to have, as those along its paths do. Factors on the loads
+hold the blocks' weights. Merriman, Bence and Osher (1992) move borders this way; with unequal
+weights held: Jacobs, Merkurjev and Esedoglu, "Auction dynamics" (2018); for graphs to be
+partitioned: Meyerhenke, Monien and Sauerwald, "A new diffusion-based multilevel algorithm for
+computing graph partitions" (2009).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, Part
+from evener.partitioning.initial import diffusion_kernels as kernels
+from evener.partitioning.levels.levels import Level
+from evener.threads import MOST_SLICES, in_rounds, slice_ends
+
+STAYS = np.float32(0.1)  # of a vertex's load, a step
+CORRECTIONS = 10  # of the factors, a round
+LARGEST_CORRECTION = 0.1
+LEAST_TARGET = 1e-9  # of the mean: targets of 0 count as this
+SLICE = 1 << 11  # vertices that are worth a slice of their own
+BALANCED = 0.01  # of the target: weights that are this near need no correction
+
+
+@dataclass(frozen=True)
+class Spread:
+    """How often blocks are formed anew, and steps that their loads spread each time."""
+
+    rounds: int
+    steps: int
+
+
+# Loads reach the middle of the next block where it has some 30 vertices.
+THOROUGH = Spread(rounds=14, steps=8)
+AGAIN = Spread(rounds=6, steps=5)  # on a finer graph, where blocks are in their places
+BRIEFLY = Spread(rounds=3, steps=5)  # likewise, where they were round from the start
+
+
+def diffused_blocks(
+    level: Level, targets: FloatArray, part: Part, spread: Spread, threads: int = 1
+) -> Part:
+    """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
+
+    For graphs of 20 to 300 vertices a block; those of `part` may be rough. Weights are met as
+    nearly as factors can. Where all targets are 0, nothing changes.
+    """
+    if not targets.sum() > 0:
+        return part.copy()
+    k = targets.size
+    targets = np.maximum(targets, LEAST_TARGET * targets.mean())
+    part = part.copy()
+    loads = Spreading.of(level, k, threads)
+    factor, weight = np.ones(k), np.empty(k)
+    for _ in range(spread.rounds):
+        held = loads.after(part, spread.steps)
+        for _ in range(CORRECTIONS):
+            kernels.assign(level.vwgt, *held.arrays, factor, part, weight)
+            ratio = weight / targets
+            if np.abs(ratio - 1).max() < BALANCED:
+                break
+            change = np.maximum(ratio, 1e-3) ** -0.5
+            factor *= np.clip(change, 1 - LARGEST_CORRECTION, 1 + LARGEST_CORRECTION)
+    return part
+
+
+@dataclass(eq=False)
+class _Loads:
+    """The blocks (n, MOST) whose loads (n, MOST) every vertex holds, count (n,) of them."""
+
+    block: Part
+    load: npt.NDArray[np.float32]
+    count: Part
+
+    @classmethod
+    def empty(cls, n: int) -> _Loads:
+        size = (n, kernels.MOST)
+        return cls(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int32))
+
+    @property
+    def arrays(self) -> tuple[Part, npt.NDArray[np.float32], Part]:
+        return self.block, self.load, self.count
+
+
+@dataclass(eq=False)
+class Spreading:
+    """A level, what spreads over its edges, and the two sets of loads that take turns."""
+
+    level: Level
+    k: int
+    threads: int
+    share: npt.NDArray[np.float32]
+    layer: Part
+    queue: Part
+    now: _Loads
+    later: _Loads
+
+    @classmethod
+    def of(cls, level: Level, k: int, threads: int) -> Spreading:
+        """Return what spreads over the edges of this level, for k blocks."""
+        n = level.n
+        share = np.empty(n, np.float32)
+        kernels.shares(level.xadj, level.adjwgt, np.float32(1) - STAYS, share)
+        layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
+        return cls(level, k, threads, share, layer, queue, _Loads.empty(n), _Loads.empty(n))
+
+    def after(self, part: Part, steps: int) -> _Loads:
+        """Return the loads after some steps, 1 of its own block on every vertex before them."""
+        level = self.level
+        slices = min(max(level.n // SLICE, 1), MOST_SLICES)
+        kernels.layers(level.xadj, level.adjncy, part, steps, self.layer, self.queue)
+        kernels.start(part, *self.now.arrays)
+        kernels.start(part, *self.later.arrays)
+        pools = np.zeros((slices, self.k), np.float32), np.empty((slices, self.k), np.int32)
+        ends = slice_ends(level.n, slices)
+
+        def one(step: int, i: int) -> None:
+            before, after = (self.now, self.later) if step % 2 == 0 else (self.later, self.now)
+            kernels.spread(
+                level.xadj, level.adjncy, level.adjwgt, STAYS, self.share, self.layer, step,
+                ends[i], ends[i + 1], *before.arrays, pools[0][i], pools[1][i], *after.arrays,
+            )  # fmt: skip
+
+        in_rounds(one, steps, slices, self.threads)
+        return self.now if steps % 2 == 0 else self.later

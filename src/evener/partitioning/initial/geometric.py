@@ -1,0 +1,145 @@
+"""Partition points by their place alone: Hilbert curve, coordinate and inertial bisection.
+
+Every method arranges the vertices in a line, by the curve or by a tree of bisections, with the
+blocks in ascending order along it. A boundary between two blocks is put where the cumulative
+weight of all vertices before it comes nearest to the cumulative target of all blocks before it:
+it is off by half a heaviest vertex at most, a block therefore by one, and no error adds up on
+the way down the tree.
+
+Sources: recursive coordinate bisection [BB87]_, inertial bisection [Sim91]_, curves [PB94]_.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_numbers
+from evener.errors import InfeasibleError, InputError
+from evener.graphs.hilbert import as_points, hilbert_order, within_range
+
+NEARLY_ONE = 1.0 - 1e-9  # targets of 1 that lost a digit to rescaling still promise a vertex
+
+
+def hilbert_blocks(
+    points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
+) -> npt.NDArray[np.int32]:
+    """Cut the Hilbert curve through the points into one piece a block.
+
+    points (n, 2) or (n, 3); weights (n,) not negative, or None: 1 each; targets (k,) not
+    negative, rescaled to the total weight. Returns part (n,). No block is more than one heaviest
+    vertex off its target; none is empty where weights are 1 and targets at least 1. Weights that
+    are all zero count as 1. Raises InputError for wrong shapes, NaN and negative numbers, and
+    InfeasibleError for targets that are all zero.
+    """
+    points, weights, ideal = _checked(points, weights, targets)
+    order = hilbert_order(points)
+    if weights.size == 0:
+        counts = np.diff(ideal).astype(np.int64)
+    else:
+        counts = np.diff(_nearest(np.cumsum(weights[order]), ideal))
+    part = np.empty(order.size, np.int32)
+    part[order] = np.repeat(np.arange(ideal.size - 1, dtype=np.int32), counts)
+    return part
+
+
+def rcb_blocks(
+    points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
+) -> npt.NDArray[np.int32]:
+    """Halve recursively across the longest side of the bounding box [BB87]_; as hilbert_blocks.
+
+    Equal coordinates are split by vertex number.
+    """
+    return _bisect(points, weights, targets, inertial=False)
+
+
+def rib_blocks(
+    points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
+) -> npt.NDArray[np.int32]:
+    """Halve recursively across the axis of largest weighted spread [Sim91]_; as hilbert_blocks.
+
+    Equal components along the axis are split by vertex number.
+    """
+    return _bisect(points, weights, targets, inertial=True)
+
+
+GEOMETRIC = {"hilbert": hilbert_blocks, "rcb": rcb_blocks, "rib": rib_blocks}
+
+
+def _bisect(
+    points: npt.ArrayLike,
+    weights: npt.ArrayLike | None,
+    targets: npt.ArrayLike,
+    *,
+    inertial: bool,
+) -> npt.NDArray[np.int32]:
+    from evener.partitioning.initial import geometric_kernels as kernels
+
+    points, weights, ideal = _checked(points, weights, targets)
+    part = np.empty(len(points), np.int32)
+    # The kernel moves coordinates and weights about: both are copies here.
+    columns = np.array(points.T, order="C", copy=True)
+    kernels.bisect(columns, weights.copy(), ideal, inertial, part)
+    return part
+
+
+def _checked(
+    points: npt.ArrayLike, weights: npt.ArrayLike | None, targets: npt.ArrayLike
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Points, weights (empty: 1 each) and the cumulative target (k + 1,) at every boundary."""
+    points = within_range(as_points(points))
+    n = len(points)
+    if n >= 2**31:
+        raise InputError(f"{n} points: the geometric partitioners hold fewer than 2^31")
+    weights = _checked_weights(weights, n)
+    targets = _not_negative(as_numbers(targets, "targets"), "targets")
+    if targets.size == 0 or targets.max() == 0.0:
+        raise InfeasibleError("no target is above zero: no block may take a vertex")
+    total = float(weights.sum()) if weights.size else float(n)
+    # Dividing by the largest first: the sum of huge targets stays finite.
+    shares = targets / targets.max()
+    cumulative = np.concatenate([[0.0], np.cumsum(shares)])
+    ideal = (cumulative / cumulative[-1]) * total  # in this order the last is exactly the total
+    if weights.size == 0:
+        ideal = _whole(ideal)
+    return points, weights, ideal
+
+
+def _checked_weights(weights: npt.ArrayLike | None, n: int) -> FloatArray:
+    if weights is None:
+        return np.empty(0)
+    checked = _not_negative(as_numbers(weights, "weights"), "weights")
+    if checked.size != n:
+        raise InputError(f"weights has {checked.size} entries for {n} points")
+    if n == 0 or checked.max() == checked.min():
+        return np.empty(0)  # equal weights are as good as 1s, all zero included
+    return within_range(checked)
+
+
+def _not_negative(values: FloatArray, name: str) -> FloatArray:
+    if values.size and values.min() < 0:
+        raise InputError(f"{name} must not be negative; entry {int(np.argmin(values))} is")
+    return values
+
+
+def _whole(ideal: FloatArray) -> FloatArray:
+    """Boundaries between vertices that weigh 1: the nearest, the lower of two as near.
+
+    Targets of 1 and more make neighbouring boundaries differ; rounding must not undo it.
+    """
+    nearest = np.ceil(ideal - 0.5)
+    if np.diff(ideal).min() >= NEARLY_ONE:
+        steps = np.arange(ideal.size)
+        nearest = np.maximum.accumulate(nearest - steps) + steps
+        nearest = np.minimum(nearest, nearest[-1] - steps[::-1])
+    return nearest
+
+
+def _nearest(cumulative: FloatArray, ideal: FloatArray) -> npt.NDArray[np.int64]:
+    """Positions (k + 1,) in the line at which the cumulative weight is nearest to the ideal."""
+    prefix = np.concatenate([[0.0], cumulative])
+    at = np.searchsorted(prefix, ideal)
+    at = np.clip(at, 1, prefix.size - 1)
+    at -= ideal - prefix[at - 1] <= prefix[at] - ideal
+    at[0], at[-1] = 0, prefix.size - 1
+    return at.astype(np.int64)

@@ -1,0 +1,229 @@
+"""Balanced k-means: compact blocks of unequal weight from coordinates alone.
+
+Every block has a centre and an influence: a point belongs to the centre for which distance over
+influence is least. Rounds move the centres to the middle of their blocks and change influences
+until every block weighs what it should [vLMM18]_. A sample along the Hilbert curve settles the
+centres; a few rounds over all points settle the weights.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, NumberArray
+from evener.errors import InfeasibleError
+from evener.graphs.hilbert import as_points, extents, hilbert_order
+from evener.partitioning.initial import kmeans_kernels as kernels
+from evener.partitioning.initial.kmeans_start import Centres, start_at_rim
+from evener.threads import in_slices, slice_ends, slices_for
+
+FloatMatrix = npt.NDArray[np.float32]
+
+# Points that the smallest block keeps in a sample, and rounds on that sample at most.
+SAMPLES = ((50, 100), (150, 50))
+SPARSEST = 64  # one point of this many is enough of any sample
+FULL_ROUNDS = 3
+BALANCING_ROUNDS = 40
+FEWEST_ROUNDS = 15
+SETTLED = 0.004  # of a block's diameter: centres that move less have settled
+LARGEST_STEP = 0.1  # relative change of an influence in a round
+DAMPING = 0.8
+PATIENCE = 5  # balancing rounds without progress; blocks of few points swing about their targets
+PROGRESS = 0.9
+HALF_OF_LARGEST = 8e307
+LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
+GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
+LEAVES_A_SLICE = 1 << 12  # leaves that are worth a slice of their own
+
+_NOWHERE = np.empty(0, np.int32)
+
+
+@dataclass(eq=False)
+class _Cloud:
+    """Points (d, n) along a curve, their weights ((0,): all 1), and the boxes around them."""
+
+    points: FloatMatrix
+    weights: FloatArray
+    leaf_low: FloatMatrix
+    leaf_high: FloatMatrix
+    leaf_mass: FloatArray
+    leaf_moment: FloatArray
+    branch_low: FloatMatrix
+    branch_high: FloatMatrix
+    bough_low: FloatMatrix
+    bough_high: FloatMatrix
+
+    @classmethod
+    def of(cls, points: FloatMatrix, weights: FloatArray, threads: int = 1) -> _Cloud:
+        d, n = points.shape
+        leaves = -(-n // kernels.LEAF)
+        low, high = np.empty((leaves, d), np.float32), np.empty((leaves, d), np.float32)
+        mass, moment = np.empty(leaves), np.empty((leaves, d))
+        slices = -(-leaves // LEAVES_A_SLICE)
+        in_slices(
+            lambda i: kernels.sum_leaves(
+                points, weights, leaves * i // slices, leaves * (i + 1) // slices, low, high, mass,
+                moment,
+            ),
+            slices,
+            threads,
+        )  # fmt: skip
+        branches, boughs = (np.arange(0, leaves, kernels.FAN**i) for i in (1, 2))
+        return cls(
+            points, weights, low, high, mass, moment,
+            np.minimum.reduceat(low, branches), np.maximum.reduceat(high, branches),
+            np.minimum.reduceat(low, boughs), np.maximum.reduceat(high, boughs),
+        )  # fmt: skip
+
+    @property
+    def total(self) -> float:
+        return float(self.leaf_mass.sum())
+
+
+def kmeans_blocks(
+    points: npt.ArrayLike,
+    weights: NumberArray | None,
+    targets: FloatArray,
+    *,
+    tolerance: float = 0.01,
+    threads: int = 1,
+) -> npt.NDArray[np.int32]:
+    """Return the block (n,) of every point, of weights near `targets` (k,) [units].
+
+    points (n, 2) or (n, 3); weights (n,) or None: all 1. tolerance: what a block may be off its
+    target, relative; heavy points and points in one place may keep it from being reached, which
+    is not reported. Raises InputError for coordinates that are not finite, InfeasibleError where
+    a target or the weight of all points is 0.
+    """
+    points = as_points(points)
+    order = hilbert_order(points, threads)
+    along = unit_box(points, order, threads)
+    sorted_weights = np.empty(0) if weights is None else np.asarray(weights, np.float64)[order]
+    part = np.empty(len(order), np.int32)
+    part[order] = along_curve(along, sorted_weights, targets, tolerance, threads)[0]
+    return part
+
+
+def along_curve(
+    points: FloatMatrix,
+    weights: FloatArray,
+    targets: FloatArray,
+    tolerance: float,
+    threads: int,
+    start: Centres | None = None,
+) -> tuple[npt.NDArray[np.int32], Centres]:
+    """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve."""
+    cloud = _Cloud.of(points, weights, threads)
+    n = points.shape[1]
+    if not (cloud.total > 0 and targets.min() > 0):
+        raise InfeasibleError("a target, or the weight of all points, is zero")
+    targets = targets * (cloud.total / targets.sum())
+    centres = start or start_at_rim(cloud.points, weights, targets)
+    part = np.empty(n, np.int32)
+    smallest = n * targets.min() / cloud.total
+    rounds = _Rounds(targets / cloud.total, tolerance, threads)
+    for kept, turns in SAMPLES:
+        step = int(np.clip(smallest / kept, 1, SPARSEST))
+        rounds.settle(_sample(cloud, step) if step > 1 else cloud, centres, turns)
+    rounds.settle(cloud, centres, FULL_ROUNDS)
+    rounds.balance(cloud, centres, part)
+    return part, centres
+
+
+def unit_box(points: FloatArray, order: IntArray | None = None, threads: int = 1) -> FloatMatrix:
+    """Return the points (n, d), in `order` (n,), as (d, n) float32, the longest side one."""
+    n, d = points.shape
+    low, high = extents(points, threads)
+    # The difference of the largest numbers is more than a double holds.
+    factor = 0.25 if max(float(high.max()), -float(low.min())) > HALF_OF_LARGEST else 1.0
+    extent = float((factor * high - factor * low).max()) or 1.0
+    box, slices = np.empty((d, n), np.float32), slices_for(n)
+    ends, along = slice_ends(n, slices), np.arange(n) if order is None else order
+    in_slices(
+        lambda i: kernels.to_unit_box(
+            points, along, ends[i], ends[i + 1], factor, factor * low, extent, box
+        ),
+        slices,
+        threads,
+    )
+    return box
+
+
+def _sample(cloud: _Cloud, step: int) -> _Cloud:
+    """One point of every `step`, with the weight of all of them."""
+    points = np.ascontiguousarray(cloud.points[:, step // 2 :: step])
+    if not cloud.weights.size:
+        return _Cloud.of(points, cloud.weights)
+    weights = np.add.reduceat(cloud.weights, np.arange(0, cloud.weights.size, step))
+    return _Cloud.of(points, weights[: points.shape[1]])
+
+
+@dataclass(eq=False)
+class _Rounds:
+    """Repeats assignment and correction; shares (k,) of the whole weight are the targets."""
+
+    shares: FloatArray
+    tolerance: float
+    threads: int
+
+    def settle(self, cloud: _Cloud, centres: Centres, turns: int) -> None:
+        """Move centres to the middle of their blocks, until they rest, and correct influences."""
+        k, d = centres.places.shape
+        diameter = (1.0 / k) ** (1 / d)
+        for turn in range(turns):
+            mass, moment = self._assign(cloud, centres, _NOWHERE)
+            worst = self._correct(centres, mass, LARGEST_STEP, 1.0)
+            moved = _move(centres, mass, moment)
+            if turn >= FEWEST_ROUNDS and worst < 0.05 and moved < SETTLED * diameter:
+                return
+
+    def balance(self, cloud: _Cloud, centres: Centres, part: npt.NDArray[np.int32]) -> None:
+        """Correct influences alone until blocks weigh what they should; fill `part` (n,)."""
+        least, idle = np.inf, 0
+        for _ in range(BALANCING_ROUNDS):
+            mass, _ = self._assign(cloud, centres, part)
+            worst = self._correct(centres, mass, LARGEST_STEP / 2, DAMPING)
+            idle = 0 if worst < PROGRESS * least else idle + 1
+            least = min(least, worst)
+            if worst <= self.tolerance or idle > PATIENCE:
+                return
+
+    def _correct(self, centres: Centres, mass: FloatArray, limit: float, damping: float) -> float:
+        """Change influences so that blocks come nearer to their targets; how far one was off."""
+        ratio = mass / (self.shares * (mass.sum() or 1.0))  # a sample may miss all weight
+        change = np.maximum(ratio, 1e-3) ** (-damping / centres.places.shape[1])
+        centres.influence *= np.clip(change, 1 - limit, 1 + limit)
+        return float(np.abs(ratio - 1).max())
+
+    def _assign(
+        self, cloud: _Cloud, centres: Centres, part: npt.NDArray[np.int32]
+    ) -> tuple[FloatArray, FloatArray]:
+        k, d = centres.places.shape
+        boughs = len(cloud.bough_low)
+        groups = min(boughs, GROUPS)
+        mass, moment = np.zeros((groups, k)), np.zeros((groups, k, d))
+        places = np.ascontiguousarray(centres.places.T)
+        scales = (np.maximum(centres.influence, LEAST_INFLUENCE) ** -2).astype(np.float32)
+
+        def one(group: int) -> None:
+            kernels.assign(
+                cloud.points, cloud.weights, cloud.leaf_low, cloud.leaf_high, cloud.leaf_mass,
+                cloud.leaf_moment, cloud.branch_low, cloud.branch_high, cloud.bough_low,
+                cloud.bough_high, places, scales, boughs * group // groups,
+                boughs * (group + 1) // groups, part.size > 0, part, mass[group], moment[group],
+            )  # fmt: skip
+
+        in_slices(one, groups, self.threads)
+        return mass.sum(axis=0), moment.sum(axis=0)
+
+
+def _move(centres: Centres, mass: FloatArray, moment: FloatArray) -> float:
+    """Put centres in the middle of their blocks; return how far the one moved that moved most."""
+    filled = mass > 0
+    before = centres.places[filled].astype(np.float64)
+    after = moment[filled] / mass[filled, None]
+    centres.places[filled] = after.astype(np.float32)
+    return float(np.sqrt(((after - before) ** 2).sum(axis=1)).max())

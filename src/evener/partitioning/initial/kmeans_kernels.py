@@ -1,0 +1,167 @@
+"""Kernels of balanced k-means: points in leaves of a flat three-level box tree, along a curve.
+
+A centre c with scale w is at distance w |x - c|^2 from x. On a box, centres that another one
+beats everywhere are struck out; what is left is handed down, and compared point by point at last.
+"""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.jit import inner, njit
+
+LEAF = 32  # points a leaf
+FAN = 16  # leaves a branch, branches a bough
+FAR = np.float32(3e38)
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def to_unit_box(points, order, first, last, factor, low, extent, box):
+    """Fill box[:, first:last] with the points (n, d) at order[first:last], scaled."""
+    for j in range(points.shape[1]):
+        row, least = box[j], low[j]
+        for i in range(first, last):
+            row[i] = (factor * points[order[i], j] - least) / extent
+
+
+@njit(cache=True, nogil=True)
+def sum_leaves(points, weights, first_leaf, last_leaf, low, high, mass, moment):
+    """Boxes of some leaves (leaves, d), their weight (leaves,) and weighted sums (leaves, d).
+
+    points (d, n); weights (n,), or of size 0: every point weighs 1.
+    """
+    d, n = points.shape
+    for leaf in range(first_leaf, last_leaf):
+        first, last = leaf * LEAF, min(n, (leaf + 1) * LEAF)
+        mass[leaf] = last - first if weights.size == 0 else weights[first:last].sum()
+        for j in range(d):
+            least = most = points[j, first]
+            total = 0.0
+            for i in range(first, last):
+                x = points[j, i]
+                least, most = min(least, x), max(most, x)
+                total += x if weights.size == 0 else x * weights[i]
+            low[leaf, j], high[leaf, j], moment[leaf, j] = least, most, total
+
+
+@inner(error_model="numpy")
+def _strike_out(low, high, box, names, places, scales, count, lead, to_names, to_places, to_scales):
+    """Keep the centres that are nearest to some place in the box; return their number.
+
+    The centres, names (k,), places (d, k) and scales (k,), are copied; lead (k,) is scratch. The
+    one nearest to the middle of the box comes first, the rest in their order.
+    """
+    d = places.shape[0]
+    half = np.float32(0.5)
+    lead[:count] = 0
+    for j in range(d):
+        middle = half * (low[box, j] + high[box, j])
+        for q in range(count):
+            step = middle - places[j, q]
+            lead[q] += scales[q] * step * step
+    best = 0
+    for q in range(1, count):
+        if lead[q] < lead[best]:
+            best = q
+    b = scales[best]
+    lead[:count] = 0  # the least of a |x - c|^2 - b |x - best|^2 over the box
+    for j in range(d):
+        left, right, other = low[box, j], high[box, j], places[j, best]
+        at_left = b * (left - other) * (left - other)
+        at_right = b * (right - other) * (right - other)
+        for q in range(count):
+            a, own = scales[q], places[j, q]
+            x = (a * own - b * other) / (a - b)  # where the difference is extreme, or not a number
+            x = x if x > left else left
+            x = x if x < right else right
+            least = a * (left - own) * (left - own) - at_left
+            value = a * (right - own) * (right - own) - at_right
+            least = value if value < least else least
+            value = a * (x - own) * (x - own) - b * (x - other) * (x - other)
+            least = value if value < least else least
+            lead[q] += least
+    kept = 0
+    for q in range(-1, count):
+        c = best if q < 0 else q
+        # Of centres that are equal everywhere, `best` is compared first.
+        if q < 0 or (lead[q] < 0 and q != best):
+            to_names[kept], to_scales[kept] = names[c], scales[c]
+            for j in range(d):
+                to_places[j, kept] = places[j, c]
+            kept += 1
+    return kept
+
+
+@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+def _compare(points, first, size, places, scales, count, nearest, owner):
+    """The place in the list of the nearest centre to each of `size` points from `first` on."""
+    nearest[:size] = FAR
+    for q in range(count):
+        scale, place = scales[q], np.int32(q)
+        x, y = places[0, q], places[1, q]
+        if places.shape[0] == 2:
+            for i in range(size):
+                dx, dy = points[0, first + i] - x, points[1, first + i] - y
+                distance = scale * (dx * dx + dy * dy)
+                owner[i] = place if distance < nearest[i] else owner[i]
+                nearest[i] = min(distance, nearest[i])
+        else:
+            z = places[2, q]
+            for i in range(size):
+                dx, dy = points[0, first + i] - x, points[1, first + i] - y
+                dz = points[2, first + i] - z
+                distance = scale * (dx * dx + dy * dy + dz * dz)
+                owner[i] = place if distance < nearest[i] else owner[i]
+                nearest[i] = min(distance, nearest[i])
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def assign(
+    points, weights, leaf_low, leaf_high, leaf_mass, leaf_moment, branch_low, branch_high,
+    bough_low, bough_high, places, scales, first_bough, last_bough, write, part, mass, moment,
+):  # fmt: skip
+    """Give the points of some boughs to their nearest centres; add up mass (k,), moment (k, d).
+
+    places (d, k); part (n,) is written where `write`. Ties go to the centre compared first, which
+    depends on nothing but the points and centres.
+    """
+    d, n = points.shape
+    k = scales.size
+    everyone = np.arange(k, dtype=np.int32)
+    names, lists = np.empty((3, k), np.int32), np.empty((3, d, k), np.float32)
+    weighed, lead = np.empty((3, k), np.float32), np.empty(k, np.float32)
+    nearest, owner = np.empty(LEAF, np.float32), np.empty(LEAF, np.int32)
+    for bough in range(first_bough, last_bough):
+        far = _strike_out(
+            bough_low, bough_high, bough, everyone, places, scales, k, lead,
+            names[0], lists[0], weighed[0],
+        )  # fmt: skip
+        for branch in range(bough * FAN, min(len(branch_low), (bough + 1) * FAN)):
+            near = _strike_out(
+                branch_low, branch_high, branch, names[0], lists[0], weighed[0], far, lead,
+                names[1], lists[1], weighed[1],
+            )  # fmt: skip
+            for leaf in range(branch * FAN, min(leaf_mass.size, (branch + 1) * FAN)):
+                first, last = leaf * LEAF, min(n, (leaf + 1) * LEAF)
+                nearer = _strike_out(
+                    leaf_low, leaf_high, leaf, names[1], lists[1], weighed[1], near, lead,
+                    names[2], lists[2], weighed[2],
+                )  # fmt: skip
+                if nearer == 1:
+                    c = names[2, 0]
+                    mass[c] += leaf_mass[leaf]
+                    for j in range(d):
+                        moment[c, j] += leaf_moment[leaf, j]
+                    if write:
+                        part[first:last] = c
+                    continue
+                _compare(points, first, last - first, lists[2], weighed[2], nearer, nearest, owner)
+                for i in range(last - first):
+                    c = names[2, owner[i]]
+                    weight = 1.0 if weights.size == 0 else weights[first + i]
+                    mass[c] += weight
+                    for j in range(d):
+                        moment[c, j] += weight * points[j, first + i]
+                    if write:
+                        part[first + i] = c

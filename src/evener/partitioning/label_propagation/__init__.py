@@ -1,0 +1,7 @@
+"""Label propagation with limits: partitions of graphs of very uneven degrees.
+
+propagation.py  the partitioner, and which graphs are taken for it
+cycles.py       cycles of coarsening by clusters and refinement in rounds
+
+May import levels, refinement and initial. Read propagation.py.
+"""

@@ -1,0 +1,273 @@
+"""Clusters of uneven graphs: shrink, divide the smallest graph in several ways, refine the best."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, Part
+from evener.partitioning.initial.bisection import cut_of
+from evener.partitioning.initial.bisection_kernels import breadth_first_order
+from evener.partitioning.initial.recursive_bisection_kernels import split
+from evener.partitioning.label_propagation import move_kernels as moves
+from evener.partitioning.label_propagation import propagation_kernels as kernels
+from evener.partitioning.label_propagation.draining_kernels import drain
+from evener.partitioning.label_propagation.move_kernels import leap
+from evener.partitioning.label_propagation.propagation_kernels import Board
+from evener.partitioning.levels import cluster_kernels as clusters
+from evener.partitioning.levels.levels import Level, Shrunk, contracted, projected
+from evener.plans.partition import Contract
+
+# Rounds of label propagation on a board: for the cut, the total volume and the largest volume.
+
+Flags = npt.NDArray[np.int8]
+
+OVERLOAD = 1.2  # times its upper limit, what a block may hold for the time of a sweep
+BOLDNESS, PATIENCE = 0.25, 3  # of leaps: the share of bonds that may be lost; rounds without gain
+AFTER_LEAPS = 2  # rounds of moves
+WORTH_IT = 0.002  # of the total volume, what a round is to win, or it is the last
+CHEAPEST, SHARPNESS = 0.15, 4.0  # price of a block that sends nothing; power of the others' prices
+
+
+def board_for_cut(
+    level: Level, part: Part, low: FloatArray, high: FloatArray, filling: float
+) -> Board:
+    """Return the board of `part` (n,), which its rounds change; the rest as in Board."""
+    k = low.size
+    weight = np.bincount(part, weights=level.vwgt, minlength=k)
+    nothing = np.empty(0, np.int32)
+    return Board(
+        level.xadj, level.adjncy, level.adjwgt, level.vwgt, part, weight, low,
+        np.maximum(high, np.finfo(np.float64).tiny), filling, False, np.ones(k),
+        np.empty(0, np.int64), nothing, nothing, nothing,
+    )  # fmt: skip
+
+
+def lower_cut(board: Board, rounds: int, rng: np.random.Generator) -> None:
+    """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
+    n = board.part.size
+    active = np.ones(n, np.int8)
+    for _ in range(rounds):
+        if not active.any():
+            return
+        order, woken = rng.permutation(n), np.zeros(n, np.int8)
+        moves.sweep(board, order, OVERLOAD * board.high, active, woken)
+        drain(board, np.zeros(n), np.zeros(n), np.inf, woken)
+        active, woken = woken, np.zeros(n, np.int8)
+        moves.sweep(board, order, board.high, active, woken)
+        moves.swap(board, rng.permutation(n))
+        active = woken
+
+
+def leap_lower(board: Board, leaps: int, rng: np.random.Generator) -> None:
+    """Minimise the cut in place by groups that move at once, then by rounds of moves."""
+    leap(board, leaps, PATIENCE, BOLDNESS, OVERLOAD * board.high)
+    lower_cut(board, AFTER_LEAPS, rng)
+
+
+def with_nets(board: Board) -> Board:
+    """Return the board for volumes, all blocks at the price 1."""
+    k = board.weight.size
+    first = np.empty(board.part.size + 1, np.int64)
+    kernels.net_rooms(board.xadj, k, first)
+    blocks, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
+    board = board._replace(
+        volumes=True, first=first, blocks=blocks, counts=counts,
+        length=np.empty(board.part.size, np.int32),
+    )  # fmt: skip
+    kernels.count_nets(board)
+    return board
+
+
+def lower_total_volume(board: Board, rounds: int, rng: np.random.Generator) -> None:
+    """Minimise the total volume in place. Sweeps are strict: with overload, volumes oscillate."""
+    n = board.part.size
+    active = np.ones(n, np.int8)
+    for _ in range(rounds):
+        if not active.any():
+            return
+        woken = np.zeros(n, np.int8)
+        won = moves.sweep(board, rng.permutation(n), board.high, active, woken)
+        won += moves.swap(board, rng.permutation(n))
+        if won < WORTH_IT * _sent(board).sum():
+            return
+        active = woken
+
+
+def lower_max_volume(board: Board, rounds: int, idle: int, rng: np.random.Generator) -> None:
+    """Minimise the largest volume in place, by prices on the blocks that send most.
+
+    idle: rounds after which it is to have fallen, or the last has come.
+    """
+    n = board.part.size
+    volumes = _sent(board)
+    best, least, found = board.part.copy(), volumes.max(), 0
+    everyone, woken = np.ones(n, np.int8), np.zeros(n, np.int8)
+    for turn in range(rounds):
+        price = CHEAPEST + (volumes / max(volumes.max(), 1)) ** SHARPNESS
+        board.price[:] = price if turn == 0 else (board.price + price) / 2
+        moves.sweep(board, rng.permutation(n), board.high, everyone, woken)
+        moves.swap(board, rng.permutation(n))
+        volumes = _sent(board)
+        if volumes.max() < least:
+            best, least, found = board.part.copy(), volumes.max(), turn
+        elif turn - found >= idle:
+            break
+    board.weight[:] = np.bincount(best, weights=board.vwgt, minlength=board.weight.size)
+    board.part[:] = best
+
+
+def _sent(board: Board) -> IntArray:
+    """(k,) what every block sends."""
+    volumes = np.zeros(board.weight.size, np.int64)
+    kernels.sent(board, volumes)
+    return volumes
+
+
+COARSEST, PER_BLOCK = 1000, 15  # vertices that the smallest graph keeps, in all and a block
+LARGEST_CLUSTER = 1 / 2  # of the smallest block's target
+GROWTH = 6.0  # heaviest cluster of a level, in mean vertices
+LEAST_SHRINKAGE = 0.95
+CHOICES = 2  # rounds in which vertices choose a cluster
+MANY_EDGES = 30  # vertices with as many or more choose last, in any order
+OVERWEIGHT = 10.0  # times the share of weight that is too much, the cut counts more
+TRIES, SLACK = 2, 0.005  # of bisections: places to grow from; what a half may be off
+
+
+@dataclass(frozen=True)
+class Work:
+    """leaps: rounds of them on a level. cycles: times that the graph is shrunk again, inside its
+    blocks. splits, fills: partitions of the smallest graph, by bisection and by filling blocks,
+    of which the best is taken.
+    """
+
+    leaps: int
+    cycles: int
+    splits: int
+    fills: int
+
+
+def blocks_by_clusters(
+    level: Level, contract: Contract, alone: float, work: Work, rng: np.random.Generator
+) -> Part:
+    """Shrink, divide and lower the cut on the way back; then shrink again inside the blocks.
+
+    alone: the weight that may fill blocks up later.
+    """
+    part = cycle(level, None, contract, alone, work, rng)
+    for _ in range(work.cycles):
+        part = cycle(level, part, contract, alone, work, rng)
+    return part
+
+
+def cycle(
+    level: Level, part: Part | None, contract: Contract, alone: float, work: Work,
+    rng: np.random.Generator,
+) -> Part:  # fmt: skip
+    """Lower the cut on every level of the graph, shrunk inside the blocks of `part` if given."""
+    blocks = np.zeros(level.n, np.int32) if part is None else part
+    above = _shrink_all(level, blocks, contract, rng)
+    if above:
+        level, blocks = above[-1][1].level, above[-1][1].part
+    if part is None:
+        blocks = _best_of_starts(level, contract, alone, work, rng)
+    else:
+        _lower(level, blocks, contract, alone, work.leaps, rng)
+    for finer, shrunk in reversed(above):
+        level, blocks = finer, projected(shrunk, blocks, 1)
+        _lower(level, blocks, contract, alone, work.leaps, rng)
+    return blocks
+
+
+def _shrink_all(
+    level: Level, blocks: Part, contract: Contract, rng: np.random.Generator
+) -> list[tuple[Level, Shrunk]]:
+    """Shrink until few vertices are left, or no more can be joined."""
+    above: list[tuple[Level, Shrunk]] = []
+    total, enough = float(level.vwgt.sum()), max(COARSEST, PER_BLOCK * contract.k)
+    heaviest = LARGEST_CLUSTER * float(contract.targets.min())
+    while level.n > enough:
+        cap = min(heaviest, GROWTH * total / level.n)
+        shrunk = shrink_to_clusters(level, blocks, cap, rng)
+        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
+            break
+        above.append((level, shrunk))
+        level, blocks = shrunk.level, shrunk.part
+    return above
+
+
+def shrink_to_clusters(level: Level, part: Part, cap: float, rng: np.random.Generator) -> Shrunk:
+    """Contract clusters of weight up to `cap` that vertices of one block choose themselves.
+
+    Those with few edges choose first, or hubs would take what they need.
+    """
+    order = rng.permutation(level.n)
+    degrees = np.minimum(np.diff(level.xadj.astype(np.int64)), MANY_EDGES)
+    order = order[np.argsort(degrees[order], kind="stable")]
+    leader = np.empty(level.n, np.int32)
+    clusters.gather(*level.arrays, part, cap, order, CHOICES, leader, np.empty(level.n))
+    return contracted(level, part, leader, 1)
+
+
+def _best_of_starts(
+    level: Level, contract: Contract, alone: float, work: Work, rng: np.random.Generator
+) -> Part:
+    """Divide by bisection and by filling blocks, lower the cut of each, and take the best.
+
+    Filled ones win where hubs hold everything together, bisected ones where there are regions.
+    """
+    best, least = np.zeros(level.n, np.int32), np.inf
+    for turn in range(work.splits + work.fills):
+        if turn < work.splits:
+            part = _split(level, contract.targets, rng)
+        else:
+            part = _filled(level, contract.targets, turn - work.splits, rng)
+        _lower(level, part, contract, alone, work.leaps, rng)
+        cost = cost_of(level, part, contract)
+        if cost < least:
+            best, least = part, cost
+    return best
+
+
+def cost_of(level: Level, part: Part, contract: Contract) -> float:
+    """Return the cut of blocks, counted more where they are too heavy."""
+    weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
+    over = float(np.maximum(weight - contract.high, 0.0).sum())
+    total = float(level.vwgt.sum())
+    return cut_of(level, part) * (1 + OVERWEIGHT * over / max(total, 1e-300))
+
+
+def _split(level: Level, targets: FloatArray, rng: np.random.Generator) -> Part:
+    """Bisect again and again; blocks are halved by number, so that like ones stay together."""
+    part = np.zeros(level.n, np.int32)
+    order = np.argsort(-targets, kind="stable")
+    draws = rng.random(TRIES * targets.size)
+    split(*level.arrays, targets, order, SLACK, TRIES, draws, part)
+    return part
+
+
+def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:
+    """Fill blocks to their targets in breadth-first or random order, largest first or not."""
+    order = rng.permutation(level.n)
+    if turn % 2 == 0:
+        seen = np.empty(level.n, np.bool_)
+        breadth_first_order(level.xadj, level.adjncy, 0, order, seen)
+    following = np.argsort(-targets, kind="stable")
+    if turn % 4 >= 2:
+        following = rng.permutation(targets.size)
+    filled, part = np.empty(level.n, np.int32), np.empty(level.n, np.int32)
+    kernels.start(level.vwgt[order], targets, following, filled, np.zeros(targets.size))
+    part[order] = filled
+    return part
+
+
+def _lower(
+    level: Level, part: Part, contract: Contract, alone: float, leaps: int,
+    rng: np.random.Generator,
+) -> None:  # fmt: skip
+    """Lower the cut in place; blocks may be short by the heaviest vertex, if that is a cluster."""
+    heaviest = float(level.vwgt.max())
+    low: FloatArray = np.maximum(contract.low - (heaviest if heaviest > 1 else 0.0), 0.0)
+    leap_lower(board_for_cut(level, part, low, contract.high, alone), leaps, rng)

@@ -1,0 +1,262 @@
+"""Kernels of label propagation, draining: vertices leave blocks that are too heavy, and enter those
+that are too light, at the least loss.
+"""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.jit import inner, njit
+from evener.partitioning.label_propagation.propagation_kernels import connect, far, put
+from evener.partitioning.levels.heap_kernels import drop_first, push
+
+TINY = 1e-300
+HAIR = 1e-9  # losses that differ by less are the same
+NEVER, STALE = -2, -1  # for a block: nothing was looked for; it may be another by now
+LOOKS = 4  # at a vertex, in the mean; then losses are taken as they are
+
+
+@inner()
+def shortage(board):
+    """Return the weight that all blocks together are short of `low`."""
+    total = 0.0
+    for b in range(board.weight.size):
+        total += max(0.0, board.low[b] - board.weight[b])
+    return total
+
+
+@inner()
+def shortens(board, p, q, w):
+    """Return by how much the shortage grows when weight w leaves p for q."""
+    left = max(0.0, board.low[p] - board.weight[p] + w) - max(0.0, board.low[p] - board.weight[p])
+    came = max(0.0, board.low[q] - board.weight[q]) - max(0.0, board.low[q] - board.weight[q] - w)
+    return left - came
+
+
+@inner()
+def excess(board):
+    """Return the weight above `high`, and that missing below `low` more than what fills it up."""
+    over = 0.0
+    for b in range(board.weight.size):
+        over += max(0.0, board.weight[b] - board.high[b])
+    return over + max(0.0, shortage(board) - board.filling)
+
+
+@njit(cache=True, nogil=True)
+def drain(board, loss, own, enough, woken):
+    """Bring blocks within their limits, as far as their vertices allow.
+
+    loss (n,): about what vertices lose for their weight by leaving their block; own (n,): their
+    bond with it; zeros where unknown. They are looked at in this order first; losses found are
+    written back. enough: times the weight that is to leave a block, what is looked at for it at
+    first. woken (n,) int8: set for those whose gains changed.
+    """
+    n = board.part.size
+    found, hope = np.empty(n, np.int32), np.empty(n)
+    if _count_heavy(board) > 0:
+        leaving = np.empty(n, np.int64)
+        size = 0
+        for v in range(n):
+            if _may_leave(board, v, True):
+                leaving[size], hope[v] = v, loss[v]
+                size += 1
+        _move_least(board, leaving[:size], hope, -1, True, enough, found, woken)
+        for v in leaving[:size]:
+            loss[v] = hope[v]
+    if shortage(board) > board.filling:
+        _feed_by_neighbours(board, own, hope, found, woken)
+        if shortage(board) > board.filling:
+            hope[:] = loss
+            _move_least(board, np.arange(n), hope, -1, False, np.inf, found, woken)
+
+
+@inner()
+def _feed_by_neighbours(board, own, hope, found, woken):
+    """Let every block below `low` take from among its neighbours what they lose least by."""
+    n, k, unit = board.part.size, board.weight.size, board.adjwgt.size == 0
+    first = np.zeros(k + 1, np.int64)
+    for v in range(n):
+        first[board.part[v] + 1] += 1
+    for b in range(k):
+        first[b + 1] += first[b]
+    members, end = np.empty(n, np.int64), first[:k].copy()
+    for v in range(n):
+        b = board.part[v]
+        members[end[b]] = v
+        end[b] += 1
+    seen, around, tied = np.full(n, -1, np.int64), np.empty(n, np.int64), np.empty(n)
+    for b in range(k):
+        if board.weight[b] >= board.low[b] or shortage(board) <= board.filling:
+            continue
+        size = 0
+        for i in range(first[b], end[b]):
+            if board.part[members[i]] != b:
+                continue
+            for e in range(board.xadj[members[i]], board.xadj[members[i] + 1]):
+                u = board.adjncy[e]
+                if board.part[u] == b:
+                    continue
+                if seen[u] != b:
+                    seen[u], tied[u] = b, 0.0
+                    around[size] = u
+                    size += 1
+                tied[u] += 1 if unit else board.adjwgt[e]
+        for u in around[:size]:
+            hope[u] = for_its_weight(own[u] - tied[u], board.vwgt[u])
+        _move_least(board, around[:size], hope, b, False, np.inf, found, woken)
+
+
+@inner()
+def for_its_weight(lost, w):
+    """Return what counts of a loss: that for the weight w moved; a gain, though, times it."""
+    return lost / max(w, TINY) if lost > 0 else lost * w
+
+
+@inner()
+def _may_leave(board, v, over):
+    """Whether v's block can spare it: as it is too heavy, or as it stays at `low` or more."""
+    p, w = board.part[v], board.vwgt[v]
+    if over:
+        return w > 0 and board.weight[p] > board.high[p]
+    return w > 0 and board.weight[p] - w >= board.low[p]
+
+
+@inner()
+def _move_least(board, candidates, hope, to, over, enough, found, woken):
+    """Move the candidates that lose least for their weight until blocks hold, or none fits; to
+    block `to` alone, until that holds, if it is not -1.
+
+    hope (n,): about the loss of candidates for their weight; that found, in the end. A block
+    found (n,) for a vertex is kept as long as it has room and no neighbour has moved. Of a block
+    that is too heavy, no more is looked at than `enough` times what is to leave, unless all fail.
+    """
+    k = board.weight.size
+    bond, near = np.zeros(k), np.empty(k, np.int64)
+    room = candidates.size
+    keys, ages, items = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
+    aside, put_aside, seen = np.empty(room, np.int64), 0, np.zeros(k)
+    size = 0
+    for v in candidates:
+        if _may_leave(board, v, over):
+            size = push(keys, ages, items, size, -hope[v], v, v)
+            found[v] = NEVER
+    missing, looks, most = shortage(board), 0, LOOKS * size
+    heavy, emptiest = _count_heavy(board), _emptiest(board)
+    while heavy > 0 if over else missing > board.filling:
+        if to >= 0 and board.weight[to] >= board.low[to]:
+            break
+        if size == 0:
+            if put_aside == 0:
+                break
+            for v in aside[:put_aside]:
+                size = push(keys, ages, items, size, -hope[v], v, v)
+            put_aside = 0
+            seen[:] = 0
+        v = items[0]
+        size = drop_first(keys, ages, items, size)
+        if not _may_leave(board, v, over):
+            continue
+        p, q = np.int64(board.part[v]), np.int64(found[v])
+        if q == NEVER and over:
+            if seen[p] > enough * (board.weight[p] - board.high[p]):
+                aside[put_aside] = v
+                put_aside += 1
+                continue
+            seen[p] += board.vwgt[v]
+        if q < 0 or not _takes(board, q, board.vwgt[v], over):
+            hoped = hope[v]
+            q, hope[v] = _way_out(board, v, to, over, emptiest, bond, near)
+            if q < 0:
+                hope[v] = hoped
+                continue
+            looks += 1
+            if looks < most and size > 0 and hope[v] > hoped + HAIR and -hope[v] < keys[0]:
+                size = push(keys, ages, items, size, -hope[v], v, v)
+                found[v] = q
+                continue
+        missing += shortens(board, p, q, board.vwgt[v])
+        put(board, v, q)
+        seen[p] -= board.vwgt[v]
+        heavy -= board.weight[p] <= board.high[p]
+        emptiest = _emptiest(board) if emptiest == q else _emptier(board, emptiest, p)
+        for e in range(board.xadj[v], board.xadj[v + 1]):
+            u = board.adjncy[e]
+            woken[u] = 1
+            if found[u] >= 0:
+                found[u] = STALE
+        woken[v] = 1
+
+
+@inner()
+def _count_heavy(board):
+    """Return how many blocks are too heavy."""
+    count = 0
+    for b in range(board.weight.size):
+        count += board.weight[b] > board.high[b]
+    return count
+
+
+@inner()
+def _emptier(board, b, p):
+    """Return that of two blocks which is less full, b if they are alike."""
+    return p if board.weight[p] / board.high[p] < board.weight[b] / board.high[b] else b
+
+
+@inner()
+def _emptiest(board):
+    """Return the block that is least full."""
+    best = np.int64(0)
+    for b in range(1, board.weight.size):
+        best = _emptier(board, best, np.int64(b))
+    return best
+
+
+@inner()
+def _takes(board, b, w, over):
+    """Whether block b takes weight w: it has room, and, without `over`, is below `low`."""
+    return board.weight[b] + w <= board.high[b] and (over or board.weight[b] < board.low[b])
+
+
+@inner()
+def _way_out(board, v, to, over, emptiest, bond, near):
+    """Return the block to which v moves at the least loss, or -1, and that loss for its weight.
+
+    It goes to block `to`, if that is not -1, else to any that takes it.
+    """
+    p, w = np.int64(board.part[v]), board.vwgt[v]
+    size = connect(board, v, bond, near)
+    best, highest, least = np.int64(-1), -np.inf, np.inf
+    for i in range(1, size):
+        b = near[i]
+        if bond[b] < highest or (to >= 0 and b != to) or not _takes(board, b, w, over):
+            continue
+        full = board.weight[b] / board.high[b]
+        if bond[b] > highest or full < least:
+            best, highest, least = b, bond[b], full
+    own = bond[p]
+    for i in range(size):
+        bond[near[i]] = 0
+    if best < 0:
+        best = _far_block(board, p, w, to, over, emptiest)
+        if best < 0:
+            return best, np.inf
+        highest = far(board, v, best)
+    return best, for_its_weight(own - highest, w)
+
+
+@inner()
+def _far_block(board, p, w, to, over, emptiest):
+    """Return the least full block other than p that takes weight w, or -1."""
+    b = np.int64(to) if to >= 0 else emptiest
+    if b != p and _takes(board, b, w, over):
+        return b
+    best, least = np.int64(-1), np.inf
+    if to >= 0:
+        return best
+    for b in range(board.weight.size):
+        if b != p and _takes(board, b, w, over):
+            full = board.weight[b] / board.high[b]
+            if full < least:
+                best, least = np.int64(b), full
+    return best

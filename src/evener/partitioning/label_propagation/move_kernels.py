@@ -1,0 +1,304 @@
+"""Kernels of label propagation, the moves: sweeps that gain, and exchanges between full blocks."""
+
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays_kernels import copy_to, sort_along
+from evener.jit import inner, njit
+from evener.partitioning.label_propagation.draining_kernels import (
+    drain,
+    excess,
+    for_its_weight,
+    shortage,
+    shortens,
+)
+from evener.partitioning.label_propagation.propagation_kernels import connect, put
+
+HAIR = 1e-9  # gains below it are none
+SLOTS = 1 << 16  # pairs of blocks for which a candidate is remembered
+HUB = 64  # edges from which on what is known of a candidate is remembered, too
+
+
+@njit(cache=True, nogil=True)
+def sweep(board, order, most, active, woken):
+    """Move the active vertices, in `order`, where they gain, or where they gain nothing and even
+    blocks out; returns the gain. most (k,): no block grows above it. woken (n,) int8: set for
+    those whose gains changed.
+    """
+    k = board.weight.size
+    bond, near = np.zeros(k), np.empty(k, np.int64)
+    missing = shortage(board)
+    won = 0.0
+    for v in order:
+        if not active[v]:
+            continue
+        p, w = np.int64(board.part[v]), board.vwgt[v]
+        size = connect(board, v, bond, near)
+        best, highest, emptiest = -1, bond[p], board.weight[p] / board.high[p]
+        for i in range(1, size):
+            b = near[i]
+            if bond[b] < highest - HAIR or board.weight[b] + w > most[b]:
+                continue
+            full = (board.weight[b] + w) / board.high[b]
+            if bond[b] <= highest + HAIR and full >= emptiest:
+                continue
+            grows = shortens(board, p, b, w)
+            if grows > 0 and missing + grows > board.filling:
+                continue
+            best, highest, emptiest = b, bond[b], full
+        gain = highest - bond[p]
+        for i in range(size):
+            bond[near[i]] = 0
+        if best < 0:
+            continue
+        missing += shortens(board, p, best, w)
+        won += gain
+        put(board, v, best)
+        for e in range(board.xadj[v], board.xadj[v + 1]):
+            woken[board.adjncy[e]] = 1
+        woken[v] = 1
+    return won
+
+
+@njit(cache=True, nogil=True)
+def swap(board, order):
+    """Exchange vertices of full blocks where both together gain; returns the gain.
+
+    For every pair of blocks, one candidate is remembered: the last to want the change most.
+    """
+    k = board.weight.size
+    bond, near, gains = np.zeros(k), np.empty(k, np.int64), np.empty(k)
+    other_bond, other_near = np.zeros(k), np.empty(k, np.int64)
+    key = np.full(SLOTS, -1, np.int64)
+    held, hope = np.empty(SLOTS, np.int64), np.empty(SLOTS)
+    # Many may want to change places with one hub, in vain: its edges are looked at once. seen: the
+    # hub of a slot, and the exchanges made by then; changed: the last one beside a vertex.
+    seen, seen_at = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.int64)
+    known = np.empty((SLOTS, 3))
+    made, changed = 0, np.zeros(board.part.size, np.int64)
+    won = 0.0
+    for v in order:
+        p = np.int64(board.part[v])
+        size = connect(board, v, bond, near)
+        for i in range(size):
+            gains[i] = bond[near[i]] - bond[p]
+        for i in range(size):
+            bond[near[i]] = 0
+        done = False
+        for i in range(1, size):
+            q = near[i]
+            there = (q * k + p) % SLOTS
+            if key[there] != q * k + p or hope[there] + gains[i] <= HAIR:
+                continue
+            u = held[there]
+            if board.part[u] != q:
+                key[there] = -1
+                continue
+            if not board.volumes and board.xadj[u + 1] - board.xadj[u] >= HUB:
+                if seen[there] != u or seen_at[there] < changed[u]:
+                    seen[there], seen_at[there] = u, made
+                    _look(board, u, p, q, known[there])
+                if not _worth_it(board, v, u, gains[i], known[there]):
+                    continue
+            gain = _exchange(board, v, u, gains[i], other_bond, other_near)
+            if gain > 0:
+                made += 1
+                for w in (v, u):
+                    for e in range(board.xadj[w], board.xadj[w + 1]):
+                        changed[board.adjncy[e]] = made
+                won += gain
+                key[there] = -1
+                done = True
+                break
+        if done:
+            continue
+        for i in range(1, size):
+            q = near[i]
+            here = (p * k + q) % SLOTS
+            stale = key[here] != p * k + q or board.part[held[here]] != p
+            if stale or gains[i] >= hope[here]:
+                key[here], held[here], hope[here] = p * k + q, v, gains[i]
+    return won
+
+
+@inner()
+def _look(board, u, p, q, known):
+    """Set known to the bonds of u with p and q, and how many of its edges lead into p; cut only."""
+    unit = board.adjwgt.size == 0
+    known[:] = 0
+    for e in range(board.xadj[u], board.xadj[u + 1]):
+        b = board.part[board.adjncy[e]]
+        x = 1 if unit else board.adjwgt[e]
+        if b == p and x != 0:
+            known[0] += x
+            known[2] += 1
+        elif b == q:
+            known[1] += x
+
+
+@inner()
+def _worth_it(board, v, u, gain, known):
+    """Whether _exchange would find a gain, by what is known of u; cut only."""
+    unit = board.adjwgt.size == 0
+    to_p, to_q, edges = known[0], known[1], known[2]
+    for e in range(board.xadj[v], board.xadj[v + 1]):
+        if board.adjncy[e] == u:
+            x = 1 if unit else board.adjwgt[e]
+            to_p -= x
+            to_q += x
+            edges -= x != 0
+    return edges > 0 and gain + to_p - to_q > HAIR
+
+
+@inner()
+def _exchange(board, v, u, gain, bond, near):
+    """Swap v and u where that keeps the limits and gains; returns the gain, or 0."""
+    p, q = np.int64(board.part[v]), np.int64(board.part[u])
+    more = board.vwgt[v] - board.vwgt[u]
+    if more != 0:
+        to, out = board.weight[q] + more, board.weight[p] - more
+        if to > board.high[q] or out > board.high[p] or to < board.low[q] or out < board.low[p]:
+            return 0.0
+    put(board, v, q)
+    size = connect(board, u, bond, near)
+    both = gain + bond[p] - bond[q]
+    for i in range(size):
+        bond[near[i]] = 0
+    # A block that is not near has no bond of its own: the exchange leaves it as it was.
+    known = False
+    for i in range(size):
+        known = known or near[i] == p
+    if known and both > HAIR:
+        put(board, u, p)
+        return both
+    put(board, v, p)
+    return 0.0
+
+
+# Kernels of label propagation, leaps [GMBR24]_: many vertices move at once, some at a loss.
+#
+# A vertex wishes to go where it is bound most, though it may lose by that. Wishes are heard if
+# they gain once all greater wishes have come true, so that whole groups move that no vertex alone
+# would begin to. Blocks may be overloaded for the time being, and are drained.
+
+ENOUGH = 8.0  # times the weight that is to leave a block, what is looked at for it
+PROGRESS = 0.999  # of the least cut: less is progress
+
+
+@njit(cache=True, nogil=True)
+def leap(board, rounds, patience, boldness, most):
+    """Lower the cut in place by up to `rounds` leaps, each drained; the best state is kept.
+
+    They end after `patience` rounds without progress. boldness: the share of its bond with its
+    own block that a vertex may be ready to lose. most (k,): no block grows above it.
+    """
+    n = board.part.size
+    wish, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
+    rests, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
+    away, own = np.zeros(n), np.zeros(n)
+    best, least, off = board.part.copy(), np.inf, excess(board)
+    idle = 0
+    for turn in range(rounds + 1):
+        _make_wishes(board, stale, boldness, wish, gain, loss, own, away)
+        cut, now_off = away.sum(), excess(board)
+        idle += 1
+        if now_off < off or (now_off == off and cut < least):
+            if now_off < off or cut < PROGRESS * least:
+                idle = 0
+            least, off = cut, now_off
+            copy_to(board.part, best)
+        if idle >= patience or turn == rounds:
+            break
+        _hear(board, wish, gain, rests)
+        _fulfil(board, wish, gain, rests, most, stale)
+        drain(board, loss, own, ENOUGH, stale)
+    copy_to(best, board.part)
+    board.weight[:] = 0
+    for v in range(n):
+        board.weight[best[v]] += board.vwgt[v]
+
+
+@inner()
+def _make_wishes(board, stale, boldness, wish, gain, loss, own, away):
+    """Set wish (n,), the block each vertex is bound to most besides its own, and gain (n,), what
+    going there alone would win; -1 for those that would lose more than they dare. loss (n,): the
+    loss for its weight; own, away (n,): the weight of its edges to its block, and to others.
+
+    stale (n,) int8: the vertices whose neighbours or block changed; zeros afterwards.
+    """
+    k = board.weight.size
+    bond, near = np.zeros(k), np.empty(k, np.int64)
+    for v in range(board.part.size):
+        if not stale[v]:
+            continue
+        stale[v] = 0
+        size = connect(board, v, bond, near)
+        best, highest, outside = -1, -np.inf, 0.0
+        for i in range(1, size):
+            outside += bond[near[i]]
+            if bond[near[i]] > highest:
+                best, highest = near[i], bond[near[i]]
+        own[v] = bond[near[0]]
+        for i in range(size):
+            bond[near[i]] = 0
+        away[v] = outside
+        loss[v] = for_its_weight(own[v] - max(highest, 0.0), board.vwgt[v])
+        daring = best >= 0 and (highest >= own[v] or own[v] - highest < np.floor(boldness * own[v]))
+        wish[v], gain[v] = best if daring else -1, highest - own[v]
+
+
+@inner()
+def _hear(board, wish, gain, heard):
+    """Set heard (n,): those who do not lose if neighbours whose wish gains more have theirs; those
+    heard last rest, and wish nothing.
+    """
+    unit = board.adjwgt.size == 0
+    rested = heard.copy()
+    for v in range(board.part.size):
+        heard[v] = False
+        if wish[v] < 0 or rested[v]:
+            continue
+        won = 0
+        for e in range(board.xadj[v], board.xadj[v + 1]):
+            u = board.adjncy[e]
+            b = board.part[u]
+            if (
+                wish[u] >= 0
+                and not rested[u]
+                and (gain[u] > gain[v] or (gain[u] == gain[v] and u < v))
+            ):
+                b = wish[u]
+            if b == wish[v]:
+                won += 1 if unit else board.adjwgt[e]
+            elif b == board.part[v]:
+                won -= 1 if unit else board.adjwgt[e]
+        heard[v] = won >= 0
+
+
+@inner()
+def _fulfil(board, wish, gain, heard, most, stale):
+    """Move those heard, the greatest gains first, while blocks stay below most (k,); those whom
+    their block has no room for are not heard. stale (n,): set for those whose wish may change.
+    """
+    count = 0
+    for v in range(heard.size):
+        count += heard[v]
+    who, lost = np.empty(count, np.int64), np.empty(count)
+    i = 0
+    for v in range(heard.size):
+        if heard[v]:
+            who[i], lost[i] = v, -gain[v]
+            i += 1
+    sort_along(lost, who)
+    for v in who:
+        b = wish[v]
+        if board.weight[b] + board.vwgt[v] > most[b]:
+            heard[v] = False
+        else:
+            put(board, v, b)
+            stale[v] = 1
+            for e in range(board.xadj[v], board.xadj[v + 1]):
+                stale[board.adjncy[e]] = 1

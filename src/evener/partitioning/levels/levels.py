@@ -1,0 +1,280 @@
+"""Level: one graph of a multilevel hierarchy, as kernels take it, and how to shrink it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, NumberArray, Part
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.partitioning.levels import coarsening_kernels as kernels
+from evener.threads import in_slices, slice_ends, slices_for
+
+Unsigned = npt.NDArray[np.uint32]
+
+MOST_ENTRIES = 2**32 - 1
+
+
+@dataclass(eq=False)
+class Level:
+    """xadj (n + 1,), adjncy (e,) uint32; adjwgt (e,) int32, empty: all 1; vwgt (n,) float64."""
+
+    xadj: Unsigned
+    adjncy: Unsigned
+    adjwgt: npt.NDArray[np.int32]
+    vwgt: FloatArray
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return int(self.vwgt.size)
+
+    @property
+    def arrays(self) -> tuple[Unsigned, Unsigned, npt.NDArray[np.int32], FloatArray]:
+        """The graph as kernels take it."""
+        return self.xadj, self.adjncy, self.adjwgt, self.vwgt
+
+
+@dataclass(eq=False)
+class Shrunk:
+    """A smaller level, the block (n,) of its vertices, and which of them each vertex became."""
+
+    level: Level
+    part: Part
+    coarse_of: Unsigned
+
+
+def finest(
+    graph: Graph,
+    order: IntArray,
+    weights: NumberArray | None,
+    adjwgt: npt.NDArray[np.int32],
+    threads: int,
+) -> Level:
+    """Return the graph with its vertices in `order`; weights (n,) and adjwgt (2m,) as it stands.
+
+    weights None: all 1. Where the order is the graph's own, its adjacency is not copied.
+    """
+    if graph.adjncy.size > MOST_ENTRIES:
+        raise InputError(f"more than {MOST_ENTRIES:,} adjacency entries are too many for this")
+    n = graph.n
+    slices = slices_for(n)
+    ends = slice_ends(n, slices)
+    vwgt = np.ones(n)
+    if weights is not None:
+        in_slices(
+            lambda i: kernels.gather(weights, order, ends[i], ends[i + 1], vwgt), slices, threads
+        )
+    if kernels.is_own_order(order) and graph.adjncy.dtype == np.int32:
+        return Level(graph.xadj.astype(np.uint32), graph.adjncy.view(np.uint32), adjwgt, vwgt)
+    rank, xadj = np.empty(n, np.uint32), np.zeros(n + 1, np.uint32)
+    in_slices(
+        lambda i: kernels.rank_vertices(order, graph.xadj, ends[i], ends[i + 1], rank, xadj[1:]),
+        slices,
+        threads,
+    )
+    np.cumsum(xadj, dtype=np.uint32, out=xadj)
+    adjncy, moved = np.empty(graph.adjncy.size, np.uint32), np.empty(adjwgt.size, np.int32)
+    in_slices(
+        lambda i: kernels.permute_rows(
+            graph.xadj, graph.adjncy, adjwgt, order, rank, ends[i], ends[i + 1], xadj, adjncy,
+            moved,
+        ),
+        slices,
+        threads,
+    )  # fmt: skip
+    return Level(xadj, adjncy, moved, vwgt)
+
+
+def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
+    """Join vertices of one block to clusters of weight up to caps (k,), and contract them."""
+    leader, numbers = _clusters(level, part, caps, threads)
+    n, slices = level.n, numbers.size - 1
+    ends = slice_ends(n, slices)
+    coarse_of = np.empty(n, np.uint32)
+    head, following = np.empty(int(numbers[-1]), np.int32), np.empty(n, np.int32)
+    in_slices(
+        lambda i: kernels.number_clusters(
+            leader, ends[i], ends[i + 1], numbers[i], coarse_of, head, following
+        ),
+        slices,
+        threads,
+    )
+    return _contract(level, part, coarse_of, head, following, threads)
+
+
+def _clusters(
+    level: Level, part: Part, caps: FloatArray, threads: int
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
+    """Return every vertex's leader (n,), and the number of the first cluster of each slice."""
+    n, slices = level.n, slices_for(level.n)
+    ends = slice_ends(n, slices)
+    leader, weight = np.empty(n, np.int32), np.empty(n)
+    made = np.zeros(slices + 1, np.int64)
+
+    def one(i: int) -> None:
+        first, last = ends[i], ends[i + 1]
+        leader[first:last], weight[first:last] = -1, level.vwgt[first:last]
+        kernels.cluster(*level.arrays, part, caps, first, last, leader, weight)
+        made[i + 1] = kernels.count_leaders(leader, first, last)
+
+    in_slices(one, slices, threads)
+    return leader, np.cumsum(made)
+
+
+def contracted(level: Level, part: Part, leader: npt.NDArray[np.int32], threads: int) -> Shrunk:
+    """Contract clusters that stay in one block; leader (n,): the first vertex of each one's."""
+    n = level.n
+    coarse_of = np.empty(n, np.uint32)
+    head = np.empty(kernels.count_leaders(leader, 0, n), np.int32)
+    following = np.empty(n, np.int32)
+    kernels.number_clusters(leader, 0, n, 0, coarse_of, head, following)
+    return _contract(level, part, coarse_of, head, following, threads)
+
+
+def _contract(
+    level: Level,
+    part: Part,
+    coarse_of: Unsigned,
+    head: npt.NDArray[np.int32],
+    following: npt.NDArray[np.int32],
+    threads: int,
+) -> Shrunk:
+    count = head.size
+    slices = slices_for(level.n)  # it is the finer level's rows that take time
+    ends = slice_ends(count, slices)
+    degree, vwgt = np.empty(count, np.uint32), np.empty(count)
+    coarse_part = np.empty(count, np.int32)
+    rows: list[tuple[Unsigned, npt.NDArray[np.int32]]] = [_NOTHING] * slices
+
+    def one(i: int) -> None:
+        first, last = ends[i], ends[i + 1]
+        room = kernels.entries_of(level.xadj, head, following, first, last)
+        mark = np.full(count, -1, np.int64)
+        found, weights = np.empty(room, np.uint32), np.empty(room, np.int32)
+        used = kernels.contract(
+            *level.arrays, part, coarse_of, head, following, first, last, mark, found, weights,
+            degree, vwgt, coarse_part,
+        )  # fmt: skip
+        rows[i] = found[:used], weights[:used]
+
+    in_slices(one, slices, threads)
+    xadj = np.zeros(count + 1, np.uint32)
+    np.cumsum(degree, dtype=np.uint32, out=xadj[1:])
+    adjncy, adjwgt = np.empty(int(xadj[-1]), np.uint32), np.empty(int(xadj[-1]), np.int32)
+
+    def gather(i: int) -> None:
+        own = slice(int(xadj[ends[i]]), int(xadj[ends[i + 1]]))
+        adjncy[own], adjwgt[own] = rows[i]
+        rows[i] = _NOTHING
+
+    in_slices(gather, slices, threads)
+    return Shrunk(Level(xadj, adjncy, adjwgt, vwgt), coarse_part, coarse_of)
+
+
+_NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
+
+
+def projected(shrunk: Shrunk, blocks: Part, threads: int) -> Part:
+    """Return for every vertex of the finer level the block (n,) of what it became."""
+    n = shrunk.coarse_of.size
+    slices, fine = slices_for(n), np.empty(n, np.int32)
+    ends = slice_ends(n, slices)
+    in_slices(
+        lambda i: kernels.project(blocks, shrunk.coarse_of, ends[i], ends[i + 1], fine),
+        slices,
+        threads,
+    )
+    return fine
+
+
+def scattered(values: Part, order: IntArray, threads: int) -> Part:
+    """Return the blocks (n,) of the vertices of a graph, given those along `order`."""
+    slices, placed = slices_for(order.size), np.empty(order.size, np.int32)
+    ends = slice_ends(order.size, slices)
+    in_slices(
+        lambda i: kernels.scatter(values, order, ends[i], ends[i + 1], placed), slices, threads
+    )
+    return placed
+
+
+# Hierarchy: a graph and the ever smaller ones it was shrunk to, freely or inside blocks.
+
+
+LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
+CRUMBS = 0.01  # of the whole: the smallest blocks, up to so much together, do not keep it from
+# shrinking; they are made of what is left, or on the finest graph
+LEAST_SHRINKAGE = 0.95
+
+
+@dataclass(eq=False)
+class Hierarchy:
+    """Levels from the finest on, each with what it was shrunk to; the coarsest, its blocks (n,)."""
+
+    above: list[tuple[Level, Shrunk]]
+    coarsest: Level
+    part: Part
+
+    def on_finest(self, blocks: Part, threads: int) -> Part:
+        """Return the blocks (n,) of the finest level, given those of the coarsest."""
+        for _, shrunk in reversed(self.above):
+            blocks = projected(shrunk, blocks, threads)
+        return blocks
+
+    def coarse_points(self, points: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
+        """Return the middles (d, coarse n) of clusters of points (d, n), by weight."""
+        middles = points.astype(np.float64)
+        for level, shrunk in self.above:
+            # Clusters of no weight lie where their vertices do.
+            weight = np.maximum(level.vwgt, 1e-300)
+            count, of = shrunk.level.n, shrunk.coarse_of
+            mass = np.bincount(of, weight, count)
+            middles = np.stack([np.bincount(of, weight * x, count) / mass for x in middles])
+        return np.asarray(middles, np.float32)
+
+
+def shrink_freely(
+    level: Level, targets: FloatArray, per_block: int, shrink_by: float, threads: int
+) -> Hierarchy:
+    """Shrink until some `per_block` vertices are left for each block of `targets` (k,)."""
+    enough = per_block * targets.size
+    heaviest = 2 * float(level.vwgt.sum()) / enough
+    caps = np.array([min(heaviest, LARGEST_CLUSTER * _smallest(targets))])
+    return _shrink_all(level, np.zeros(level.n, np.int32), caps, enough, shrink_by, threads)
+
+
+def _smallest(targets: FloatArray) -> float:
+    """Return the smallest target (k,) beyond the crumbs."""
+    ascending = np.sort(targets)
+    crumbs = np.cumsum(ascending) <= CRUMBS * targets.sum()
+    return float(ascending[min(int(crumbs.sum()), targets.size - 1)])
+
+
+def shrink_inside(
+    level: Level, part: Part, targets: FloatArray, per_block: int, shrink_by: float, threads: int
+) -> Hierarchy:
+    """Shrink likewise inside the blocks (n,) of `part`; no cluster crosses a border."""
+    k = targets.size
+    total = float(level.vwgt.sum())
+    caps = np.minimum(total / (per_block * k), LARGEST_CLUSTER * targets)
+    return _shrink_all(level, part, caps, int(1.5 * per_block * k), shrink_by, threads)
+
+
+def _shrink_all(
+    level: Level, part: Part, heaviest: FloatArray, enough: int, shrink_by: float, threads: int
+) -> Hierarchy:
+    """Shrink until `enough` vertices are left, or nothing shrinks any more."""
+    total, above = float(level.vwgt.sum()), []
+    # Clusters stay lighter than blocks, or the least blocks could not be made of them.
+    while level.n > enough and total < heaviest.max() * level.n:
+        mean = total / level.n
+        caps = np.minimum(np.maximum(heaviest, 2 * mean), shrink_by * mean)
+        shrunk = shrink(level, part, caps, threads)
+        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
+            break
+        above.append((level, shrunk))
+        level, part = shrunk.level, shrunk.part
+    return Hierarchy(above, level, part)

@@ -1,0 +1,216 @@
+"""Books: what refinement for seconds knows about a partition, and the seconds that follow."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, Part
+from evener.partitioning.levels.levels import Level
+from evener.partitioning.makespan.move_kernels import MOST_BLOCKS
+from evener.partitioning.makespan.price_kernels import Bounds, Desk, Model, Totals
+from evener.partitioning.makespan.search_kernels import DEPTH, FRONTIER
+from evener.partitioning.refinement.connectivity_kernels import Ledger
+from evener.partitioning.refinement.fm import Flags, boundary_flags
+from evener.partitioning.refinement.volumes import open_ledger
+from evener.plans.costs import Costs
+
+SLOW = 0.5  # of the longest seconds: blocks that take more tell what counts
+NEXT_TO_NOTHING = 1e-6  # of the mean load: what an empty block is said to hold
+
+
+@dataclass(frozen=True, eq=False)
+class Prices:
+    """Costs, and what does not change while a partition is refined."""
+
+    costs: Costs
+
+    def __post_init__(self) -> None:
+        # A kernel would be compiled anew for arrays that may not be written.
+        arrays: dict[str, Any] = {
+            field.name: np.require(value, None, ["C", "W"])
+            for field in fields(self.costs)
+            if isinstance(value := getattr(self.costs, field.name), np.ndarray)
+        }
+        object.__setattr__(self, "costs", replace(self.costs, **arrays))
+
+    @cached_property
+    def slope(self) -> FloatArray:
+        """(s,) of speed behind each knot [1/s]; 0 behind a device's last."""
+        slope = np.zeros(self.costs.knot_load.size)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            slope[:-1] = np.diff(self.costs.knot_speed) / np.diff(self.costs.knot_load)
+        slope[self.costs.last - 1] = 0.0
+        return slope
+
+    @cached_property
+    def _passes(self) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+        """(r,) the pair b k + c of each entry of route_link, and its block b."""
+        costs = self.costs
+        pair = np.repeat(np.arange(costs.k**2), np.diff(costs.route_start))
+        return pair, pair // costs.k
+
+    def model(
+        self,
+        smooth: float = 1.0,
+        sent: npt.NDArray[np.int32] | None = None,
+        worth: FloatArray | None = None,
+    ) -> Model:
+        """Return what kernels price moves by; sent (k, k): with what shared links hold up now;
+        worth (k,): of a second of each device, else all the same.
+        """
+        costs = self.costs
+        beta = costs.beta if sent is None else self._dearer(sent)
+        worth = np.ones(costs.k) if worth is None else worth
+        return Model(
+            costs.first, costs.last, costs.knot_load, costs.knot_speed, self.slope, costs.alpha,
+            beta, costs.fixed, worth, float(smooth), bool(costs.overlap),
+        )  # fmt: skip
+
+    def held_up(self, values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
+        """(k,) least seconds that shared links let each block exchange in, and the link (or -1).
+
+        values (k, k): what pairs exchange, both ways.
+        """
+        costs, k = self.costs, self.costs.k
+        floor, slowest = np.zeros(k), np.full(k, -1)
+        if costs.shared_beta.size:
+            pair, block = self._passes
+            passing = values.ravel()[pair]
+            link = costs.route_link
+            size = costs.shared_beta.size
+            seconds = costs.shared_beta * np.bincount(link, passing, size) / 2  # pairs come twice
+            used = np.flatnonzero(passing > 0)
+            used = used[np.argsort(seconds[link[used]], kind="stable")]
+            slowest[block[used]] = link[used]  # the last one written is the slowest
+            floor = np.where(slowest >= 0, seconds[slowest], 0.0)
+        return floor, slowest
+
+    def _dearer(self, sent: npt.NDArray[np.int32]) -> FloatArray:
+        """Beta (k, k), raised over the shared links that blocks wait for.
+
+        Every value less there is then worth more, though not all of the wait: the other blocks at
+        a link answer to it too, and together they would go too far.
+        """
+        costs, k = self.costs, self.costs.k
+        values = np.asarray(sent + sent.T, np.float64)
+        floor, slowest = self.held_up(values)
+        direct = exchanges(costs.alpha, costs.beta, values)
+        waits = floor > direct
+        if not waits.any():
+            return costs.beta
+        pair, block = self._passes
+        over = pair[(costs.route_link == slowest[block]) & waits[block]]
+        own = costs.beta * values
+        by_link = np.bincount(over // k, own.ravel()[over], k)
+        factor = np.ones(k)
+        some = by_link > 0
+        factor[some] += (floor - direct)[some] / by_link[some]
+        beta = costs.beta.copy()
+        beta.ravel()[over] *= np.sqrt(factor)[over // k]
+        return beta
+
+
+def exchanges(alpha: FloatArray, beta: FloatArray, values: FloatArray) -> FloatArray:
+    """(k,) seconds for what each block exchanges, of values (k, k) both ways."""
+    return np.asarray((alpha * (values > 0) + beta * values).sum(axis=1))
+
+
+@dataclass(eq=False)
+class Books:
+    """A partition (n,) that is refined in place, and all that kernels ask about it.
+
+    flag (n,): vertices that are or were at a boundary.
+    """
+
+    level: Level
+    part: Part
+    bounds: Bounds
+    prices: Prices
+    flag: Flags
+    ledger: Ledger
+    desk: Desk
+    totals: Totals
+
+    @classmethod
+    def opened(
+        cls, level: Level, part: Part, bounds: Bounds, prices: Prices, threads: int
+    ) -> Books:
+        """Count what blocks exchange, and sum up what they hold."""
+        k = prices.costs.k
+        flag = boundary_flags(level, part, threads)
+        load = _sums(part, bounds.work, k)
+        weight = load if bounds.weight is bounds.work else _sums(part, bounds.weight, k)
+        memory = _sums(part, bounds.n_bytes, k) if np.isfinite(bounds.caps).any() else np.zeros(k)
+        outer = np.zeros(k)
+        if prices.costs.overlap:
+            outer = _sums(part, np.where(flag > 0, bounds.work, 0.0), k)
+        totals = Totals(
+            load, weight.copy(), memory, np.bincount(part, minlength=k), outer, np.empty(k),
+            np.empty(k), np.empty(k), np.empty(k), prices.costs.first.copy(),
+        )  # fmt: skip
+        ledger = open_ledger(level, part, k, flag)
+        return cls(level, part, bounds, prices, flag, ledger, desk_of(level.n, k), totals)
+
+    def seconds(self) -> FloatArray:
+        """(k,) predicted seconds of an iteration."""
+        costs, totals = self.prices.costs, self.totals
+        values = np.asarray(self.ledger.sent + self.ledger.sent.T, np.float64)
+        floor, _ = self.prices.held_up(values)
+        exchange = np.maximum(exchanges(costs.alpha, costs.beta, values), floor)
+        compute, load = costs.compute_seconds(totals.load), totals.load
+        total = compute + exchange
+        if costs.overlap:
+            share = np.divide(totals.outer, load, out=np.zeros_like(load), where=load > 0)
+            edge = compute * np.clip(share, 0.0, 1.0)
+            total = np.maximum(compute - edge, exchange) + edge
+        used = (load > 0) | (values > 0).any(axis=1)
+        return np.where(used, total + costs.fixed, 0.0)
+
+    def worth(self) -> FloatArray:
+        """(k,) of a second of each device, the geometric mean 1.
+
+        Where blocks compute, moving one unit shortens a slow device's seconds more than it
+        lengthens a fast one's, so that equal seconds are the least sum of powers only if a
+        device's count as many times as it does units in them. Where they exchange, all count
+        alike; in between, by the share of computing of the slower blocks.
+        """
+        costs, seconds = self.prices.costs, self.seconds()
+        if not self.totals.load.any():
+            return np.ones(costs.k)
+        slow = seconds > SLOW * seconds.max()
+        share = costs.compute_seconds(self.totals.load)[slow].sum() / seconds[slow].sum()
+        load = np.maximum(self.totals.load, NEXT_TO_NOTHING * self.totals.load.mean())
+        speed = load / costs.compute_seconds(load)
+        return np.asarray((speed / np.exp(np.log(speed).mean())) ** share)
+
+
+def desk_of(n: int, k: int) -> Desk:
+    """Return room to search n vertices in k blocks."""
+    d = min(k, MOST_BLOCKS) + 2
+    return Desk(
+        slot=np.full(k, -1, np.int32),
+        ids=np.empty(d, np.int32),
+        held=np.empty(d, np.int32),
+        lone=np.empty(d, np.int32),
+        leaving=np.empty(d),
+        drop=np.empty(d),
+        rise=np.empty(d),
+        after=np.empty(d),
+        has=np.empty(d * d, np.int32),
+        queue=np.empty(n, np.int32),
+        lock=np.zeros(n, np.int8),
+        front=np.empty(FRONTIER, np.int64),
+        keys=np.empty(FRONTIER),
+        moved=np.empty(DEPTH, np.int64),
+        came_from=np.empty(DEPTH, np.int64),
+        looks=np.zeros(1, np.int64),
+    )
+
+
+def _sums(part: Part, values: FloatArray, k: int) -> FloatArray:
+    return np.bincount(part, weights=values, minlength=k).astype(np.float64, copy=False)

@@ -1,0 +1,205 @@
+"""Refinement for seconds: moves boundary vertices until the slowest block gets no faster.
+
+Greedy sweeps lower the sum of worth x seconds**p with rising p: first all blocks count, then only
+the slowest. Chains of moves follow, each taken back to its best point. High powers put the longest
+times in order, so that many equally slow blocks do not stop it. Messages of few values count in
+proportion at first, so that it is worth making them smaller until they are gone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntArray, Part
+from evener.errors import InputError, UsageError
+from evener.graphs.graph import Graph
+from evener.partitioning.levels.levels import Level, finest
+from evener.partitioning.makespan import search_kernels as kernels
+from evener.partitioning.makespan.gain_state import Books, Prices
+from evener.partitioning.makespan.price_kernels import Bounds
+from evener.partitioning.refinement.grouping import shuffle
+from evener.plans.costs import Costs
+from evener.plans.partition import RELATIVE_SLACK
+
+SMALL = 1 << 16  # adjacency entries up to which all graphs are searched as long
+GREEDY = -1e-12  # of the sum of powers: what a lone move must win
+ALIKE = 1e-12  # of the longest seconds: times that differ by rounding
+BOLD = 1.0  # what a chain may lose on its way: the share of a block that is slowest
+
+
+@dataclass(frozen=True)
+class Round:
+    """Searches from all hot vertices, by chains of up to `depth` moves: sweeps (of depth 1, up to
+    so many, until one wins less than `least` of the longest seconds), or longer chains, once and
+    from the best partition found.
+
+    The power is 2**doublings; blocks of `heat` times the longest seconds are hot; messages of
+    fewer than `smooth` values count in part. share: of what is left to be looked at, beside the
+    shares of the rounds that follow.
+    """
+
+    doublings: int
+    heat: float
+    smooth: float = 1.0
+    depth: int = 1
+    sweeps: int = 1
+    least: float = 0.002
+    share: float = 1.0
+
+
+@dataclass(frozen=True)
+class Effort:
+    """Rounds, and how much they may look at (LOOKS), by adjacency entries of the graph."""
+
+    rounds: tuple[Round, ...]
+    passes: float
+
+
+DESCENT = (
+    Round(3, 0.05, 400), Round(4, 0.05, 200), Round(4, 0.05, 80), Round(5, 0.1, 30),
+    Round(5, 0.3, 10), Round(5, 0.5, 3), Round(6, 0.7),
+)  # fmt: skip
+CHAINS = (
+    Round(5, 0.9, 30, depth=30, share=2.0), Round(6, 0.8, sweeps=2),
+    Round(6, 0.93, depth=10, share=2.0), Round(6, 0.8, sweeps=2),
+)  # fmt: skip
+QUICK = Round(6, 0.93, depth=10), Round(6, 0.8)
+EFFORTS = {
+    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 4.0),
+    "default": Effort(DESCENT + CHAINS, 18.0),
+    "strong": Effort(DESCENT + 3 * CHAINS, 54.0),
+}
+
+
+def refine_seconds(
+    graph: Graph,
+    part: IntArray,
+    work: FloatArray,
+    costs: Costs,
+    *,
+    low: FloatArray | None = None,
+    high: FloatArray | None = None,
+    caps: FloatArray | None = None,
+    effort: str = "default",
+    seed: int = 7,
+    threads: int = 1,
+) -> tuple[Part, FloatArray]:
+    """Return a partition (n,) int32 whose slowest block is faster, or the given one, and the
+    predicted seconds of its blocks (k,).
+
+    part (n,): block b is on device b of `costs`; work (n,) [units]. low, high (k,): what blocks
+    may weigh, in the graph's (first) vertex weights; caps (k,) [B] of memory. What the given
+    partition breaks of them is broken no further. No block becomes empty, and one that is empty
+    stays so. effort: "fast", "default" or "strong". Raises InputError for wrong lengths, block
+    numbers and work, UsageError for an unknown effort. The work is done in one thread, so that the
+    result is the same at any number of them.
+    """
+    if effort not in EFFORTS:
+        raise UsageError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}")
+    part = _checked(graph, part, work, costs.k)
+    level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), threads)
+    bounds = _bounds(graph, np.require(work, np.float64, ["C", "W"]), costs.k, low, high, caps)
+    return refine_by(EFFORTS[effort], level, part, bounds, Prices(costs), seed, threads)
+
+
+def refine_by(
+    effort: Effort,
+    level: Level,
+    part: Part,
+    bounds: Bounds,
+    prices: Prices,
+    seed: int,
+    threads: int,
+) -> tuple[Part, FloatArray]:
+    """Go through the rounds; return the best partition and its seconds (k,)."""
+    books = Books.opened(level, part.copy(), bounds, prices, threads)
+    best, least = part, books.seconds()
+    if not least.any():
+        return best, least  # nobody has anything to do
+    looks = int(effort.passes * max(level.adjncy.size, SMALL))
+    for number, task in enumerate(effort.rounds):
+        if task.depth > 1 and not np.array_equal(books.part, best):
+            books = Books.opened(level, best.copy(), bounds, prices, threads)
+        share = task.share / sum(one.share for one in effort.rounds[number:])
+        looks -= _searched(books, task, int(share * looks), seed + number)
+        seconds = books.seconds()
+        if _sooner(seconds, least):
+            best, least = books.part.copy(), seconds
+    return best, least
+
+
+def _sooner(seconds: FloatArray, least: FloatArray) -> bool:
+    """Whether the slowest takes less, or the next slowest, where those before take as long."""
+    ours, theirs = np.sort(seconds)[::-1], np.sort(least)[::-1]
+    apart = np.flatnonzero(np.abs(ours - theirs) > ALIKE * theirs[0])
+    return bool(apart.size and ours[apart[0]] < theirs[apart[0]])
+
+
+def _searched(books: Books, task: Round, most_looks: int, seed: int) -> int:
+    """Search as one round says; return how much it looked at."""
+    looks, last = 0, np.inf
+    shared = books.prices.costs.shared_beta.size > 0
+    for turn in range(task.sweeps if task.depth == 1 else 1):
+        model = books.prices.model(
+            task.smooth, books.ledger.sent if shared else None, books.worth()
+        )
+        seeds = np.flatnonzero(books.flag).astype(np.int32)
+        if task.depth > 1:
+            shuffle(seeds, seed)
+        books.desk.queue[: seeds.size] = seeds
+        kept, looked = kernels.search(
+            books.ledger, model, books.totals, books.bounds, task.doublings, task.heat,
+            task.depth, GREEDY if task.depth == 1 else BOLD, seeds.size, most_looks - looks,
+            books.flag, books.desk,
+        )  # fmt: skip
+        looks += looked
+        longest = float(books.totals.seconds.max())
+        if kept == 0 or looks >= most_looks or (turn > 0 and last - longest < task.least * last):
+            break
+        last = longest
+    return looks
+
+
+def _checked(graph: Graph, part: IntArray, work: FloatArray, k: int) -> Part:
+    part, work = np.asarray(part), np.asarray(work)
+    if part.shape != (graph.n,) or work.shape != (graph.n,):
+        raise InputError(
+            f"part has shape {part.shape} and work {work.shape}, the graph {graph.n:,} vertices"
+        )
+    if part.dtype.kind not in "iu" or (graph.n and not (part.min() >= 0 and part.max() < k)):
+        raise InputError(f"part must hold block numbers from 0 to {k - 1}, one for each device")
+    if not (np.isfinite(work).all() and (work >= 0).all()):
+        v = int(np.argmin(np.isfinite(work) & (work >= 0)))
+        raise InputError(f"the work of vertex {v} is {work[v]}: it must be finite, not negative")
+    return np.ascontiguousarray(part, np.int32)
+
+
+def _bounds(
+    graph: Graph,
+    work: FloatArray,
+    k: int,
+    low: FloatArray | None,
+    high: FloatArray | None,
+    caps: FloatArray | None,
+) -> Bounds:
+    """Return limits a hair wider than given, so that sums of real weights in any order agree."""
+    free = low is None and high is None
+    weight = work if free else np.require(graph.weights(), np.float64, ["C", "W"])
+    capped = caps is not None and bool(np.isfinite(caps).any())
+    n_bytes = graph.vertex_bytes() if capped else np.zeros(graph.n)
+    hair = RELATIVE_SLACK / 2
+    least, most, room = (
+        np.full(k, bound) if given is None else _limits(given, k) * (1 + sign * hair)
+        for given, bound, sign in ((low, 0.0, -1), (high, np.inf, 1), (caps, np.inf, 1))
+    )
+    return Bounds(work, weight, n_bytes, least, most, room)
+
+
+def _limits(given: npt.ArrayLike, k: int) -> FloatArray:
+    limits = np.asarray(given, np.float64)
+    if limits.shape != (k,) or np.isnan(limits).any():
+        raise InputError(f"limits must be {k} numbers, one for each device")
+    return limits

@@ -1,0 +1,202 @@
+"""Our partitioner for vertices of several weights, each divided by targets of its own.
+
+    order -> blocks by the mean share of all weights -> balance, refine
+    order -> shrink -> bisection by all weights -> balance, refine level by level
+
+Where all weights are spread alike, blocks by their mean share are nearly right in each. Where they
+are not, as in computations of several phases, the smallest graph is bisected by all weights at
+once [KK98]_; level by level, blocks are brought within all limits, and refined within them.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray, Part
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.bisection import cut_of
+from evener.partitioning.initial.kmeans import along_curve, unit_box
+from evener.partitioning.levels.levels import (
+    LARGEST_CLUSTER,
+    LEAST_SHRINKAGE,
+    Shrunk,
+    finest,
+    projected,
+    scattered,
+)
+from evener.partitioning.multiconstraint.balance import PLAIN, THOROUGH, balance
+from evener.partitioning.multiconstraint.loads import (
+    Bounds,
+    Loaded,
+    loads_of,
+    mean_shares,
+    target_shares,
+)
+from evener.partitioning.multiconstraint.refine import refine_loaded
+from evener.partitioning.multiconstraint.start import several_bisection
+from evener.partitioning.multilevel.multilevel import (
+    MOST_PLACED,
+    edge_weights,
+    v_cycle,
+    vertex_order,
+)
+from evener.partitioning.multilevel.presets import PRESETS, Preset
+from evener.partitioning.multilevel.starts import BALANCE
+from evener.partitioning.refinement.fm import (
+    EVEN_PRICE,
+    boundary_flags,
+    boundary_flags_below,
+)
+from evener.plans.partition import Contract
+
+ROOM = 4.0  # clusters that the smallest block may be off its targets on coarser graphs
+MOST_ROOM = 0.15  # of a target
+PER_BLOCK, FEWEST = 45, 1500  # vertices of the graph that is bisected, for each block and in all
+BISECTION = 0.05  # what bisected blocks may be off their targets
+ALIKE = 0.15  # of its target: what a weight may be off in blocks by the mean share
+
+
+def several_blocks(
+    graph: Graph,
+    contract: Contract,
+    *,
+    preset: str = "default",
+    seed: int = 7,
+    threads: int = 1,
+) -> Part:
+    """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
+
+    graph.vwgt (n, c) and as many weights in the contract. The cut counts edge weights. preset:
+    "fast", "default" or "strong". The seed alone decides the result, not the threads.
+    """
+    chosen = PRESETS[preset]
+    loads, bounds = loads_of(graph, contract)
+    asked = loads[:, : contract.n_constraints]
+    order = vertex_order(graph, threads)
+    level = finest(graph, order, mean_shares(asked), edge_weights(graph), threads)
+    loaded = Loaded(level, np.ascontiguousarray(loads[order]))
+    part = _by_mean_share(graph, order, loaded, bounds, chosen, seed, threads)
+    if part is None:
+        part = cycle_loaded(loaded, None, bounds, chosen, seed, threads)
+    else:
+        _settle(loaded, part, bounds, chosen, seed, threads)
+    for cycle in range(1, chosen.cycles):
+        again = cycle_loaded(loaded, part.copy(), bounds, chosen, seed + cycle, threads)
+        part = min(part, again, key=lambda blocks: _cost(loaded, bounds, blocks))
+    return scattered(part, order, threads)
+
+
+def _cost(loaded: Loaded, bounds: Bounds, part: Part) -> tuple[float, float]:
+    """What blocks are off their limits, and their cut: wider limits on the way may cost both."""
+    return float(bounds.off(loaded.weight(part, bounds.k)).sum()), cut_of(loaded.level, part)
+
+
+def _settle(
+    loaded: Loaded, part: Part, bounds: Bounds, preset: Preset, seed: int, threads: int
+) -> None:
+    """Bring blocks within all limits and refine them, in place, on the whole graph alone."""
+    weight = balance(loaded, part, bounds)
+    flag = boundary_flags(loaded.level, part, threads)
+    price = np.full(bounds.k, EVEN_PRICE, np.int64)
+    refine_loaded(
+        loaded, part, weight, bounds, preset.slack, price, flag, preset.effort.finest_rounds,
+        preset.effort, seed,
+    )  # fmt: skip
+
+
+def cycle_loaded(
+    loaded: Loaded, part: Part | None, bounds: Bounds, preset: Preset, seed: int, threads: int
+) -> Part:
+    """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
+    above, current, blocks = _shrink_all(loaded, part, bounds, preset, threads)
+    if part is None:
+        asked = Loaded(current.level, np.ascontiguousarray(current.loads[:, : bounds.asked]))
+        blocks = several_bisection(asked, bounds.targets[:, : bounds.asked], BISECTION, seed)
+    for depth in range(len(above), -1, -1):
+        if depth < len(above):
+            finer, shrunk = above[depth]
+            flag = boundary_flags(current.level, blocks, threads)
+            fine = projected(shrunk, blocks, threads)
+            flag = boundary_flags_below(finer.level, fine, flag, shrunk.coarse_of, threads)
+            blocks, current = fine, finer
+        else:
+            flag = boundary_flags(current.level, blocks, threads)
+        wider = bounds.widened(_room(current, bounds) if depth else 0.0)
+        weight = balance(current, blocks, wider, PLAIN if depth else THOROUGH)
+        rounds = preset.alone.rounds if depth else preset.alone.finest_rounds
+        price = np.full(bounds.k, EVEN_PRICE, np.int64)
+        refine_loaded(
+            current, blocks, weight, wider, preset.slack, price, flag, rounds, preset.alone,
+            seed * 50 + depth,
+        )  # fmt: skip
+    return blocks
+
+
+def _room(loaded: Loaded, bounds: Bounds) -> float:
+    """How much wider limits are on a coarser graph, in targets: kept to, they let nothing move."""
+    smallest = float(target_shares(bounds).min()) * loaded.n
+    return min(ROOM / max(smallest, 1e-300), MOST_ROOM)
+
+
+def _by_mean_share(
+    graph: Graph, order: IntArray, loaded: Loaded, bounds: Bounds, preset: Preset, seed: int,
+    threads: int,
+) -> Part | None:  # fmt: skip
+    """Return blocks by the mean share of all weights, or None where weights are spread unlike."""
+    level, shares = loaded.level, target_shares(bounds)
+    contract = _mean_contract(loaded, bounds)
+    if contract.targets.min() <= 0:
+        return None
+    ends = np.cumsum(contract.targets)
+    stretches = np.searchsorted(ends, np.cumsum(level.vwgt) - 0.5 * level.vwgt)
+    if _unlike(loaded, np.minimum(stretches, bounds.k - 1).astype(np.int32), shares) > ALIKE:
+        return None
+    points = None if graph.coords is None else unit_box(graph.coords, order, threads)
+    if points is None or loaded.n <= MOST_PLACED:
+        part = v_cycle(level, None, contract, preset, seed, threads, points=points)
+    else:
+        start, _ = along_curve(points, level.vwgt, contract.targets, BALANCE, threads)
+        part = v_cycle(level, start, contract, preset, seed, threads, preset.rounding, doubted=True)
+    return part if _unlike(loaded, part, shares) <= ALIKE else None
+
+
+def _mean_contract(loaded: Loaded, bounds: Bounds) -> Contract:
+    """Return what blocks should have of the mean share, n in all, as a contract."""
+    total = np.maximum(loaded.loads.sum(axis=0), 1e-300)[: bounds.asked]
+    targets, low, high = (
+        loaded.n * np.maximum(limits[:, : bounds.asked] / total, 0).mean(axis=1)
+        for limits in (bounds.targets, bounds.low, bounds.high)
+    )
+    return Contract(targets, low, high)
+
+
+def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
+    """How far some weight of some block is off its share, of the share."""
+    weight = loaded.weight(part, len(shares))[:, : shares.shape[1]]
+    own = weight / np.maximum(weight.sum(axis=0), 1e-300)
+    return float((np.abs(own - shares) / np.maximum(shares, 1e-300)).max())
+
+
+def _shrink_all(
+    loaded: Loaded, part: Part | None, bounds: Bounds, preset: Preset, threads: int
+) -> tuple[list[tuple[Loaded, Shrunk]], Loaded, Part]:
+    """Shrink until few vertices are left for each block, or nothing shrinks any more."""
+    total, k = float(loaded.level.vwgt.sum()), bounds.k
+    smallest = LARGEST_CLUSTER * total * target_shares(bounds).min(axis=1)
+    if part is None:
+        enough = max(PER_BLOCK * k, FEWEST)
+        heaviest = np.array([min(2 * total / enough, smallest.min())])
+        part = np.zeros(loaded.n, np.int32)
+    else:
+        enough = int(1.5 * preset.per_block * k)
+        heaviest = np.minimum(total / (preset.per_block * k), smallest)
+    above: list[tuple[Loaded, Shrunk]] = []
+    while loaded.n > enough and total < heaviest.max() * loaded.n:
+        mean = total / loaded.n
+        caps = np.minimum(np.maximum(heaviest, 2 * mean), preset.shrink_by * mean)
+        smaller, shrunk = loaded.shrunk(part, caps, threads)
+        if smaller.n > LEAST_SHRINKAGE * loaded.n:
+            break
+        above.append((loaded, shrunk))
+        loaded, part = smaller, shrunk.part
+    return above, loaded, part

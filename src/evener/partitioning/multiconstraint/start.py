@@ -1,0 +1,121 @@
+"""Recursive bisection of a small graph whose vertices have several weights."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from evener.arrays import FloatArray, Part
+from evener.partitioning.initial import bisection_kernels
+from evener.partitioning.initial.bisection import cut_of, side_of
+from evener.partitioning.levels.levels import LEAST_SHRINKAGE, Level, Shrunk, projected
+from evener.partitioning.multiconstraint import balance as balancing
+from evener.partitioning.multiconstraint.loads import Bounds, Loaded, bounds_between
+from evener.partitioning.multiconstraint.refine import refine_loaded
+from evener.partitioning.refinement.fm import EVEN_PRICE, Effort, boundary_flags
+
+ROUNDS = 4
+ONCE = balancing.Care(breakouts=0)
+TRIES = 4
+EFFORT = Effort(patience=8, least_gain=0.0, boldness=1.1)
+SMALL = 150  # vertices of a graph on which bisections are tried
+HEAVIEST = 1 / 60  # of all weight: what a vertex of it may weigh
+WORSE = 10.0  # a bisection that is off its limits by this share of all counts as twice its cut
+
+
+def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed: int) -> Part:
+    """Return blocks (n,) of weights near `targets` (k, c) [units of the loads].
+
+    As `recursive_bisection`: blocks of like targets stay together, and are halved again and
+    again, each half grown from a vertex at the edge, balanced in all its weights and refined.
+    """
+    k = len(targets)
+    part = np.zeros(loaded.n, np.int32)
+    shares = targets / np.maximum(targets.sum(axis=0), 1e-300)
+    slack = (1 + epsilon) ** (1 / max(1.0, np.ceil(np.log2(max(k, 2))))) - 1
+    order = np.argsort(-shares.mean(axis=1), kind="stable")
+    waiting = [(loaded, np.arange(loaded.n), order, seed)]
+    while waiting:
+        piece, members, blocks, number = waiting.pop()
+        if blocks.size == 1 or piece.n == 0:
+            part[members] = blocks[0]
+            continue
+        total = np.cumsum(shares[blocks].mean(axis=1))
+        half = int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
+        own = shares[blocks].sum(axis=0)
+        share = shares[blocks[:half]].sum(axis=0) / np.maximum(own, 1e-300)
+        side = _bisect(piece, np.where(own > 0, share, 0.5), slack, number)
+        for s, ones in ((0, blocks[:half]), (1, blocks[half:])):
+            inside = np.flatnonzero(side == s)
+            waiting.append((_side(piece, side, s), members[inside], ones, 2 * number + s + 1))
+    return part
+
+
+def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
+    """Return side 0, of share (c,) of every weight, or 1 of each vertex.
+
+    The graph is shrunk; the best of several tries on the smallest is refined on the way back.
+    """
+    above: list[tuple[Loaded, Shrunk]] = []
+    current, total = loaded, float(loaded.level.vwgt.sum())
+    while current.n > SMALL:
+        caps = np.array([max(HEAVIEST * total, 2 * total / current.n)])
+        smaller, shrunk = current.shrunk(np.zeros(current.n, np.int32), caps, 1)
+        if smaller.n > LEAST_SHRINKAGE * current.n:
+            break
+        above.append((current, shrunk))
+        current = smaller
+    side = _best_try(current, share, slack, seed)
+    for depth, (finer, shrunk) in enumerate(reversed(above)):
+        side = projected(shrunk, side, 1)
+        _improve(finer, side, _room_for(finer, share, slack), seed + depth)
+    return side
+
+
+def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
+    bounds = _room_for(loaded, share, slack)
+    rng = np.random.default_rng(seed)
+    best, least = np.zeros(loaded.n, np.int32), np.inf
+    for turn in range(TRIES):
+        side = _grown(loaded.level, float(share.mean()), rng, turn)
+        _improve(loaded, side, bounds, seed)
+        off = float(bounds.off(loaded.weight(side, 2)).sum())
+        cost = (cut_of(loaded.level, side) + 1) * (1 + WORSE * off)
+        if cost < least:
+            best, least = side, cost
+    return best
+
+
+def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
+    """Limits of two sides around their targets, by the slack or half the heaviest vertex."""
+    total = loaded.loads.sum(axis=0)
+    targets = np.stack([share * total, (1 - share) * total])
+    room = np.maximum(slack * targets, 0.5 * loaded.loads.max(axis=0))
+    return bounds_between(targets, targets - room, targets + room, loaded.loads, share.size)
+
+
+def _improve(loaded: Loaded, side: Part, bounds: Bounds, seed: int) -> None:
+    """Balance and refine two sides in place."""
+    weight = balancing.balance(loaded, side, bounds, ONCE)
+    flag = boundary_flags(loaded.level, side, 1)
+    price = np.full(2, EVEN_PRICE, np.int64)
+    refine_loaded(loaded, side, weight, bounds, 0.0, price, flag, ROUNDS, EFFORT, seed)
+
+
+def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:
+    n, total = level.n, float(level.vwgt.sum())
+    start = int(rng.integers(n))
+    queue, distance = np.empty(n, np.int32), np.empty(n, np.int32)
+    for _ in range(1 + turn % 2):
+        start = int(bisection_kernels.hops(level.xadj, level.adjncy, start, queue, distance))
+    side, place = np.ones(n, np.int32), np.full(n, -1, np.int32)
+    items, keys = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
+    goal = share * total
+    most = goal + 0.5 * float(level.vwgt.max())
+    bisection_kernels.grow(*level.arrays, start, goal, most, side, place, items, keys)
+    return side
+
+
+def _side(loaded: Loaded, side: Part, s: int) -> Loaded:
+    """Return one side as a graph of its own."""
+    level, members = side_of(loaded.level, side, s)
+    return Loaded(level, loaded.loads[members])

@@ -1,0 +1,175 @@
+"""Placed: the blocks of one level on their way to the finest, refined on each."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, Part
+from evener.graphs.graph import Graph
+from evener.partitioning.initial.diffusion import Spread, diffused_blocks
+from evener.partitioning.levels.levels import LARGEST_CLUSTER, Level, Shrunk, projected
+from evener.partitioning.multilevel.presets import Preset
+from evener.partitioning.refinement import fm_kernels as kernels
+from evener.partitioning.refinement.cutting import cut_anew
+from evener.partitioning.refinement.fm import (
+    EVEN_PRICE,
+    Flags,
+    Limits,
+    boundary_flags,
+    boundary_flags_below,
+    refine_level,
+)
+from evener.partitioning.repair.flowing import flow_until_kept
+from evener.partitioning.repair.state import State
+from evener.plans.partition import Contract, Partition
+
+DEARER = 1.5  # the longest border costs this much more than an empty one
+STEEPNESS = 6  # of the price: borders not much shorter than the longest cost little more
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """What is asked of blocks, and how much is done for it."""
+
+    contract: Contract
+    preset: Preset
+    seed: int
+    threads: int
+
+
+@dataclass(eq=False)
+class Placed:
+    """Blocks `part` (n,) of a level, their weights and the prices of their borders (k,).
+
+    flag (n,): the vertices at a border. again: how they are rounded on finer graphs, where that
+    makes these blocks better.
+    """
+
+    level: Level
+    part: Part
+    weight: FloatArray
+    price: npt.NDArray[np.int64]
+    flag: Flags
+    again: Spread | None
+
+
+def placed(level: Level, part: Part, task: Task, depth: int, *, again: Spread | None) -> Placed:
+    """Return blocks as near to the contract as a small graph's vertices allow; depth as below."""
+    part = balanced(level, part, eased(task.contract, level, depth))
+    k = task.contract.k
+    return Placed(
+        level, part, block_weights(level, part, k), prices(level, part, k),
+        boundary_flags(level, part, task.threads), again,
+    )  # fmt: skip
+
+
+def rounded(
+    level: Level, part: Part, task: Task, depth: int, spread: Spread, again: Spread | None
+) -> Placed:
+    """Return blocks rounded by diffusion, now and `again` on finer graphs; depth as below."""
+    part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)
+    return placed(level, part, task, depth, again=again)
+
+
+def refine(blocks: Placed, task: Task, depth: int) -> Placed:
+    """Refine in place, and return the same; depth 0 is the finest level."""
+    refine_by(
+        task.preset, blocks.level, blocks.part, blocks.weight,
+        limits_on(blocks.level, task, depth), blocks.price, blocks.flag,
+        finest=depth == 0, seed=task.seed * 50 + depth, threads=task.threads,
+    )  # fmt: skip
+    return blocks
+
+
+def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: Task) -> Placed:
+    """Return the same blocks on the finer level."""
+    coarse_flag = boundary_flags(blocks.level, blocks.part, task.threads)
+    part = projected(shrunk, blocks.part, task.threads)
+    flag = boundary_flags_below(finer, part, coarse_flag, shrunk.coarse_of, task.threads)
+    return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.again)
+
+
+def balanced(level: Level, blocks: Part, contract: Contract) -> Part:
+    """Bring blocks of a small graph as near to the contract as its vertices allow."""
+    weight = block_weights(level, blocks, contract.k)
+    if within(weight, contract):
+        return blocks
+    weighted = level.adjwgt.size > 0
+    graph = Graph(
+        level.xadj.astype(np.int64),
+        level.adjncy.astype(np.int32),
+        vwgt=level.vwgt,
+        adjwgt=level.adjwgt.astype(np.int64) if weighted else None,
+    )
+    without_caps = Contract(contract.targets, contract.low, contract.high)
+    state = State.of(graph, Partition(blocks, contract.k), without_caps, 0)
+    flow_until_kept(state)
+    return state.part
+
+
+def within(weight: FloatArray, contract: Contract) -> bool:
+    """Return whether blocks of these weights (k,) are within the limits."""
+    return bool(((weight >= contract.low) & (weight <= contract.high)).all())
+
+
+def block_weights(level: Level, part: Part, k: int) -> FloatArray:
+    """(k,) what the blocks weigh."""
+    return np.bincount(part, weights=level.vwgt, minlength=k).astype(np.float64)
+
+
+def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
+    """(k,) what a block's border costs: more where it is long, for the largest counts too."""
+    border = np.zeros(k, np.int64)
+    kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
+    share = border / max(int(border.max()), 1)
+    return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**STEEPNESS)), np.int64)
+
+
+def limits_on(level: Level, task: Task, depth: int) -> Limits:
+    """What searches keep to; on the way they may stray by a little, or by the heaviest vertex."""
+    contract = eased(task.contract, level, depth)
+    slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.vwgt.max())
+    return Limits(contract.low, contract.high, contract.low - slack, contract.high + slack)
+
+
+def eased(contract: Contract, level: Level, depth: int) -> Contract:
+    """Return limits about a vertex off the targets, on coarse levels (depth above 0).
+
+    Their vertices are so heavy that limits closer than that would be kept at any price in cut.
+    """
+    if depth == 0:
+        return contract
+    targets = contract.targets
+    room = np.minimum(float(level.vwgt.max()), LARGEST_CLUSTER * targets)
+    low, high = np.minimum(contract.low, targets - room), np.maximum(contract.high, targets + room)
+    return Contract(targets, low, high)
+
+
+# How one level is refined: localized FM, then pairs of blocks cut anew.
+
+
+def refine_by(
+    preset: Preset,
+    level: Level,
+    part: Part,
+    weight: FloatArray,
+    limits: Limits,
+    price: npt.NDArray[np.int64],
+    flag: Flags,
+    *,
+    finest: bool,
+    seed: int,
+    threads: int,
+) -> None:
+    """Refine `part` in place, block weights (k,) with it, as the preset says.
+
+    flag (n,): the vertices at a boundary. finest: whether this is the whole graph.
+    """
+    effort, cutting = preset.effort, preset.cutting
+    rounds = effort.finest_rounds if finest else effort.rounds
+    refine_level(level, part, weight, limits, price, flag, rounds, effort, seed, threads)
+    cuts = cutting.finest_rounds if finest else cutting.rounds
+    cut_anew(level, part, weight, limits, price, cuts, cutting.reach, seed, threads)

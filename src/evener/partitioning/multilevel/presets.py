@@ -1,0 +1,72 @@
+"""Presets: how much work the multilevel partitioner does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from evener.partitioning.initial.diffusion import AGAIN, BRIEFLY, THOROUGH, Spread
+from evener.partitioning.refinement.fm import Effort
+
+
+@dataclass(frozen=True)
+class Cutting:
+    """How often pairs of blocks are cut anew, on a coarse level and on the finest.
+
+    reach: what a corridor may weigh on a side, in times what a block may lose or gain.
+    """
+
+    rounds: int = 0
+    finest_rounds: int = 1
+    reach: float = 3.2
+
+
+ROUGHLY = Spread(rounds=5, steps=8)
+WELL = Spread(rounds=8, steps=8)
+
+
+@dataclass(frozen=True)
+class Preset:
+    """One trade of time for quality.
+
+    effort, cutting: of refinement; alone: effort where no pairs are cut anew. per_block: vertices
+    that the coarsest graph keeps for each block, where blocks are given; shrink_by: mean weight of
+    clusters, a level, in mean vertices. cycles: times that the graph is shrunk and refined again.
+    slack: how far searches may stray from the contract, in targets. rounding: by diffusion, of the
+    blocks that k-means made; again: of all others, on finer graphs. balance: what k-means of a
+    large graph leaves a block off its target. rivals: starts that are followed to finer graphs.
+    """
+
+    effort: Effort = field(default_factory=lambda: Effort(rounds=5, finest_rounds=2, patience=1))
+    cutting: Cutting = field(default_factory=Cutting)
+    alone: Effort = field(default_factory=Effort)
+    per_block: int = 40
+    shrink_by: float = 8.0
+    cycles: int = 1
+    slack: float = 0.003
+    rounding: Spread = WELL
+    again: Spread = AGAIN
+    balance: float = 0.01
+    rivals: int = 2
+
+
+PRESETS = {
+    "fast": Preset(
+        Effort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
+        Cutting(reach=1.75),
+        Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
+        rounding=ROUGHLY,
+        again=BRIEFLY,
+        balance=0.03,
+        rivals=1,
+    ),
+    "default": Preset(),
+    "strong": Preset(
+        Effort(rounds=6, finest_rounds=3, patience=4, boldness=0.85),
+        Cutting(rounds=1, reach=4.0),
+        Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
+        per_block=80,
+        shrink_by=4.0,
+        cycles=3,
+        rounding=THOROUGH,
+    ),
+}

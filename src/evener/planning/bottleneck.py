@@ -1,0 +1,325 @@
+"""What limits a partition on a platform, and what would help most, by the same prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray
+from evener.planning.device_sets.equal_finish import Evening
+from evener.plans import metrics
+from evener.plans.costs import MAX_PAIRED, Costs, costs_of
+from evener.plans.plan import Evaluation, Prediction
+from evener.plans.workload import WEIGHTS, Workload
+from evener.platforms.models.samples import DeviceSpeeds
+from evener.platforms.platform import Connection, Device, Level, Link, Platform
+from evener.platforms.shared_links import shared_names, shared_routes
+
+# What more memory would bring: devices that are full, and sizes evened out anew with more room.
+
+FULL = 0.99  # of its room: what is filled to the last vertex but a few is full
+LOOKED_AT = 3  # full devices of different kinds, and kinds of them
+
+
+def more_memory(
+    judged: Evaluation, platform: Platform, workload: Workload, kinds: Sequence[Sequence[int]]
+) -> Iterator[tuple[Sequence[int], float]]:
+    """Yield devices of which some are full, and what an iteration would take with twice their
+    memory, by what it takes now (at most 1).
+
+    kinds: devices alike in name. Sizes are evened out anew, with twice the memory and without;
+    every device exchanges what it exchanges now, and those that have nothing go on having nothing.
+    """
+    loads = judged.certificate.weights
+    room, full = _room(judged, platform)
+    if not full.any() or platform.k > MAX_PAIRED or (loads > 0).sum() < 2:
+        return
+    evened = _Evened(judged, costs_of(platform, workload))
+    before = evened.seconds(room)
+    chosen: list[Sequence[int]] = [[b] for b in _first_of_kinds(platform, full, kinds)[:LOOKED_AT]]
+    chosen += [own for own in kinds if len(own) > 1 and full[list(own)].any()][:LOOKED_AT]
+    for own in chosen:
+        more = room.copy()
+        more[list(own)] *= 2
+        yield own, min(evened.seconds(more) / before, 1.0)
+
+
+def _first_of_kinds(
+    platform: Platform, full: BoolArray, kinds: Sequence[Sequence[int]]
+) -> list[int]:
+    """Return full devices, the fastest first, one of each kind: another would bring the same."""
+    kind_of = {b: kind for kind, own in enumerate(kinds) for b in own}
+    fastest = [b for b in np.argsort(-platform.speeds, kind="stable").tolist() if full[b]]
+    first = {kind_of.get(b, -1 - b): b for b in reversed(fastest)}
+    return sorted(first.values(), key=fastest.index)
+
+
+def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
+    """(k,) most that each device's memory holds [units], no less than it has; and who is full."""
+    certificate = judged.certificate
+    loads = certificate.weights
+    busy = (loads > 0) & (certificate.bytes > 0)
+    density = np.where(busy, certificate.bytes, 1.0) / np.where(busy, loads, 1.0)
+    by_bytes = np.where(busy, platform.memories / density, np.inf)
+    memory = np.minimum(by_bytes, platform.memory_units)
+    full = busy & (loads >= FULL * memory)
+    return np.maximum(memory, loads), full
+
+
+class _Evened:
+    """Sizes evened out over the devices that have something, exchanges being what they are."""
+
+    def __init__(self, judged: Evaluation, costs: Costs) -> None:
+        certificate, now = judged.certificate, judged.prediction
+        self._costs, self._mask = costs, certificate.weights[None] > 0
+        self._work, self._n = float(certificate.weights.sum()), int(certificate.vertices.sum())
+        self._exchange = now.communicate[None]  # nobody waits for a partner where sizes are even
+        self._border = 1.0 - now.interior[None]
+
+    def seconds(self, room: FloatArray) -> float:
+        """Time until the last device is done, each holding at most its room (k,) [units]: [s]."""
+        evening = Evening(self._costs, self._work, self._n, room)
+        found = evening.evened(self._mask, lambda *_: (self._exchange, self._border))
+        return float(found.seconds[0])
+
+
+LAST = 3  # devices looked at one by one: those done last
+MOST_LINKS, LARGE, FEW_LINKS = 48, 128, 4  # looked at one by one; on machines of many devices
+WORTH = 0.995  # of the makespan: less of a change is none
+
+
+@dataclass(frozen=True)
+class Change:
+    """A change, and the predicted makespan with it [s], blocks and all else as they are; with more
+    memory blocks grow and shrink, as the text says.
+    """
+
+    text: str
+    seconds: float
+    ratio: float
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What the device done last spends its time with, and the changes that help, best first.
+
+    compute, latency (alpha), transfer (beta x bytes), waiting (for shared links), delay (by
+    partners), fixed, and overlapped, which counts against them [s]. link: the shared link waited
+    for, "" where none is.
+    next_seconds: of the device that would be next if none were delayed, None where one alone has
+    anything to do.
+    """
+
+    device: str
+    seconds: float
+    compute: float
+    latency: float
+    transfer: float
+    waiting: float
+    delay: float
+    fixed: float
+    overlapped: float
+    neighbours: int
+    link: str
+    next_device: str
+    next_seconds: float | None
+    changes: tuple[Change, ...]
+
+
+def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGHTS) -> Limits:
+    """Return what limits a judged partition, which takes what was stated; changes are predicted as
+    the search predicts.
+    """
+    between = quotient_of(judged, platform.k)
+    loads, interior = judged.certificate.weights, judged.prediction.interior
+    bound = judged.prediction.bound
+
+    def predict(changed: Platform, does: Workload) -> Prediction:
+        return metrics.prediction_of(between, loads, interior, changed, does, bound=bound)
+
+    now = judged.prediction
+    changes = []
+    for text, changed, does in _changes(platform, workload, between, now):
+        seconds = predict(changed, does).makespan
+        if seconds < WORTH * now.makespan:
+            changes.append(Change(text, seconds, seconds / now.makespan))
+    kinds = [own for own in _kinds(platform).values() if len(own) > 1]
+    for own, ratio in more_memory(judged, platform, workload, kinds):
+        if ratio < WORTH:
+            text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
+            changes.append(Change(text, ratio * now.makespan, ratio))
+    changes.sort(key=lambda change: change.seconds)
+    last = now.bottleneck
+    row = slice(between.starts[last], between.starts[last + 1])
+    alpha, _ = platform.link_costs(between.block[row], between.other[row])
+    order = np.argsort(-now.seconds, kind="stable")
+    others = order[(order != last) & (now.seconds[order] > 0)]
+    after = int(others[0]) if others.size else None
+    waiting, latency = float(now.contention[last]), float(alpha.sum())
+    return Limits(
+        platform.names[last],
+        now.makespan,
+        float(now.compute[last]),
+        latency,
+        float(now.communicate[last]) - waiting - latency,
+        waiting,
+        float(now.delay[last]),
+        float(now.fixed[last]),
+        float(now.overlapped[last]),
+        int(alpha.size),
+        _busiest(between, platform, last) if waiting > 0 else "",
+        "" if after is None else platform.names[after],
+        None if after is None else float(now.seconds[after]),
+        tuple(changes),
+    )
+
+
+def quotient_of(judged: Evaluation, k: int) -> metrics.Quotient:
+    """Return who talks to whom, without the weight of the edges between."""
+    exchange = judged.exchange
+    starts = np.searchsorted(exchange.sender, np.arange(k + 1))
+    return metrics.Quotient(
+        starts,
+        exchange.receiver,
+        exchange.values,
+        np.zeros(exchange.values.size),
+        judged.certificate.boundary,
+    )
+
+
+def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
+    """Name the shared link that block b waits for."""
+    routes = shared_routes(platform, between.block, between.other)
+    busy = routes.seconds(between.sent.astype(np.float64))
+    own = routes.link[between.block[routes.pair] == b]
+    return shared_names(platform)[int(own[np.argmax(busy[own])])]
+
+
+def _changes(
+    platform: Platform, workload: Workload, between: metrics.Quotient, now: Prediction
+) -> Iterator[tuple[str, Platform, Workload]]:
+    """Yield what could be other than it is: devices, links, the workload."""
+    yield from ((text, changed, workload) for text, changed in _devices(platform, now))
+    yield from ((text, changed, workload) for text, changed in _levels(platform, between, now))
+    yield from ((text, changed, workload) for text, changed in _connections(platform, now))
+    if now.communicate.any():
+        half = replace(workload, bytes_per_value=workload.bytes_per_value / 2)
+        yield "half the bytes a value", platform, half
+        if not workload.overlap:
+            hidden = replace(workload, overlap=True)
+            yield "overlap communication with computation", platform, hidden
+    if now.fixed.any():
+        devices = [replace(d, fixed_seconds=d.fixed_seconds / 2) for d in platform.devices]
+        sooner = replace(workload, fixed_seconds=workload.fixed_seconds / 2)
+        yield "half the fixed seconds", replace(platform, devices=tuple(devices)), sooner
+
+
+def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
+    """The devices done last, twice as fast; and all whose names differ by their number alone."""
+    groups = _kinds(platform)
+    latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
+    for b in latest:
+        yield f"twice the speed of {platform.names[b]}", _faster(platform, [b])
+    stems = dict.fromkeys(platform.names[b].rstrip("0123456789") for b in latest)
+    for stem in stems:
+        if len(groups[stem]) > 1:
+            text = f"twice the speed of {_called(platform, groups[stem])}"
+            yield text, _faster(platform, groups[stem])
+    if len(groups) > 1:
+        yield "twice the speed of all devices", _faster(platform, range(platform.k))
+
+
+def _kinds(platform: Platform) -> dict[str, list[int]]:
+    """Devices whose names differ by their number alone."""
+    kinds: dict[str, list[int]] = {}
+    for b, device in enumerate(platform.devices):
+        kinds.setdefault(device.name.rstrip("0123456789"), []).append(b)
+    return kinds
+
+
+def _called(platform: Platform, chosen: Sequence[int]) -> str:
+    """Name a device, or all of its kind."""
+    name = platform.names[chosen[0]]
+    if len(chosen) == 1:
+        return name
+    many = "both" if len(chosen) == 2 else f"all {len(chosen):,}"
+    return f"{many} {name.rstrip('0123456789') or 'numbered'} devices"
+
+
+def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
+    devices: list[Device] = list(platform.devices)
+    curves: dict[int, DeviceSpeeds] = {}
+    for b in chosen:
+        device = devices[b]
+        curve = device.curve
+        if curve is not None:
+            if id(curve) not in curves:
+                samples = tuple(
+                    replace(s, seconds=s.seconds / 2, half_width=s.half_width / 2)
+                    for s in curve.samples
+                )
+                curves[id(curve)] = replace(curve, samples=samples)
+            curve = curves[id(curve)]
+        devices[b] = replace(device, speed=2 * device.speed, curve=curve)
+    return replace(platform, devices=tuple(devices))
+
+
+def _levels(
+    platform: Platform, between: metrics.Quotient, now: Prediction
+) -> Iterator[tuple[str, Platform]]:
+    """Each level whose links messages pass, the busiest where there are many."""
+    if not platform.levels:
+        return
+
+    def changed(i: int, **fields: object) -> Platform:
+        levels: list[Level] = list(platform.levels)
+        levels[i] = replace(levels[i], **fields)  # type: ignore[arg-type]
+        return replace(platform, levels=tuple(levels))
+
+    met = platform.shared_level(between.block, between.other)
+    own = np.bincount(met, between.sent + 1.0, len(platform.levels))
+    # A message passes the shared links of all levels below the one where its ends meet.
+    passed = np.where([level.shared for level in platform.levels], np.cumsum(own), own)
+    busy = np.argsort(-passed, kind="stable")[:MOST_LINKS]
+    for i in np.sort(busy[passed[busy] > 0]).tolist():
+        level = platform.levels[i]
+        if level.link.beta > 0:
+            text = f"twice the bandwidth of level {level.name}"
+            yield text, changed(i, link=_wider(level.link))
+        if level.link.alpha > 0:
+            text = f"half the latency of level {level.name}"
+            yield text, changed(i, link=_sooner(level.link))
+        if level.shared and now.contention.any():
+            text = f"a link of its own for each pair at level {level.name}"
+            yield text, changed(i, shared=False)
+
+
+def _connections(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
+    """Each link, those at the devices done last before the others; then the latency of all."""
+    if not platform.connections:
+        return
+    latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
+    homes = {place for b in latest for place in (platform.names[b], platform.devices[b].at)}
+    links: list[Connection] = list(platform.connections)
+    order = sorted(range(len(links)), key=lambda i: not homes & set(links[i].between))
+    for i in order[: MOST_LINKS if platform.k <= LARGE else FEW_LINKS]:
+        a, b = links[i].between
+        own = [*links]
+        own[i] = replace(links[i], link=_wider(links[i].link))
+        yield f"twice the bandwidth of {a} - {b}", replace(platform, connections=tuple(own))
+    for text, change in (
+        ("twice the bandwidth of all links", _wider),
+        ("half the latency of all links", _sooner),
+    ):
+        own = [replace(one, link=change(one.link)) for one in links]
+        yield text, replace(platform, connections=tuple(own))
+
+
+def _wider(link: Link) -> Link:
+    return Link(link.alpha, link.beta / 2)
+
+
+def _sooner(link: Link) -> Link:
+    return Link(link.alpha / 2, link.beta)

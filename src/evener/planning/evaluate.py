@@ -1,0 +1,195 @@
+"""Judges any partition on a platform: certificate, prediction and the usual metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import fields, is_dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.io.accept import (
+    GraphLike,
+    PartitionLike,
+    PlatformLike,
+    as_graph,
+    as_partition,
+    as_platform,
+)
+from evener.plans.partition import Contract, Partition
+from evener.plans.plan import Evaluation, Plan, Stage
+from evener.plans.recount import recounted, recounted_blocks
+from evener.plans.workload import WEIGHTS, Workload
+from evener.platforms.platform import Platform
+from evener.sizing.bounds import lower_bound
+from evener.sizing.contracts import contract_for, contract_for_seconds, lowers_seconds
+
+
+def evaluate(
+    graph: GraphLike,
+    partition: PartitionLike,
+    platform: PlatformLike,
+    contract: Contract | None = None,
+    *,
+    workload: Workload = WEIGHTS,
+    constraint: int = 0,
+) -> Evaluation:
+    """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
+
+    graph, platform: as of `plan`; partition: also a file's name, or the block of each vertex.
+    contract: what `plan` would promise on this machine, where None: memory, limits and predicted
+    seconds where links are known, else sizes of least time within 3 %.
+    graph: as it was read; what the workload makes of it is what blocks weigh and what seconds are
+    predicted from, or the vertex weight `constraint`. Where the contract has limits on further
+    weights, all are judged, and that one is the first.
+
+    Everything but the bound is recounted from graph and partition by evener.plans.recount, which
+    shares no code with whoever made the partition. Raises InputError where their lengths differ,
+    and for seconds beyond all numbers.
+    """
+    graph, platform = as_graph(graph), as_platform(platform)
+    partition = as_partition(partition, graph, platform.k)
+    if contract is None:
+        contract = usual_contract(graph, platform, workload)
+    if contract.further and graph.n_constraints != contract.n_constraints:
+        raise InputError(
+            f"the graph has {graph.n_constraints} weights a vertex, "
+            f"the contract {contract.n_constraints}"
+        )
+    with np.errstate(over="ignore"):
+        bound = lower_bound(graph, platform, workload, constraint=constraint).seconds
+    judged = recounted(
+        graph, partition, platform, contract, workload=workload, constraint=constraint, bound=bound
+    )
+    if not np.isfinite(judged.prediction.seconds).all():
+        device = platform.names[judged.prediction.bottleneck]
+        raise InputError(
+            f"device {device!r} would need more seconds than a number holds",
+            hint="Check its speed and its links.",
+        )
+    return judged
+
+
+def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
+    """Return what the blocks of a plan with no option given keep to."""
+    if lowers_seconds(graph, platform):
+        return contract_for_seconds(graph, platform, workload)
+    return contract_for(workload.weighted(graph), platform)[0]
+
+
+def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> Stage:
+    """Return the figures of a partition on its way to `contract`; O(n + m).
+
+    graph: as the workload weighs it.
+    """
+    blocks = recounted_blocks(graph, partition, np.asarray(graph.weights(), np.float64)[:, None])
+    return Stage(
+        name,
+        blocks.edge_cut,
+        int(blocks.volumes.max()),
+        int(blocks.volumes.sum()),
+        int(blocks.neighbours.max()),
+        *_extremes(blocks.weights[:, 0], contract),
+    )
+
+
+def stage_of(name: str, judged: Evaluation) -> Stage:
+    """Return the figures of a partition that has been judged."""
+    certificate = judged.certificate
+    return Stage(
+        name,
+        judged.edge_cut,
+        judged.max_volume,
+        judged.total_volume,
+        int(certificate.neighbours.max()),
+        *_extremes(certificate.weights, certificate.contract),
+        seconds=judged.prediction.makespan,
+    )
+
+
+def _extremes(weights: FloatArray, contract: Contract) -> tuple[float, float]:
+    """Least and largest weight / target of the blocks that are to have any."""
+    asked = contract.targets > 0
+    if not asked.any():
+        return 1.0, 1.0
+    ratios = weights[asked] / contract.targets[asked]
+    return float(ratios.min()), float(ratios.max())
+
+
+# What a plan says of its partition, beside what its graph says: every field, counted anew.
+
+SLACK = 1e-9  # relative: sums of real numbers depend on their order in the last digits
+
+
+def misstated(plan: Plan, graph: Graph) -> list[str]:
+    """Return what the plan says of its partition of `graph` and is not so, one place each.
+
+    graph: what the plan was made from, as it was read. The contract is the plan's own. Raises
+    InputError where the partition is none of the graph.
+    """
+    counts = {"vertices": graph.n, "edges": graph.m}
+    wrong = [
+        f"graph.{name} is {plan.graph[name]!r}, counted {count}"
+        for name, count in counts.items()
+        if plan.graph[name] != count
+    ]
+    contract = plan.certificate.contract
+    judged = evaluate(graph, plan.partition, plan.platform, contract, workload=plan.workload)
+    told = plan.evaluation
+    if not told.prediction.interior.any():
+        # Plans of an evener that did not know it have none; nothing else follows from it.
+        judged = _without_interior(judged)
+    return wrong + list(differing(told, judged, ""))
+
+
+def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
+    """Raise InputError where the plan, which `file` holds, says of its partition what is not so."""
+    wrong = misstated(plan, graph)
+    if wrong:
+        more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
+        raise InputError(
+            f"says of its partition what is not so: {wrong[0]}{more}",
+            file=file,
+            hint="It was changed, or made by another version. Make it again with `evener plan`.",
+        )
+
+
+def differing(told: Any, counted: Any, name: str) -> Iterator[str]:
+    """Yield where two objects of one kind differ: dataclasses, arrays, tuples and plain values."""
+    if is_dataclass(told):
+        for field in fields(told):
+            place = f"{name}.{field.name}" if name else field.name
+            yield from differing(getattr(told, field.name), getattr(counted, field.name), place)
+    elif isinstance(told, np.ndarray):
+        yield from _differing_arrays(told, np.asarray(counted), name)
+    elif isinstance(told, tuple) and len(told) == len(counted):
+        for i, (one, other) in enumerate(zip(told, counted, strict=True)):
+            yield from differing(one, other, f"{name}[{i}]")
+    elif isinstance(told, float) and isinstance(counted, float):
+        yield from _differing_arrays(np.array([told]), np.array([counted]), name, places=False)
+    elif told != counted:
+        yield f"{name} is {told!r}, counted {counted!r}"
+
+
+def _differing_arrays(
+    told: np.ndarray[Any, Any], counted: np.ndarray[Any, Any], name: str, *, places: bool = True
+) -> Iterator[str]:
+    if told.shape != counted.shape:
+        yield f"{name} has the shape {told.shape}, counted {counted.shape}"
+        return
+    if told.dtype.kind == counted.dtype.kind == "f":
+        wrong = ~np.isclose(told, counted, rtol=SLACK, atol=0)
+    else:
+        wrong = told != counted
+    if wrong.any():
+        at = tuple(int(i) for i in np.argwhere(wrong)[0])
+        place = f"{name}[{', '.join(map(str, at))}]" if places else name
+        yield f"{place} is {told[at]:g}, counted {counted[at]:g}"
+
+
+def _without_interior(judged: Evaluation) -> Evaluation:
+    nothing = np.zeros_like(judged.prediction.interior)
+    return replace(judged, prediction=replace(judged.prediction, interior=nothing))

@@ -1,0 +1,224 @@
+"""Contract, Partition, Mapping: what blocks keep to, what is in them, and where they sit."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_integers, as_numbers
+from evener.errors import InputError
+from evener.wording import brief, counted, duration, spread, two_lines
+
+# Sums of real weights depend on their order in the last digits; whole numbers are exact.
+RELATIVE_SLACK = 1e-9
+# Two ways of summing the same seconds: the search's, and that of the certificate.
+TIME_SLACK = 1e-6
+
+
+@dataclass(frozen=True, eq=False)
+class Further:
+    """Limits on a further weight of the vertices: targets, low, high (k,) [units].
+
+    by: what the targets follow, "speed", "memory" or "equal". Raises InputError unless
+    0 <= low <= high everywhere.
+    """
+
+    targets: FloatArray
+    low: FloatArray
+    high: FloatArray
+    by: str = "speed"
+
+    def __post_init__(self) -> None:
+        for name in ("targets", "low", "high"):
+            object.__setattr__(self, name, as_numbers(getattr(self, name), name))
+        if not self.targets.shape == self.low.shape == self.high.shape:
+            raise InputError("targets, low and high of a further weight differ in length")
+        wrong = ~((self.low >= 0) & (self.low <= self.high))
+        if wrong.any():
+            b = int(np.argmax(wrong))
+            raise InputError(
+                f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}: no such range"
+            )
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+@dataclass(frozen=True, eq=False)
+class Contract:
+    """What each of k blocks must keep to: low <= weight <= high, bytes <= caps, not empty.
+
+    A block whose high is 0 has a share of zero: it may be empty, and must not weigh anything.
+    targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
+    further: the same for each further weight of the vertices, where they have several.
+    may_be_unused: whether a device may be left without any vertex, as in a plan for seconds, whose
+    targets are information: the sizes that would be best if nothing were exchanged.
+    makespan [s]: when the last device is to be done, infinity where no time is promised.
+    Raises InputError unless 0 <= low <= high everywhere, and caps and makespan are above zero.
+    """
+
+    targets: FloatArray
+    low: FloatArray
+    high: FloatArray
+    caps: FloatArray = field(default_factory=lambda: np.empty(0))
+    further: tuple[Further, ...] = ()
+    may_be_unused: bool = False
+    makespan: float = np.inf
+
+    def __post_init__(self) -> None:
+        if not self.makespan > 0:
+            raise InputError(f"a contract's makespan must be above zero, not {self.makespan}")
+        put = object.__setattr__
+        for name in ("targets", "low", "high"):
+            put(self, name, as_numbers(getattr(self, name), name))
+        caps = np.asarray(self.caps, np.float64)
+        put(self, "caps", np.full(self.k, np.inf) if caps.size == 0 else caps)
+        for name in ("low", "high", "caps"):
+            if getattr(self, name).shape != (self.k,):
+                raise InputError(f"{name} has shape {getattr(self, name).shape}, not ({self.k},)")
+        if self.k == 0:
+            raise InputError("a contract needs at least one block")
+        wrong = ~((self.low >= 0) & (self.low <= self.high) & (self.caps > 0))
+        if wrong.any():
+            b = int(np.argmax(wrong))
+            raise InputError(
+                f"block {b} asks for {self.low[b]} <= weight <= {self.high[b]}, "
+                f"{self.caps[b]} bytes: no such range"
+            )
+        if any(one.targets.size != self.k for one in self.further):
+            raise InputError(f"a further weight has limits for other than {self.k} blocks")
+
+    def __repr__(self) -> str:
+        capped = int(np.isfinite(self.caps).sum())
+        memory = f"memory of {capped:,} capped" if capped else "no memory capped"
+        first = [counted(self.k, "block"), f"targets {spread(self.targets)}", memory]
+        second = [f"low {spread(self.low)}", f"high {spread(self.high)}"]
+        if self.further:
+            first.append(f"{self.n_constraints} weights")
+        if np.isfinite(self.makespan):
+            second.append(f"done within {duration(self.makespan)}")
+        return two_lines("Contract", first, second)
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.targets.size)
+
+    @property
+    def n_constraints(self) -> int:
+        """Number of weights that have limits."""
+        return 1 + len(self.further)
+
+    @property
+    def shares_of_zero(self) -> npt.NDArray[np.bool_]:
+        """(k,) blocks that are to have nothing."""
+        return np.asarray(self.table("high").max(axis=1) == 0)
+
+    def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
+        """(k, c) targets, low or high [units] of every weight, the first one's first."""
+        return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
+
+    def keeps(self, weights: FloatArray, sizes: npt.NDArray[np.int64], n_bytes: FloatArray
+              ) -> npt.NDArray[np.bool_]:  # fmt: skip
+        """(k,) whether blocks of these weights [units], vertex counts and bytes [B] hold.
+
+        weights (k,), or (k, c) where there are further ones.
+        """
+        weights = np.asarray(weights).reshape(self.k, self.n_constraints)
+        targets = self.table("targets")
+        slack = RELATIVE_SLACK * np.maximum(np.abs(targets), 1e-300)
+        within = (weights >= self.table("low") - slack) & (weights <= self.table("high") + slack)
+        fits = within.all(axis=1) & (n_bytes <= self.caps * (1 + RELATIVE_SLACK))
+        if self.may_be_unused:
+            return np.asarray(fits | (sizes == 0))
+        return np.asarray(fits & ((sizes > 0) | self.shares_of_zero))
+
+    def in_time(self, ends: FloatArray) -> npt.NDArray[np.bool_]:
+        """(k,) whether devices that are done at ends (k,) [s] are so by the makespan."""
+        return np.asarray(ends <= self.makespan * (1 + TIME_SLACK))
+
+
+@dataclass(frozen=True, eq=False)
+class Partition:
+    """Which of k blocks each vertex is in: part (n,) int32. Raises InputError on other ids."""
+
+    part: npt.NDArray[np.int32]
+    k: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.k < 2**31:
+            raise InputError(
+                f"a partition has at least one block and at most 2^31 - 1, not {self.k}"
+            )
+        part: npt.NDArray[Any] = self.part
+        if not (isinstance(part, np.ndarray) and part.dtype == np.int32 and part.ndim == 1):
+            part = as_integers(part, "part")
+        if part.size and (part.min() < 0 or part.max() >= self.k):
+            v = int(np.argmax((part < 0) | (part >= self.k)))
+            raise InputError(
+                f"vertex {v} is in block {part[v]}: with {self.k} blocks, ids run from 0 to "
+                f"{self.k - 1}"
+            )
+        object.__setattr__(self, "part", part.astype(np.int32))
+
+    def __repr__(self) -> str:
+        # Counted for blocks that are there: k may be two thousand million.
+        sizes = np.unique(self.part, return_counts=True)[1]
+        empty = self.k - sizes.size
+        first = counted(self.n, "vertex", "vertices"), counted(self.k, "block")
+        blocks = [f"{spread(sizes)} vertices in each"] if sizes.size else []
+        return two_lines("Partition", first, [*blocks, f"{empty:,} of them empty"])
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return int(self.part.size)
+
+    def checked_for(self, n: int) -> Partition:
+        """Return self if it is a partition of n vertices; else raise InputError."""
+        if self.n != n:
+            raise InputError(f"the partition has {self.n:,} entries, the graph {n:,} vertices")
+        return self
+
+
+@dataclass(frozen=True)
+class MappingScore:
+    """What a mapping is judged by: predicted makespan [s], then bytes x hops [B]."""
+
+    seconds: float
+    hop_bytes: float
+
+
+@dataclass(frozen=True, eq=False)
+class Mapping:
+    """Which device each of k blocks goes to: device (k,) int64, and what that changes.
+
+    Raises InputError where two blocks go to one device.
+    """
+
+    device: npt.NDArray[np.int64]
+    before: MappingScore
+    after: MappingScore
+
+    def __post_init__(self) -> None:
+        device = as_integers(self.device, "device")
+        if device.ndim != 1 or not np.array_equal(np.sort(device), np.arange(device.size)):
+            raise InputError("a mapping takes every device once")
+        object.__setattr__(self, "device", device.astype(np.int64))
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+    @property
+    def moved(self) -> int:
+        """Blocks that go to another device than the one of their number."""
+        return int((self.device != np.arange(self.device.size)).sum())
+
+    def applied(self, partition: Partition) -> Partition:
+        """Return the partition with every block numbered as its device."""
+        if partition.k != self.device.size:
+            raise InputError(f"a mapping of {self.device.size} blocks, and {partition.k} of them")
+        return Partition(self.device.astype(np.int32)[partition.part], partition.k)

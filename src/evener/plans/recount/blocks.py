@@ -1,0 +1,195 @@
+"""Blocks: what is in them and what they send, counted in passes over the graph's arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray, IntArray, IntVector, NumberArray
+from evener.graphs.graph import Graph
+from evener.plans.partition import Contract, Further, Partition
+from evener.plans.workload import Workload
+
+ENTRIES_AT_ONCE = 1 << 22  # of the adjacency: what a pass keeps in memory
+
+
+class Blocks(NamedTuple):
+    """What k blocks are; arrays (k,) unless said otherwise, in the blocks' order.
+
+    weights (k, c) [units]; vertices, boundary, components, neighbours, volumes: numbers; bytes [B];
+    interior: share of the first weight at vertices without a neighbour elsewhere. Block sender[i]
+    sends values[i] to receiver[i] per iteration, by rising sender and receiver.
+    """
+
+    weights: FloatArray
+    vertices: IntVector
+    bytes: FloatArray
+    boundary: IntVector
+    components: IntVector
+    neighbours: IntVector
+    volumes: IntVector
+    interior: FloatArray
+    sender: IntVector
+    receiver: IntVector
+    values: IntVector
+    edge_cut: float
+
+
+class _Crossing(NamedTuple):
+    """Who sends what to whom, which vertices send, and the weight of the edges cut."""
+
+    sender: IntVector
+    receiver: IntVector
+    values: IntVector
+    at_boundary: BoolArray
+    edge_cut: float
+
+
+def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray:
+    """Return (n,) each vertex's share of the work [units], by which seconds are predicted.
+
+    In proportion to the bytes that its row moves, or to its flops where the workload states no
+    bytes, all work together being the graph's weight; the vertex weight `constraint` where the
+    workload states neither.
+    """
+    vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
+    if not (vertex or entry):
+        vertex, entry = workload.flops_per_vertex, workload.flops_per_edge
+    if not (vertex or entry):
+        return np.asarray(graph.weights(constraint), np.float64)
+    cost = vertex + entry * np.diff(graph.xadj)
+    return np.asarray(cost * (graph.weights().sum() / cost.sum()), np.float64)
+
+
+def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> Blocks:
+    """Return what the blocks are; loads (n, c) [units]: the vertices' weights. O(n + m)."""
+    k, part = partition.k, partition.part
+    crossing = _crossing(graph, part, k)
+    vertices = _counts(part, k)
+    entries = _sums(part, np.diff(graph.xadj), k)
+    weights = np.column_stack([_sums(part, one, k) for one in loads.T])
+    inside = _sums(part, np.where(crossing.at_boundary, 0, loads[:, 0]), k)
+    first = weights[:, 0]
+    return Blocks(
+        weights=weights,
+        vertices=vertices,
+        bytes=graph.bytes_per_vertex * vertices + graph.bytes_per_edge * entries,
+        boundary=_counts(part[crossing.at_boundary], k),
+        components=_components(graph, part, k),
+        neighbours=_counts(crossing.sender, k),
+        volumes=_sums(crossing.sender, crossing.values, k).astype(np.int64),
+        interior=np.divide(inside, first, out=np.ones(k), where=first > 0),
+        sender=crossing.sender,
+        receiver=crossing.receiver,
+        values=crossing.values,
+        edge_cut=crossing.edge_cut,
+    )
+
+
+def _counts(block: IntArray, k: int) -> IntVector:
+    return np.bincount(block, minlength=k).astype(np.int64, copy=False)
+
+
+def _sums(block: IntArray, values: NumberArray, k: int) -> FloatArray:
+    # bincount of nothing counts whole numbers, whatever its weights.
+    return np.bincount(block, values, minlength=k).astype(np.float64, copy=False)
+
+
+def _components(graph: Graph, part: IntArray, k: int) -> IntVector:
+    from evener.plans.recount.recount_kernels import count_pieces
+
+    pieces = np.zeros(k, np.int64)
+    count_pieces(graph.xadj, graph.adjncy, part, np.empty(graph.n, np.int64), pieces)
+    return pieces
+
+
+def _crossing(graph: Graph, part: IntArray, k: int) -> _Crossing:
+    """A vertex sends one value to each other block that holds a neighbour."""
+    at_boundary = np.zeros(graph.n, np.bool_)
+    codes, counts, cut = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
+    for first, last in _ranges(graph.xadj):
+        begin, end = graph.xadj[first], graph.xadj[last]
+        own = np.repeat(part[first:last], np.diff(graph.xadj[first : last + 1]))
+        other = part[graph.adjncy[begin:end]]
+        crossing = np.flatnonzero(own != other)
+        vertex = np.searchsorted(graph.xadj, crossing + begin, side="right") - 1
+        once, _ = _distinct(vertex * k + other[crossing])
+        vertex, to = np.divmod(once, k)
+        at_boundary[vertex] = True
+        found, times = _distinct(part[vertex] * np.int64(k) + to)
+        codes.append(found)
+        counts.append(times)
+        weight = crossing if graph.adjwgt is None else graph.adjwgt[begin:end][crossing]
+        cut += crossing.size if graph.adjwgt is None else float(weight.sum())
+    pairs, which = np.unique(np.concatenate(codes), return_inverse=True)
+    values = _sums(which, np.concatenate(counts), pairs.size).astype(np.int64)
+    sender, receiver = np.divmod(pairs, k)
+    return _Crossing(sender, receiver, values, at_boundary, cut / 2)
+
+
+def _distinct(numbers: IntVector) -> tuple[IntVector, IntVector]:
+    """Return the distinct ones of these, which are sorted in place, and how often each occurs.
+
+    As np.unique does, which looks for them in ways that take several times as long.
+    """
+    numbers.sort()
+    is_first = np.ones(numbers.size, np.bool_)
+    np.not_equal(numbers[1:], numbers[:-1], out=is_first[1:])
+    first = np.flatnonzero(is_first)
+    return numbers[first], np.diff(first, append=numbers.size)
+
+
+def _ranges(xadj: IntArray) -> Iterator[tuple[int, int]]:
+    """Yield ranges of vertices with ENTRIES_AT_ONCE adjacency entries at most, or of one vertex."""
+    first, n = 0, xadj.size - 1
+    while first < n:
+        limit = xadj[first] + ENTRIES_AT_ONCE
+        last = max(int(np.searchsorted(xadj, limit, side="right")) - 1, first + 1)
+        yield first, last
+        first = last
+
+
+# Whether blocks keep their contract, and how far they are from their targets.
+
+
+SLACK = 1e-9  # of a target, and of a memory: sums of real numbers depend on their order
+TIME_SLACK = 1e-6  # of a makespan
+
+
+def kept(contract: Contract, blocks: Blocks, ends: FloatArray) -> BoolArray:
+    """Return (k,) whether each block keeps low, high and memory, is not empty, and is in time.
+
+    A block whose high is zero for every weight may be empty; where devices may be unused, every
+    block may be. ends (k,) [s]: when each device is done.
+    """
+    fits = blocks.bytes <= contract.caps * (1 + SLACK)
+    to_be_empty = np.ones(contract.k, np.bool_)
+    for weights, limit in zip(blocks.weights.T, _limits(contract), strict=True):
+        slack = SLACK * limit.targets
+        fits &= (limit.low - slack <= weights) & (weights <= limit.high + slack)
+        to_be_empty &= limit.high == 0
+    empty = blocks.vertices == 0
+    holds = fits & (~empty | to_be_empty)
+    if contract.may_be_unused:
+        holds |= empty
+    return np.asarray(holds & (ends <= contract.makespan * (1 + TIME_SLACK)))
+
+
+def imbalance_of(contract: Contract, blocks: Blocks) -> float:
+    """Return the largest weight / target, minus 1, over all blocks and weights.
+
+    A target of zero gives 0 where it is kept, infinity where it is exceeded.
+    """
+    targets = np.column_stack([limit.targets for limit in _limits(contract)])
+    beyond = np.where(blocks.weights > 0, np.inf, 0.0)
+    with np.errstate(over="ignore"):
+        np.divide(blocks.weights, targets, out=beyond, where=targets > 0)
+    beyond[targets > 0] -= 1
+    return float(beyond.max())
+
+
+def _limits(contract: Contract) -> list[Contract | Further]:
+    """Return what holds targets, low and high, of each weight."""
+    return [contract, *contract.further]

@@ -1,0 +1,148 @@
+"""Seconds of an iteration: computing, exchanging, waiting, of every device."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.plans.recount.blocks import Blocks
+from evener.plans.recount.messages import Messages, messages_of
+from evener.plans.workload import Workload
+from evener.platforms.device import Device
+from evener.platforms.models.fitting import SpeedModel
+from evener.platforms.platform import Platform
+
+ROUNDING = 1e-12  # of the time until then: no wait that anything causes is as short
+
+
+class Seconds(NamedTuple):
+    """Each (k,) [s], in the devices' order, as docs/prediction.md has them.
+
+    hop_bytes (levels,) [B]: bytes times hops by the deepest level that both devices share.
+    """
+
+    compute: FloatArray
+    communicate: FloatArray
+    contention: FloatArray
+    fixed: FloatArray
+    overlapped: FloatArray
+    delay: FloatArray
+    hop_bytes: FloatArray
+
+
+def recounted_seconds(blocks: Blocks, platform: Platform, workload: Workload) -> Seconds:
+    """Return an iteration's seconds with block b on device b; the blocks' first weight is the load.
+
+    Fixed seconds come first, then the work, then the exchange; with overlap, the exchange begins
+    after the fixed seconds, and the boundary is computed after it and after the interior. Seconds
+    beyond all numbers are infinite or NaN.
+    """
+    load = blocks.weights[:, 0]
+    compute = _computing(platform, load)
+    takes_part = (load > 0) | (blocks.neighbours > 0)
+    fixed = np.where(takes_part, platform.fixed_seconds + workload.fixed_seconds, 0.0)
+    inner = blocks.interior * compute if workload.overlap else np.zeros(platform.k)
+    begins = fixed if workload.overlap else fixed + compute
+    messages = messages_of(blocks, platform, workload.bytes_per_value)
+    with np.errstate(over="ignore", invalid="ignore"):
+        own = _sum_at_ends(messages, messages.alpha + messages.beta * messages.size, platform.k)
+        ends = _ends(messages, begins, own)
+        waits = ends - begins - own
+        waits = np.where(waits > ROUNDING * ends, waits, 0.0)
+        contention = np.minimum(waits, np.maximum(_busiest(messages, platform.k) - own, 0.0))
+        communicate = own + contention
+        return Seconds(
+            compute=compute,
+            communicate=communicate,
+            contention=contention,
+            fixed=fixed,
+            overlapped=np.minimum(inner, communicate),
+            delay=np.maximum(own + waits, inner) - np.maximum(communicate, inner),
+            hop_bytes=messages.hop_bytes,
+        )
+
+
+def _computing(platform: Platform, load: FloatArray) -> FloatArray:
+    """Time of each load [s] by its device's speed, or by its model where speed depends on load."""
+    with np.errstate(over="ignore"):
+        seconds = load / platform.speeds
+    known: dict[object, SpeedModel] = {}
+    for b, device in enumerate(platform.devices):
+        if device.curve is not None:
+            seconds[b] = _model(device, known).time(float(load[b]))
+    return np.asarray(seconds)
+
+
+def _model(device: Device, known: dict[object, SpeedModel]) -> SpeedModel:
+    """Its model, fitted once for all devices with the same samples."""
+    curve = device.curve
+    key = None if curve is None else (curve.samples, curve.model, curve.capacity)
+    if key not in known:
+        known[key] = device.model
+    return known[key]
+
+
+def _sum_at_ends(messages: Messages, values: FloatArray, k: int) -> FloatArray:
+    """(k,) sums of a value of each message over the messages of each device."""
+    both = np.concatenate([messages.p, messages.q])
+    sums = np.bincount(both, np.concatenate([values, values]), minlength=k)
+    return sums.astype(np.float64, copy=False)
+
+
+def _busiest(messages: Messages, k: int) -> FloatArray:
+    """(k,) seconds that the busiest shared link of each device needs for all that passes it."""
+    busiest = np.zeros(k)
+    size = messages.link_beta.size
+    passed = np.bincount(messages.link, messages.size[messages.at], minlength=size)
+    needs = (messages.link_beta * passed)[messages.link]
+    for ends in (messages.p, messages.q):
+        np.maximum.at(busiest, ends[messages.at], needs)
+    return busiest
+
+
+def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray:
+    """(k,) when each device's last message is through [s].
+
+    own (k,) [s]: what its messages take where nobody waits, which is all there is to say where
+    something takes longer than numbers reach.
+    """
+    from evener.plans.recount.recount_kernels import run_messages
+
+    k = begins.size
+    posted = begins + _sum_at_ends(messages, messages.alpha, k)
+    port_users = _sum_at_ends(messages, messages.beta, k)
+    link_users = np.bincount(
+        messages.link, messages.link_beta[messages.link], minlength=messages.link_beta.size
+    )
+    sums = np.concatenate([posted, port_users, link_users, messages.size])
+    if not (messages.p.size and np.isfinite(sums).all()):
+        return begins + own
+    ends = posted.copy()
+    begin = np.maximum(posted[messages.p], posted[messages.q])
+    run_messages(messages.p, messages.q, messages.size.copy(), begin, *_users(messages, k), ends)
+    return ends
+
+
+def _users(messages: Messages, k: int) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
+    """Where each message's resources begin, and these; where each resource's users begin, these,
+    and what a byte of each takes of it [s/B].
+
+    Ports are numbered as devices, shared links from k on. A link without end in bandwidth is no
+    limit and is left out.
+    """
+    m, n_resources = messages.p.size, k + messages.link_beta.size
+    message = np.concatenate([np.arange(m), np.arange(m), messages.at])
+    resource = np.concatenate([messages.p, messages.q, messages.link + k])
+    beta = np.concatenate([messages.beta, messages.beta, messages.link_beta[messages.link]])
+    limits = np.flatnonzero(beta > 0)
+    rows = limits[np.argsort(message[limits], kind="stable")]
+    columns = limits[np.argsort(resource[limits], kind="stable")]
+    return (
+        np.searchsorted(message[rows], np.arange(m + 1)),
+        resource[rows],
+        np.searchsorted(resource[columns], np.arange(n_resources + 1)),
+        message[columns],
+        beta[columns],
+    )

@@ -1,0 +1,173 @@
+"""Tiling: which rectangle of a matrix each device gets, in whole blocks, every block once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_integers
+from evener.errors import InputError
+from evener.wording import brief
+
+MAX_SIDE = 2**31 - 1  # blocks: areas then fit into 64 bits
+
+
+@dataclass(frozen=True, eq=False)
+class Tiling:
+    """k rectangles, one a device, that cover a matrix of `shape` blocks, each block once.
+
+    top, left, height, width (k,) int64 [blocks]; the matrix has shape = (rows, columns) [blocks]
+    of `block` x `block` elements each. A device that gets nothing has height or width 0. Raises
+    InputError where rectangles leave the matrix, overlap, or leave a block uncovered.
+    """
+
+    shape: tuple[int, int]
+    top: npt.NDArray[np.int64]
+    left: npt.NDArray[np.int64]
+    height: npt.NDArray[np.int64]
+    width: npt.NDArray[np.int64]
+    block: int = 1
+
+    def __post_init__(self) -> None:
+        rows, columns = (int(side) for side in self.shape)
+        if not (1 <= rows <= MAX_SIDE and 1 <= columns <= MAX_SIDE and self.block >= 1):
+            raise InputError(
+                f"a matrix of {rows} x {columns} blocks of side {self.block} cannot be divided"
+            )
+        object.__setattr__(self, "shape", (rows, columns))
+        for name in ("top", "left", "height", "width"):
+            object.__setattr__(self, name, as_integers(getattr(self, name), name))
+        if not self.top.shape == self.left.shape == self.height.shape == self.width.shape:
+            raise InputError("top, left, height and width of a tiling differ in length")
+        outside = (
+            (self.top < 0) | (self.left < 0) | (self.height < 0) | (self.width < 0)
+            | (self.top + self.height > rows) | (self.left + self.width > columns)
+        )  # fmt: skip
+        if outside.any():
+            i = int(np.argmax(outside))
+            raise InputError(f"rectangle {i}, {self._rectangle(i)}, leaves {rows} x {columns}")
+        self._check_cover()
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+    @property
+    def k(self) -> int:
+        """Number of rectangles, empty ones included."""
+        return int(self.top.size)
+
+    @property
+    def areas(self) -> npt.NDArray[np.int64]:
+        """(k,) blocks in each rectangle."""
+        return np.asarray(self.height * self.width)
+
+    @property
+    def half_perimeters(self) -> npt.NDArray[np.int64]:
+        """(k,) height + width [blocks], 0 where a rectangle is empty.
+
+        What a device receives in every step of a matrix product, in blocks: of the pivot column of
+        A as many as it is high, of the pivot row of B as many as it is wide.
+        """
+        return np.asarray(np.where(self.areas > 0, self.height + self.width, 0))
+
+    @property
+    def volume(self) -> float:
+        """Sum of all half-perimeters, each side as a share of the matrix's: thesis's figure 5.5."""
+        rows, columns = self.shape
+        used = self.areas > 0
+        return float((self.height[used] / rows).sum() + (self.width[used] / columns).sum())
+
+    @property
+    def n_columns(self) -> int:
+        """Number of columns where all rectangles stand in full columns; else 0."""
+        used = self.areas > 0
+        strips = np.unique(np.stack([self.left[used], self.width[used]]), axis=1)
+        return int(strips.shape[1]) if strips[1].sum() == self.shape[1] else 0
+
+    def group_half_perimeters(self, groups: npt.ArrayLike) -> npt.NDArray[np.int64]:
+        """Distinct rows and columns [blocks] that the rectangles of each group lie in, (g,).
+
+        groups (k,): of each rectangle, 0 to g - 1; a node's devices, which share what it receives.
+        Raises InputError for other than k numbers, zero or above.
+        """
+        group = as_integers(groups, "groups")
+        if group.shape != self.top.shape or (group.size and group.min() < 0):
+            raise InputError(f"{self.k} rectangles need as many groups, zero or above")
+        used = self.areas > 0
+        found = np.zeros(int(group.max(initial=-1)) + 1, np.int64)
+        for first, length in ((self.top, self.height), (self.left, self.width)):
+            for g in range(found.size):
+                own = used & (group == g)
+                found[g] += _covered(first[own], first[own] + length[own])
+        return found
+
+    def bound(self, areas: npt.ArrayLike | None = None) -> float:
+        """Least sum of half-perimeters [blocks] that rectangles of these areas can have.
+
+        2 sqrt(area) each, as if all were squares [BBRR01]_; of this tiling's own areas by default.
+        """
+        return half_perimeter_bound(self.areas if areas is None else np.asarray(areas, float))
+
+    def spans(self, shape: tuple[int, int]) -> npt.NDArray[np.int64]:
+        """(k, 4) first row, row after the last, first column, column after the last [elements].
+
+        shape: of the matrix [elements]; the last blocks of a row and column may be cut short.
+        """
+        for side, blocks in zip(shape, self.shape, strict=True):
+            if -(-side // self.block) != blocks:
+                raise InputError(
+                    f"{side} elements are not {blocks} blocks of {self.block}: another tiling's"
+                )
+        ends = np.stack(
+            [self.top, self.top + self.height, self.left, self.left + self.width], axis=1
+        )
+        return np.asarray(np.minimum(ends * self.block, np.repeat(shape, 2)))
+
+    def transposed(self) -> Tiling:
+        """Return the tiling of the transposed matrix."""
+        rows, columns = self.shape
+        return Tiling((columns, rows), self.left, self.top, self.width, self.height, self.block)
+
+    def _rectangle(self, i: int) -> str:
+        return f"{self.height[i]} x {self.width[i]} at ({self.top[i]}, {self.left[i]})"
+
+    def _check_cover(self) -> None:
+        """Refuse overlaps and gaps, in O(k log k).
+
+        How often each block is covered is given by what it changes by at the rectangles' corners
+        (+1, -1, -1, +1): covered once everywhere means that all changes cancel out but those at
+        the corners of the matrix.
+        """
+        rows, columns = self.shape
+        used = np.flatnonzero(self.areas > 0)
+        up, west = self.top[used], self.left[used]
+        down, east = up + self.height[used], west + self.width[used]
+        one = np.ones(used.size, np.int64)
+        corners = np.concatenate([up, up, down, down, [0, 0, rows, rows]])
+        across = np.concatenate([west, east, west, east, [0, columns, 0, columns]])
+        change = np.concatenate([one, -one, -one, one, [-1, 1, 1, -1]])
+        keys, place = np.unique(corners * (columns + 1) + across, return_inverse=True)
+        left_over = np.bincount(place.ravel(), weights=change, minlength=keys.size)
+        if left_over.any():
+            at = int(keys[np.argmax(left_over != 0)])
+            row, column = divmod(at, columns + 1)
+            raise InputError(
+                "the rectangles do not cover every block once: "
+                f"something overlaps or is missing from block ({row}, {column}) on"
+            )
+
+
+def _covered(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> int:
+    """How many numbers lie in at least one of the intervals first:end."""
+    order = np.argsort(first, kind="stable")
+    first, end = first[order], np.maximum.accumulate(end[order])
+    begun = np.maximum(first, np.concatenate([[0], end[:-1]]))
+    return int(np.maximum(end - begun, 0).sum())
+
+
+def half_perimeter_bound(areas: npt.ArrayLike) -> float:
+    """Sum of 2 sqrt(area): no rectangles of these areas have less half-perimeter in all."""
+    values: FloatArray = np.asarray(areas, np.float64)
+    return float(2 * np.sqrt(values).sum())

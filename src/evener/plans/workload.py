@@ -1,0 +1,124 @@
+"""Workload: what one iteration does at a vertex and along an edge, and what it sends.
+
+It turns a graph into work: a vertex stands for its row and its nonzeros, so the loads of blocks
+count both. Speeds keep their unit, since all work together is the graph's weight, as before.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+
+MOST = 1e18  # of any number here: times what a graph holds, still far from overflow
+
+
+@dataclass(frozen=True)
+class Workload:
+    """What one iteration costs at each vertex and at each adjacency entry (an edge has two).
+
+    flops and bytes [B] moved between memory and processor; bytes_per_value [B]: what a boundary
+    vertex sends to each other block that needs it; fixed_seconds [s]: what an iteration costs
+    every device that takes part, such as a launch or a collective; overlap: whether interior
+    vertices are computed while values are exchanged.
+
+    Raises InputError for an empty name and for numbers that are negative, not finite or above 1e18.
+    """
+
+    name: str
+    flops_per_vertex: float = 0.0
+    flops_per_edge: float = 0.0
+    bytes_per_vertex: float = 0.0
+    bytes_per_edge: float = 0.0
+    bytes_per_value: float = 8.0
+    fixed_seconds: float = 0.0
+    overlap: bool = False
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.name, str) and self.name.strip()):
+            raise InputError("a kernel needs a name")
+        for key in NUMBERS:
+            value = getattr(self, key)
+            if not _is_number(value) or not 0 <= value <= MOST:
+                huge = isinstance(value, int) and value > MOST
+                found = "not more" if huge else f"not {value}"
+                raise InputError(
+                    f"{key} of kernel {self.name!r} must lie between 0 and {MOST:g}, {found}"
+                )
+            object.__setattr__(self, key, float(value))
+        if not isinstance(self.overlap, bool):
+            raise InputError(
+                f"overlap of kernel {self.name!r} must be true or false, not {self.overlap}"
+            )
+
+    @property
+    def shares(self) -> tuple[float, float]:
+        """How vertices and adjacency entries share the work: by bytes, by flops where none move.
+
+        Sparse kernels wait for memory on every device we know. (0, 0): by the vertex weights.
+        """
+        moved = self.bytes_per_vertex, self.bytes_per_edge
+        return moved if any(moved) else (self.flops_per_vertex, self.flops_per_edge)
+
+    def work(self, graph: Graph) -> FloatArray:
+        """(n,) each vertex's share of the work [units]; the sum is the graph's total weight.
+
+        In proportion to per_vertex + per_edge x degree. The vertex weights where the workload
+        states neither. Raises InputError where only edges cost something and there are none.
+        """
+        vertex, edge = self.shares
+        if not (vertex or edge):
+            return np.asarray(graph.weights(), np.float64)
+        own = vertex + edge * graph.degrees
+        total = float(own.sum())
+        if graph.n and not total > 0:
+            raise InputError(
+                f"kernel {self.name!r} has nothing to do on a graph without edges",
+                hint="Give it bytes_per_vertex or flops_per_vertex.",
+            )
+        return np.asarray(own * (graph.total_weight / max(total, 1e-300)), np.float64)
+
+    def weighted(self, graph: Graph) -> Graph:
+        """Return the graph with its first vertex weight replaced by the work.
+
+        To be done once: what takes a workload takes the graph as it was read.
+        """
+        if not any(self.shares):
+            return graph
+        work = self.work(graph)
+        if graph.vwgt is None or graph.vwgt.ndim == 1:
+            return graph.with_(vwgt=work)
+        return graph.with_(vwgt=np.column_stack([work, graph.vwgt[:, 1:]]))
+
+
+def _is_number(value: Any) -> bool:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
+NUMBERS = tuple(field.name for field in fields(Workload) if field.name not in ("name", "overlap"))
+WEIGHTS = Workload("weights")
+# Rows in CSR form, double precision, indices of four bytes; a diagonal entry in each row. What a
+# gathered value costs is in its cache line once for meshes, each time for PageRank's graphs.
+WORKLOADS: Mapping[str, Workload] = {
+    one.name: one
+    for one in (
+        WEIGHTS,
+        Workload("spmv", 2.0, 2.0, 36.0, 12.0),
+        Workload("jacobi", 2.0, 2.0, 40.0, 12.0),
+        Workload("pagerank", 3.0, 1.0, 32.0, 12.0),
+    )
+}
+
+
+def workload_from_dict(data: Any) -> Workload:
+    """Return the Workload of dataclasses.asdict. Raises InputError for anything else."""
+    known = {field.name for field in fields(Workload)}
+    if not isinstance(data, Mapping) or "name" not in data or not set(data) <= known:
+        raise InputError("a workload is a table of its numbers, with a name")
+    return Workload(**data)

@@ -1,0 +1,154 @@
+"""Device, Link, Level, Connection: what a machine is made of."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from evener.errors import InputError
+from evener.platforms.models.fitting import Constant, SpeedModel, fit_device
+from evener.platforms.models.samples import DeviceSpeeds
+
+FREE_ALPHA, FREE_BETA = 0.0, 0.0
+
+
+def _is_number(value: object) -> bool:
+    if isinstance(value, float | int) and not isinstance(value, bool):
+        return abs(value) <= sys.float_info.max  # false for NaN, and for whole numbers beyond it
+    return isinstance(value, np.integer | np.floating) and bool(np.isfinite(value))
+
+
+@dataclass(frozen=True, slots=True)
+class Device:
+    """One processor that gets a block of its own.
+
+    speed [units/s]: work done per second, a unit being one of vertex weight.
+    memory [B] and memory_units [units] cap the block, either or both; None: no cap.
+    low_units, high_units [units]: the user's own limits on a block that has anything; None: none.
+    kind: "cpu", "cuda" or the user's own word. at: its place in the tree, "site/node/socket",
+    one part for each level below the root. capabilities: named numbers, e.g. {"mips": 1e4}.
+    curve: samples of its speed at each load; `speed` is then that at the load it is to have.
+    fixed_seconds [s]: what an iteration costs whatever the load. cost_per_hour: of using it, in
+    any money; watts: its power when busy [W], idle_watts: while it waits; None: not known.
+
+    Raises InputError for an empty name, kind or part of a place, numbers that are not finite and
+    above zero, capabilities that are not finite, costs and powers that are negative, and
+    low_units above high_units or the memory.
+    """
+
+    name: str
+    speed: float
+    kind: str = "cpu"
+    memory: float | None = None
+    memory_units: float | None = None
+    at: str = ""
+    capabilities: dict[str, float] = field(default_factory=dict)
+    curve: DeviceSpeeds | None = None
+    fixed_seconds: float = 0.0
+    cost_per_hour: float | None = None
+    watts: float | None = None
+    idle_watts: float | None = None
+    low_units: float | None = None
+    high_units: float | None = None
+
+    def __post_init__(self) -> None:
+        if not self.name or self.name != self.name.strip():
+            raise InputError(f"a device name must not be empty or padded, as {self.name!r} is")
+        if any("\ud800" <= c <= "\udfff" for c in self.name):
+            raise InputError(f"a device name must be what UTF-8 can hold, unlike {self.name!r}")
+        if not (_is_number(self.speed) and self.speed > 0):
+            raise self._refused("speed", self.speed)
+        if self.memory is not None and not (_is_number(self.memory) and self.memory > 0):
+            raise self._refused("memory", self.memory)
+        for key in ("memory_units", "low_units", "high_units"):
+            units = getattr(self, key)
+            if units is not None and not (_is_number(units) and units > 0):
+                raise self._refused(key, units)
+        self._refuse_crossed()
+        if not self.kind:
+            raise InputError(f"the kind of device {self.name!r} must not be empty")
+        if self.at and not all(part.strip() for part in self.at.split("/")):
+            raise InputError(f"device {self.name!r} is at {self.at!r}, where a part is empty")
+        for key, value in self.capabilities.items():
+            if not _is_number(value):
+                raise InputError(f"{key} of device {self.name!r} must be finite, not {value}")
+        for key in ("fixed_seconds", "cost_per_hour", "watts", "idle_watts"):
+            value = getattr(self, key)
+            if value is not None and not (_is_number(value) and value >= 0):
+                raise InputError(
+                    f"{key} of device {self.name!r} must be finite and not negative, not {value}"
+                )
+
+    def _refuse_crossed(self) -> None:
+        for key in ("high_units", "memory_units"):
+            most = getattr(self, key)
+            if self.low_units is not None and most is not None and self.low_units > most:
+                raise InputError(
+                    f"device {self.name!r} must have at least {self.low_units:,.12g} units, but "
+                    f"its {key} allows {most:,.12g}"
+                )
+
+    def _refused(self, key: str, value: object) -> InputError:
+        return InputError(
+            f"{key} of device {self.name!r} must be finite and above zero, not {value}"
+        )
+
+    @property
+    def model(self) -> SpeedModel:
+        """Speed as a function of load."""
+        return Constant(self.speed) if self.curve is None else fit_device(self.curve)
+
+
+@dataclass(frozen=True)
+class Link:
+    """Hockney's cost of a message: alpha [s] + beta [s/B] x bytes. Raises on negative numbers."""
+
+    alpha: float = FREE_ALPHA
+    beta: float = FREE_BETA
+
+    def __post_init__(self) -> None:
+        for key in ("alpha", "beta"):
+            value = getattr(self, key)
+            if not (_is_number(value) and value >= 0):
+                raise InputError(f"{key} of a link must be finite and not negative, not {value}")
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of the tree, from the root down: its name and the link between its children.
+
+    shared: each child has one link to the level's switch, which carries everything that leaves or
+    enters that child; otherwise each pair of devices has a link to itself.
+    """
+
+    name: str
+    link: Link = Link()
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.name:
+            raise InputError("a level needs a name")
+
+
+@dataclass(frozen=True)
+class Connection:
+    """A link of an arbitrary graph, between two places or devices, named.
+
+    shared: all routes over it share its bandwidth; otherwise each has it to itself.
+    """
+
+    between: tuple[str, str]
+    link: Link
+    shared: bool = False
+
+    def __post_init__(self) -> None:
+        a, b = self.between
+        if not (a and b) or a == b:
+            raise InputError(f"a link joins two different places, not {a!r} and {b!r}")
+
+
+def parts_of(at: str) -> list[str]:
+    """Return the parts of a place, "site/node/socket", from the root down."""
+    return [part for part in at.split("/") if part]

@@ -1,0 +1,232 @@
+"""Machines to experiment on: TOPO1, TOPO2 and TOPO3 of [LDHT]_, flat ones, and grids of links.
+
+The papers' machines have fast devices and slow ones of speed 1, memory 2 (relative numbers); the
+faster the fast ones, the less their memory suits their speed (Table III). Devices come in the
+order fast, middle, slow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import product
+
+from evener.errors import UsageError
+from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
+
+# Table III of [LDHT]_: relative memory of the fast devices by their speed.
+TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
+SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
+FILLED = 5 / 6  # of the total memory by the load; inferred from Table III's last column
+MIDDLE_SPEED = 2.0  # without memory: our guess, by how Table IV's cuts of TOPO1 and TOPO2 differ
+DEVICES_PER_NODE = 24  # of the paper's cluster, section VI-C
+TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
+
+# A cluster of today: 2 us and 10 GB/s between nodes, 0.5 us and 40 GB/s within one.
+CLUSTER_LINK = Link(2e-6, 1e-10)
+NODE_LINK = Link(5e-7, 2.5e-11)
+SOCKET_LINK = Link(2e-7, 1e-11)
+SITE_LINK = Link(2e-5, 1e-9)  # between clusters
+TREE_LEVELS = (
+    Level("site", SITE_LINK),
+    Level("cluster", CLUSTER_LINK),
+    Level("node", NODE_LINK),
+    Level("socket", SOCKET_LINK),
+)
+
+
+def topo1(
+    k: int,
+    fast: int,
+    speed: float,
+    *,
+    units: int | None = None,
+    memory_caps: bool = True,
+    links: bool = False,
+) -> Platform:
+    """Return `fast` devices of `speed` and k - fast slow ones of speed 1 ([LDHT]_, VI-A).
+
+    With `units` the memories of Table III are scaled so that `units` are 5/6 of their total;
+    without, or with memory_caps off, devices have none. `links` puts every 24 devices into a
+    node of a cluster. Raises UsageError for counts that do not fit, and for a speed outside
+    Table III where memory is wanted.
+    """
+    _check_counts(k, fast)
+    groups = [("fast", fast, speed, _memory(speed, units, memory_caps)), _slow(k - fast)]
+    return _platform("topo1", groups, units if memory_caps else None, links)
+
+
+def topo2(
+    k: int,
+    fast: int,
+    speed: float,
+    *,
+    units: int | None = None,
+    memory_caps: bool = True,
+    links: bool = False,
+    middle: float | None = None,
+) -> Platform:
+    """Return topo1 with (k - fast) // 2 of the slow devices made middle ones ([LDHT]_, VI-B).
+
+    With memory, a middle device has the slow ones' memory and half the fast ones' speed for
+    their memory (Eq. 5); without, the speed `middle`, 2 by default. Raises as topo1, and for
+    `middle` beside memory.
+    """
+    _check_counts(k, fast)
+    memory = _memory(speed, units, memory_caps)
+    capped = units is not None and memory_caps
+    if capped and middle is not None:
+        raise UsageError(
+            "with memory, equation 5 of the paper sets the middle speed",
+            hint="Drop --middle, or say --no-memory-caps.",
+        )
+    if middle is None:
+        middle = 0.5 * speed / memory * SLOW_MEMORY if capped else MIDDLE_SPEED
+    half = (k - fast) // 2
+    groups = [
+        ("fast", fast, speed, memory),
+        ("mid", half, middle, SLOW_MEMORY),
+        _slow(k - fast - half),
+    ]
+    return _platform("topo2", groups, units if memory_caps else None, links)
+
+
+def topo3(
+    k: int,
+    fast: int,
+    speed: float,
+    *,
+    units: int | None = None,
+    memory_caps: bool = True,
+    links: bool = False,
+) -> Platform:
+    """Return 4 or 8 nodes of 24 devices, 1 or 2 of them fast, the rest lowered ([LDHT]_, VI-C).
+
+    k counts devices, 96 or 192, as does fast, 24 or 48. Otherwise as topo1; raises UsageError
+    for other counts.
+    """
+    if k not in TOPO3_K or fast not in TOPO3_FAST:
+        raise UsageError(
+            f"TOPO3 has whole nodes of {DEVICES_PER_NODE} devices: k is 96 or 192 (4 or 8 nodes), "
+            f"of which 24 or 48 (1 or 2 nodes) are fast; not k {k}, fast {fast}"
+        )
+    groups = [("fast", fast, speed, _memory(speed, units, memory_caps)), _slow(k - fast)]
+    return _platform("topo3", groups, units if memory_caps else None, links)
+
+
+def flat(speeds: Sequence[float]) -> Platform:
+    """Return devices dev0, dev1, ... of these speeds, with free communication."""
+    return Platform.flat(speeds)
+
+
+def grid(
+    shape: Sequence[int],
+    *,
+    speeds: Sequence[float] | None = None,
+    link: Link = NODE_LINK,
+) -> Platform:
+    """Return an nx x ny (x nz) grid of devices pe0, pe1, ..., neighbours joined by `link`.
+
+    The last dimension runs fastest. `speeds` has one number per device, or one for all; 1 by
+    default. Raises UsageError for shapes and numbers of speeds that do not fit.
+    """
+    n_devices = 1
+    for extent in shape:
+        n_devices *= max(extent, 0)
+    if not (len(shape) in (2, 3) and 2 <= n_devices <= MAX_DEVICES):
+        said = "x".join(map(str, shape))
+        raise UsageError(f"a grid is NXxNY or NXxNYxNZ, of two devices or more; not {said}")
+    given = [1.0] if speeds is None else list(speeds)
+    if len(given) == 1:
+        given *= n_devices
+    if len(given) != n_devices:
+        raise UsageError(f"{len(given)} speeds for a grid of {n_devices} devices")
+    devices = [Device(f"pe{i}", float(speed)) for i, speed in enumerate(given)]
+    index = {place: i for i, place in enumerate(product(*map(range, shape)))}
+    connections = []
+    for place, i in index.items():
+        for axis in range(len(shape)):
+            ahead = tuple(x + (d == axis) for d, x in enumerate(place))
+            if ahead in index:
+                connections.append(Connection((f"pe{i}", f"pe{index[ahead]}"), link))
+    name = "grid " + "x".join(map(str, shape))
+    return Platform(tuple(devices), connections=tuple(connections), name=name)
+
+
+def tree(
+    shape: Sequence[int], *, fast: int = 0, speed: float = 16.0, slow_speed: float = SLOW_SPEED
+) -> Platform:
+    """Return nodes x devices, nodes x sockets x devices, or clusters of these.
+
+    The first `fast` devices of every lowest group have `speed`, the rest `slow_speed` [units/s].
+    Raises UsageError for shapes and counts that do not fit.
+    """
+    said = "x".join(map(str, shape))
+    n_devices = 1
+    for extent in shape:
+        n_devices *= max(extent, 0)
+    if not (2 <= len(shape) <= 4 and 2 <= n_devices <= MAX_DEVICES):
+        raise UsageError(
+            f"a tree is NODESxDEVICES, NODESxSOCKETSxDEVICES or CLUSTERSxNODESxSOCKETSxDEVICES, "
+            f"of two devices or more; not {said}"
+        )
+    if not 0 <= fast <= shape[-1]:
+        raise UsageError(f"of {shape[-1]:,} devices in a group, {fast:,} cannot be fast")
+    letters = {2: "n", 3: "ns", 4: "cns"}[len(shape)]
+    devices = []
+    for i, place in enumerate(product(*map(range, shape))):
+        at = "/".join(f"{word}{x}" for word, x in zip(letters, place, strict=False))
+        is_fast = place[-1] < fast
+        name = f"{'fast' if is_fast else 'slow'}{i}"
+        devices.append(Device(name, float(speed if is_fast else slow_speed), at=at))
+    first = 0 if len(shape) == 4 else 1
+    return Platform(tuple(devices), TREE_LEVELS[first : first + len(shape)], name=f"tree {said}")
+
+
+PLATFORMS: dict[str, Callable[..., Platform]] = {
+    "topo1": topo1,
+    "topo2": topo2,
+    "topo3": topo3,
+    "flat": flat,
+    "grid": grid,
+    "tree": tree,
+}
+
+_Group = tuple[str, int, float, float]  # name, how many, speed, relative memory
+
+
+def _slow(count: int) -> _Group:
+    return ("slow", count, SLOW_SPEED, SLOW_MEMORY)
+
+
+def _memory(speed: float, units: int | None, memory_caps: bool) -> float:
+    """Relative memory of a fast device; it only counts where memory is written."""
+    if units is None or not memory_caps:
+        return SLOW_MEMORY
+    if units < 1:
+        raise UsageError(f"--units must be above zero, not {units}")
+    if speed not in TABLE_III:
+        known = ", ".join(f"{s:g}" for s in TABLE_III)
+        raise UsageError(
+            f"Table III has no memory for a fast device of speed {speed:g}; it has {known}",
+            hint="Choose one of these, or say --no-memory-caps.",
+        )
+    return TABLE_III[speed]
+
+
+def _check_counts(k: int, fast: int) -> None:
+    if not 1 <= k <= MAX_DEVICES:
+        raise UsageError(f"k must lie between 1 and {MAX_DEVICES:,}, not {k:,}")
+    if not 0 <= fast <= k:
+        raise UsageError(f"of {k:,} devices, {fast:,} cannot be fast")
+
+
+def _platform(name: str, groups: Sequence[_Group], units: int | None, links: bool) -> Platform:
+    total = sum(count * memory for _, count, _, memory in groups)
+    devices: list[Device] = []
+    for group, count, speed, memory in groups:
+        cap = None if units is None else memory * (units / FILLED / total)
+        for i in range(count):
+            at = f"n{len(devices) // DEVICES_PER_NODE}" if links else ""
+            devices.append(Device(f"{group}{i}", float(speed), memory_units=cap, at=at))
+    levels = (Level("cluster", CLUSTER_LINK), Level("node", NODE_LINK)) if links else ()
+    return Platform(tuple(devices), levels, name=name)

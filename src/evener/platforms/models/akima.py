@@ -1,0 +1,226 @@
+"""Akima: speed as a smooth function of load, through every sample.
+
+A spline whose slopes depend on the nearest points alone, so that a cliff does not make the whole
+curve swing. Slopes are held so that speed stays above zero: a cubic is, where its inner Bernstein
+coefficients are not below zero. In between, time may rise and fall; max_load splits the pieces
+where it turns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray
+from evener.errors import InputError
+from evener.platforms.models.piecewise import Number, Piecewise, checked, like, time_at
+from evener.wording import brief
+
+STEPS = 100  # bisection alone needs 64
+STRAIGHT = 1e-9  # of the largest bend: the secants about a point are one
+
+
+class Turns(NamedTuple):
+    """Loads between which time only rises or only falls, and the least time from each one on."""
+
+    loads: FloatArray
+    least: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Akima:
+    """A functional performance model (FPM) by Akima's spline over speed ([Cla14]_, 3.2.2, 3.3.2).
+
+    Built from the points of a Piecewise: loads [units] (m,), speeds [units/s] (m,), m >= 1. As in
+    the thesis three points of the first speed stand before the first, three of the last behind
+    the last: with that one point is a constant speed, two to four are a curve as any other, and
+    outside the points speed is constant. breaks (m,) are the loads; coefficients (4, m - 1) those
+    of the cubics in load - breaks[i], the highest power first (SciPy's PPoly). The derivative is
+    continuous.
+
+    Raises InputError where the points lie too close together for their slopes.
+    """
+
+    points: Piecewise
+    breaks: FloatArray = field(init=False)
+    coefficients: FloatArray = field(init=False)
+
+    def __post_init__(self) -> None:
+        loads, speeds = self.points.loads, self.points.speeds
+        with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+            coefficients = _cubics(loads, speeds, _held(loads, speeds, _slopes(loads, speeds)))
+        if not np.isfinite(coefficients).all():
+            bad = int(np.argmax(~np.isfinite(coefficients).all(axis=0)))
+            raise InputError(
+                f"no smooth curve through samples as close as loads {loads[bad]!r} and "
+                f"{loads[bad + 1]!r}; piecewise takes them"
+            )
+        coefficients.flags.writeable = False
+        object.__setattr__(self, "breaks", loads)
+        object.__setattr__(self, "coefficients", coefficients)
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+    @property
+    def capacity(self) -> float:
+        """Largest load the device can take [units]."""
+        return self.points.capacity
+
+    @property
+    def speeds(self) -> FloatArray:
+        """Speeds at the breaks [units/s], (m,)."""
+        return self.points.speeds
+
+    def speed(self, load: Number) -> Number:
+        """Speed [units/s] at `load` [units]; beyond the capacity as if there were none."""
+        return like(self._speed(checked(load, "a load"))[0], load)
+
+    def slope(self, load: Number) -> Number:
+        """Derivative of speed with load [1/s]; zero outside the points."""
+        return like(self._speed(checked(load, "a load"))[1], load)
+
+    def time(self, load: Number) -> Number:
+        """Time [s] for `load` [units]; infinity beyond the capacity."""
+        given = checked(load, "a load")
+        return like(time_at(given, self._speed(given)[0], self.capacity), load)
+
+    def time_slope(self, load: Number) -> Number:
+        """Derivative of time with load [s/unit], as NPA's Jacobian has it ([Cla14]_, 4.8).
+
+        As if there were no capacity.
+        """
+        given = checked(load, "a load")
+        speed, slope = self._speed(given)
+        return like((speed - given * slope) / speed**2, load)
+
+    def max_load(self, seconds: Number) -> Number:
+        """Largest load [units] whose time is at most `seconds`, to rounding."""
+        given = checked(seconds, "a time")
+        loads, least = self._turns
+        last = np.asarray(np.searchsorted(least, given, side="right") - 1)
+        inside = (last >= 0) & (last < loads.size - 1)
+        here = np.maximum(last, 0)
+        with np.errstate(over="ignore"):
+            most = np.minimum(given * self._speed(loads[here])[0], self.capacity)
+        if inside.any():
+            last = last[inside]
+            most = np.array(most)
+            most[inside] = self._crossing(given[inside], loads[last], loads[last + 1])
+        return like(np.asarray(most), seconds)
+
+    def scaled(self, factor: float) -> Akima:
+        """Return the same device, loads counted in units of which `factor` make one of before."""
+        return Akima(self.points.scaled(factor))
+
+    def uncertainty(self, load: Number) -> Number:
+        """Half width of the confidence interval, relative to time or speed."""
+        return self.points.uncertainty(load)
+
+    def _speed(self, load: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Speed and its derivative."""
+        breaks = self.breaks
+        if breaks.size == 1:
+            return np.full_like(load, self.speeds[0]), np.zeros_like(load)
+        piece = np.clip(np.searchsorted(breaks, load, side="right") - 1, 0, breaks.size - 2)
+        at = np.clip(load, breaks[0], breaks[-1])
+        start, end = breaks[piece], breaks[piece + 1]
+        u, v = (at - start) / (end - start), (end - at) / (end - start)
+        # Bernstein's form: a sum of terms above zero, exact to a digit even at the foot of a cliff.
+        p, q, r, s = self.bernstein[:, piece]
+        speed = ((p * v + 3 * q * u) * v + 3 * r * u * u) * v + s * u * u * u
+        slope = 3 * ((q - p) * v * v + 2 * (r - q) * u * v + (s - r) * u * u) / (end - start)
+        inside = (load >= breaks[0]) & (load < breaks[-1])
+        return speed, np.where(inside, slope, 0.0)
+
+    @cached_property
+    def bernstein(self) -> FloatArray:
+        """(4, m - 1) coefficients of the cubics by Bernstein's polynomials [units/s]; none < 0."""
+        width = np.diff(self.breaks)
+        left, slopes = self.speeds[:-1], self.coefficients[2]
+        # The slope at a piece's end is that at the start of the next one.
+        behind = np.append(slopes[1:], 0.0)
+        inner = np.array([left + width * slopes / 3, self.speeds[1:] - width * behind / 3])
+        return np.array([left, *np.maximum(inner, 0.0), self.speeds[1:]])
+
+    @cached_property
+    def _turns(self) -> Turns:
+        from scipy.interpolate import PPoly
+
+        loads = self.breaks
+        if loads.size > 1:
+            # Time turns where speed - load x its derivative is zero: a cubic on each piece.
+            (a, b, c, d), start = self.coefficients, self.breaks[:-1]
+            turning = np.array([-2 * a, -b - 3 * start * a, -2 * start * b, d - start * c])
+            roots = PPoly(turning, self.breaks).roots(discontinuity=False, extrapolate=False)
+            loads = np.union1d(loads, roots[np.isfinite(roots)])  # NaN: zero on a whole piece
+        loads = np.union1d(loads[loads < self.capacity], np.minimum(loads[-1], self.capacity))
+        with np.errstate(over="ignore"):
+            times = loads / self._speed(loads)[0]
+        return Turns(loads, np.minimum.accumulate(times[::-1])[::-1])
+
+    def _crossing(self, seconds: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
+        """Where time crosses `seconds` between low, still in time, and high, too late: Newton.
+
+        A step that leaves the bracket, or is no half of the last one, halves the bracket instead.
+        """
+        at, last_step = (low + high) / 2, high - low
+        for _ in range(STEPS):
+            speed, slope = self._speed(at)
+            over = at - seconds * speed  # above zero: too late
+            late: BoolArray = over > 0
+            high, low = np.where(late, at, high), np.where(late, low, at)
+            step = over / _away_from_zero(1.0 - seconds * slope)
+            ahead = at - step
+            newton = (ahead >= low) & (ahead <= high) & (np.abs(step) <= np.abs(last_step) / 2)
+            ahead = np.where(newton, ahead, low + (high - low) / 2)
+            last_step = ahead - at
+            at = ahead
+            if (np.abs(last_step) <= 4e-16 * at).all():
+                break
+        return at
+
+
+def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
+    """Akima's derivatives at the points, three points of the same speed standing either side.
+
+    As SciPy's Akima1DInterpolator has them: the mean of the secants left and right, each weighted
+    by how little the two on the other side of it differ.
+    """
+    secants = np.zeros(loads.size + 5)
+    secants[3:-3] = np.diff(speeds) / np.diff(loads)
+    bends = np.abs(np.diff(secants))
+    both = bends[2:] + bends[:-2]
+    slopes = 0.5 * (secants[3:] + secants[:-3])
+    bent = both > STRAIGHT * both.max()
+    share = bends[:-2][bent] / both[bent]
+    left, right = secants[1:-2][bent], secants[2:-1][bent]
+    slopes[bent] = left + share * (right - left)
+    slopes = slopes[1:-1]
+    slopes[[0, -1]] = 0.0  # as they are, to rounding
+    return slopes
+
+
+def _held(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Slopes of which none is so steep that a cubic beside it reaches zero."""
+    widths = np.diff(loads)
+    slopes = slopes.copy()
+    slopes[:-1] = np.maximum(slopes[:-1], -3 * speeds[:-1] / widths)
+    slopes[1:] = np.minimum(slopes[1:], 3 * speeds[1:] / widths)
+    return slopes
+
+
+def _cubics(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArray:
+    """Coefficients (4, m - 1) of the cubics with these values and slopes at their ends."""
+    h, rise = np.diff(loads), np.diff(speeds)
+    left, right = slopes[:-1], slopes[1:]
+    steep = rise / h
+    return np.array([(left + right - 2 * steep) / h**2, (3 * steep - 2 * left - right) / h,
+                     left, speeds[:-1]])  # fmt: skip
+
+
+def _away_from_zero(values: FloatArray) -> FloatArray:
+    return np.where(np.abs(values) < 1e-300, 1e-300, values)

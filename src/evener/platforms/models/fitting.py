@@ -1,0 +1,265 @@
+"""SpeedModel: how fast a device is at each load; and what is fitted to samples.
+
+Constant    one speed at every load (CPM)
+Piecewise   speed linear between samples, constant outside (FPM)
+shaped      the same after the thesis's rule of shape: some samples are dropped (for GPA)
+Akima       a smooth curve through every sample (for NPA)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from operator import attrgetter
+from typing import Protocol
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray
+from evener.errors import InputError
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.piecewise import Number, Piecewise, checked, like, time_at
+from evener.platforms.models.samples import DeviceSpeeds, Sample, checked_capacity
+from evener.platforms.models.surface import SpeedSurface, fit_surface
+
+# Which samples the thesis's rule of shape drops ([Cla14]_, 3.2.1).
+#
+# GPA needs speed to rise, concave, up to some load and to fall from there on. Then a line through
+# the origin meets the curve once, and time rises with load. Noise breaks this on a small scale;
+# the rule takes out the points that break it.
+
+
+def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
+    """Return which points the rule keeps, (m,) bool; the fastest is always among them.
+
+    loads [units] rise strictly from above zero, speeds [units/s] are above zero. "Concave" counts
+    the origin as a point of the curve: only so does time never fall.
+    """
+    top = int(np.argmax(speeds))
+    points = list(zip(loads.tolist(), speeds.tolist(), strict=True))
+    kept = np.zeros(loads.size, dtype=np.bool_)
+    kept[_rising(points, top)] = True
+    kept[top:] = speeds[top:] <= np.minimum.accumulate(speeds[top:])
+    return kept
+
+
+def _rising(points: list[tuple[float, float]], top: int) -> list[int]:
+    """Return the points up to the fastest that rise and turn only downward.
+
+    A point from which the curve goes on more steeply than it came is taken out, and the one
+    before it is looked at again: what remains is the upper hull, seen from the origin.
+    """
+    kept: list[int] = []
+    for i in range(top + 1):
+        if kept and points[i][1] < points[kept[-1]][1]:
+            continue
+        while kept:
+            before = points[kept[-2]] if len(kept) > 1 else (0.0, 0.0)
+            if _slope(points[kept[-1]], points[i]) <= _slope(before, points[kept[-1]]):
+                break
+            kept.pop()
+        kept.append(i)
+    return kept
+
+
+def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
+    return (b[1] - a[1]) / (b[0] - a[0])
+
+
+__all__ = [
+    "Akima",
+    "Constant",
+    "Piecewise",
+    "SpeedModel",
+    "SpeedSurface",
+    "capped",
+    "fit_device",
+    "fit_model",
+    "fit_surface",
+    "is_flat",
+    "pooled",
+]
+
+# A stopped measurement says only that the speed is lower than this one. The thesis stops below
+# 0.5 GFLOPS and enters 0.1 ([Cla14]_, 4.3.1).
+SLOWER = 5.0
+
+
+class SpeedModel(Protocol):
+    """Time and speed as functions of load [units], up to a capacity [units].
+
+    Each takes a scalar or an array and returns float64 of the same shape; InputError for negative
+    numbers and NaN. time(0) is 0, speed is above zero everywhere.
+    """
+
+    @property
+    def capacity(self) -> float:
+        """Largest load the device can take [units]; infinity where nothing limits it."""
+
+    def time(self, load: Number) -> Number:
+        """Time to process `load` units [s]; infinity beyond the capacity."""
+
+    def speed(self, load: Number) -> Number:
+        """Speed at `load` units [units/s]; beyond the capacity as if there were none."""
+
+    def max_load(self, seconds: Number) -> Number:
+        """Largest load, up to the capacity, whose time is at most `seconds` [units]."""
+
+
+@dataclass(frozen=True)
+class Constant:
+    """The constant performance model (CPM): one speed at every load [units/s].
+
+    spread: half width of its confidence interval, relative to it.
+    """
+
+    rate: float
+    capacity: float = np.inf
+    spread: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.rate) and self.rate > 0):
+            raise InputError(f"a speed must be finite and above zero, not {self.rate}")
+        object.__setattr__(self, "capacity", checked_capacity(self.capacity))
+
+    def time(self, load: Number) -> Number:
+        """Time to process `load` units [s]; infinity beyond the capacity."""
+        given = checked(load, "a load")
+        return like(time_at(given, np.asarray(float(self.rate)), self.capacity), load)
+
+    def speed(self, load: Number) -> Number:
+        """Speed [units/s], the same at every load."""
+        return like(np.full_like(checked(load, "a load"), self.rate), load)
+
+    def max_load(self, seconds: Number) -> Number:
+        """Largest load that is done within `seconds` [units]."""
+        with np.errstate(over="ignore"):
+            most = np.minimum(checked(seconds, "a time") * self.rate, self.capacity)
+        return like(most, seconds)
+
+    def scaled(self, factor: float) -> Constant:
+        """Return the same device, loads counted in units of which `factor` make one of before."""
+        return replace(self, rate=self.rate * factor, capacity=self.capacity * factor)
+
+    def uncertainty(self, load: Number) -> Number:
+        """Half width of the confidence interval, relative to time or speed."""
+        return like(np.full_like(checked(load, "a load"), self.spread), load)
+
+
+def fit_model(
+    samples: Iterable[Sample], kind: str = "piecewise", capacity: float = np.inf
+) -> SpeedModel:
+    """Fit a model of a kind ("constant", "piecewise", "shaped" or "akima") to samples.
+
+    Samples may come in any order; those of one load are pooled (see `pooled`). One to four give a
+    partial model, a single one a constant speed whatever the kind ([Cla14]_, 3.3). "shaped" gives a
+    Piecewise that keeps in `dropped` what the rule took out. capacity: in units.
+
+    Raises InputError for an unknown kind and for no samples.
+    """
+    if kind not in FITS:
+        raise InputError(f"a model is one of {', '.join(FITS)}, not {kind!r}")
+    points = pooled(samples)
+    if not points:
+        raise InputError("no samples: a speed model needs at least one")
+    return FITS[kind](points, capacity)
+
+
+def fit_device(device: DeviceSpeeds, kind: str | None = None) -> SpeedModel:
+    """Fit the model a device asks for, or another kind. Raises InputError naming the device."""
+    try:
+        return fit_model(device.samples, kind or device.model, device.capacity)
+    except InputError as error:
+        raise InputError(
+            f"device {device.name!r}: {error.message}",
+            hint="Measure it, or give it samples = [[load, seconds], ...].",
+        ) from error
+
+
+def is_flat(model: SpeedModel) -> bool:
+    """Whether a model is known to have the same speed at every load."""
+    if isinstance(model, Piecewise | Akima):
+        return bool((model.speeds == model.speeds[0]).all())
+    return isinstance(model, Constant)
+
+
+def capped(model: SpeedModel, most: float) -> SpeedModel:
+    """Return the model with a capacity of at most `most` [units]; as it is where it has less.
+
+    Raises InputError for a model of a kind that is not Evener's own.
+    """
+    if model.capacity <= most:
+        return model
+    if isinstance(model, Akima):
+        return Akima(replace(model.points, capacity=most))
+    if isinstance(model, Constant | Piecewise):
+        return replace(model, capacity=most)
+    raise InputError(f"a {type(model).__name__} cannot be given another capacity")
+
+
+def pooled(samples: Iterable[Sample]) -> list[Sample]:
+    """Return the samples by rising load, one for each load.
+
+    Of several at one load the mean time counts, weighted by repetitions; a stopped one ("slower")
+    only where nothing else is known.
+    """
+    ordered = sorted(samples, key=_load)
+    if all(one.load < other.load for one, other in pairwise(ordered)):
+        return ordered
+    by_load: dict[float, list[Sample]] = {}
+    for sample in ordered:
+        by_load.setdefault(sample.load, []).append(sample)
+    return [_mean(alike) for alike in by_load.values()]
+
+
+_load = attrgetter("load")
+
+
+def _mean(alike: list[Sample]) -> Sample:
+    done = [s for s in alike if s.status == "ok"]
+    if not done:
+        return max(alike, key=lambda s: s.seconds)
+    if len(done) == 1:
+        return done[0]
+    counts = np.array([s.repetitions for s in done], dtype=np.float64)
+    share = counts / counts.sum()
+    seconds = float(share @ [s.seconds for s in done])
+    half_width = float(np.linalg.norm(share * [s.half_width for s in done]))
+    return Sample(done[0].load, seconds, half_width, int(counts.sum()))
+
+
+def _speeds(samples: list[Sample]) -> FloatArray:
+    """Speeds [units/s] of samples, (m,); a stopped one is SLOWER times slower than seen."""
+    return np.array([s.speed / (1.0 if s.status == "ok" else SLOWER) for s in samples])
+
+
+def _constant(samples: list[Sample], capacity: float) -> Constant:
+    """The speed at the largest load that was measured to its end."""
+    last = next((s for s in reversed(samples) if s.status == "ok"), samples[-1])
+    return Constant(float(_speeds([last])[0]), capacity, last.half_width / last.seconds)
+
+
+def _piecewise(samples: list[Sample], capacity: float) -> Piecewise:
+    loads = np.array([s.load for s in samples])
+    spread = np.array([s.half_width / s.seconds for s in samples])
+    return Piecewise(loads, _speeds(samples), capacity, spread)
+
+
+def _shaped(samples: list[Sample], capacity: float) -> Piecewise:
+    kept = kept_by_shape(np.array([s.load for s in samples]), _speeds(samples))
+    model = _piecewise([s for s, keep in zip(samples, kept, strict=True) if keep], capacity)
+    dropped = tuple(s for s, keep in zip(samples, kept, strict=True) if not keep)
+    return replace(model, dropped=dropped)
+
+
+def _akima(samples: list[Sample], capacity: float) -> Akima:
+    return Akima(_piecewise(samples, capacity))
+
+
+FITS: Mapping[str, Callable[[list[Sample], float], SpeedModel]] = {
+    "constant": _constant,
+    "piecewise": _piecewise,
+    "shaped": _shaped,
+    "akima": _akima,
+}

@@ -1,0 +1,124 @@
+"""Sample: one measured point of a device's speed; DeviceSpeeds: all that is known of one device."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from evener.errors import InputError
+from evener.wording import brief
+
+STATUSES = ("ok", "slower")
+KINDS = (
+    "constant",
+    "piecewise",
+    "shaped",
+    "akima",
+)  # of models: see evener.platforms.models.fitting.fit_model
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """How long a device took for a load.
+
+    load [units] and seconds [s], the mean over `repetitions`, are finite and above zero.
+    half_width [s]: of the mean's confidence interval; 0 where it is not known.
+    status: "ok"; or "slower": stopped after `seconds`, it takes longer than that.
+
+    Raises InputError for anything else.
+    """
+
+    load: float
+    seconds: float
+    half_width: float = 0.0
+    repetitions: int = 1
+    status: str = "ok"
+
+    def __post_init__(self) -> None:
+        for key in ("load", "seconds", "half_width"):
+            object.__setattr__(self, key, _number(getattr(self, key), key))
+        if self.load <= 0:
+            raise InputError(f"the load of a sample must be above zero, not {self.load:g}")
+        if self.seconds <= 0:
+            raise InputError(f"the seconds of a sample must be above zero, not {self.seconds:g}")
+        if self.half_width < 0:
+            raise InputError(f"a half_width must not be negative, as {self.half_width:g} is")
+        if not 0 < self.load / self.seconds < math.inf:
+            raise InputError(
+                f"{self.load:g} units in {self.seconds:g} s is no speed that a number can hold"
+            )
+        count = self.repetitions
+        if isinstance(count, bool) or not hasattr(count, "__index__") or count < 1:
+            raise InputError(f"repetitions must be a whole number above zero, not {count!r}")
+        object.__setattr__(self, "repetitions", int(count))
+        if self.status not in STATUSES:
+            raise InputError(f"status must be one of {', '.join(STATUSES)}, not {self.status!r}")
+
+    @property
+    def speed(self) -> float:
+        """Units per second; where the status is "slower", no more than that."""
+        return self.load / self.seconds
+
+
+@dataclass(frozen=True, slots=True)
+class DeviceSpeeds:
+    """The samples of one device and the kind of model that is to be fitted to them.
+
+    capacity [units]: the largest load the device can take. model: one of KINDS. fixed_seconds [s]:
+    what taking part costs it in every iteration, on top of its work; the samples are without it.
+    notes: texts and numbers that a file keeps for people. Samples may be missing: a device that was
+    never measured.
+
+    Raises InputError for an empty or padded name, a capacity that is not above zero, an unknown
+    kind, fixed seconds below zero, notes of anything else.
+    """
+
+    name: str
+    samples: tuple[Sample, ...] = ()
+    capacity: float = math.inf
+    model: str = "piecewise"
+    notes: Mapping[str, Any] = field(default_factory=dict)
+    fixed_seconds: float = 0.0
+
+    def __post_init__(self) -> None:
+        if not self.name or self.name != self.name.strip():
+            raise InputError(f"a device name must not be empty or padded, as {self.name!r} is")
+        object.__setattr__(self, "samples", tuple(self.samples))
+        object.__setattr__(self, "capacity", checked_capacity(self.capacity))
+        if self.model not in KINDS:
+            raise InputError(
+                f"model of {self.name!r} must be one of {', '.join(KINDS)}, not {self.model!r}"
+            )
+        fixed = _number(self.fixed_seconds, f"fixed_seconds of {self.name!r}")
+        if fixed < 0:
+            raise InputError(f"fixed_seconds of {self.name!r} must not be negative, is {fixed:g}")
+        object.__setattr__(self, "fixed_seconds", fixed)
+        for key, value in self.notes.items():
+            fine = isinstance(value, str | int) or (
+                isinstance(value, float) and math.isfinite(value)
+            )
+            if not fine:
+                raise InputError(f"note {key!r} of {self.name!r} is no text and no finite number")
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+
+def checked_capacity(capacity: float) -> float:
+    """Return a capacity [units], which may be infinity; raise InputError unless above zero."""
+    number = _number(capacity, "capacity", finite=False)
+    if number <= 0:
+        raise InputError(f"a capacity must be above zero, not {number:g}")
+    return number
+
+
+def _number(value: Any, what: str, *, finite: bool = True) -> float:
+    try:
+        number = math.nan if isinstance(value, str | bool) else float(value)
+    except (TypeError, ValueError, OverflowError):
+        number = math.nan
+    if math.isnan(number) or (finite and math.isinf(number)):
+        raise InputError(f"{what} must be a {'finite ' if finite else ''}number, not {value!r}")
+    return number

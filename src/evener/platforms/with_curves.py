@@ -1,0 +1,134 @@
+"""Platforms whose devices have speed curves: given from a speeds file, and asked for times.
+
+A device's curve replaces its one speed wherever a load is known. Its `speed` remains what it does
+at the load it is to have, for everything that needs one number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError
+from evener.platforms.models.fitting import SpeedModel, fit_device
+from evener.platforms.models.samples import DeviceSpeeds
+from evener.platforms.platform import Device, Platform
+from evener.wording import meant
+
+MAX_STEPS = 200
+PRECISION = 1e-9
+
+
+def with_curves(platform: Platform, speeds: Sequence[DeviceSpeeds]) -> tuple[Platform, list[str]]:
+    """Return the platform with the curve of each device, and the names that no device has.
+
+    A curve belongs to the device of its name, or to all of its name with a number: "gpu" to gpu0,
+    gpu1, ... that have none of their own. Its fixed seconds, where it has any, are the device's.
+    Raises InputError for a device without a curve.
+    """
+    by_name = {one.name: one for one in speeds}
+    used, devices = set(), []
+    for device in platform.devices:
+        name = device.name if device.name in by_name else device.name.rstrip("0123456789")
+        if name not in by_name:
+            raise InputError(
+                f"no speeds of device {device.name!r}{meant(device.name, by_name)}",
+                hint=f"There are speeds of {', '.join(list(by_name)[:8])}. A name without its "
+                "number is for all of them: gpu for gpu0, gpu1, ...",
+            )
+        used.add(name)
+        devices.append(_curved(device, by_name[name]))
+    return replace(platform, devices=tuple(devices)), [name for name in by_name if name not in used]
+
+
+def platform_of(speeds: Sequence[DeviceSpeeds]) -> Platform:
+    """Return the devices of a speeds file as a platform of free communication."""
+    return Platform(tuple(_curved(Device(one.name, 1.0), one) for one in speeds))
+
+
+def models_of(platform: Platform) -> tuple[SpeedModel, ...]:
+    """Return the (k,) models of the devices; equal ones are one object."""
+    groups = model_groups(platform)
+    models: list[SpeedModel] = [groups[0].model] * platform.k
+    for group in groups:
+        for b in group.devices.tolist():
+            models[b] = group.model
+    return tuple(models)
+
+
+def seconds_at(platform: Platform, loads: FloatArray) -> FloatArray:
+    """(k,) time each device takes for its load [s]; beyond its capacity as if there were none."""
+    seconds = np.zeros(platform.k)
+    for group in model_groups(platform):
+        own = loads[group.devices]
+        seconds[group.devices] = own / group.model.speed(own)
+    return seconds
+
+
+def with_speeds(platform: Platform, speeds: FloatArray) -> Platform:
+    """Return the platform with other speeds (k,) [units/s], curves and all else as they are."""
+    pairs = zip(platform.devices, speeds.tolist(), strict=True)
+    return replace(platform, devices=tuple(replace(d, speed=speed) for d, speed in pairs))
+
+
+def least_seconds(platform: Platform, load: float) -> float:
+    """Time before which the devices, each doing the most it can, cannot do `load` [units]: [s].
+
+    A lower bound of every partition's makespan, whatever the curves' shapes. Infinity where the
+    capacities do not hold the load.
+    """
+    groups = model_groups(platform)
+
+    def done_by(seconds: float) -> float:
+        return float(sum(g.devices.size * g.model.max_load(seconds) for g in groups))
+
+    if sum(g.devices.size * g.model.capacity for g in groups) < load:
+        return np.inf
+    even = load / platform.k
+    late = load / sum(g.devices.size * g.model.speed(even) for g in groups)
+    while done_by(late) < load:
+        late *= 2
+    early, before, after = 0.0, 0.0, done_by(late)
+    for step in range(MAX_STEPS):
+        if late - early <= PRECISION * late:
+            break
+        # What is done by a time is often nearly a line, but may also jump: halve every second step.
+        share = 0.5 if step % 2 else min(max((load - before) / (after - before), 0.01), 0.99)
+        middle = early + share * (late - early)
+        done = done_by(middle)
+        if done >= load:
+            late, after = middle, done
+        else:
+            early, before = middle, done
+    return early
+
+
+class ModelGroup(NamedTuple):
+    """Devices (g,) that share a model."""
+
+    model: SpeedModel
+    devices: npt.NDArray[np.int64]
+
+
+def model_groups(platform: Platform) -> list[ModelGroup]:
+    """Devices by their curve, or by their speed where they have none."""
+    members: dict[object, list[int]] = {}
+    for b, device in enumerate(platform.devices):
+        key = device.speed if device.curve is None else id(device.curve)
+        members.setdefault((device.curve is None, key), []).append(b)
+    return [
+        ModelGroup(platform.devices[own[0]].model, np.array(own, np.int64))
+        for own in members.values()
+    ]
+
+
+def _curved(device: Device, curve: DeviceSpeeds) -> Device:
+    model = fit_device(curve)
+    speed = float(model.speed(curve.samples[-1].load))
+    fixed = curve.fixed_seconds or device.fixed_seconds
+    return replace(device, curve=curve, speed=speed, fixed_seconds=fixed)

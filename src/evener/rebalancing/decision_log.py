@@ -1,0 +1,198 @@
+"""The file of decisions: JSON lines, the first one what all began with, then one a decision."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from evener.errors import EvenerError, InputError
+from evener.files.opening import is_stdin, open_input, read_bytes
+from evener.files.writing import refusal
+from evener.io.json_text import loads
+from evener.rebalancing.state import Line, State, state_of
+
+# Whether a line of the file of decisions holds what one can: nothing else is decided again.
+
+LEAST, MOST = 1e-100, 1e100  # of any number but zero: products of some are numbers still
+_STATES = ("loads", "compute", "other", "idle_rates", "per_unit")  # finite; room need not be
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number that can be reckoned with."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value == 0 or abs(value) <= MOST
+
+
+def is_amount(value: Any) -> bool:
+    """Whether it is a number that can be reckoned with, not below zero."""
+    return is_number(value) and (value == 0 or value >= LEAST)
+
+
+def is_head(line: Line) -> bool:
+    """Whether it is what all begins with: names, a state, what moving takes, the noise floor."""
+    names, floor = line.get("names"), line.get("noise_floor", 1.0)
+    state = line.get("state")
+    if not (isinstance(names, list) and is_state(state, len(names))):
+        return False
+    return is_amount(line.get("rebuild")) and is_amount(floor) and float(floor) < 1
+
+
+def is_state(state: Any, k: int) -> bool:
+    """Whether it is a state of k devices that have something to do."""
+    try:
+        if not isinstance(state, dict) or state_of(state).loads.shape != (k,):
+            return False
+    except InputError:
+        return False
+    known = all(is_amount(x) for key in _STATES for x in state[key])
+    room = all(x is None or is_amount(x) for x in state["high"])
+    return known and room and sum(state["loads"]) > 0 and all(state["idle_rates"])
+
+
+def is_decision(line: Line, k: int) -> bool:
+    """Whether it is what k devices told in an iteration, and what was decided."""
+    times, decided = line.get("times"), line.get("decided")
+    if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
+        return False
+    if not all(t is None or is_amount(t) for t in times):
+        return False
+    if not all(is_state(line[key], k) for key in ("state", "after") if line.get(key) is not None):
+        return False
+    if not all(is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
+        return False
+    proposals = line.get("proposals", [])
+    if not (isinstance(proposals, list) and all(_is_proposal(one) for one in proposals)):
+        return False
+    return _is_whole(line.get("iteration"), math.inf) and _is_choice(decided, len(proposals))
+
+
+def _is_choice(decided: Line, count: int) -> bool:
+    if not {"choice", "move"} <= decided.keys():
+        return False
+    choice, move = decided["choice"], decided["move"]
+    if choice is None or move is None:
+        return choice is None and move is None
+    return isinstance(move, str) and _is_whole(choice, count)
+
+
+def _is_proposal(one: Any) -> bool:
+    if not (isinstance(one, dict) and one.keys() == _PROPOSAL):
+        return False
+    texts = all(isinstance(one[key], str) for key in ("kind", "data"))
+    return texts and all(is_amount(one[key]) for key in ("seconds", "transfer", "moved"))
+
+
+_PROPOSAL = {"kind", "seconds", "transfer", "moved", "data"}
+
+
+def _is_whole(value: Any, below: float) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below
+
+
+VERSION = 1
+_BEGIN = b'{"decisions": '
+
+
+class Diary:
+    """Writes each line at once; a program that is killed leaves all its decisions but the last.
+
+    Raises InputError where the file cannot be written.
+    """
+
+    def __init__(self, path: str | Path | None, head: Mapping[str, Any]) -> None:
+        self._path, self._file = path, None
+        if path is not None:
+            self._file = self._opened(Path(path))
+            self.add({"decisions": VERSION, **head})
+
+    def add(self, line: Line) -> None:
+        """Write one line."""
+        if self._file is None:
+            return
+        try:
+            self._file.write(json.dumps(line, allow_nan=False) + "\n")
+            self._file.flush()
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def close(self) -> None:
+        """Close the file; what follows is not written."""
+        if self._file is not None:
+            self._file.close()
+            self._file = None
+
+    def _opened(self, path: Path) -> IO[str]:
+        try:
+            return path.open("w", encoding="utf-8")
+        except OSError as error:
+            raise self._failed(error) from error
+
+    def _failed(self, error: OSError) -> EvenerError:
+        return refusal(error, self._path)
+
+
+class Decisions(NamedTuple):
+    """A file of decisions: its head, the state it began with, and all lines after the head.
+
+    cut: whether a last line was cut off, which is left out. path: of the file.
+    """
+
+    head: Line
+    state: State
+    lines: list[Line]
+    cut: bool = False
+    path: str = ""
+
+    @property
+    def names(self) -> list[str]:
+        """The devices' names."""
+        return [str(name) for name in self.head["names"]]
+
+
+def is_decisions(path: str | Path) -> bool:
+    """Whether a file begins as a file of decisions does."""
+    try:
+        if is_stdin(path):
+            return read_bytes(path).startswith(_BEGIN)
+        with open_input(path) as file:
+            return file.read(len(_BEGIN)) == _BEGIN
+    except (InputError, OSError):
+        return False
+
+
+def read_decisions(path: str | Path) -> Decisions:
+    """Return what a file of decisions holds; a last line that was cut off is left out.
+
+    Raises InputError with the line where the file is none.
+    """
+    *whole, rest = read_bytes(path).split(b"\n")
+    rows = [_line(row, path, i) for i, row in enumerate(whole, start=1)]
+    if not rows or rows[0].get("decisions") != VERSION:
+        raise InputError(
+            f"is no file of decisions of version {VERSION}",
+            file=path,
+            hint="Rebalancer(..., log=FILE) writes one.",
+        )
+    head, lines = rows[0], rows[1:]
+    if not is_head(head):
+        raise InputError("its head is none that decisions begin with", file=path, line=1)
+    k = len(head["names"])
+    for number, line in enumerate(lines, start=2):
+        if not (is_amount(line["took"]) if "took" in line else is_decision(line, k)):
+            message = "is neither a decision nor what a move took"
+            raise InputError(message, file=path, line=number)
+    return Decisions(head, state_of(head["state"]), lines, bool(rest), str(path))
+
+
+def _line(row: bytes, path: str | Path, number: int) -> Line:
+    try:
+        line = loads(row)
+    except (RecursionError, ValueError) as error:
+        raise InputError(f"is no JSON: {error}", file=path, line=number) from error
+    if not isinstance(line, dict):
+        raise InputError("is no table", file=path, line=number)
+    return line

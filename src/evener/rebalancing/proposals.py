@@ -1,0 +1,113 @@
+"""What could be moved: a little across the borders of blocks, or everything planned anew.
+
+diffused  weight flows along the quotient graph until each block has what it is to have, carried by
+          the boundary vertices of best gain; most data stays where it is
+refined   the same, then vertices across borders that lower the predicted seconds, halos counted
+replanned a partition from scratch, its blocks on the devices that it means them for
+matched   the same blocks, each on that device among equal ones that has most of it already
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.graphs.graph import Graph
+from evener.partitioning.enforce import enforce
+from evener.partitioning.makespan.refine import refine_seconds
+from evener.plans import metrics
+from evener.plans.costs import MAX_PAIRED, costs_of
+from evener.plans.partition import Contract, Partition
+from evener.plans.plan import Plan
+from evener.plans.workload import Workload
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Device, Platform
+
+# A partition from scratch: of a graph whose weights are the work, for a platform whose speeds are
+# those of now, under the options of a plan and what its workload sends.
+Replan = Callable[[Plan, Graph, Platform, Workload], Partition]
+EPSILON = 0.01  # how far a block may stay off what it is to have
+SLACK = 1.02  # of the makespan: blocks that a device takes within it may be on that device
+
+
+def slowed(platform: Platform, slowness: FloatArray) -> Platform:
+    """Return the platform with devices that take `slowness` (k,) times as long at any load."""
+    pairs = zip(platform.devices, slowness.tolist(), strict=True)
+    return replace(platform, devices=tuple(_slowed(device, times) for device, times in pairs))
+
+
+def _slowed(device: Device, times: float) -> Device:
+    curve = device.curve
+    if curve is not None:
+        samples = tuple(_longer(sample, times) for sample in curve.samples)
+        curve = DeviceSpeeds(curve.name, samples, curve.capacity, curve.model, curve.notes)
+    return replace(device, speed=device.speed / times, curve=curve)
+
+
+def _longer(sample: Sample, times: float) -> Sample:
+    return replace(sample, seconds=sample.seconds * times, half_width=sample.half_width * times)
+
+
+def diffused(
+    graph: Graph, partition: Partition, loads: FloatArray, platform: Platform
+) -> Partition:
+    """Return the partition with blocks near `loads` (k,) [units], few vertices moved.
+
+    A block that has vertices keeps some, one that has none stays so, and all hold
+    to memory. Raises InfeasibleError where none such was found.
+    """
+    used = np.flatnonzero(metrics.block_sizes(partition))
+    own = loads[used] * (float(loads.sum()) / max(float(loads[used].sum()), 1e-300))
+    heaviest = float(np.max(graph.weights()))
+    low = np.maximum(np.minimum((1 - EPSILON) * own, own - heaviest), 0.0)
+    high = np.maximum((1 + EPSILON) * own, own + heaviest)
+    high = np.maximum(np.minimum(high, platform.high_units[used]), low)
+    low = np.minimum(np.maximum(low, platform.low_units[used]), high)
+    contract = Contract(own, low, high, platform.memories[used])
+    number = np.zeros(partition.k, np.int32)
+    number[used] = np.arange(used.size)
+    names = [platform.names[b] for b in used.tolist()]
+    kept = enforce(graph, Partition(number[partition.part], used.size), contract, names=names)
+    return Partition(used.astype(np.int32)[kept.partition.part], partition.k)
+
+
+def refined(
+    graph: Graph, partition: Partition, platform: Platform, workload: Workload
+) -> Partition | None:
+    """Return the partition with the last device done earlier, or None where links cost nothing."""
+    if not platform.has_links or platform.k > MAX_PAIRED:
+        return None
+    work = np.asarray(graph.weights(), np.float64)
+    part, _ = refine_seconds(
+        graph, partition.part, work, costs_of(platform, workload),
+        low=np.minimum(platform.low_units, metrics.block_weights(graph, partition)),
+        high=platform.high_units, caps=platform.memories, effort="fast",
+    )  # fmt: skip
+    return Partition(part, partition.k)
+
+
+def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) -> Partition:
+    """Return `new` with blocks numbered as the devices that have most of them in `old`.
+
+    A block goes to another device than meant only if that one computes it as fast as the slowest
+    is done anyway; linear assignment of the bytes that need not move.
+    """
+    from scipy.optimize import linear_sum_assignment
+
+    k = new.k
+    stays = np.zeros((k, k))
+    np.add.at(stays, (new.part, old.part), graph.vertex_bytes())
+    loads = metrics.block_weights(graph, new)
+    limit = SLACK * float(metrics.compute_seconds(loads, platform).max())
+    n_bytes = metrics.block_bytes(graph, new)
+    allowed = np.eye(k, dtype=np.bool_)
+    for device in range(k):  # one device and all blocks, at its speed for each
+        speed = platform.devices[device].model.speed(loads)
+        fits = (loads / np.asarray(speed) <= limit) & (n_bytes <= platform.memories[device])
+        allowed[:, device] |= fits & (loads <= platform.high_units[device])
+    worst = float(stays.sum()) + 1.0
+    _, device_of = linear_sum_assignment(np.where(allowed, -stays, k * worst))
+    return Partition(device_of.astype(np.int32)[new.part], k)

@@ -1,0 +1,71 @@
+"""What limits a plan, in words, and a table of what would help most."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from evener.planning.bottleneck import Limits
+from evener.reporting.numbers import duration, percent, plural
+
+COLUMNS = ("what if (same partition)", "predicted", "saves")
+MOST = 8
+NOTICED = 1e-3  # of the seconds: less of a delay is not spoken of
+
+
+class Limiting(NamedTuple):
+    """The section of the page: its sentence, and a table's columns and rows."""
+
+    sentence: str
+    columns: tuple[str, ...]
+    rows: list[tuple[str, str, str]]
+
+
+def sentence(limits: Limits) -> str:
+    """Say what the device done last spends its time with, and how far ahead the next one is."""
+    parts = [f"{_share(limits.compute, limits)} computing"]
+    exchange = limits.latency + limits.transfer
+    if limits.neighbours:
+        parts.append(
+            f"{_share(exchange, limits)} exchanging with {plural(limits.neighbours, 'neighbour')} "
+            f"(latency {_share(limits.latency, limits)})"
+        )
+    if limits.waiting > 0:
+        parts.append(f"{_share(limits.waiting, limits)} waiting for the shared link {limits.link}")
+    if limits.delay > NOTICED * limits.seconds:
+        parts.append(f"{_share(limits.delay, limits)} waiting for its partners")
+    if limits.fixed > 0:
+        parts.append(f"{_share(limits.fixed, limits)} fixed")
+    text = f"{limits.device} finishes last: {', '.join(parts)}"
+    if limits.overlapped > 0:
+        text += f"; {_share(limits.overlapped, limits)} of that happens at once"
+    if limits.next_seconds is not None and limits.seconds > 0:
+        sooner = percent(1 - limits.next_seconds / limits.seconds)
+        text += f". {limits.next_device} finishes {sooner} earlier"
+    return text + "."
+
+
+def rows(limits: Limits, most: int = MOST) -> list[tuple[str, str, str]]:
+    """A row for each of the changes that help most: COLUMNS."""
+    return [
+        (one.text, duration(one.seconds), f"−{percent(1 - one.ratio)}")
+        for one in limits.changes[:most]
+    ]
+
+
+def to_dict(limits: Limits) -> dict[str, Any]:
+    """Return the limits as JSON takes them; every change that helps, best first."""
+    table = {key: getattr(limits, key) for key in _KEYS}
+    changes = [
+        {"change": one.text, "seconds": one.seconds, "ratio": one.ratio} for one in limits.changes
+    ]
+    return {**table, "changes": changes}
+
+
+_KEYS = (
+    "device", "seconds", "compute", "latency", "transfer", "waiting", "delay", "fixed",
+    "overlapped", "neighbours", "link", "next_device", "next_seconds",
+)  # fmt: skip
+
+
+def _share(seconds: float, limits: Limits) -> str:
+    return percent(seconds / limits.seconds if limits.seconds > 0 else 0.0)

@@ -1,0 +1,224 @@
+"""Who talks to whom: the blocks' exchange as a matrix, and its largest entries as words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.plans.plan import Plan
+from evener.reporting import raster
+from evener.reporting.numbers import count, memory, plural, ratio
+
+MAX_NUMBERED = 32  # up to so many blocks a cell has room for its number
+MAX_DRAWN = 256  # beyond that a cell is a pixel of an image
+LEVELS = 8
+MAX_TITLED = 6000  # cells that tell their numbers under the pointer; more weigh too much
+MAX_PAIRS = 4000  # rows of the table of all exchanges
+N_LARGEST = 10
+
+
+@dataclass(frozen=True)
+class Pair:
+    """One block sends `values` numbers [each iteration] to another."""
+
+    sender: str
+    receiver: str
+    values: int
+    size: str
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A cell: its shade, 0 the faintest, its number where there is room, and the whole story."""
+
+    row: int
+    column: int
+    level: int
+    text: str
+    title: str
+
+
+@dataclass(frozen=True)
+class Matrix:
+    """The drawing: k x k, rows send, columns receive.
+
+    names (k,); cells, or where these are too many paths (LEVELS,), one for each shade, or where
+    even that is too much the uri of an image; ranges: the values a shade stands for. largest
+    pairs, and all of them where they are not too many. ticks: whose names stand at the sides,
+    margin [CSS px]: their room.
+    """
+
+    k: int
+    names: list[str]
+    cells: list[Cell]
+    paths: list[str]
+    uri: str | None
+    ranges: list[str]
+    largest: list[Pair]
+    pairs: list[Pair]
+    n_pairs: int
+    ticks: list[int]
+    margin: int
+
+
+def exchange_matrix(plan: Plan) -> Matrix:
+    """Return the drawing of what each block sends to each other per iteration."""
+    exchange, k = plan.evaluation.exchange, plan.platform.k
+    values = exchange.values
+    level, ranges = _levels(values)
+    per_value = plan.workload.bytes_per_value
+    order = np.argsort(-values, kind="stable")
+    cells, paths, uri = [], [], None
+    if k <= MAX_DRAWN and values.size <= MAX_TITLED:
+        cells = _cells(plan, level)
+    elif k <= MAX_DRAWN:
+        paths = [_path(exchange.sender, exchange.receiver, level == i) for i in range(LEVELS)]
+    else:
+        uri = _image(k, exchange.sender, exchange.receiver, level)
+    everyone = order if 0 < order.size <= MAX_PAIRS else order[:0]
+    return Matrix(
+        k, plan.platform.names, cells, paths, uri, ranges,
+        largest=_pairs(plan, order[:N_LARGEST], per_value),
+        pairs=_pairs(plan, np.sort(everyone), per_value) if order.size > N_LARGEST else [],
+        n_pairs=int(values.size),
+        ticks=_ticks(k),
+        margin=round(16 + 6.6 * min(max(len(name) for name in plan.platform.names), 20)),
+    )  # fmt: skip
+
+
+def _cells(plan: Plan, level: npt.NDArray[np.int64]) -> list[Cell]:
+    exchange, names = plan.evaluation.exchange, plan.platform.names
+    has_room = plan.platform.k <= MAX_NUMBERED
+    return [
+        Cell(r, c, shade, _short(v) if has_room else "", f"{names[r]} to {names[c]}: {v:,}")
+        for r, c, shade, v in zip(
+            exchange.sender.tolist(), exchange.receiver.tolist(), level.tolist(),
+            exchange.values.tolist(), strict=True,
+        )
+    ]  # fmt: skip
+
+
+def _levels(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], list[str]]:
+    """Shade of each value, in equal steps of its square root, and what each shade stands for."""
+    if values.size == 0 or values.max() <= 0:
+        return np.zeros(values.size, np.int64), []
+    largest = int(values.max())
+    steps = np.ceil(largest * (np.arange(1, LEVELS + 1) / LEVELS) ** 2).astype(np.int64)
+    level = np.searchsorted(steps, values)
+    ranges, below = [], 0
+    for step in steps.tolist():
+        ranges.append(count(step) if step == below + 1 else f"{count(below + 1)} to {count(step)}")
+        if step <= below:
+            ranges[-1] = ""
+        below = step
+    return np.minimum(level, LEVELS - 1), ranges
+
+
+def _path(
+    rows: npt.NDArray[np.int64], columns: npt.NDArray[np.int64], chosen: npt.NDArray[np.bool_]
+) -> str:
+    where = zip(columns[chosen].tolist(), rows[chosen].tolist(), strict=True)
+    return "".join(f"M{x} {y}h1v1h-1z" for x, y in where)
+
+
+def _image(
+    k: int,
+    rows: npt.NDArray[np.int64],
+    columns: npt.NDArray[np.int64],
+    level: npt.NDArray[np.int64],
+) -> str:
+    """Draw a pixel a pair, or the largest of several where there are too many blocks."""
+    step = -(-k // 1200)
+    size = -(-k // step)
+    image = np.zeros((size, size), np.uint8)
+    np.maximum.at(image, (rows // step, columns // step), (level + 1).astype(np.uint8))
+    # Light or dark around it, the page shows through; the middle blue is seen on both.
+    alpha = [0, *(round(70 + 185 * i / (LEVELS - 1)) for i in range(LEVELS))]
+    colours = np.array([(60, 125, 200, a) for a in alpha], np.uint8)
+    return raster.data_uri(image, colours)
+
+
+def _ticks(k: int) -> list[int]:
+    """Blocks whose names stand beside the matrix."""
+    step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 10**9) if k / s <= 50)
+    return list(range(0, k, step))
+
+
+def _pairs(plan: Plan, chosen: npt.NDArray[np.int64], per_value: float) -> list[Pair]:
+    exchange, names = plan.evaluation.exchange, plan.platform.names
+    return [
+        Pair(names[s], names[r], v, memory(v * per_value))
+        for s, r, v in zip(
+            exchange.sender[chosen].tolist(), exchange.receiver[chosen].tolist(),
+            exchange.values[chosen].tolist(), strict=True,
+        )
+    ]  # fmt: skip
+
+
+def _short(value: int) -> str:
+    """At most four characters: 9999, 12k, 340k, 1.2M."""
+    if value < 10_000:
+        return str(value)
+    if value < 999_500:
+        return f"{value / 1e3:.0f}k"
+    return f"{value / 1e6:.1f}M" if value < 99.5e6 else f"{value / 1e6:.0f}M"
+
+
+# What every block sends, sorted: a named bar a block, beside their mean.
+
+MAX_BARS = 64  # blocks that have a bar: those that send most
+
+
+@dataclass(frozen=True)
+class VolumeBar:
+    """A block: its number, colour, device and volume; bar: that of the largest [%]."""
+
+    number: int
+    colour: str
+    name: str
+    bar: float
+    text: str
+
+
+@dataclass(frozen=True)
+class VolumeChart:
+    """The bars, the largest first; mean: where it lies [%], and in words; blocks: how many send."""
+
+    bars: list[VolumeBar]
+    mean: float
+    mean_text: str
+    blocks: int
+    sentence: str
+
+    @property
+    def name_width(self) -> int:
+        """Characters that the column of names is wide."""
+        return min(max(6, *(len(bar.name) for bar in self.bars)), 18)
+
+
+def volume_chart(plan: Plan, colours: Sequence[str]) -> VolumeChart | None:
+    """Return the chart of the blocks that are not empty, the largest volume first; None where
+    nothing is sent. colours (k,): of the blocks in the pictures.
+    """
+    used = np.flatnonzero(plan.certificate.vertices > 0)
+    volumes, names = plan.certificate.volumes, plan.platform.names
+    most, mean = int(volumes[used].max()), float(volumes[used].mean())
+    if most == 0:
+        return None
+    order = used[np.argsort(-volumes[used], kind="stable")]
+    bars = [
+        VolumeBar(b, colours[b], names[b], round(100 * float(volumes[b]) / most, 2),
+                  count(int(volumes[b])))
+        for b in order[:MAX_BARS].tolist()
+    ]  # fmt: skip
+    return VolumeChart(
+        bars,
+        mean=round(100 * mean / most, 2),
+        mean_text=count(round(mean, 1)),
+        blocks=used.size,
+        sentence=f"{names[order[0]]} sends most: {count(most)} values, {ratio(most / mean)} the "
+        f"mean of {plural(used.size, 'block')}",
+    )

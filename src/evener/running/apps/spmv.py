@@ -1,0 +1,131 @@
+"""y = A x again and again, A sparse: rows over ranks by any partition, ghosts exchanged.
+
+Every rank calls `run`; ranks are threads or processes of MPI (see evener.running.comm). SciPy
+multiplies. A `Product` is the same for somebody who iterates otherwise.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, as_numbers
+from evener.errors import InputError
+from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
+from evener.running.comm import Comm
+from evener.running.halos import halo_of, local_rows
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class SpmvRun:
+    """A to the power of the iterations, times x: (n,) float64; and what each iteration took.
+
+    compute, exchange (iterations, p) [s]: of each rank; who is done early waits in the exchange.
+    """
+
+    x: FloatArray
+    compute: FloatArray
+    exchange: FloatArray
+
+
+class Product:
+    """One rank's part of x <- A x: its rows, and room for its x with the ghosts.
+
+    A (n, n): a SciPy matrix in CSR, the same on all ranks. partition: a block for each rank, which
+    may be empty. x (n,). Raises InputError for shapes that do not fit.
+    """
+
+    def __init__(self, comm: Comm, A: csr_array, partition: Partition, x: npt.ArrayLike) -> None:
+        whole = as_numbers(x, "x")
+        if A.shape != (whole.size, whole.size):
+            raise InputError(f"a matrix of shape {A.shape} and {whole.size} values of x")
+        if partition.k != comm.size:
+            raise InputError(f"{comm.size} ranks need as many blocks, not {partition.k}")
+        self.halo = halo = halo_of(A.indptr, A.indices, partition, comm.rank)
+        self.rows = local_rows(A, halo)
+        self.x: FloatArray = whole[np.concatenate([halo.owned, halo.ghosts])]
+        self._outgoing = {q: np.empty(own.size) for q, own in halo.sends.items()}
+        first = halo.owned.size
+        incoming = {q: self.x[first + a : first + b] for q, (a, b) in halo.receives.items()}
+        self._swap = comm.swap(self._outgoing, incoming)
+
+    @property
+    def values(self) -> FloatArray:
+        """(m,) x of the owned rows, in their order."""
+        return self.x[: self.halo.owned.size]
+
+    def multiply(self, repeat: int = 1) -> None:
+        """Take the product for x of the owned rows; repeat: do it so often, for the time it takes.
+
+        Ghosts are old until `exchange` has been called.
+        """
+        for _ in range(repeat):
+            y = self.rows @ self.x
+        self.values[:] = y
+
+    def exchange(self, rest: float = 0.0) -> None:
+        """Send what others need of x, and receive the ghosts. rest: as in Swap.finish."""
+        for q, own in self.halo.sends.items():
+            np.take(self.x, own, out=self._outgoing[q])
+        self._swap.start()
+        self._swap.finish(rest)
+
+
+def run(
+    comm: Comm,
+    A: csr_array,
+    partition: Partition,
+    x: npt.ArrayLike,
+    iterations: int = 1,
+    *,
+    repeat: int = 1,
+    rest: float = 0.0,
+) -> SpmvRun:
+    """Multiply so many times; arguments as `Product` and its methods take them, repeat >= 1."""
+    if iterations < 1 or repeat < 1:
+        raise InputError(f"{iterations} iterations of {repeat} products: at least one of each")
+    product = Product(comm, A, partition, x)
+    spent = np.empty((iterations, 2))
+    for i in range(iterations):
+        begin = time.perf_counter()
+        product.multiply(repeat)
+        middle = time.perf_counter()
+        product.exchange(rest)
+        spent[i] = middle - begin, time.perf_counter() - middle
+    pieces = comm.allgather((product.halo.owned, product.values.copy(), spent))
+    whole = np.empty(partition.n)
+    for owned, values, _ in pieces:
+        whole[owned] = values
+    seconds = np.stack([spent for _, _, spent in pieces], axis=1)
+    return SpmvRun(whole, seconds[..., 0], seconds[..., 1])
+
+
+def verify(A: csr_array, x: npt.ArrayLike, result: SpmvRun, tolerance: float = 1e-10) -> bool:
+    """Whether SciPy on one rank has the same, to a relative tolerance of the largest value."""
+    expected: Any = as_numbers(x, "x")
+    for _ in range(len(result.compute)):
+        expected = A @ expected
+    return bool(np.abs(result.x - expected).max() <= tolerance * np.abs(expected).max())
+
+
+def averaging_matrix(graph: Graph) -> csr_array:
+    """Return the matrix (n, n) that averages each vertex and its neighbours.
+
+    It has the graph's pattern and a diagonal; its products neither grow nor vanish.
+    """
+    from scipy.sparse import csr_array, eye_array
+
+    pattern = csr_array(
+        (np.ones(graph.adjncy.size), graph.adjncy, graph.xadj), shape=(graph.n, graph.n)
+    )
+    A = csr_array(pattern + eye_array(graph.n))
+    A.data /= np.repeat(np.diff(A.indptr), np.diff(A.indptr))
+    return A

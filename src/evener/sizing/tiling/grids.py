@@ -1,0 +1,162 @@
+"""FPM-KL: a grid of devices whose heights and widths follow speed surfaces s(m, n).
+
+Each round cuts the surfaces at the widths of the columns, sizes every column for equal finish on
+what that gives, and shares the width out anew by the columns' speeds ([LR10]_; [Cla14]_, 5.1.3).
+Rounds need not converge: the best grid seen is returned, and whether its devices finish together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InfeasibleError
+from evener.plans.tiling import Tiling
+from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
+from evener.sizing.solving import solve_sizes
+from evener.sizing.tiling.columns import Columns, grid_columns
+
+ROUNDS = 30
+KNOTS = 400  # of a curve that is no piecewise model
+
+
+class Surface(Protocol):
+    """Time as a function of height and width [blocks]; SpeedSurface is one."""
+
+    def time(self, height: float, width: float) -> float:
+        """Time of a rectangle [s]."""
+
+    def at_width(self, width: float) -> SpeedModel:
+        """The model of a column `width` wide, by rows."""
+
+
+@dataclass(frozen=True)
+class OfArea:
+    """A surface on which area alone counts, whatever its sides: that of a speed model."""
+
+    model: SpeedModel
+
+    def time(self, height: float, width: float) -> float:
+        """Time of a rectangle [s]."""
+        return float(self.model.time(height * width))
+
+    def at_width(self, width: float) -> SpeedModel:
+        """The model of a column `width` wide, by rows: exact, but for curves sampled at KNOTS."""
+        capacity = self.model.capacity / width
+        if isinstance(self.model, Constant):
+            return Constant(self.model.rate / width, capacity)
+        if isinstance(self.model, Piecewise):
+            areas = self.model.loads
+        else:
+            areas = np.geomspace(1.0, min(self.model.capacity, 1e12), KNOTS)
+        return Piecewise(areas / width, self.model.speed(areas) / width, capacity)
+
+
+class Grid(NamedTuple):
+    """A grid of devices, the time of each [s], and after how many rounds it was found."""
+
+    tiling: Tiling
+    seconds: FloatArray
+    converged: bool
+    rounds: int
+
+
+def grid_of_surfaces(
+    surfaces: Sequence[Surface],
+    shape: tuple[int, int],
+    *,
+    n_columns: int | None = None,
+    tolerance: float = 0.05,
+    block: int = 1,
+) -> Grid:
+    """Divide shape = (rows, columns) [blocks] into a grid by surfaces whose area is in blocks.
+
+    n_columns: as for `grid_columns`. It has converged where the slowest of the devices takes at
+    most 1 + tolerance times as long as the fastest, or where rounds go on to change no column's
+    width by more than a block: then whole blocks allow no more. Raises UsageError where n_columns
+    does not divide the number of devices, InfeasibleError where a column cannot take its share.
+    """
+    columns = grid_columns(len(surfaces), n_columns)
+    shares = np.ones(len(columns))
+    best: Grid | None = None
+    best_widths = np.zeros(len(columns), np.int64)
+    tried: set[tuple[int, ...]] = set()
+    for number in range(1, ROUNDS + 1):
+        widths = whole_shares(shares, shape[1])
+        if tuple(widths.tolist()) in tried:  # from here on it would go round in circles
+            assert best is not None
+            if np.abs(widths - best_widths).max() <= 1:
+                best = best._replace(converged=True)
+            break
+        tried.add(tuple(widths.tolist()))
+        found, shares = _round(surfaces, columns, widths, shape, tolerance, block, number)
+        if best is None or found.seconds.max() < best.seconds.max():
+            best, best_widths = found, widths
+        if found.converged:
+            break
+    assert best is not None
+    return best
+
+
+def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
+    """Whole numbers in proportion to shares that sum to total: the largest remainders go up."""
+    ideal = shares * (total / shares.sum())
+    whole = np.floor(ideal).astype(np.int64)
+    up = np.argsort(whole - ideal, kind="stable")[: total - int(whole.sum())]
+    whole[up] += 1
+    return np.asarray(whole)
+
+
+def _round(
+    surfaces: Sequence[Surface],
+    columns: Columns,
+    widths: npt.NDArray[np.int64],
+    shape: tuple[int, int],
+    tolerance: float,
+    block: int,
+    number: int,
+) -> tuple[Grid, FloatArray]:
+    """Size every column; return the grid, and the columns' speeds [blocks/s]."""
+    boxes = np.zeros((4, len(surfaces)), np.int64)
+    seconds = np.zeros(len(surfaces))
+    speeds = np.zeros(len(columns))
+    edges = np.cumsum(widths) - widths
+    for j, (column, width) in enumerate(zip(columns, widths.tolist(), strict=True)):
+        if width == 0:
+            speeds[j] = 1e-9  # nothing was learnt of it, and it is not to vanish for good
+            continue
+        heights = _heights(surfaces, column, width, shape[0], j)
+        boxes[0, column], boxes[1, column] = np.cumsum(heights) - heights, edges[j]
+        boxes[2, column], boxes[3, column] = heights, width
+        seconds[column] = [
+            surfaces[i].time(float(h), float(width)) for i, h in zip(column, heights, strict=True)
+        ]
+        used = heights > 0
+        speeds[j] = (heights[used] * width / seconds[column[used]]).sum()
+    boxes[:, boxes[2] == 0] = 0
+    busy = seconds[seconds > 0]
+    converged = bool(busy.size == seconds.size and busy.max() <= (1 + tolerance) * busy.min())
+    top, left, height, wide = boxes
+    return Grid(Tiling(shape, top, left, height, wide, block), seconds, converged, number), speeds
+
+
+def _heights(
+    surfaces: Sequence[Surface],
+    column: npt.NDArray[np.int64],
+    width: int,
+    rows: int,
+    j: int,
+) -> npt.NDArray[np.int64]:
+    models = [surfaces[i].at_width(float(width)) for i in column.tolist()]
+    try:
+        return np.asarray(solve_sizes(models, rows).sizes, np.int64)
+    except InfeasibleError as error:
+        raise InfeasibleError(
+            f"column {j} of the grid cannot take its {rows:,} x {width:,} blocks: {error.message}",
+            hint="Columns that follow areas (1.5d) can put these devices elsewhere.",
+        ) from error

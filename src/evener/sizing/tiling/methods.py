@@ -1,0 +1,182 @@
+"""Tilings by the names of the thesis: KL, BR, 1.5D, and beyond it guillotine cuts and the tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import InputError, UsageError
+from evener.plans.tiling import Tiling
+from evener.platforms.models.fitting import SpeedModel, SpeedSurface
+from evener.sizing.problems import checked_seconds
+from evener.sizing.tiling.columns import grid_columns
+from evener.sizing.tiling.cuts import MANY, good_cuts
+from evener.sizing.tiling.grids import OfArea, Surface, grid_of_surfaces
+from evener.sizing.tiling.hierarchical import Place, along_the_tree, upright_or_lying
+from evener.sizing.tiling.requests import (
+    Devices,
+    Request,
+    areas_by_constant,
+    areas_by_models,
+    blocks_of,
+    devices_of,
+)
+from evener.sizing.tiling.whole import MAX_BLOCKS, whole_columns, whole_cuts
+from evener.wording import brief, meant
+
+MOST_CUT = 1 << 18  # devices x blocks a side that `auto` has cut: about a second
+
+Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # and what a person should know of it
+
+
+@dataclass(frozen=True, eq=False)
+class Tiled:
+    """A tiling, and what it was made for.
+
+    targets (k,) [blocks]: areas asked, before rounding. seconds (k,) [s]: predicted for the areas
+    reached, one update of every block. method: what made it. notes: what a person should know.
+    """
+
+    tiling: Tiling
+    targets: FloatArray
+    seconds: FloatArray
+    method: str
+    notes: tuple[str, ...] = ()
+
+    def __repr__(self) -> str:
+        return brief(self)
+
+    @property
+    def makespan(self) -> float:
+        """Predicted time of the slowest device [s]."""
+        return float(self.seconds.max())
+
+    @property
+    def half_perimeter(self) -> int:
+        """Sum of all half-perimeters [blocks]."""
+        return int(self.tiling.half_perimeters.sum())
+
+    @property
+    def ratio(self) -> float:
+        """The sum of half-perimeters to the least that areas as these can have; 1 is squares."""
+        return self.half_perimeter / self.tiling.bound()
+
+    @property
+    def imbalance(self) -> float:
+        """Largest area to the one asked, less 1: what whole blocks cost."""
+        used = self.targets > 0
+        return float((self.tiling.areas[used] / self.targets[used]).max() - 1)
+
+
+def tile(
+    devices: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface],
+    shape: tuple[int, int],
+    *,
+    method: str = "auto",
+    block: int = 1,
+    places: Sequence[Place] = (),
+    n_columns: int | None = None,
+    slices: bool = False,
+    fixed_seconds: npt.ArrayLike | None = None,
+) -> Tiled:
+    """Divide a matrix of shape = (rows, columns) [elements] into a rectangle per device.
+
+    devices: k speeds [blocks/s]; or k speed models whose load is a number of blocks of `block` x
+    `block` elements; or k speed surfaces of height and width in blocks. method: one of METHODS, or
+    "auto". places: of each device in the machine's tree, for "hierarchical", where `slices` cuts
+    the lowest places into columns. n_columns: of the grids, kl and fpm-kl. fixed_seconds: (k,) or
+    one [s], what an update costs a device with blocks, whatever their number.
+
+    kl and br know one speed per device, the model's at an even share; areas of the others follow
+    the models ([Cla14]_, 5.1 and 5.2).
+
+    Raises UsageError for an unknown method or one that cannot do what is asked, InputError for
+    speeds that are not above zero, InfeasibleError where the devices cannot take the matrix.
+    """
+    blocks = blocks_of(shape, block)
+    own = devices_of(devices)
+    k = len(own.models)
+    own = replace(own, fixed=checked_seconds(fixed_seconds, k, "fixed_seconds"))
+    method = _chosen(method, own, blocks)
+    if places and len(places) != k:
+        raise InputError(f"{len(places):,} places and {k:,} devices")
+    one_speed = own.constant or (method in CONSTANT and not own.one_speed_each)
+    areas = areas_by_constant if one_speed else areas_by_models
+    targets, allowed = areas(own, blocks[0] * blocks[1])
+    request = Request(own, blocks, block, targets, allowed, places or [()] * k, n_columns, slices)
+    tiling, notes = METHODS[method](request)
+    return Tiled(tiling, targets, own.seconds(tiling.height, tiling.width), method, notes)
+
+
+def _chosen(method: str, devices: Devices, blocks: tuple[int, int]) -> str:
+    if method == "auto":
+        k, side = len(devices.models), max(blocks)
+        few = k <= MANY and side <= MAX_BLOCKS and k * side <= MOST_CUT
+        return "guillotine" if few else ("br" if devices.constant else "1.5d")
+    if method not in METHODS:
+        near = meant(method, METHODS)
+        raise UsageError(
+            f"there is no method {method!r} of tiling{near}", hint=f"{', '.join(METHODS)}."
+        )
+    return method
+
+
+def _kl(request: Request) -> Made:
+    columns = grid_columns(request.targets.size, request.n_columns)
+    tiling = whole_columns(columns, request.targets, request.allowed, request.shape, request.block)
+    return tiling, ()
+
+
+def _br(request: Request) -> Made:
+    return upright_or_lying(request.targets, request.allowed, request.shape, request.block), ()
+
+
+def _guillotine(request: Request) -> Made:
+    """Cuts, where they have less half-perimeter than columns in whole blocks too."""
+    columns, _ = _br(request)
+    used = np.flatnonzero(request.targets > 0)
+    tree, _ = good_cuts(request.targets, request.shape, used)
+    cuts = whole_cuts(tree, request.targets, request.allowed, request.shape, request.block)
+    fewer = cuts.half_perimeters.sum() < columns.half_perimeters.sum()
+    return (cuts, ()) if fewer else (columns, ("columns: no cuts have less half-perimeter",))
+
+
+def _along_the_tree(request: Request) -> Made:
+    tiling = along_the_tree(
+        request.targets,
+        request.allowed,
+        request.shape,
+        request.places,
+        slices=request.slices,
+        block=request.block,
+    )
+    return tiling, ()
+
+
+def _fpm_kl(request: Request) -> Made:
+    devices = request.devices
+    by_area = [OfArea(model) for model in devices.models]
+    surfaces: Sequence[Surface] = devices.surfaces or by_area
+    grid = grid_of_surfaces(
+        surfaces, request.shape, n_columns=request.n_columns, block=request.block
+    )
+    notes = [] if devices.surfaces else ["fpm-kl: area alone counts in these models"]
+    if not grid.converged:
+        notes.append("fpm-kl did not converge: the best of its rounds is shown")
+    return grid.tiling, tuple(notes)
+
+
+CONSTANT = ("kl", "br")  # know one speed per device
+METHODS: Mapping[str, Callable[[Request], Made]] = {
+    "kl": _kl,
+    "br": _br,
+    "1.5d": _br,
+    "fpm-kl": _fpm_kl,
+    "guillotine": _guillotine,
+    "hierarchical": _along_the_tree,
+}

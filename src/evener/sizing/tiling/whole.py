@@ -1,0 +1,212 @@
+"""Whole blocks for devices in columns: the least largest load over target, to one in a million.
+
+For a scale T every device may take the blocks it could at T; a column of width w can be covered if
+its devices' whole heights, floor(blocks / w), add up to the rows; the widest such column is found
+by bisection, and T is feasible if these widths add up to the columns. The least T is bisected.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector
+from evener.errors import InfeasibleError, UsageError
+from evener.plans.tiling import Tiling
+from evener.sizing.rounding import whole_sizes
+from evener.sizing.tiling.columns import Columns
+from evener.sizing.tiling.cuts import Cut
+
+PRECISION = 1e-6  # of the scale, relative
+MOST = 2.0**60  # blocks: no device is given more, so that sums stay exact
+
+# The blocks each device may take at a scale: (p,) from a number that is 1 at the targets.
+Allowed = Callable[[float], FloatArray]
+
+
+def proportional(targets: FloatArray, caps: FloatArray | None = None) -> Allowed:
+    """Blocks in proportion to the targets (p,), up to caps (p,) [blocks]."""
+    most = np.full(targets.size, MOST) if caps is None else np.minimum(caps, MOST)
+    return lambda scale: np.minimum(targets * scale, most)
+
+
+def whole_columns(
+    columns: Columns, targets: FloatArray, allowed: Allowed, shape: tuple[int, int], block: int = 1
+) -> Tiling:
+    """Return the tiling in whole blocks with the least scale that these columns admit.
+
+    columns: the devices of each, top to bottom; devices in none get nothing. targets (p,) [blocks]:
+    where there is a choice the nearest to these. allowed: see above. Raises InfeasibleError
+    where caps do not let the columns be covered at any scale.
+    """
+    rows, width = shape
+    if not columns:
+        raise InfeasibleError(
+            "no device has a share worth a block: their speeds or memories are too far apart",
+            hint="Leave devices out, or choose smaller blocks.",
+        )
+    flat, starts = np.concatenate(columns), np.cumsum([0, *[c.size for c in columns[:-1]]])
+
+    def widest(scale: float) -> npt.NDArray[np.int64]:
+        return _widest(np.floor(allowed(scale)[flat]), starts, rows, width)
+
+    scale = least_scale(lambda s: int(widest(s).sum()) >= width, allowed)
+    ideal = np.add.reduceat(targets[flat], starts)
+    widths = _nearest(ideal * (width / ideal.sum()), widest(scale), width)
+    most = allowed(scale)
+    top, left, height, wide = np.zeros((4, targets.size), np.int64)
+    edge = 0
+    for column, w in zip(columns, widths.tolist(), strict=True):
+        if w == 0:
+            continue
+        own = targets[column]
+        heights = whole_sizes(rows, own * (rows / own.sum()), own, np.floor(most[column] / w))
+        height[column], wide[column], left[column] = heights, w, edge
+        top[column] = np.cumsum(heights) - heights
+        edge += w
+    empty = height == 0
+    top[empty] = left[empty] = wide[empty] = 0
+    return Tiling(shape, top, left, height, wide, block)
+
+
+def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
+    """Return the least scale that is feasible, to PRECISION; more scale must never hurt.
+
+    Raises InfeasibleError where no scale is, as caps allow no more.
+    """
+    if not feasible(MOST):
+        total = float(np.floor(allowed(MOST)).sum())
+        raise InfeasibleError(
+            f"the devices can take {total:,.0f} blocks in all, and no whole rows and columns of "
+            "them cover the matrix",
+            hint="Take smaller blocks, or give the devices more memory.",
+        )
+    late = 1.0
+    while not feasible(late):
+        late *= 2
+    early = 0.0 if late == 1.0 else late / 2
+    while late - early > PRECISION * late:
+        middle = (early + late) / 2
+        early, late = (early, middle) if feasible(middle) else (middle, late)
+    return late
+
+
+def _widest(
+    blocks: FloatArray, starts: npt.NDArray[np.int64], rows: int, width: int
+) -> npt.NDArray[np.int64]:
+    """(c,) the largest width at which the devices of each column still cover all rows."""
+    sizes = np.diff(np.append(starts, blocks.size))
+    low, high = np.zeros(starts.size, np.int64), np.full(starts.size, width, np.int64)
+    while (low < high).any():
+        middle = (low + high + 1) // 2
+        heights = np.floor(blocks / np.repeat(np.maximum(middle, 1), sizes))
+        covered = np.add.reduceat(heights, starts) >= rows
+        low, high = np.where(covered, middle, low), np.where(covered, high, middle - 1)
+    return low
+
+
+def _nearest(ideal: FloatArray, most: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int64]:
+    """Whole widths that sum to `total`, at most `most` each, near the ideal ones."""
+    widths = np.minimum(np.floor(ideal).astype(np.int64), most)
+    while (left := total - int(widths.sum())) > 0:
+        room = np.flatnonzero(widths < most)
+        lacking = room[np.argsort(widths[room] - ideal[room], kind="stable")[:left]]
+        widths[lacking] += 1
+    return widths
+
+
+# Whole blocks for guillotine cuts: the least largest load over target, to one in a million.
+#
+# Of each part the greatest height that its devices can cover is known for every width, and the
+# greatest width for every height: heights of parts on top of each other add up, widths of parts
+# side by side do. A scale is feasible where the whole matrix can be covered.
+
+MAX_BLOCKS = 1 << 14  # a side: a height is kept for every width of every part
+
+
+def whole_cuts(
+    tree: Cut | int, targets: FloatArray, allowed: Allowed, shape: tuple[int, int], block: int = 1
+) -> Tiling:
+    """Return the tiling in whole blocks with the least scale that these cuts admit.
+
+    allowed, targets (p,) [blocks]: as for `whole_columns`. Raises UsageError for a matrix of more
+    than MAX_BLOCKS blocks a side, InfeasibleError where caps leave no solution.
+    """
+    if max(shape) > MAX_BLOCKS:
+        raise UsageError(
+            f"guillotine cuts are made for up to {MAX_BLOCKS:,} blocks a side, not {max(shape):,}",
+            hint="Take larger blocks, or columns (br).",
+        )
+    rows, width = shape
+
+    def feasible(scale: float) -> bool:
+        return bool(_Part(tree, np.floor(allowed(scale)), shape).heights[width] >= rows)
+
+    scale = least_scale(feasible, allowed)
+    boxes = np.zeros((4, targets.size), np.int64)
+    _place(_Part(tree, np.floor(allowed(scale)), shape), targets, (0, 0, rows, width), boxes)
+    top, left, height, wide = boxes
+    return Tiling(shape, top, left, height, wide, block)
+
+
+class _Part:
+    """What a part of the tree can cover: heights[w] for widths 0.., widths[h] for heights 0.. .
+
+    Width 0 is covered at any height, the matrix's rows; height 0 likewise.
+    """
+
+    def __init__(self, tree: Cut | int, blocks: FloatArray, shape: tuple[int, int]) -> None:
+        self.tree = tree
+        rows, width = shape
+        if isinstance(tree, int):
+            across = np.arange(1, width + 1)
+            self.heights = np.concatenate([[rows], np.minimum(blocks[tree] // across, rows)])
+            self.heights = self.heights.astype(np.int64)
+            self.widths = _inverse(self.heights, rows)
+            return
+        self.first = _Part(tree.first, blocks, shape)
+        self.second = _Part(tree.second, blocks, shape)
+        if tree.beside:
+            self.widths = np.minimum(self.first.widths + self.second.widths, width)
+            self.heights = _inverse(self.widths, width)
+        else:
+            self.heights = np.minimum(self.first.heights + self.second.heights, rows)
+            self.widths = _inverse(self.heights, rows)
+
+
+def _inverse(values: IntVector, most: int) -> IntVector:
+    """For each y in 0..most the largest x whose value is y or more; values never rise."""
+    return np.searchsorted(-values, -np.arange(most + 1), side="right").astype(np.int64) - 1
+
+
+def _place(
+    part: _Part, targets: FloatArray, box: tuple[int, int, int, int], boxes: IntVector
+) -> None:
+    """Fill the box (top, left, height, width) with the devices of a part, near their targets."""
+    top, left, height, width = box
+    if isinstance(part.tree, int):
+        boxes[:, part.tree] = box if height * width else 0
+        return
+    share = _total(part.tree.first, targets) / _total(part.tree, targets)
+    if part.tree.beside:
+        most = int(part.first.widths[height]), int(part.second.widths[height])
+        w = _clipped(width * share, width, *most)
+        _place(part.first, targets, (top, left, height, w), boxes)
+        _place(part.second, targets, (top, left + w, height, width - w), boxes)
+    else:
+        most = int(part.first.heights[width]), int(part.second.heights[width])
+        h = _clipped(height * share, height, *most)
+        _place(part.first, targets, (top, left, h, width), boxes)
+        _place(part.second, targets, (top + h, left, height - h, width), boxes)
+
+
+def _clipped(ideal: float, total: int, most_first: int, most_second: int) -> int:
+    return max(min(round(ideal), most_first), total - most_second)
+
+
+def _total(tree: Cut | int, targets: FloatArray) -> float:
+    if isinstance(tree, int):
+        return float(targets[tree])
+    return _total(tree.first, targets) + _total(tree.second, targets)

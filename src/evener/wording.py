@@ -1,0 +1,268 @@
+"""Text as it is shown: without what moves a cursor or turns text round, quotations cut short."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from difflib import get_close_matches
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+QUOTED = 60  # characters of what is quoted
+_MARKS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+# An apostrophe within a word or at its end opens nothing.
+_QUOTATIONS = [re.compile(rf"(?<!\w)(b?{q})((?:\\.|[^{q}\\]){{{QUOTED + 1},}}){q}") for q in "'\"`"]
+
+
+def printable(text: str, keep: str = "") -> str:
+    """Return a text with escapes such as \\u202e for all that is not seen as itself.
+
+    Those are control characters, which move a cursor or colour a terminal, the marks that turn
+    text round so that it reads as another, and spaces of other widths. keep: characters left as
+    they are, line ends for instance.
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c in keep else _escaped(c) for c in text)
+
+
+def without_marks(text: str) -> str:
+    """Return a document with escapes for control characters and marks that turn text round.
+
+    Line ends, tabs, and spaces of any width, which typesetting uses, are left as they are.
+    """
+    return _MARKS.sub(lambda found: _escaped(found[0]), text)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return a text on one line, printable, with at most QUOTED characters of each quotation.
+
+    Beyond `most` characters its end is cut off.
+    """
+    line = printable(text[: 50 * most].replace("\n", " "))
+    if len(line) > QUOTED:
+        for quotation in _QUOTATIONS:
+            line = quotation.sub(_cut_quotation, line)
+    return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _cut_quotation(found: re.Match[str]) -> str:
+    return f"{found[1]}{found[2][: QUOTED - 3]}...{found[1][-1]}"
+
+
+def _escaped(character: str) -> str:
+    return character.encode("unicode_escape").decode("ascii")
+
+
+# Names in few words: runs of numbered devices as ranges; the name that was probably meant.
+
+
+SHOWN = 6  # ranges that are named
+NEAR = 0.5  # likeness from which a name may be meant, difflib's
+
+
+def ranges(names: Sequence[str], shown: int = SHOWN) -> str:
+    """Return "gpu0, cpu0..cpu3 and 2 more" for names, those that differ by a number together."""
+    stems: dict[str, list[str]] = {}
+    for name in names:
+        stems.setdefault(_split(name)[0], []).append(name)
+    parts: list[list[str]] = []
+    for own in stems.values():
+        for name in sorted(own, key=lambda name: _split(name)[1] or 0):
+            if parts and _follows(parts[-1][-1], name):
+                parts[-1].append(name)
+            else:
+                parts.append([name])
+    words = [word for part in parts[:shown] for word in _run(part)]
+    rest = sum(len(part) for part in parts[shown:])
+    if rest:
+        return f"{', '.join(words)} and {rest:,} more"
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
+
+
+def _follows(before: str, name: str) -> bool:
+    (a, i), (b, j) = _split(before), _split(name)
+    return a == b and i is not None and j is not None and j == i + 1
+
+
+def _split(name: str) -> tuple[str, int | None]:
+    match = re.fullmatch(r"(.*?)(\d{1,15})", name)
+    return (name, None) if match is None else (match[1], int(match[2]))
+
+
+def _run(part: list[str]) -> list[str]:
+    """Two are two; more are a range."""
+    names = [printable(name) for name in part]
+    return names if len(names) <= 2 else [f"{names[0]}..{names[-1]}"]
+
+
+def nearest(name: str, known: Iterable[str]) -> str | None:
+    """Return the known name that is most like one that is unknown; None where none is."""
+    lower = {one.lower(): one for one in reversed(list(known))}
+    near = get_close_matches(name.lower(), lower, 1, NEAR)
+    return lower[near[0]] if near else None
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """Return "; did you mean NAME?" for an unknown name, or nothing."""
+    near = nearest(name, known)
+    return f"; did you mean {near}?" if near else ""
+
+
+# Memory as people read it: bytes in binary units.
+
+_SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
+
+
+def memory(n_bytes: float) -> str:
+    """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity."""
+    if math.isinf(n_bytes):
+        return "no cap"
+    if n_bytes >= 2.0**70:
+        return f"{n_bytes:.3g} B"
+    for size, unit in _SIZES:
+        if n_bytes >= size:
+            return f"{three_digits(n_bytes / size)} {unit}"
+    return f"{n_bytes:,.0f} B"
+
+
+def three_digits(value: float) -> str:
+    """Return a number of at least one in three digits, or all before the point."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+# Durations as people read them: seconds with the unit that suits.
+
+_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
+
+CENTURY = 3e9  # seconds; beyond, digits are noise
+
+
+def times(ratio: float) -> str:
+    """Return a ratio in words for sentences: "1.08", "2.5e+30"."""
+    return f"{ratio:.2f}" if ratio < 1e6 else f"{ratio:.3g}"
+
+
+def duration(seconds: float) -> str:
+    """Return [s] in three digits: "3.10 ms"; "forever" for infinity."""
+    if not math.isfinite(seconds):
+        return "forever"
+    if seconds == 0:
+        return "0 s"
+    if seconds >= CENTURY:
+        return f"{seconds:.3g} s"
+    # From 1000 s on three digits would become 1e+03.
+    if seconds >= 999.5:
+        return f"{seconds:,.0f} s"
+    for size, unit in _UNITS:
+        if float(f"{seconds / size:.3g}") >= 1:
+            return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
+    return f"{seconds / 1e-9:.2g} ns"
+
+
+def time_of(seconds: float, ideal: float | None) -> str:
+    """Return [s] as a duration, or as a multiple of the ideal where speeds are relative: "1.03x".
+
+    ideal: what Platform.relative_ideal says.
+    """
+    return duration(seconds) if ideal is None else f"{times(seconds / ideal)}x"
+
+
+# What repr shows of an object that holds arrays: two lines with its counts, never the arrays.
+
+WIDTH = 88  # columns of a line
+
+
+def two_lines(name: str, first: Sequence[str], second: Sequence[str]) -> str:
+    """Return `Name(first, first,` and below it `second, second)`."""
+    return f"{name}({', '.join(first)},\n{' ' * (len(name) + 1)}{', '.join(second)})"
+
+
+def counted(count: int, one: str, many: str = "") -> str:
+    """Return "1 vertex", "4,012 vertices"."""
+    return f"{count:,} {one if count == 1 else many or one + 's'}"
+
+
+def spread(values: npt.NDArray[Any]) -> str:
+    """Return the least and the largest of numbers, "2 to 3", or the one that all are."""
+    if values.size == 0:
+        return "none"
+    low, high = values.min(), values.max()
+    least, most = number(low), number(high)
+    return least if least == most else f"{least} to {most}"
+
+
+def number(value: Any) -> str:
+    """Return a number in few digits: "4,012", "0.125", "1.2e+09"."""
+    if isinstance(value, bool | np.bool_):
+        return str(bool(value))
+    if isinstance(value, int | np.integer):
+        if abs(int(value)) >= 10**15:
+            return f"about 10^{len(str(abs(int(value)))) - 1}"
+        return f"{int(value):,}"
+    value = float(value)
+    if value.is_integer() and abs(value) < 1e6:
+        return f"{int(value):,}"
+    return f"{value:.4g}"
+
+
+def brief(thing: Any) -> str:
+    """Return the fields of a dataclass in at most two lines; arrays by length and range."""
+    name = type(thing).__name__
+    shown = [
+        f"{field.name}={_value(getattr(thing, field.name, None))}"
+        for field in fields(thing)
+        if field.repr
+    ]
+    indent = len(name) + 1
+    lines = [name + "("]
+    for i, item in enumerate(shown):
+        text = item + (", " if i < len(shown) - 1 else ")")
+        if len(lines[-1]) + len(text.rstrip()) > WIDTH and len(lines[-1]) > indent:
+            if len(lines) == 2:
+                lines[-1] += "...)"
+                break
+            lines.append(" " * indent)
+        lines[-1] += text
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if isinstance(value, int | float | np.number | np.bool_):
+        return number(value)
+    if isinstance(value, str):
+        return repr(value if len(value) <= 30 else value[:30] + "...")
+    if is_dataclass(value):
+        return f"{type(value).__name__}(...)"
+    if isinstance(value, Mapping | Sequence):
+        return _collection(value)
+    text = repr(value)
+    return text if len(text) <= 40 and "\n" not in text else f"{type(value).__name__}(...)"
+
+
+def _array(array: npt.NDArray[Any]) -> str:
+    shape = " x ".join(f"{size:,}" for size in array.shape)
+    if array.dtype.kind not in "biuf" or array.size == 0:
+        return f"[{shape} {array.dtype}]"
+    if array.dtype.kind == "b":
+        return f"[{shape}: {int(array.sum()):,} True]"
+    return f"[{shape}: {spread(array)}]"
+
+
+def _collection(value: Mapping[Any, Any] | Sequence[Any]) -> str:
+    opening, closing = "{}" if isinstance(value, Mapping) else "()"
+    return f"{opening}{closing}" if not value else f"{opening}{len(value):,} entries{closing}"
+
+
+def units(value: float) -> str:
+    """Return a load with all its digits: "12,345,678", "0.125"; no exponents, as it is counted."""
+    whole = value == round(value) or abs(value) >= 1e6
+    return f"{value:,.0f}" if whole else f"{value:,.6g}"

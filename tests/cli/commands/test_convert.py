@@ -1,0 +1,94 @@
+"""`evener convert`: the graph arrives, what does not is said, nothing half-written stays."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evener.cli import main
+from evener.graphs.graph import Graph
+from evener.io import read_graph, write_graph
+
+
+@pytest.fixture
+def convert(capsys):
+    """Run `evener convert`; returns exit code, stdout and stderr."""
+
+    def run(*words):
+        code = main(["convert", *[str(word) for word in words]])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def grid(tmp_path):
+    graph = Graph.from_edges(6, [0, 1, 3, 4, 0, 1, 2], [1, 2, 4, 5, 3, 4, 5])
+    graph = graph.with_(vwgt=np.arange(6), coords=np.arange(12.0).reshape(6, 2))
+    write_graph(tmp_path / "grid.graph", graph)
+    return tmp_path / "grid.graph"
+
+
+@pytest.mark.parametrize("name", ["b.grf", "b.mtx.gz", "b.npz", "b.csv.zst", "b.metis.xz"])
+def test_the_graph_arrives(convert, grid, tmp_path, name):
+    code, shown, said = convert(grid, tmp_path / name)
+    assert code == 0
+    assert "6 vertices, 7 edges" in shown
+    again = read_graph(tmp_path / name)
+    assert np.array_equal(again.adjncy, read_graph(grid).adjncy)
+    assert np.array_equal(again.coords, np.arange(12.0).reshape(6, 2))
+    assert ("weights are not kept" in said) == (again.vwgt is None)
+
+
+def test_json(convert, grid, tmp_path):
+    code, shown, _ = convert(grid, tmp_path / "b.mtx", "--json")
+    assert code == 0
+    assert json.loads(shown) == {
+        "file": "b.mtx",
+        "format": "matrixmarket",
+        "from": "metis",
+        "n": 6,
+        "m": 7,
+        "notes": [
+            "Coordinates are from grid.graph.xyz.",
+            "The vertices' weights are not kept by this format.",
+            "Coordinates are in b.mtx.xyz.",
+        ],
+    }
+
+
+def test_the_format_may_be_named(convert, grid, tmp_path):
+    assert convert(grid, tmp_path / "b.dat", "--to", "scotch", "--quiet") == (0, "", "")
+    assert (tmp_path / "b.dat").read_bytes().startswith(b"0\n6 14\n0 001\n")
+
+
+def test_onto_itself(convert, grid):
+    before = grid.read_bytes()
+    assert convert(grid, grid)[0] == 0
+    assert grid.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("target", "code", "words"),
+    [
+        ("b.vtk", 2, "no format that is written"),
+        ("b", 2, "no format that is written"),
+        ("nowhere/b.graph", 3, "cannot be written"),
+        (".", 2, "is a folder"),
+    ],
+)
+def test_refused(convert, grid, tmp_path, target, code, words):
+    before = sorted(tmp_path.iterdir())
+    found, shown, said = convert(grid, tmp_path / target)
+    assert (found, shown) == (code, "")
+    assert words in said
+    assert sorted(tmp_path.iterdir()) == before
+
+
+def test_what_a_format_cannot_hold(convert, tmp_path):
+    (tmp_path / "a.graph").write_text("2 1 010\n0.5 2\n1 1\n")
+    code, _, said = convert(tmp_path / "a.graph", tmp_path / "b.grf")
+    assert code == 3
+    assert "whole numbers only" in said
+    assert not (tmp_path / "b.grf").exists()

@@ -1,0 +1,223 @@
+"""`evener machine` as a user sees it: what is printed, written and refused."""
+
+import json
+import subprocess
+import sys
+from argparse import ArgumentParser
+
+import pytest
+
+from evener.cli import main
+from evener.cli.machine_tree import MAX_LINES
+from evener.cli.machines import add_machine_options, machine_of
+from evener.errors import InputError, UsageError
+from evener.io.machines.platform_json import platform_from_dict
+from evener.io.machines.platforms import read_platform, write_platform
+from evener.platforms.examples import grid, topo1, topo2, topo3, tree
+from evener.platforms.platform import Device, Level, Link, Platform
+
+
+@pytest.fixture
+def evener(capsys):
+    """Run a command; returns exit code, stdout and stderr."""
+
+    def run(*words):
+        code = main([str(word) for word in words])
+        said = capsys.readouterr()
+        return code, said.out, said.err
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("words", "platform"),
+    [
+        ("topo1 --k 96 --fast 8 --speed 16", topo1(96, 8, 16)),
+        ("topo1", topo1(96, 8, 16)),
+        ("topo1 --speed 3 --no-memory-caps --units 9", topo1(96, 8, 3)),
+        ("topo1 --units 1000000 --links", topo1(96, 8, 16, units=10**6, links=True)),
+        ("topo2 --k 24 --fast 4 --speed 2", topo2(24, 4, 2)),
+        ("topo2 --k 24 --fast 4 --middle 3.5", topo2(24, 4, 16, middle=3.5)),
+        ("topo2 --units 5000", topo2(96, 8, 16, units=5000)),
+        ("topo3", topo3(96, 24, 16)),
+        ("topo3 --k 192 --fast 48 --speed 4", topo3(192, 48, 4)),
+        ("flat --speeds 1,1,4", Platform.flat([1, 1, 4])),
+        ("grid --shape 2x3", grid([2, 3])),
+        ("grid --shape 2x2x2 --speeds 5 --alpha-us 2 --GB-per-s 10",
+         grid([2, 2, 2], speeds=[5], link=Link(2e-6, 1e-10))),
+        ("tree --shape 2x3", tree([2, 3])),
+        ("tree --shape 2x2x3 --fast 1 --speed 4e8 --slow-speed 1e8",
+         tree([2, 2, 3], fast=1, speed=4e8, slow_speed=1e8)),
+        ("grid --shape 1x2 --GB-per-s inf", grid([1, 2], link=Link(5e-7, 0.0))),
+    ],
+)  # fmt: skip
+def test_the_same_on_screen_in_a_file_and_as_json(evener, tmp_path, words, platform):
+    code, shown, _ = evener("machine", *words.split())
+    assert code == 0
+    screen = tmp_path / "screen.toml"
+    screen.write_text(shown)
+    assert read_platform(screen) == platform
+    file = tmp_path / "m.toml"
+    code, shown, _ = evener("machine", *words.split(), "-o", file, "--json")
+    assert code == 0
+    assert read_platform(file) == platform
+    assert platform_from_dict(json.loads(shown)) == platform
+
+
+def test_this_computer(evener, tmp_path):
+    file = tmp_path / "here.toml"
+    code, shown, _ = evener("machine", "here", "-o", file)
+    assert code == 0
+    assert str(file) in shown
+    assert read_platform(file).k >= 1
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("", "KIND"),
+        ("topo9", "topo9"),
+        ("topo1 --speed 3 --units 100", "Table III has no memory"),
+        ("topo1 --speed nan", "'nan'"),
+        ("topo1 --speed 0", "not above zero"),
+        ("topo1 --speed inf", "not finite"),
+        ("topo1 --k 0", "--k must lie"),
+        ("topo1 --k 99999999999", "--k must lie"),
+        ("topo1 --fast 97", "cannot be fast"),
+        ("topo1 --units 0", "above zero"),
+        ("topo1 --middle 2", "--middle"),
+        ("topo2 --units 100 --middle 2", "equation 5"),
+        ("topo3 --fast 8", "24 or 48"),
+        ("flat", "--speeds"),
+        ("flat --speeds 1,,2", "entry 2 is ''"),
+        ("flat --speeds 1,-2", "entry 2 is '-2'"),
+        ("flat --speeds inf", "entry 1 is 'inf'"),
+        ("grid --shape 4", "NXxNY"),
+        ("tree --shape 4", "NxSxD"),
+        ("tree --shape 2x3x0", "two devices or more"),
+        ("tree --shape 2x3 --fast 4", "of 3 devices in a group, 4 cannot be fast"),
+        ("grid --shape 4x-1", "NXxNY"),
+        ("grid --shape 99999x99999", "a grid is"),
+        ("grid --shape 2x2 --speeds 1,2,3", "3 speeds"),
+        ("grid --shape 2x2 --alpha-us x", "--alpha-us"),
+    ],
+)
+def test_refused_as_usage(evener, words, message):
+    code, shown, said = evener("machine", *words.split())
+    assert code == 2
+    assert not shown
+    assert message in said
+    assert len(said.strip().split("\n")) <= 3
+
+
+def test_show_draws_levels_places_and_devices(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    evener("machine", "topo1", "--k", 48, "--fast", 4, "--links", "--units", 1000, "-o", file)
+    code, shown, _ = evener("machine", "show", file)
+    assert code == 0
+    lines = shown.rstrip("\n").split("\n")
+    assert lines[0] == "topo1: 48 devices (cluster: 2 µs, 10 GB/s)"
+    assert "n0: 24 devices (node: 0.5 µs, 40 GB/s)" in lines[1]
+    assert "fast0 .. fast3 (4 equal)  cpu  speed 16" in lines[2]
+    assert "slow20 .. slow43 (24 equal)" in lines[5]
+    assert len(lines) == 6
+
+
+def test_show_names_memory_capabilities_and_links(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    file.write_text(
+        '[[device]]\nname = "[red]x"\nspeed = 1\nkind = "cuda"\nmemory_GiB = 4\nat = "a"\n'
+        "memory_units = 1e6\ncapabilities = { mips = 5 }\n"
+        '[[device]]\nname = "y\\u001b"\nspeed = 1\nat = "b"\n'
+        '[[link]]\nbetween = ["a", "b"]\nalpha_us = 3\n'
+    )
+    _, shown, _ = evener("machine", "show", file)
+    assert "[red]x  cuda  speed 1  4 GiB  1e+06 units  mips 5" in shown.replace(
+        "1,000,000", "1e+06"
+    )
+    assert "a - b: 3 µs, no limit" in shown
+    assert "\x1b" not in shown
+
+
+def test_show_summarises_what_is_long(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    many = [Device(f"d{i}", 1.0) for i in range(10_000)]
+    write_platform(file, Platform(tuple(many)))
+    _, shown, _ = evener("machine", "show", file)
+    assert "d0 .. d9999 (10,000 equal)" in shown
+    assert len(shown.split("\n")) < 5
+    unequal = [Device(f"d{i}", 1.0 + i, at=f"n{i % 500}") for i in range(1000)]
+    write_platform(file, Platform(tuple(unequal), (Level("cluster"), Level("node"))))
+    _, shown, _ = evener("machine", "show", file)
+    assert f"{500 - MAX_LINES} more places" in shown
+    write_platform(file, grid([10, 10], speeds=range(1, 101)))
+    _, shown, _ = evener("machine", "show", file)
+    assert f"{100 - MAX_LINES} more groups of devices" in shown
+    assert f"{180 - MAX_LINES} more links" in shown
+
+
+def test_show_as_json_and_quiet(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    write_platform(file, topo1(24, 2, 4))
+    _, shown, _ = evener("machine", "show", file, "--json")
+    assert platform_from_dict(json.loads(shown)) == topo1(24, 2, 4)
+    assert evener("machine", "show", file, "--quiet") == (0, "", "")
+
+
+def test_show_places_the_mistake(evener, tmp_path):
+    file = tmp_path / "m.toml"
+    file.write_text('[[device]]\nname = "a"\nspeeed = 1\n')
+    code, shown, said = evener("machine", "show", file)
+    assert (code, shown) == (3, "")
+    assert f"{file}:3: unknown key 'speeed' in device 'a'; did you mean speed?" in said
+
+
+def test_a_file_that_cannot_be_written(evener, tmp_path):
+    code, _, said = evener("machine", "topo1", "-o", tmp_path / "none" / "m.toml")
+    assert code == 3
+    assert "cannot be written" in said
+
+
+@pytest.mark.slow
+def test_no_colour_where_none_is_wanted(tmp_path):
+    file = tmp_path / "m.toml"
+    write_platform(file, topo1(24, 2, 4))
+    command = [sys.executable, "-m", "evener", "machine", "show", str(file)]
+    plain = {"NO_COLOR": "1", "FORCE_COLOR": ""}
+    done = subprocess.run(command, capture_output=True, env=plain, check=False)
+    assert done.returncode == 0, done.stderr
+    assert b"\x1b[3" not in done.stdout
+
+
+def machine(*words):
+    parser = ArgumentParser(exit_on_error=False)
+    add_machine_options(parser)
+    return machine_of(parser.parse_args(words))
+
+
+def test_machine_options(tmp_path):
+    file = tmp_path / "m.toml"
+    write_platform(file, topo1(24, 2, 4))
+    assert machine("--machine", str(file)) == topo1(24, 2, 4)
+    assert machine("--k", "3") == Platform.flat([1, 1, 1])
+    assert machine("--speeds", "1, 2.5,4e2") == Platform.flat([1, 2.5, 400])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ([], "exactly one.*nothing given"),
+        (["--k", "3", "--speeds", "1,2"], "--k and --speeds given"),
+        (["--machine", "x", "--k", "3"], "--machine and --k given"),
+        (["--k", "0"], "--k must lie between 1 and"),
+        (["--speeds", "1,fast"], "entry 2 is 'fast'"),
+    ],
+)
+def test_machine_options_refused(words, message):
+    with pytest.raises(UsageError, match=message):
+        machine(*words)
+
+
+def test_a_missing_machine_file(tmp_path):
+    with pytest.raises(InputError, match="No such file"):
+        machine("--machine", str(tmp_path / "none"))

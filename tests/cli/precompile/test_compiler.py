@@ -1,0 +1,87 @@
+"""The compiler from outside: what it compiles, which kernels there are, where they are kept."""
+
+import threading
+import time
+from pathlib import Path
+
+import numpy as np
+from numba import njit
+
+import evener
+from evener.cli.precompile.compiler import (
+    Compiled,
+    cache_place,
+    kernels,
+    name_of,
+    watch,
+    watch_if_imported,
+)
+
+
+def test_kernels_have_names_and_are_listed_where_they_are_defined():
+    found = kernels()
+    assert found["graphs_kernels.components"].py_func.__name__ == "components"
+    assert "partitioning.fm_kernels.search" in found
+    assert "partitioning.heap_kernels.push" not in found  # exists only inside others
+    assert not [name for name in found if name.startswith("partitioning.enforce_kernels.push")]
+    assert all(name == name_of(kernel) for name, kernel in found.items())
+
+
+def test_every_kernel_is_cached():
+    assert not [name for name, kernel in kernels().items() if not kernel.stats.cache_path]
+
+
+def test_a_kernel_is_counted_when_it_is_compiled_and_not_when_it_is_called():
+    @njit
+    def doubled(values):
+        return 2 * values
+
+    doubled.py_func.__module__ = "evener.some_kernels"
+    compiled = Compiled()
+    watch(compiled)
+    doubled(np.ones(2))
+    names, seconds = list(compiled.names), compiled.seconds
+    assert names.count("some_kernels.doubled") == 1
+    assert seconds > 0
+    doubled(np.ones(3))
+    assert (compiled.names, compiled.seconds) == (names, seconds)
+    assert not compiled.is_busy
+
+
+def test_kernels_within_kernels_and_other_threads():
+    compiled = Compiled()
+    compiled.begin("outer")
+    compiled.begin("inner")
+    compiled.end()
+    assert compiled.is_busy
+    other = threading.Thread(target=lambda: (compiled.begin("beside"), compiled.end()))
+    other.start()
+    other.join()
+    assert compiled.is_busy
+    time.sleep(0.01)
+    assert compiled.seconds >= 0.01
+    compiled.end()
+    assert not compiled.is_busy
+    assert compiled.names == ["outer", "inner", "beside"]
+
+
+def test_an_end_whose_beginning_was_missed():
+    compiled = Compiled()
+    compiled.end()
+    assert (compiled.seconds, compiled.is_busy) == (0.0, False)
+
+
+def test_watching_waits_for_the_compiler(monkeypatch):
+    monkeypatch.setattr("sys.modules", {})
+    assert not watch_if_imported(Compiled())
+    monkeypatch.undo()
+    assert watch_if_imported(Compiled())
+
+
+def test_where_machine_code_is_kept():
+    folder, place = cache_place()
+    kernel = Path(kernels()["graphs_kernels.components"].stats.cache_path)
+    assert kernel.is_relative_to(folder)
+    assert place in ("NUMBA_CACHE_DIR", "the package", "the user")
+    if place == "the package":
+        assert folder == Path(evener.__path__[0])

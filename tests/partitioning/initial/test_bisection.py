@@ -1,0 +1,148 @@
+"""Recursive bisection: every vertex in a block, sides near their targets, any graph."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from evener.errors import InfeasibleError
+from evener.graphs.graph import Graph
+from evener.partitioning.initial import bisection_kernels as kernels
+from evener.partitioning.initial.bisection import (
+    DEALS,
+    _bisect,
+    cut_of,
+    recursive_bisection,
+    side_of,
+)
+from tests.assertions import grid, path, random_graphs
+from tests.partitioning.levels_by_hand import edges_of, level_of
+
+
+@pytest.mark.parametrize("share", [0.5, 0.25, 0.03])
+@pytest.mark.parametrize("graph", [grid(20, 20), path(300), Graph.from_edges(200, [], [])])
+def test_sides_keep_their_limits(graph, share):
+    level = level_of(graph)
+    side = _bisect(level, share, 0.02, 3)
+    assert set(side.tolist()) == {0, 1}
+    off = abs((side == 0).sum() - share * level.n)
+    assert off <= max(0.02 * share * level.n, 0.5) + 0.02 * level.n
+
+
+def test_a_grid_is_cut_about_straight():
+    level = level_of(grid(24, 24))
+    assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) <= 1.5 * 24
+
+
+def test_a_path_is_cut_once():
+    level = level_of(path(200))
+    assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) == 1
+
+
+def test_components_are_not_cut_where_they_fit():
+    u = np.r_[np.arange(0, 99), np.arange(100, 199)]
+    level = level_of(Graph.from_edges(200, u, u + 1))
+    assert cut_of(level, _bisect(level, 0.5, 0.02, 1)) == 0
+
+
+@given(
+    random_graphs(max_n=14),
+    st.lists(st.floats(0, 9), min_size=1, max_size=6).filter(any),
+    st.sampled_from(DEALS),
+)
+@settings(max_examples=60)
+def test_every_vertex_gets_a_block(graph, targets, deal):
+    if graph.adjwgt is not None:
+        graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
+    part = recursive_bisection(level_of(graph), np.array(targets), 0.03, 5, deal)
+    assert part.shape == (graph.n,)
+    assert part.min() >= 0
+    assert part.max() < len(targets)
+
+
+@pytest.mark.parametrize("k", [2, 7, 16])
+@pytest.mark.parametrize("deal", DEALS)
+def test_blocks_are_near_their_targets(k, deal):
+    level = level_of(grid(40, 40))
+    targets = np.random.default_rng(k).uniform(1, 5, k)
+    part = recursive_bisection(level, targets, 0.03, 1, deal)
+    ratio = np.bincount(part, minlength=k) / (1600 * targets / targets.sum())
+    assert ratio.min() > 0.85
+    assert ratio.max() < 1.15
+
+
+def test_targets_that_halve_again_and_again_need_no_large_numbers():
+    part = recursive_bisection(level_of(grid(30, 30)), 2.0 ** -np.arange(90), 0.03, 2**70)
+    assert np.bincount(part)[0] == pytest.approx(450, abs=40)
+
+
+def test_vertices_without_weight_are_divided_too():
+    part = recursive_bisection(level_of(grid(6, 6, vwgt=np.zeros(36))), np.ones(3), 0.03, 1)
+    assert part.min() >= 0
+    assert part.max() < 3
+    with pytest.raises(InfeasibleError, match="above zero"):
+        recursive_bisection(level_of(grid(2, 2)), np.zeros(2), 0.03, 1)
+
+
+def test_the_same_seed_gives_the_same_blocks():
+    level = level_of(grid(20, 20))
+    first = recursive_bisection(level, np.ones(5), 0.03, 4)
+    assert (recursive_bisection(level, np.ones(5), 0.03, 4) == first).all()
+
+
+def test_small_blocks_lie_where_the_graph_is_thin():
+    square, string = grid(20, 20), np.arange(399, 479)
+    one, other = np.repeat(np.arange(400), square.degrees), square.adjncy
+    once = one < other
+    u, v = np.r_[one[once], string], np.r_[other[once], string + 1]
+    level = level_of(Graph.from_edges(480, u, v))
+    targets = np.r_[400.0, np.full(8, 10.0)]
+    assert cut_of(level, recursive_bisection(level, targets, 0.01, 1, "large")) <= 10
+
+
+@given(random_graphs(max_n=14), st.integers(0, 99))
+@settings(max_examples=40)
+def test_a_side_is_the_graph_among_its_vertices(graph, seed):
+    if graph.adjwgt is not None:
+        graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
+    level = level_of(graph)
+    side = np.random.default_rng(seed).integers(0, 2, graph.n).astype(np.int32)
+    sub, members = side_of(level, side, 1)
+    assert members.tolist() == np.flatnonzero(side == 1).tolist()
+    assert (sub.vwgt == level.vwgt[members]).all()
+    back = {(int(members[v]), int(members[u])): w for (v, u), w in edges_of(sub).items()}
+    inside = {e: w for e, w in edges_of(level).items() if side[e[0]] == side[e[1]] == 1}
+    assert back == inside
+
+
+@given(random_graphs(max_n=14, weighted=False))
+@settings(max_examples=40)
+def test_breadth_first_orders_hold_every_vertex_once(graph):
+    order, seen = np.empty(graph.n, np.int64), np.empty(graph.n, np.bool_)
+    kernels.breadth_first_order(graph.xadj, graph.adjncy, 0, order, seen)
+    assert sorted(order.tolist()) == list(range(graph.n))
+    rank = np.argsort(order)
+    _, component = graph.components()
+    for v in range(graph.n):
+        earlier = (rank[component == component[v]] < rank[v]).any()
+        near = graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]
+        assert not earlier or (rank[near] < rank[v]).any()
+
+
+@given(random_graphs(max_n=14), st.floats(0.1, 0.9), st.integers(0, 13))
+@settings(max_examples=60)
+def test_a_side_grows_to_its_goal_and_no_further(graph, share, start):
+    if graph.adjwgt is not None:
+        graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
+    level = level_of(graph)
+    n = level.n
+    goal = share * level.vwgt.sum()
+    most = goal + level.vwgt.max()
+    part, place = np.ones(n, np.int32), np.full(n, -1, np.int32)
+    weight = kernels.grow(
+        *level.arrays, start % n, goal, most, part, place, np.empty(n + 1, np.int32),
+        np.empty(n + 1, np.int64),
+    )  # fmt: skip
+    assert weight == pytest.approx(level.vwgt[part == 0].sum())
+    assert goal * (1 - 1e-9) <= weight <= most * (1 + 1e-9)
+    assert (place == -1).all()

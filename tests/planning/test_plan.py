@@ -1,0 +1,221 @@
+"""From graph and platform to a certified plan: reproducible, honest, or refused."""
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import evener as ev
+from evener.errors import InfeasibleError, UsageError
+from evener.io.plans.manifest import manifest
+from evener.planning.evaluate import stage, stage_of
+from evener.planning.plan import describe
+from evener.platforms.examples import topo1
+from evener.platforms.platform import Device, Platform
+from tests.assertions import grid, path, random_graphs
+from tests.choosing import slow_but
+
+
+def bytes_of(plan, tmp_path):
+    ev.write_plan(tmp_path / "x.plan", plan)
+    return (tmp_path / "x.plan").read_bytes()
+
+
+@pytest.mark.parametrize("tool", slow_but(["auto", "metis", "hilbert"]))
+def test_same_inputs_same_bytes_whatever_the_threads(tool, tmp_path):
+    graph, platform = grid(30, 30), topo1(8, 2, 4, units=1000)
+    options = ev.PlanOptions(tool=tool, seed=5)
+    first = bytes_of(ev.plan(graph, platform, options), tmp_path)
+    assert bytes_of(ev.plan(graph, platform, options), tmp_path) == first
+    hurried = replace(options, threads=1, time_limit=99.0)
+    assert bytes_of(ev.plan(graph, platform, hurried), tmp_path) == first
+
+
+def test_threads_are_kept_where_they_may_matter():
+    pytest.importorskip("mtkahypar")
+    graph, platform = grid(12, 12), Platform.flat([1, 2])
+    for tool, threads in (("mtkahypar", 2), ("rcb", 1)):
+        plan = ev.plan(graph, platform, ev.PlanOptions(tool=tool, threads=2))
+        assert plan.options["threads"] == threads
+
+
+def test_what_a_plan_says():
+    graph, platform = grid(20, 20), Platform.flat([1, 1, 2])
+    told = []
+    plan = ev.plan(
+        graph, platform, ev.PlanOptions(tool="metis", seed=3), inputs={"g": "00"},
+        reading={"by": "cells"}, notes=("odd",), progress=lambda *step: told.append(step),
+    )  # fmt: skip
+    assert plan.certificate.all_hold
+    assert plan.sizes.tolist() == [100, 100, 200]
+    assert plan.options["seed"] == 3
+    assert plan.options["reading"] == {"by": "cells"}
+    assert plan.graph == describe(graph)
+    assert plan.graph["edges"] == 2 * 19 * 20
+    assert plan.notes[0] == "odd"
+    assert plan.inputs == {"g": "00"}
+    assert set(plan.versions) == {"evener", "numpy", "metis"}
+    assert plan.verdict().startswith("All 3 blocks hold their contract; slowest device ")
+    assert plan.platform.names[plan.prediction.bottleneck] in plan.verdict()
+    fractions = [fraction for _, fraction in told]
+    assert fractions[0] == 0
+    assert fractions[-1] == 1
+    assert fractions == sorted(fractions)
+
+
+def test_nothing_of_this_place_or_time_is_kept(tmp_path):
+    text = json.dumps(manifest(ev.plan(grid(9, 9), Platform.flat([1, 2]))))
+    assert str(tmp_path.parent.parent) not in text
+    assert "/" not in text.replace("units/s", "")
+
+
+def test_one_device_takes_everything():
+    plan = ev.plan(path(5), Platform.flat([3.0]))
+    assert plan.partition.part.tolist() == [0] * 5
+    assert plan.verdict().startswith("The block holds its contract")
+    assert plan.prediction.makespan == pytest.approx(plan.prediction.bound)
+
+
+def test_as_many_devices_as_vertices():
+    plan = ev.plan(path(6), Platform.flat([1, 1, 1, 1, 1, 100]))
+    assert sorted(plan.partition.part.tolist()) == list(range(6))
+    assert plan.certificate.all_hold
+
+
+@settings(max_examples=60, deadline=None)
+@given(random_graphs(max_n=14), st.integers(1, 4), st.integers(0, 2**32))
+def test_plans_keep_the_contract_or_are_refused(graph, k, seed):
+    rng = np.random.default_rng([27_182, seed])
+    platform = Platform.flat(np.exp(rng.normal(0, 1, k)))
+    graph = graph.with_(coords=rng.random((graph.n, 2)))
+    try:
+        plan = ev.plan(graph, platform, ev.PlanOptions(tool="rcb", epsilon=0.3))
+    except InfeasibleError:
+        assert k > graph.n or not graph.is_unit
+        return
+    certificate = plan.certificate
+    contract = certificate.contract
+    assert certificate.all_hold
+    weights = np.bincount(plan.partition.part, weights=graph.weights(), minlength=k)
+    slack = 1e-8 * (1 + contract.targets)
+    assert (weights >= contract.low - slack).all()
+    assert (weights <= contract.high + slack).all()
+    assert len(set(plan.partition.part.tolist())) == k
+
+
+def test_tiny_weighted_blocks_get_their_vertex():
+    graph = grid(6, 6, vwgt=np.r_[np.full(35, 2.0), 0.5])
+    plan = ev.plan(graph, Platform.flat([1000, 1e-3, 1e-3]), ev.PlanOptions(epsilon=0.1))
+    assert plan.certificate.all_hold
+    assert (plan.certificate.vertices > 0).all()
+
+
+def test_memory_is_kept():
+    small = Device("small", 100.0, memory=30 * 72.0)
+    plan = ev.plan(grid(12, 12), Platform((small, Device("cpu", 1.0))))
+    assert plan.saturated.tolist() == [True, False]
+    assert plan.certificate.bytes[0] <= 30 * 72
+    assert plan.certificate.all_hold
+
+
+@pytest.mark.parametrize(
+    ("graph", "platform", "message"),
+    [
+        (path(3), Platform.flat([1] * 4), "4 devices for 3 vertices"),
+        (path(10), Platform.flat([1, 1], memory=100.0), "short: all devices together hold"),
+        (path(3, vwgt=[0, 0, 0]), Platform.flat([1, 1]), "weigh nothing"),
+        (path(3, vwgt=[1, 1, 100]), Platform.flat([1, 1]), "vertex 2 weighs 100 units"),
+    ],
+)
+def test_infeasible(graph, platform, message):
+    with pytest.raises(InfeasibleError, match=message):
+        ev.plan(graph, platform)
+
+
+@pytest.mark.parametrize(
+    ("changes", "error", "message"),
+    [
+        ({"tool": "none"}, UsageError, "no partitioner 'none'"),
+        ({"tool": "rcb"}, UsageError, "needs coordinates"),
+        ({"objective": "beauty"}, UsageError, "objective"),
+        ({"preset": "slow"}, UsageError, "preset"),
+        ({"seed": -1}, UsageError, "seed"),
+        ({"threads": 0}, UsageError, "threads"),
+        ({"epsilon": -0.1}, UsageError, "epsilon"),
+        ({"epsilon": 1.0}, UsageError, "epsilon"),
+        ({"epsilon": float("nan")}, UsageError, "epsilon"),
+        ({"time_limit": 0.0}, UsageError, "time limit"),
+        ({"time_limit": 1e300}, UsageError, "time limit"),
+        ({"time_limit": float("nan")}, UsageError, "time limit"),
+    ],
+)
+def test_refused_options(changes, error, message):
+    with pytest.raises(error, match=message):
+        ev.plan(path(20), Platform.flat([1, 2]), ev.PlanOptions(**changes))
+
+
+def test_blocks_are_mapped_where_links_differ(tmp_path):
+    """Along a curve, blocks of a shuffled machine are far apart; every contract is kept."""
+    graph, machine = grid(40, 40), topo1(48, 4, 4, links=True)
+    shuffled = np.random.default_rng(17).permutation(48)
+    platform = replace(machine, devices=tuple(machine.devices[i] for i in shuffled))
+    options = ev.PlanOptions(tool="hilbert", seed=5)
+    mapped = ev.plan(graph, platform, options)
+    left = ev.plan(graph, platform, replace(options, mapping=False))
+    assert left.mapping is None
+    assert mapped.mapping.moved > 0
+    assert mapped.certificate.all_hold
+    assert mapped.mapping.before.hop_bytes == pytest.approx(left.prediction.hop_bytes.sum())
+    after = mapped.mapping.after
+    assert after.hop_bytes == pytest.approx(mapped.prediction.hop_bytes.sum())
+    assert after.hop_bytes < 0.8 * left.prediction.hop_bytes.sum()
+    assert after.seconds == pytest.approx(mapped.prediction.makespan)
+    assert "blocks mapped to other devices" in mapped.notes[-1]
+    ev.write_plan(tmp_path / "x.plan", mapped)
+    again = ev.read_plan(tmp_path / "x.plan")
+    assert (again.mapping.device == mapped.mapping.device).all()
+    assert again.mapping.after == after
+    assert manifest(again) == manifest(mapped)
+
+
+def test_without_links_nothing_is_mapped():
+    assert ev.plan(grid(9, 9), Platform.flat([1, 2])).mapping is None
+
+
+def test_stages_tell_how_the_partition_came_to_be():
+    graph, platform = grid(60, 60), Platform.flat([8.0, 1.0, 1.0, 1.0, 1.0, 1.0])
+    plan = ev.plan(graph, platform, ev.PlanOptions(tool="evener"))
+    first, *_, last = plan.stages
+    assert (first.name, plan.stages[1].name) == ("placed", "refined")
+    assert last.edge_cut == plan.evaluation.edge_cut <= first.edge_cut
+    assert (last.max_volume, last.total_volume) == (
+        plan.evaluation.max_volume, plan.evaluation.total_volume,
+    )  # fmt: skip
+    ratios = plan.certificate.weights / plan.certificate.contract.targets
+    assert (last.smallest, last.largest) == (ratios.min(), ratios.max())
+    assert last.neighbours == plan.certificate.neighbours.max()
+    assert plan.cpu_seconds > 0
+
+
+def test_what_enforcing_changed_is_a_stage():
+    """Bisection knows nothing of memory: the large block is cut down afterwards."""
+    graph = grid(20, 20)
+    platform = Platform((Device("a", 1.0, memory=9000.0), Device("b", 1.0)))
+    plan = ev.plan(graph, platform, ev.PlanOptions(tool="metis", epsilon=0.001))
+    if not any("moved to keep" in note for note in plan.notes):
+        assert plan.stages == ()
+        return
+    assert [stage.name for stage in plan.stages] == ["as metis made it", "enforced"]
+    assert plan.stages[-1].edge_cut == plan.evaluation.edge_cut
+
+
+def test_a_stage_counts_as_the_certificate_does():
+    graph, platform = grid(9, 9), Platform.flat([2.0, 1.0])
+    plan = ev.plan(graph, platform, ev.PlanOptions(tool="hilbert"))
+    counted = stage("x", graph, plan.partition, plan.certificate.contract)
+    judged = stage_of("x", plan.evaluation)
+    assert judged.seconds == plan.prediction.makespan
+    assert replace(counted, seconds=judged.seconds) == judged

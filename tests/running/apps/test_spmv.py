@@ -1,0 +1,43 @@
+"""Products on threads, by any partition, against SciPy on one."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from evener.errors import InputError
+from evener.graphs.generating.grid import grid
+from evener.plans.partition import Partition
+from evener.running.apps.spmv import Product, averaging_matrix, run, verify
+from evener.running.comm import run_threads
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_it_multiplies_as_one_rank_does(k):
+    rng = np.random.default_rng(62)
+    A = sp.csr_array(sp.random_array((50, 50), density=0.1, rng=rng))
+    x, partition = rng.random(50), Partition(rng.integers(0, k, 50), k)
+    results = run_threads(k, lambda comm: run(comm, A, partition, x, 4, repeat=2))
+    for result in results:
+        assert verify(A, x, result)
+        assert np.array_equal(result.x, results[0].x)
+        assert result.compute.shape == result.exchange.shape == (4, k)
+        assert np.array_equal(result.compute, results[0].compute)
+    assert not verify(A, x + np.eye(50)[7], results[0])
+
+
+def test_an_empty_block_takes_no_part():
+    A = averaging_matrix(grid([6, 5]))
+    assert np.allclose(A.sum(axis=1), 1)
+    x, partition = np.linspace(0, 1, 30), Partition(np.arange(30) // 15 * 2, 4)
+    for result in run_threads(4, lambda comm: run(comm, A, partition, x, 3)):
+        assert verify(A, x, result)
+
+
+def test_what_does_not_fit_is_refused():
+    A = sp.csr_array(np.eye(4))
+    with pytest.raises(InputError, match="3 values of x"):
+        run_threads(1, lambda comm: Product(comm, A, Partition(np.zeros(4), 1), np.ones(3)))
+    with pytest.raises(InputError, match="1 ranks need as many blocks"):
+        run_threads(1, lambda comm: Product(comm, A, Partition([0, 0, 1, 1], 2), np.ones(4)))
+    with pytest.raises(InputError, match="at least one"):
+        run_threads(1, lambda comm: run(comm, A, Partition(np.zeros(4), 1), np.ones(4), 0))

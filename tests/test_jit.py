@@ -1,0 +1,95 @@
+"""Where kernels' machine code is kept, and when what is found there counts."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import evener
+from evener import jit
+from evener.arrays_kernels import sort_along
+from evener.partitioning.refinement import volumes_kernels
+
+
+def files(folder, stamp):
+    return jit._Files(str(folder), "a_kernel-7.py311", stamp)
+
+
+def test_types_are_kept_side_by_side(tmp_path):
+    one, other = files(tmp_path, "stamp"), files(tmp_path, "stamp")
+    one.save(("int64",), b"whole")
+    other.save(("float64",), b"real")
+    assert one.load(("float64",)) == b"real"
+    assert other.load(("int64",)) == b"whole"
+    assert one.load(("int32",)) is None
+
+
+def test_what_other_sources_made_does_not_count(tmp_path):
+    old, new = files(tmp_path, "old"), files(tmp_path, "new")
+    old.save(("int64",), b"old")
+    assert new.load(("int64",)) is None
+    new.save(("int64",), b"new")
+    assert new.load(("int64",)) == b"new"
+    assert len(list(tmp_path.iterdir())) == 1
+    new.flush()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_the_stamp_tells_of_kernels_inside(monkeypatch):
+    """The volumes' search has heap functions of FM's file inlined; both have options of this."""
+    name, source = volumes_kernels.__name__, jit._source
+    stamp = jit._stamp.__wrapped__
+    before = stamp(name)
+    for changed, matters in (
+        ("evener.partitioning.refinement.fm_kernels", True),
+        ("evener.jit", True),
+        ("evener.graphs.graph_kernels", False),
+    ):
+        monkeypatch.setattr(jit, "_source", lambda m, c=changed: source(m) + b"\n#" * (m == c))
+        assert (stamp(name) != before) == matters
+        monkeypatch.undo()
+
+
+@pytest.mark.slow
+def test_nothing_but_kernels_calls_inner_kernels():
+    """From Python they would run as they stand, a hundred times slower."""
+    imported = list(_imported())
+    modules = {f"{module}.{name}" for _, module, name in imported} | {row[1] for row in imported}
+    inner = {
+        module: {n for n, v in vars(importlib.import_module(module)).items() if _is_inner(v)}
+        for module in modules
+        if module.endswith("_kernels")
+    }
+    assert sum(map(len, inner.values())) > 50
+    for path, module, name in imported:
+        assert name not in inner.get(module, ()), path
+        text = path.read_text(encoding="utf-8")
+        for called in inner.get(f"{module}.{name}", ()):
+            assert not re.search(rf"\b(kernels|{name})\.{called}\b", text), (path, called)
+
+
+def _imported():
+    """Every (file, module, name) of ours that files other than kernels import."""
+    for path in Path(evener.__path__[0]).rglob("*.py"):
+        if not path.stem.endswith("_kernels"):
+            for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+                if isinstance(node, ast.ImportFrom) and "evener" in (node.module or ""):
+                    yield from ((path, node.module, alias.name) for alias in node.names)
+
+
+def _is_inner(value):
+    return hasattr(value, jit.INNER)
+
+
+def test_a_kernel_without_a_cache_or_a_wrapper_runs():
+    @jit.njit()
+    def doubled(values):
+        return 2 * values
+
+    assert (doubled(np.ones(2)) == 2).all()
+    keys = np.array([3, 1, 2])
+    sort_along(keys, np.empty(0, np.int64))  # as it stands: Python called it
+    assert keys.tolist() == [1, 2, 3]
