@@ -7,10 +7,10 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-import numpy.typing as npt
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 QUOTED = 60  # characters of what is quoted
 _MARKS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
@@ -200,6 +200,8 @@ def spread(values: npt.NDArray[Any]) -> str:
 
 def number(value: Any) -> str:
     """Return a number in few digits: "4,012", "0.125", "1.2e+09"."""
+    import numpy as np  # here, as --help must not wait for it
+
     if isinstance(value, bool | np.bool_):
         return str(bool(value))
     if isinstance(value, int | np.integer):
@@ -234,6 +236,8 @@ def brief(thing: Any) -> str:
 
 
 def _value(value: Any) -> str:
+    import numpy as np
+
     if isinstance(value, np.ndarray):
         return _array(value)
     if isinstance(value, int | float | np.number | np.bool_):

@@ -20,7 +20,7 @@ from evener.cli.precompile.compiler import (
 
 def test_kernels_have_names_and_are_listed_where_they_are_defined():
     found = kernels()
-    assert found["graphs_kernels.components"].py_func.__name__ == "components"
+    assert found["graphs.graph_kernels.components"].py_func.__name__ == "components"
     assert "partitioning.fm_kernels.search" in found
     assert "partitioning.heap_kernels.push" not in found  # exists only inside others
     assert not [name for name in found if name.startswith("partitioning.enforce_kernels.push")]
@@ -80,7 +80,7 @@ def test_watching_waits_for_the_compiler(monkeypatch):
 
 def test_where_machine_code_is_kept():
     folder, place = cache_place()
-    kernel = Path(kernels()["graphs_kernels.components"].stats.cache_path)
+    kernel = Path(kernels()["graphs.graph_kernels.components"].stats.cache_path)
     assert kernel.is_relative_to(folder)
     assert place in ("NUMBA_CACHE_DIR", "the package", "the user")
     if place == "the package":
