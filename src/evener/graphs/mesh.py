@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, as_integers, as_numbers, refuse_far
 from evener.errors import InputError, UsageError
+from evener.graphs.cell_kernels import DIM, MAX_FACE
 from evener.graphs.foreign import MeshioMesh
 from evener.graphs.graph import Graph
-from evener.graphs.mesh_kernels import DIM, MAX_FACE
 from evener.wording import counted, spread, two_lines
 
 # What is passed as a mesh's points, corners and fields: brought into one form, or refused.
@@ -55,7 +55,7 @@ def checked_fields(fields: Fields, n: int, what: str) -> Fields:
     return checked
 
 
-# VTK's numbers of the cells most files hold; cells_kernels.py has the tables of all.
+# VTK's numbers of the cells most files hold; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
 TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
 

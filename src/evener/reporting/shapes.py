@@ -47,7 +47,7 @@ def visible_triangles(mesh: Mesh | PolyMesh, n: int) -> Triangles | None:
 
 def _outlines(mesh: Mesh) -> tuple[IntArray, IntArray] | None:
     """Offsets and corners of the cells' outlines: without the points of higher order."""
-    from evener.graphs import mesh_kernels as cells
+    from evener.graphs import cell_kernels as cells
 
     base = cells.BASE[mesh.kinds]
     if (base == cells.POINT_SET).any():

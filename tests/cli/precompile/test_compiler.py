@@ -21,9 +21,11 @@ from evener.cli.precompile.compiler import (
 def test_kernels_have_names_and_are_listed_where_they_are_defined():
     found = kernels()
     assert found["graphs.graph_kernels.components"].py_func.__name__ == "components"
-    assert "partitioning.fm_kernels.search" in found
-    assert "partitioning.heap_kernels.push" not in found  # exists only inside others
-    assert not [name for name in found if name.startswith("partitioning.enforce_kernels.push")]
+    assert "partitioning.refinement.fm_kernels.search" in found
+    assert "partitioning.levels.heap_kernels.push" not in found  # exists only inside others
+    assert not [
+        name for name in found if name.startswith("partitioning.repair.enforce_kernels.push")
+    ]
     assert all(name == name_of(kernel) for name, kernel in found.items())
 
 

@@ -10,8 +10,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
+from evener.graphs.cell_kernels import DIM
 from evener.graphs.mesh import Fields, Mesh
-from evener.graphs.mesh_kernels import DIM
 from evener.graphs.polymesh import PolyMesh
 from evener.io import text
 from evener.io.sources import Source
