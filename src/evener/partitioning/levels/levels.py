@@ -11,6 +11,7 @@ from evener.arrays import FloatArray, IntArray, NumberArray, Part
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels import coarsening_kernels as kernels
+from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.threads import in_slices, slice_ends, slices_for
 
 Unsigned = npt.NDArray[np.uint32]
@@ -33,9 +34,9 @@ class Level:
         return int(self.vwgt.size)
 
     @property
-    def arrays(self) -> tuple[Unsigned, Unsigned, npt.NDArray[np.int32], FloatArray]:
+    def arrays(self) -> CSRGraph:
         """The graph as kernels take it."""
-        return self.xadj, self.adjncy, self.adjwgt, self.vwgt
+        return CSRGraph(self.xadj, self.adjncy, self.adjwgt, self.vwgt)
 
 
 @dataclass(eq=False)

@@ -1,0 +1,43 @@
+"""A graph as kernels take it: its arrays in one value, and what they say of vertices and edges."""
+# mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.jit import inner
+
+
+class CSRGraph(NamedTuple):
+    """A graph in compressed sparse rows.
+
+    The edges of v are the entries xadj[v] to xadj[v + 1] of adjncy (e,), each edge once from
+    either end. adjwgt (e,): their weights, or (0,) where all are 1; vwgt (n,): vertex weights.
+    """
+
+    xadj: np.ndarray
+    adjncy: np.ndarray
+    adjwgt: np.ndarray
+    vwgt: np.ndarray
+
+
+@inner(forceinline=True, error_model="numpy")
+def degree_of(graph, v):
+    """Number of edges of vertex v."""
+    return np.int64(graph.xadj[v + 1]) - np.int64(graph.xadj[v])
+
+
+@inner(forceinline=True, error_model="numpy")
+def edge_weight(graph, e):
+    """Weight of adjacency entry e."""
+    return np.int64(1) if graph.adjwgt.size == 0 else np.int64(graph.adjwgt[e])
+
+
+@inner(forceinline=True, error_model="numpy")
+def edge_weight_of(graph, v):
+    """Weight of all edges of vertex v."""
+    if graph.adjwgt.size == 0:
+        return degree_of(graph, v)
+    return np.int64(graph.adjwgt[graph.xadj[v] : graph.xadj[v + 1]].sum())
