@@ -11,7 +11,13 @@ import numpy as np
 from evener.arrays_kernels import copy_to
 from evener.jit import inner, njit
 from evener.partitioning.initial.bisection_kernels import grow, hops, refine_sides
-from evener.partitioning.levels.coarsening_kernels import contract, number_clusters
+from evener.partitioning.levels.coarsening_kernels import (
+    Clusters,
+    CoarseVertices,
+    contract,
+    number_clusters,
+)
+from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.partitioning.refinement.fm_kernels import shuffle
 
 ENOUGH = 40  # vertices: the graph is not shrunk further
@@ -139,8 +145,9 @@ def shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins):
         number_clusters(leader[:now], 0, now, 0, coarse_of[a:b], head, following[:now])
         degree = np.empty(count, np.uint32)
         used = contract(
-            lx, le, lw, vs[a:b], sides[a:b], coarse_of[a:b], head, following[:now], 0, count, mark,
-            es[first:], ws[first:], degree, vs[b : b + count], sides[b : b + count],
+            CSRGraph(lx, le, lw, vs[a:b]), sides[a:b],
+            Clusters(coarse_of[a:b], head, following[:now]), 0, count, mark, es[first:], ws[first:],
+            CoarseVertices(degree, vs[b : b + count], sides[b : b + count]),
         )  # fmt: skip
         depth += 1
         at[depth], size[depth], begins[depth + 1] = b, count, first + used

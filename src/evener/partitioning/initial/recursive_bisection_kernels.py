@@ -13,6 +13,8 @@ from evener.jit import inner, njit
 from evener.partitioning.initial.bisection_kernels import grow
 from evener.partitioning.levels.cluster_kernels import gather
 from evener.partitioning.levels.coarsening_kernels import (
+    Clusters,
+    CoarseVertices,
     contract,
     count_leaders,
     number_clusters,
@@ -150,10 +152,10 @@ def _shrunk(graph, cap, seed):
     number_clusters(leader, 0, n, 0, of, head, following)
     found, weights = np.empty(adjncy.size, np.uint32), np.empty(adjncy.size, np.int32)
     degree, heavy = np.empty(count, np.uint32), np.empty(count)
-    used = contract(
-        xadj, adjncy, adjwgt, vwgt, whole, of, head, following, 0, count,
-        np.full(count, -1, np.int64), found, weights, degree, heavy, np.empty(count, np.int32),
-    )  # fmt: skip
+    coarse = CoarseVertices(degree, heavy, np.empty(count, np.int32))
+    mark = np.full(count, -1, np.int64)
+    clusters = Clusters(of, head, following)
+    used = contract(graph, whole, clusters, 0, count, mark, found, weights, coarse)
     ends = np.zeros(count + 1, np.uint32)
     for c in range(count):
         ends[c + 1] = ends[c] + degree[c]

@@ -8,12 +8,34 @@ unsigned, which spares a check for negative ones; an empty `adjwgt` means that a
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.jit import njit
 
-RATED = 64  # neighbouring clusters that a vertex compares
-TOGETHER = 128  # rows that are asked for together
+RATED = 64  # max. neighbouring clusters that a vertex compares
+TOGETHER = 128  # rows whose memory reads are issued together
+
+
+class Clusters(NamedTuple):
+    """Clusters of a level's vertices as linked lists.
+
+    coarse_of (n,) uint32: the cluster of each vertex; head (clusters,) int32: a cluster's first
+    member in the list; following (n,) int32: the next member, negative after the last.
+    """
+
+    coarse_of: np.ndarray
+    head: np.ndarray
+    following: np.ndarray
+
+
+class CoarseVertices(NamedTuple):
+    """The vertices of the coarser level: degree (n,) uint32, vwgt (n,) float64, part (n,) int32."""
+
+    degree: np.ndarray
+    vwgt: np.ndarray
+    part: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -166,15 +188,15 @@ def entries_of(xadj, head, following, first, last):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def contract(
-    xadj, adjncy, adjwgt, vwgt, part, coarse_of, head, following, first, last,
-    mark, found, found_weight, degree, coarse_vwgt, coarse_part,
-):  # fmt: skip
+def contract(level, part, clusters, first, last, mark, found, found_weight, coarse):
     """Join the rows of the members of clusters [first, last); returns the entries found.
 
-    mark (clusters,) all -1. found, found_weight: neighbours and weights, row after row; degree
-    (clusters,): their number in each row.
+    mark (clusters,): all -1. found, found_weight: the neighbours of each cluster and the edge
+    weights to them, row after row.
     """
+    xadj, adjncy, adjwgt, vwgt = level
+    coarse_of, head, following = clusters
+    degree, coarse_vwgt, coarse_part = coarse
     unit = adjwgt.size == 0
     q = 0
     for c in range(first, last):

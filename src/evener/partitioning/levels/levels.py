@@ -95,16 +95,13 @@ def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
     leader, numbers = _clusters(level, part, caps, threads)
     n, slices = level.n, numbers.size - 1
     ends = slice_ends(n, slices)
-    coarse_of = np.empty(n, np.uint32)
-    head, following = np.empty(int(numbers[-1]), np.int32), np.empty(n, np.int32)
+    clusters = _no_clusters(n, int(numbers[-1]))
     in_slices(
-        lambda i: kernels.number_clusters(
-            leader, ends[i], ends[i + 1], numbers[i], coarse_of, head, following
-        ),
+        lambda i: kernels.number_clusters(leader, ends[i], ends[i + 1], numbers[i], *clusters),
         slices,
         threads,
     )
-    return _contract(level, part, coarse_of, head, following, threads)
+    return _contract(level, part, clusters, threads)
 
 
 def _clusters(
@@ -128,43 +125,40 @@ def _clusters(
 
 def contracted(level: Level, part: Part, leader: npt.NDArray[np.int32], threads: int) -> Shrunk:
     """Contract clusters that stay in one block; leader (n,): the first vertex of each one's."""
-    n = level.n
-    coarse_of = np.empty(n, np.uint32)
-    head = np.empty(kernels.count_leaders(leader, 0, n), np.int32)
-    following = np.empty(n, np.int32)
-    kernels.number_clusters(leader, 0, n, 0, coarse_of, head, following)
-    return _contract(level, part, coarse_of, head, following, threads)
+    clusters = _no_clusters(level.n, kernels.count_leaders(leader, 0, level.n))
+    kernels.number_clusters(leader, 0, level.n, 0, *clusters)
+    return _contract(level, part, clusters, threads)
 
 
-def _contract(
-    level: Level,
-    part: Part,
-    coarse_of: Unsigned,
-    head: npt.NDArray[np.int32],
-    following: npt.NDArray[np.int32],
-    threads: int,
-) -> Shrunk:
-    count = head.size
+def _no_clusters(n: int, count: int) -> kernels.Clusters:
+    """Return room for `count` clusters of n vertices, for number_clusters to fill."""
+    return kernels.Clusters(
+        np.empty(n, np.uint32), np.empty(count, np.int32), np.empty(n, np.int32)
+    )
+
+
+def _contract(level: Level, part: Part, clusters: kernels.Clusters, threads: int) -> Shrunk:
+    count = clusters.head.size
     slices = slices_for(level.n)  # it is the finer level's rows that take time
     ends = slice_ends(count, slices)
-    degree, vwgt = np.empty(count, np.uint32), np.empty(count)
-    coarse_part = np.empty(count, np.int32)
+    coarse = kernels.CoarseVertices(
+        np.empty(count, np.uint32), np.empty(count), np.empty(count, np.int32)
+    )
     rows: list[tuple[Unsigned, npt.NDArray[np.int32]]] = [_NOTHING] * slices
 
     def one(i: int) -> None:
         first, last = ends[i], ends[i + 1]
-        room = kernels.entries_of(level.xadj, head, following, first, last)
+        room = kernels.entries_of(level.xadj, clusters.head, clusters.following, first, last)
         mark = np.full(count, -1, np.int64)
         found, weights = np.empty(room, np.uint32), np.empty(room, np.int32)
         used = kernels.contract(
-            *level.arrays, part, coarse_of, head, following, first, last, mark, found, weights,
-            degree, vwgt, coarse_part,
-        )  # fmt: skip
+            level.arrays, part, clusters, first, last, mark, found, weights, coarse
+        )
         rows[i] = found[:used], weights[:used]
 
     in_slices(one, slices, threads)
     xadj = np.zeros(count + 1, np.uint32)
-    np.cumsum(degree, dtype=np.uint32, out=xadj[1:])
+    np.cumsum(coarse.degree, dtype=np.uint32, out=xadj[1:])
     adjncy, adjwgt = np.empty(int(xadj[-1]), np.uint32), np.empty(int(xadj[-1]), np.int32)
 
     def gather(i: int) -> None:
@@ -173,7 +167,7 @@ def _contract(
         rows[i] = _NOTHING
 
     in_slices(gather, slices, threads)
-    return Shrunk(Level(xadj, adjncy, adjwgt, vwgt), coarse_part, coarse_of)
+    return Shrunk(Level(xadj, adjncy, adjwgt, coarse.vwgt), coarse.part, clusters.coarse_of)
 
 
 _NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
