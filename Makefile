@@ -52,10 +52,13 @@ test-nojit: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --timeout 900 $(FAST) $(SMALL)
 	$(BIN)/pytest -n 2 --timeout 900 $(RANDOM)
 
-# Changed files of all kinds, read and used: make fuzz MINUTES=5; docs/security.md.
+# New examples for all property tests, then changed files of all kinds, read and used (see
+# docs/security.md): make fuzz MINUTES=5 SEED=3. Both print how to run again what they found.
 MINUTES ?= 60
+SEED ?= $(shell date +%s)
 fuzz: $(VENV)/.warm
-	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES)
+	$(BIN)/pytest -n 2 -m hypothesis --hypothesis-profile fuzz --hypothesis-seed $(SEED)
+	$(BIN)/python -m tests.fuzzing --minutes $(MINUTES) --seed $(SEED)
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .

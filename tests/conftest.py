@@ -9,13 +9,25 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
-# The first example of a test may compile kernels, or load them on a busy computer.
-settings.register_profile("evener", deadline=None)
+# The same examples in every run, so that a change alone can make a test fail. No deadline: the
+# first example may compile kernels, or load them on a busy computer.
+settings.register_profile("evener", deadline=None, derandomize=True)
+# New examples in every run (`make fuzz`); a failure prints what makes it again.
+settings.register_profile("fuzz", deadline=None, print_blob=True)
 settings.load_profile("evener")
 
 # Where the suite runs in the background, shells have its children ignore what they are to obey.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_terminal_summary(terminalreporter, config):
+    """Print how to run a property test again that failed on examples drawn in this run."""
+    if config.getoption("--hypothesis-profile", None) == "fuzz":
+        seed = config.getoption("--hypothesis-seed", None)
+        for report in terminalreporter.stats.get("failed", []):
+            options = f"--hypothesis-profile fuzz --hypothesis-seed {seed}"
+            terminalreporter.write_line(f"again: pytest {options} '{report.nodeid}'")
 
 
 def pytest_collection_finish() -> None:

@@ -100,7 +100,7 @@ def test_no_entry_and_no_row():
     assert ev.Graph.from_scipy(sp.csr_array((0, 0))).n == 0
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=80)
 @given(st.integers(1, 7), st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_as_the_dense_matrix_says(n, seed, weights, symmetrize):
     rng = np.random.default_rng([7, seed])

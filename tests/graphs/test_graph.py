@@ -65,7 +65,7 @@ def nearly_graphs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=250, deadline=None)
+@settings(max_examples=250)
 @given(nearly_graphs())
 def test_accepts_graphs_and_names_what_is_wrong(case):
     lists, weights = case
@@ -230,7 +230,7 @@ def test_weights_and_bytes():
     assert not path(2, vwgt=[1.0, 2.0]).is_unit
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(random_graphs())
 def test_components_against_flooding(graph):
     label = [-1] * graph.n
@@ -252,7 +252,7 @@ def test_components_against_flooding(graph):
     assert graph.components()[1].tolist() == label
 
 
-@settings(max_examples=120, deadline=None)
+@settings(max_examples=120)
 @given(st.data())
 def test_from_edges_against_a_dictionary(data):
     n = data.draw(st.integers(1, 8))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
@@ -61,7 +61,6 @@ def test_sort_is_the_stable_sort_of_the_keys(monkeypatch, d):
 coordinate = st.floats(allow_nan=False, allow_infinity=False)
 
 
-@settings(deadline=None)
 @given(
     st.integers(2, 3).flatmap(
         lambda d: arrays(float, st.tuples(st.integers(0, 60), st.just(d)), elements=coordinate)

@@ -19,8 +19,6 @@ FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "edges", 
 
 fuzz = settings(
     max_examples=60,
-    deadline=None,
-    derandomize=True,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -64,7 +64,7 @@ def unit_cases(draw):
 
 @pytest.mark.slow
 @given(unit_cases(), st.booleans())
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_unit_weights_succeed_whenever_the_limits_leave_room(case, connected):
     graph, contract, part = case
     # Whole limits and no memory: the least and the most that k non-empty blocks may hold decide.
@@ -98,7 +98,7 @@ WEIGHTS = {
     st.sampled_from(EPSILONS),
     st.booleans(),
 )
-@settings(max_examples=300, deadline=None, derandomize=True)
+@settings(max_examples=300)
 def test_weighted_graphs_hold_or_are_refused(n, k, kind, weighing, start, epsilon, connected):
     rng = np.random.default_rng(n * 7 + k)
     graph = GRAPHS[kind](n, vwgt=WEIGHTS[weighing](n, rng))
@@ -158,7 +158,9 @@ def test_proofs_are_true_and_failures_rare():
             assert any_solution(graph, contract) is None, str(proof)
             proved += 1
     assert min(found, proved) > 100
-    assert missed <= 6, f"{missed} of {found + missed} feasible cases not found"
+    # The search is a heuristic, `any_solution` tries all assignments: one feasible case in a
+    # hundred may be missed (2 of 237 were when this was written).
+    assert missed <= 0.01 * (found + missed), f"{missed} of {found + missed} feasible cases missed"
 
 
 def test_what_holds_is_returned_unchanged():
@@ -213,7 +215,7 @@ def test_memory_in_bytes_binds():
 
 @pytest.mark.slow
 @given(st.integers(6, 40), st.sampled_from(sorted(GRAPHS)), st.floats(1.0, 1.6))
-@settings(max_examples=100, deadline=None, derandomize=True)
+@settings(max_examples=100)
 def test_caps_hold_or_the_failure_says_bytes(n, kind, spare):
     graph = GRAPHS[kind](n, bytes_per_vertex=3, bytes_per_edge=2)
     contract = Contract(

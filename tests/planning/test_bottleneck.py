@@ -60,7 +60,7 @@ def test_where_the_time_goes():
     assert list(texts.values()) == sorted(texts.values())
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 2**31), st.booleans(), st.booleans())
 def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
     rng = np.random.default_rng([7_315, seed])

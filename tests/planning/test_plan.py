@@ -85,7 +85,7 @@ def test_as_many_devices_as_vertices():
     assert plan.certificate.all_hold
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(random_graphs(max_n=14), st.integers(1, 4), st.integers(0, 2**32))
 def test_plans_keep_the_contract_or_are_refused(graph, k, seed):
     rng = np.random.default_rng([27_182, seed])

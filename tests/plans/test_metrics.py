@@ -52,7 +52,7 @@ def slow_pieces(graph, partition):
 cases = random_graphs().flatmap(lambda graph: st.tuples(st.just(graph), random_partitions(graph)))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases)
 def test_quotient_cut_and_volumes(case):
     graph, partition = case
@@ -81,7 +81,7 @@ def test_quotient_cut_and_volumes(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(cases)
 def test_what_blocks_hold(case):
     graph, partition = case
@@ -145,7 +145,7 @@ def slow_shared(platform, p, q):
 on_trees = cases.flatmap(lambda case: st.tuples(st.just(case), trees(case[1].k)))
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(on_trees, st.sampled_from([8.0, 1.0, 0.0, 2.5]))
 def test_seconds_and_hop_bytes_on_trees(case, n_bytes):
     (graph, partition), platform = case
@@ -164,7 +164,7 @@ def test_seconds_and_hop_bytes_on_trees(case, n_bytes):
     assert found.tolist() == pytest.approx(seconds)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(on_trees)
 def test_judgement_puts_the_metrics_together(case):
     (graph, partition), platform = case

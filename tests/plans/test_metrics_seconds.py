@@ -76,7 +76,7 @@ cases = random_graphs().flatmap(lambda graph: st.tuples(st.just(graph), random_p
 on_platforms = cases.flatmap(lambda case: st.tuples(st.just(case), platforms(case[1].k)))
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(on_platforms, workloads)
 def test_as_the_slow_twin(case, workload):
     (graph, partition), platform = case
@@ -93,7 +93,7 @@ def test_as_the_slow_twin(case, workload):
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(on_platforms, workloads)
 def test_costs_say_the_same_to_kernels(case, workload):
     (graph, partition), platform = case
@@ -132,7 +132,7 @@ faster = st.floats(1, 8)
 
 
 @pytest.mark.slow
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(on_platforms, workloads, faster, st.data())
 def test_better_links_never_slow_anything(case, workload, factor, data):
     (graph, partition), platform = case

@@ -97,7 +97,7 @@ def shortest(k, edges):
     return result
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.integers(2, 12), st.integers(0, 20), st.integers(0, 2**31))
 def test_routes_are_the_cheapest(k, extra, seed):
     rng = np.random.default_rng([708531, seed])

@@ -22,7 +22,7 @@ def test_few_blocks_have_a_colour_each():
     assert len(set(colour.tolist())) == 16
 
 
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 @given(st.integers(17, 60), st.data())
 def test_neighbours_differ_wherever_degrees_allow(k, data):
     blocks = st.integers(0, k - 1)

@@ -23,7 +23,7 @@ places = st.floats(-3, 12).map(lambda x: round(x, 2))
 triangles = st.lists(st.tuples(*[st.tuples(places, places)] * 3), min_size=1, max_size=4)
 
 
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 @given(triangles)
 def test_fill_agrees_with_the_slow_rule(corners):
     image = raster.fill(np.array(corners), np.arange(len(corners)), WIDTH, HEIGHT)

@@ -29,4 +29,8 @@ def test_names_and_samples_of_all_kinds_are_drawn():
         DeviceSpeeds("\u4e2d", (Sample(1e-6, 1.0), Sample(1e12, 1.0))),
     ]
     figure = draw_fits([DeviceFits(device) for device in devices[:2]], {"stopped": [2.0]})
-    assert b"<svg" in figure_bytes(figure, "svg")
+    assert [axes.get_title() for axes in figure.axes] == [r"\$a\$ _b^ {", "stopped"]
+    drawn = figure_bytes(figure, "svg")
+    assert b"<!-- $a$ _b^ { -->" in drawn
+    assert b"<!-- stopped -->" in drawn
+    assert all(axes.lines and axes.collections for axes in figure.axes), "curves and samples"

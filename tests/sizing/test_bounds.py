@@ -54,7 +54,7 @@ def seconds_of(platform, loads, n_bytes, *, capped=True):
 
 
 @given(platforms(), st.integers(1, 7))
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_the_best_of_all_sizes(platform, n):
     graph = Graph(np.zeros(n + 1, np.int64), np.empty(0, np.int32), bytes_per_vertex=24.0)
     sizes = [s for s in product(range(n + 1), repeat=platform.k) if sum(s) == n]
@@ -74,7 +74,7 @@ def test_the_best_of_all_sizes(platform, n):
 
 
 @given(platforms(), st.integers(0, 2**31), st.sampled_from(["weights", "spmv"]))
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 def test_no_partition_is_below(platform, seed, kernel):
     rng = np.random.default_rng(seed)
     graph = grid(2, 3)

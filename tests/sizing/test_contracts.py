@@ -24,7 +24,7 @@ def test_sizes_and_contract_agree():
     assert np.isinf(contract.caps).all()
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(
     st.integers(1, 25), st.integers(0, 6), st.sampled_from([0.0, 0.03, 0.4]), st.integers(0, 2**32)
 )
@@ -94,7 +94,7 @@ def test_weights_of_nothing():
         contract_for(path(3, vwgt=np.zeros(3, np.int64)), Platform.flat([1, 2]))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(1, 8), st.integers(0, 8), st.integers(0, 2**32))
 def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
     rng = np.random.default_rng([602214, seed])

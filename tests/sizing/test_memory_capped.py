@@ -56,7 +56,7 @@ def machines(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(machines())
 def test_optimal_as_linear_programming_finds(machine):
     load, speeds, capacities = machine
@@ -72,7 +72,7 @@ def test_optimal_as_linear_programming_finds(machine):
 
 
 @pytest.mark.slow
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(machines())
 def test_the_same_as_the_paper_step_by_step(machine):
     load, speeds, capacities = machine

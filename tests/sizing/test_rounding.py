@@ -21,7 +21,7 @@ def exact_limits(t, epsilon, cap):
     return low, min(high, cap)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.lists(st.integers(1, 1000), min_size=1, max_size=8),
     st.integers(1, 10**8),
@@ -35,7 +35,7 @@ def test_limits_are_the_formula_exactly(speeds, n, epsilon):
 
 
 @pytest.mark.slow
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.data())
 def test_no_whole_sizes_finish_earlier(data):
     k = data.draw(st.integers(1, 4))
@@ -55,7 +55,7 @@ def test_no_whole_sizes_finish_earlier(data):
     assert sizes.makespan == pytest.approx(best, rel=1e-9)
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(
     st.integers(1, 300),
     st.integers(0, 2**32),

@@ -114,7 +114,7 @@ def test_refused(put, text, line, words):
 
 
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=1, max_size=60))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_beside_python(tmp_path_factory, pairs):
     """The graph is that of sets and dicts, whatever the numbers."""
     path = tmp_path_factory.mktemp("edges") / "g.txt"

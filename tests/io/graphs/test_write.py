@@ -37,7 +37,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("name", WRITTEN)
 @given(graph=graphs())
-@settings(max_examples=40, deadline=None, derandomize=True)
+@settings(max_examples=40)
 def test_round_trip(tmp_path_factory, name, graph):
     path = tmp_path_factory.mktemp("written") / name
     notes = write_graph(path, graph)

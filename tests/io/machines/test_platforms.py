@@ -138,7 +138,7 @@ def platforms(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(platforms())
 def test_nothing_is_lost(tmp_path, platform):
     assert write_read(tmp_path, platform) == platform
@@ -146,7 +146,7 @@ def test_nothing_is_lost(tmp_path, platform):
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 @given(st.floats(5e-324, 1e300), st.floats(5e-324, 1.7e308))
 def test_links_come_back_to_the_bit(tmp_path_factory, alpha, beta):
     path = tmp_path_factory.getbasetemp() / "bits.toml"
@@ -266,7 +266,7 @@ def test_a_name_that_utf8_cannot_write_leaves_no_file(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=400, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=400, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_mutated_files_are_read_or_refused(tmp_path, data):
     text = bytearray(ISSUE.encode())

@@ -24,7 +24,7 @@ devices = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.lists(devices, min_size=1, max_size=3, unique_by=lambda d: d.name))
 def test_read_back_to_the_bit(tmp_path_factory, listed):
     path = tmp_path_factory.mktemp("speeds") / "speeds.toml"

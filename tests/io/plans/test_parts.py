@@ -152,7 +152,7 @@ SEEDS = [
 WORDS = [b"-1", b"9" * 20, b"1e9", b"nan", b"\0", b"\xff", b"", b"(", b"}", b",", b"4294967296"]
 
 
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 @given(
     st.sampled_from(SEEDS),
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 8), st.sampled_from(WORDS)), max_size=4),

@@ -102,7 +102,7 @@ def test_every_truncation_is_refused(plan_file, tmp_path):
             read_plan(short)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_changed_bytes_are_refused_or_harmless(plan, plan_file, tmp_path_factory, data):
     content = bytearray(plan_file.read_bytes())
@@ -121,7 +121,7 @@ def test_changed_bytes_are_refused_or_harmless(plan, plan_file, tmp_path_factory
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.data())
 def test_changed_members_are_refused_or_fit_together(plan_file, tmp_path_factory, data):
     names = ["part.npy", "sender.npy", "receiver.npy", "values.npy", "manifest.npy"]

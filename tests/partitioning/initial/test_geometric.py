@@ -149,7 +149,7 @@ def problems(draw):
 
 
 @pytest.mark.slow
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 @given(problems())
 def test_no_block_is_a_heaviest_vertex_off(problem):
     points, weights, targets = problem
@@ -169,7 +169,6 @@ def test_no_block_is_a_heaviest_vertex_off(problem):
         assert np.array_equal(part, method(points, weights, targets))
 
 
-@settings(deadline=None)
 @given(st.integers(1, 80), st.integers(0, 60), st.integers(2, 2**32))
 @example(40, 0, 7)
 def test_targets_of_one_and_more_leave_no_block_empty(k, surplus, seed):

@@ -104,7 +104,7 @@ def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray)
 
 
 @given(SEEDS, st.integers(2, 24), st.integers(1, 7))
-@settings(max_examples=80, deadline=None, derandomize=True)
+@settings(max_examples=80)
 def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
     graph, part, platform, workload, _ = random_case(seed, n, k)
     books = books_of(graph, part, workload.work(graph), costs_of(platform, workload))
@@ -121,7 +121,7 @@ def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
 
 
 @given(SEEDS, st.integers(2, 16), st.integers(2, 5))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None:
     """Without compiling: the same functions, called from Python."""
     graph, part, platform, workload, rng = random_case(seed, n, k)
@@ -160,7 +160,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
 
 
 @given(SEEDS, st.integers(2, 40), st.integers(1, 7), st.sampled_from(list(EFFORTS)))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, effort: str) -> None:
     graph, part, platform, workload, rng = random_case(seed, n, k)
     work, costs = workload.work(graph), costs_of(platform, workload)

@@ -89,7 +89,7 @@ def refine(
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 6))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_the_ledger_is_exact_after_every_move(seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(0, 4 * n)), rng)
@@ -111,7 +111,7 @@ def test_the_ledger_is_exact_after_every_move(seed: int, n: int, k: int) -> None
 
 
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(2, 5))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_the_best_move_is_the_best_by_recomputation(seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(1, 4 * n)), rng)
@@ -141,7 +141,7 @@ def test_the_best_move_is_the_best_by_recomputation(seed: int, n: int, k: int) -
 
 @pytest.mark.parametrize("name", sorted(AIMS))
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 60), k=st.integers(2, 6))
-@settings(max_examples=60, deadline=None, derandomize=True)
+@settings(max_examples=60)
 def test_never_worse_and_never_less_balanced(name: str, seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(0, 4 * n)), rng)

@@ -41,7 +41,7 @@ def broken_blocks(graph, part, k):
     st.integers(4, 60), st.integers(2, 6), st.sampled_from(sorted(GRAPHS)), st.integers(0, 9),
     st.sampled_from([0.03, 0.3]),
 )  # fmt: skip
-@settings(max_examples=150, deadline=None, derandomize=True)
+@settings(max_examples=150)
 def test_what_is_not_in_one_piece_is_named(n, k, kind, seed, epsilon):
     graph = GRAPHS[kind](n)
     k = min(k, n)

@@ -24,7 +24,7 @@ def akima_models(draw):
     return Akima(points)
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(akima_models(), st.floats(0, 50))
 def test_through_every_point_above_zero_and_largest_load(model, seconds):
     np.testing.assert_allclose(model.speed(model.breaks), model.points.speeds, rtol=1e-12)
@@ -46,7 +46,7 @@ CLIFF = Piecewise(
 )
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(akima_models())
 @example(Akima(CLIFF))
 def test_derivatives_are_those_of_the_curve(model):

@@ -45,7 +45,7 @@ def time_by_hand(model, load):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(piecewise_models(), st.floats(0, 50))
 def test_piecewise_is_as_by_hand(model, seconds):
     grid = np.unique(np.concatenate([np.linspace(0, 400, 801), model.loads]))

@@ -8,7 +8,7 @@ from evener.platforms.models.fitting import fit_model, kept_by_shape
 from evener.platforms.models.samples import Sample
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 50)), min_size=1, max_size=25))
 def test_kept_points_have_the_shape(steps):
     loads = np.cumsum([step for step, _ in steps]).astype(float)
