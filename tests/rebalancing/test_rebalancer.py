@@ -12,7 +12,6 @@ from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
 from evener.rebalancing.decision_log import is_decisions, read_decisions
-from evener.rebalancing.ideal_loads import spread
 from evener.rebalancing.migration_cost import messages, transfer_seconds
 from evener.rebalancing.proposals import matched, slowed
 from evener.rebalancing.replaying import replay
@@ -149,31 +148,6 @@ def test_one_device_never_moves_and_a_thousand_are_decided_on():
     moves = [rebalancer.observe(times if i == 0 else None or times) for i in range(6)]
     assert any(move is not None for move in moves)
     assert metrics.block_sizes(rebalancer.partition).min() > 0
-
-
-def slow_spread(total, rates, other, high):
-    """Seconds by bisection."""
-    low, up = 0.0, 1e9
-    for _ in range(200):
-        middle = (low + up) / 2
-        held = np.clip((middle - other) * rates, 0, high).sum()
-        low, up = (middle, up) if held < total else (low, middle)
-    return np.clip((up - other) * rates, 0, high), up
-
-
-@pytest.mark.parametrize("seed", range(20))
-def test_spread_is_what_bisection_finds(seed):
-    rng = np.random.default_rng(seed)
-    k = int(rng.integers(1, 7))
-    rates, other = rng.uniform(0.1, 3, k), rng.uniform(0, 4, k) * rng.integers(0, 2, k)
-    high = np.where(rng.random(k) < 0.3, rng.uniform(0.5, 3, k), np.inf)
-    total = float(min(rng.uniform(1, 20), 0.9 * high.sum()))
-    loads, seconds = spread(total, rates, other, high)
-    expected, last = slow_spread(total, rates, other, high)
-    assert loads == pytest.approx(expected, abs=1e-6)
-    busy = loads > 1e-9
-    assert seconds >= (loads / rates + other)[busy].max() - 1e-9
-    assert seconds == pytest.approx(min(last, seconds), rel=1e-6)
 
 
 def test_bytes_go_over_their_links_one_after_the_other():

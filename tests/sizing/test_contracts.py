@@ -5,14 +5,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evener.errors import InfeasibleError
-from evener.graphs.graph import Graph
+from evener.errors import InfeasibleError, UsageError
 from evener.platforms.platform import Device, Platform
 from evener.sizing import contract_for
-
-
-def path(n, **more):
-    return Graph.from_edges(n, np.arange(n - 1), np.arange(1, n)).with_(**more)
+from tests.assertions import path
 
 
 def test_sizes_and_contract_agree():
@@ -82,7 +78,7 @@ def test_a_device_without_memory_for_one_vertex_is_named(cap, amount):
 
 
 def test_weighted_vertices():
-    graph = path(4, vwgt=np.array([1.5, 2.5, 3.0, 5.0]))
+    graph = path(4).with_(vwgt=np.array([1.5, 2.5, 3.0, 5.0]))
     contract, sizes = contract_for(graph, Platform.flat([1, 2]), 0.25)
     assert contract.targets.tolist() == sizes.sizes.tolist() == [4.0, 8.0]
     assert contract.low.tolist() == [3.0, 6.0]
@@ -91,7 +87,7 @@ def test_weighted_vertices():
 
 def test_weights_of_nothing():
     with pytest.raises(InfeasibleError, match="weigh nothing"):
-        contract_for(path(3, vwgt=np.zeros(3, np.int64)), Platform.flat([1, 2]))
+        contract_for(path(3).with_(vwgt=np.zeros(3, np.int64)), Platform.flat([1, 2]))
 
 
 @settings(max_examples=150)
@@ -100,7 +96,7 @@ def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
     rng = np.random.default_rng([602214, seed])
     weights = np.exp(rng.normal(0, 2, k + more))
     platform = Platform.flat(np.exp(rng.normal(0, 4, k)))
-    contract, sizes = contract_for(path(k + more, vwgt=weights), platform)
+    contract, sizes = contract_for(path(k + more).with_(vwgt=weights), platform)
     # The i-th lowest high takes the i-th lightest vertex, so all blocks can have one at once.
     lightest = np.sort(weights)[:k]
     assert (np.sort(contract.high) >= lightest * (1 - 1e-12)).all()
@@ -116,16 +112,80 @@ def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
 def test_room_for_a_vertex_only_within_memory():
     slow = {"speed": 1e-6, "memory_units": 0.5}
     platform = Platform((Device("slow", **slow), Device("fast", 1.0)))
-    contract, _ = contract_for(path(4, vwgt=[2.0, 3, 4, 5]), platform)
+    contract, _ = contract_for(path(4).with_(vwgt=[2.0, 3, 4, 5]), platform)
     assert contract.high[0] == 0.5
     # The two ends need 36 bytes, the lighter vertices between them 48.
     small = Platform((Device("slow", 1e-6, memory=40.0), Device("fast", 1.0)))
-    contract, _ = contract_for(path(4, vwgt=[4.0, 2, 3, 5]), small)
+    contract, _ = contract_for(path(4).with_(vwgt=[4.0, 2, 3, 5]), small)
     assert contract.high[0] == 4.0
     assert contract.low[1] <= 10.0
 
 
 def test_targets_large_enough_stay_as_they_are():
-    contract, sizes = contract_for(path(4, vwgt=[1.0, 2, 3, 4]), Platform.flat([1, 1]), 0.1)
+    contract, sizes = contract_for(path(4).with_(vwgt=[1.0, 2, 3, 4]), Platform.flat([1, 1]), 0.1)
     assert contract.high.tolist() == sizes.high.tolist() == [5.5, 5.5]
     assert contract.low.tolist() == [4.5, 4.5]
+
+
+SEVERAL = np.stack([np.ones(12, int), np.arange(12), np.arange(12) % 2], axis=1)
+
+
+def machine(speeds, **more):
+    columns = {name: list(values) for name, values in more.items()}
+    devices = [
+        Device(f"dev{i}", speed=s, **{name: values[i] for name, values in columns.items()})
+        for i, s in enumerate(speeds)
+    ]
+    return Platform(tuple(devices))
+
+
+def test_speed_for_all_where_nothing_is_said():
+    contract, sizes = contract_for(path(12).with_(vwgt=SEVERAL), machine([1.0, 2.0]), 0.25)
+    assert contract.table("targets").tolist() == [[4, 22, 2], [8, 44, 4]]
+    assert [one.by for one in contract.further] == ["speed", "speed"]
+    assert sizes.sizes.tolist() == [4, 8]
+    # Sums of 0s and 1s are whole numbers, others are not rounded.
+    assert contract.table("low")[0].tolist() == [3, 16.5, 2]
+    assert contract.table("high")[0].tolist() == [5, 27.5, 2]
+
+
+@pytest.mark.parametrize("kind", ["memory", "memory_units"])
+def test_memory_and_equal(kind):
+    platform = machine([1.0, 2.0], **{kind: [3e6, 1e6]})
+    graph = path(12).with_(vwgt=SEVERAL)
+    contract, _ = contract_for(graph, platform, shares=("speed", "memory", "equal"))
+    assert contract.table("targets").T.tolist() == [[4, 8], [49.5, 16.5], [3, 3]]
+
+
+def test_speed_means_as_the_first_weight():
+    """A device that memory keeps below its speed's share gets less of all weights."""
+    platform = machine([1.0, 1.0], memory_units=[3, 12])
+    contract, _ = contract_for(path(12).with_(vwgt=SEVERAL), platform)
+    assert contract.table("targets").T.tolist() == [[3, 9], [16.5, 49.5], [1.5, 4.5]]
+
+
+def test_one_weight_alone():
+    contract, _ = contract_for(path(12).with_(vwgt=SEVERAL), machine([1.0, 1.0]), constraint=1)
+    assert contract.targets.tolist() == [33, 33]
+    assert contract.further == ()
+
+
+@pytest.mark.parametrize(
+    ("shares", "message"),
+    [
+        (("speed", "size", "equal"), "weights cannot be shared by 'size'"),
+        (("speed", "equal"), r"2 shares \(speed,equal\) for 3 weights a vertex"),
+        (("memory", "speed", "speed"), "the first weight cannot be shared by memory"),
+        (("speed", "memory", "speed"), "memory of device 'dev1' is not stated"),
+    ],
+)
+def test_what_cannot_be(shares, message):
+    platform = machine([1.0, 1.0], memory=[1e6, None])
+    with pytest.raises(UsageError, match=message):
+        contract_for(path(12).with_(vwgt=SEVERAL), platform, shares=shares)
+
+
+def test_nothing_to_divide():
+    graph = path(3).with_(vwgt=np.array([[1, 0], [1, 0], [1, 0]]))
+    with pytest.raises(InfeasibleError, match="weights number 1 add up to 0"):
+        contract_for(graph, machine([1.0, 1.0]))

@@ -8,7 +8,7 @@ from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import Dynamic, measured_sizes, solve_sizes
-from evener.sizing.handing_out import between
+from evener.sizing.rounding import between
 from tests.sizing.brute import random_model
 
 

@@ -1,12 +1,14 @@
-"""The exact solver finds what trying every load finds."""
+"""The exact solver finds what trying every load finds; steps of a thousandth come near it."""
+
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
 
 from evener.platforms.models.akima import Akima
-from evener.platforms.models.fitting import Constant, Piecewise
-from evener.sizing import reaching, solve_sizes
-from evener.sizing.exact import Table, least_makespan
+from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
+from evener.sizing import exact, solve_sizes, sums_of_runs
+from evener.sizing.exact import Table, by_multiples, least_makespan
 from evener.sizing.problems import make_problem
 from evener.sizing.segments import Segments
 from tests.sizing.brute import least_by_force, random_problem, solved
@@ -52,7 +54,7 @@ def test_smooth_curves_are_cut_where_time_turns():
 
 
 def test_sums_as_bits_are_the_same(monkeypatch):
-    monkeypatch.setattr(reaching, "MANY_PAIRS", 0)
+    monkeypatch.setattr(sums_of_runs, "MANY_PAIRS", 0)
     for seed in range(150):
         problem = random_problem(np.random.default_rng([662607, seed]))
         least, found = least_by_force(**problem), solved(solve_sizes, problem, "exact")
@@ -108,3 +110,76 @@ def test_a_speed_of_its_own_at_every_load(low):
     found = solve_sizes(models, 300, "exact", low)
     least = least_by_force(models, 300, np.full(24, low))
     assert found.makespan == pytest.approx(least, rel=1e-12, abs=0)
+
+
+@dataclass
+class Veiled:
+    """A model that shows nothing but its times."""
+
+    model: SpeedModel
+
+    @property
+    def capacity(self):
+        return self.model.capacity
+
+    def time(self, load):
+        return self.model.time(load)
+
+    def speed(self, load):
+        return self.model.speed(load)
+
+    def max_load(self, seconds):
+        return self.model.max_load(seconds)
+
+
+def veiled(problem):
+    return problem | {"models": [Veiled(model) for model in problem["models"]]}
+
+
+def test_models_of_any_kind_are_tables():
+    for seed in range(60):
+        problem = veiled(random_problem(np.random.default_rng([123581, seed])))
+        least, found = least_by_force(**problem), solved(solve_sizes, problem, "auto")
+        assert (found is None) == np.isinf(least)
+        if found is not None:
+            assert found.method == "exact"
+            assert found.makespan == pytest.approx(least, rel=1e-12, abs=0)
+
+
+def test_steps_are_near_and_the_bound_holds(monkeypatch):
+    losses = []
+    for seed in range(60):
+        rng = np.random.default_rng([345589, seed])
+        problem = random_problem(rng, most_units=3000)
+        exactly = solved(solve_sizes, problem, "exact")
+        with monkeypatch.context() as few:
+            few.setattr(exact, "MOST_ENTRIES", 0)
+            found = solved(solve_sizes, veiled(problem), "exact")
+        assert (found is None) == (exactly is None)
+        if found is None:
+            continue
+        assert found.bound <= exactly.makespan * (1 + 1e-9)
+        assert found.makespan >= exactly.makespan * (1 - 1e-9)
+        assert found.converged or "above the least" in found.notes[-1]
+        losses.append(found.makespan / exactly.makespan if exactly.makespan else 1.0)
+    assert np.median(losses) < 1 + 1e-9
+    assert np.mean(losses) < 1.2
+
+
+def test_scattered_beyond_count(monkeypatch):
+    monkeypatch.setattr(sums_of_runs, "MANY_PAIRS", 0)
+    monkeypatch.setattr(sums_of_runs, "MOST_PAIRS", 0)
+    monkeypatch.setattr(sums_of_runs, "MOST_BITS", 0)
+    for seed in range(60):
+        problem = random_problem(np.random.default_rng([607811, seed]))
+        found = solved(solve_sizes, problem, "exact")
+        if found is not None:  # by steps of one unit: a table, where too the sums cannot be counted
+            least = least_by_force(**problem)
+            assert found.bound <= least * (1 + 1e-12)
+            assert found.converged == (found.makespan <= found.bound * (1 + 1e-12))
+
+
+def test_limits_that_are_no_multiples():
+    given = make_problem([Veiled(Constant(2.0))] * 3, 5003, [7, 0, 3], [1001, 2999, 1003])
+    found = by_multiples(given)
+    assert found.sizes.tolist() == [1001, 2999, 1003]

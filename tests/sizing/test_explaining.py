@@ -6,7 +6,7 @@ import pytest
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import explain_sizes, solve_sizes
-from tests.sizing.test_exact_multiples import Veiled
+from tests.sizing.test_exact import Veiled
 
 FAST, SLOW = Constant(10.0), Constant(0.1)
 LATE = Piecewise([1.0, 10.0], [0.05, 5.0])  # 20 s for a unit, 2 s for ten

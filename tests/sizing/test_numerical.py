@@ -8,10 +8,10 @@ from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
 from evener.sizing import numerical, solve_sizes
-from evener.sizing.bisecting import slid
-from evener.sizing.handing_out import given_out, whole_from_balanced
+from evener.sizing.curve_pieces import stacked
+from evener.sizing.numerical import slid
 from evener.sizing.problems import make_problem
-from evener.sizing.stacking import stacked
+from evener.sizing.rounding import given_out, whole_from_balanced
 from tests.sizing.brute import least_by_force, random_problem, solved
 from tests.sizing.test_geometric import Lonely
 
@@ -58,7 +58,7 @@ def test_the_jacobian_is_the_derivative():
     rng = np.random.default_rng(2997)
     models = [smooth(Piecewise(np.arange(1.0, 8), rng.uniform(1, 3, 7))) for _ in range(4)]
     problem = make_problem(models, 16)
-    curves = numerical.Curves(problem, stacked(models))
+    curves = numerical.SmoothTimes(problem, stacked(models))
     at = rng.uniform(1.1, 6.9, 4)
     for i in range(4):
         step = np.zeros(4)
@@ -73,7 +73,7 @@ def test_newton_and_minpack_find_the_same_balance():
     models = [Akima(Piecewise(loads, a / (1 + (loads / b) ** 2))) for a, b in rng.uniform(
         [1, 300], [9, 900], (20, 2))]  # fmt: skip
     problem = make_problem(models, 8000)
-    curves = numerical.Curves(problem, stacked(models))
+    curves = numerical.SmoothTimes(problem, stacked(models))
     one, other = numerical._hybrid(problem, curves), numerical._newton(problem, curves)
     np.testing.assert_allclose(one, other, rtol=1e-6)
     assert one.sum() == pytest.approx(8000)
@@ -106,9 +106,14 @@ def test_units_are_given_where_they_are_done_first():
     assert given_out(np.zeros(3, int), 14, np.array([9, 20, 9]), times).tolist() == [1, 11, 2]
     problem = make_problem([Constant(s) for s in speeds], 13)
     balanced = speeds / speeds.sum() * 13
-    assert whole_from_balanced(problem, balanced, times).tolist() == [1, 10, 2]
+    assert whole_from_balanced(balanced, 13, problem.low, problem.high, times).tolist() == [
+        1,
+        10,
+        2,
+    ]
     # Shares that sum to a trifle more than n.
-    assert whole_from_balanced(problem, np.array([1.0, 10.0, 3.0]), times).sum() == 13
+    above = np.array([1.0, 10.0, 3.0])
+    assert whole_from_balanced(above, 13, problem.low, problem.high, times).sum() == 13
 
 
 def test_needs_points():

@@ -12,9 +12,9 @@ from evener.measuring.adaptive import FEWEST, TOLERANCE, AdaptivePlan
 from evener.platforms.models.fitting import SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
+from evener.sizing.equal_finish import finish_times
 
 TOTALS = 32  # amounts of work that are looked at where none is given
-TIMES = 1000  # finish times among which theirs are looked for
 
 
 class Answer:
@@ -82,14 +82,14 @@ def finished_alike(models: Sequence[SpeedModel], low: int, high: int) -> FloatAr
     """Return the loads of k devices that finish together, (TOTALS, k) [units].
 
     Their sums rise by equal factors, from k times `low` to k times `high` or what the devices can
-    take; a device is given no more than `high`. To a fraction of a percent what `solve_sizes`
-    finds, for many totals at once.
+    take; a device is given no more than `high`. The same as `solve_sizes` finds, to 1e-5, but
+    real, and for all totals at once.
     """
-    ends = [float(np.min(m.time(np.array([low, min(high, m.capacity)])))) for m in models]
+
+    def done(times: FloatArray) -> FloatArray:
+        return np.stack([np.minimum(m.max_load(times), high) for m in models], axis=1)
+
     last = max(float(m.time(min(high, m.capacity))) for m in models)
-    times = np.geomspace(min(ends) / len(models), last, TIMES)
-    loads = np.stack([np.minimum(m.max_load(times), high) for m in models], axis=1)
-    sums = loads.sum(axis=1)
-    totals = np.geomspace(min(len(models) * low, sums[-1]), sums[-1], TOTALS)
-    found: FloatArray = loads[np.minimum(np.searchsorted(sums, totals), TIMES - 1)]
-    return found
+    most = float(done(np.array([last])).sum())
+    totals = np.geomspace(min(len(models) * low, most), most, TOTALS)
+    return done(finish_times(done, totals, np.full(TOTALS, last), little=np.zeros(TOTALS)))

@@ -17,8 +17,7 @@ from evener.plans.partition import Contract
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.sizing import Sizes, contract_for
-from evener.sizing.contracts import lowers_seconds
-from evener.sizing.further import SHARES
+from evener.sizing.contracts import SHARES, lowers_seconds
 from evener.sizing.solving import METHODS
 
 

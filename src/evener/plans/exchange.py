@@ -48,11 +48,11 @@ def communication_seconds(
 
     The sum over its neighbours of alpha + beta x (bytes sent there + bytes received from there).
     """
-    return Exchange.of(between, platform, bytes_per_value).direct
+    return ExchangeCosts.of(between, platform, bytes_per_value).direct
 
 
 @dataclass(frozen=True, eq=False)
-class Exchange:
+class ExchangeCosts:
     """One exchange of all blocks on a platform; entries (p,) as those of its quotient graph.
 
     n_bytes: both ways, with the other block; beta [s/B] of their own link. posting (k,) [s]: the
@@ -68,7 +68,7 @@ class Exchange:
     routes: SharedRoutes | None
 
     @classmethod
-    def of(cls, between: Quotient, platform: Platform, bytes_per_value: float) -> Exchange:
+    def of(cls, between: Quotient, platform: Platform, bytes_per_value: float) -> ExchangeCosts:
         """Return what the blocks exchange, each on the device of its number."""
         block, other, k = between.block, between.other, between.k
         alpha, beta = platform.link_costs(block, other)

@@ -13,7 +13,7 @@ from evener.arrays import FloatArray, IntVector, NumberArray
 from evener.graphs.graph import Graph
 from evener.plans.exchange import (
     BYTES_PER_VALUE,
-    Exchange,
+    ExchangeCosts,
     communication_seconds,
     hop_bytes,
     level_bytes,
@@ -173,7 +173,7 @@ def prediction_of(
     fixed = platform.fixed_seconds + workload.fixed_seconds
     fixed = np.where((loads > 0) | (neighbours(between) > 0), fixed, 0.0)
     meanwhile = interior * compute if workload.overlap else np.zeros(between.k)
-    exchange = Exchange.of(between, platform, workload.bytes_per_value)
+    exchange = ExchangeCosts.of(between, platform, workload.bytes_per_value)
     late = np.zeros(between.k)
     if platform.has_links:
         late = exchange.lateness(fixed if workload.overlap else fixed + compute, exact)

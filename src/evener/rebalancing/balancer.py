@@ -24,12 +24,11 @@ from evener.arrays import FloatArray, as_integers
 from evener.errors import InputError
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.samples import DeviceSpeeds
-from evener.rebalancing.ideal_loads import raised
-from evener.rebalancing.learning import Curve
+from evener.rebalancing.learning import PartialModel
 from evener.running.spreading import moved_rows
 from evener.sizing import solve_sizes
-from evener.sizing.handing_out import between
 from evener.sizing.problems import make_problem
+from evener.sizing.rounding import between, raised
 
 WINDOW = 9  # iterations that count at most: what is older may be out of date
 PATIENCE = 3  # iterations in which a small gain must show
@@ -39,7 +38,7 @@ FAILURES = 4  # steps in a row without a better makespan, after which the best s
 AGAIN = 2.0  # times the tolerance: what a makespan must change by to look for better ones again
 
 
-class Gap(NamedTuple):
+class MissedTime(NamedTuple):
     """A time that could not be used: after how many observations, of which device, and what."""
 
     observation: int
@@ -47,7 +46,7 @@ class Gap(NamedTuple):
     value: float
 
 
-class Move(NamedTuple):
+class SizesMove(NamedTuple):
     """New sizes: after how many observations, units that moved, makespan before and predicted."""
 
     observation: int
@@ -92,12 +91,12 @@ class Balancer:
             raise InputError(f"a tolerance lies between 0 and 1, not at {tolerance}")
         self.tolerance = tolerance
         self.names = tuple(names) or tuple(f"dev{i}" for i in range(k))
-        self.gaps: list[Gap] = []
-        self.moves: list[Move] = []
+        self.gaps: list[MissedTime] = []
+        self.moves: list[SizesMove] = []
         self.observations = 0
         self.settled = False
         given: Sequence[SpeedModel | None] = models or [None] * k
-        self._curves = [Curve(model, self.n) for model in given]
+        self._curves = [PartialModel(model, self.n) for model in given]
         least = (1 if k <= self.n else 0) if low is None else low
         rooms = [Constant(1.0, curve.capacity) for curve in self._curves]
         limits = make_problem(rooms, self.n, least, high, names=self.names)
@@ -148,7 +147,7 @@ class Balancer:
     def _without_gaps(self, given: FloatArray) -> FloatArray:
         wrong = (self.sizes > 0) & ~(np.isfinite(given) & (given > 0))
         for i in np.flatnonzero(wrong).tolist():
-            self.gaps.append(Gap(self.observations, i, float(given[i])))
+            self.gaps.append(MissedTime(self.observations, i, float(given[i])))
         return np.where(wrong, np.nan, np.where(self.sizes > 0, given, 0.0))
 
     def _forget_outdated(self) -> None:
@@ -245,6 +244,8 @@ class Balancer:
     def _moved(
         self, sizes: npt.NDArray[np.int64], before: float, predicted: float
     ) -> npt.NDArray[np.int64]:
-        self.moves.append(Move(self.observations, moved_rows(self.sizes, sizes), before, predicted))
+        self.moves.append(
+            SizesMove(self.observations, moved_rows(self.sizes, sizes), before, predicted)
+        )
         self.sizes, self._recent, self._stay = sizes.copy(), [], 0
         return sizes.copy()

@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.rebalancing.ideal_loads import spread
 from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
-from evener.rebalancing.state import Line, State, plain
+from evener.rebalancing.state import Line, LoadState, plain
+from evener.sizing.equal_finish import together
 
 BEYOND = 1e30  # seconds that no iteration takes: as good as none told
 LEARNT = 0.5  # of a measured move's excess over what its bytes take: the newest counts so much
@@ -67,7 +67,7 @@ class Decider:
     Read: `rebuild`, as learnt; `state`; `noise_floor`; `count`, iterations so far.
     """
 
-    def __init__(self, state: State, rebuild: float, noise_floor: float = NOISE_FLOOR) -> None:
+    def __init__(self, state: LoadState, rebuild: float, noise_floor: float = NOISE_FLOOR) -> None:
         if not (np.isfinite(rebuild) and rebuild >= 0):
             raise InputError(f"rebuild seconds must be finite and not negative, not {rebuild}")
         if not 0 <= noise_floor < 1:
@@ -103,11 +103,11 @@ class Decider:
             move, proposals, price.now, saving, verdict.regret, cost, verdict.slowness, silent
         )
 
-    def change(self, state: State) -> None:
+    def change(self, state: LoadState) -> None:
         """Other loads, through a move or changed weights."""
         self.state = state
 
-    def moved(self, proposal: Proposal, state: State) -> None:
+    def moved(self, proposal: Proposal, state: LoadState) -> None:
         """Data is elsewhere now."""
         self.state, self._taken = state, proposal
         self._reach = self._scale = 1.0
@@ -133,7 +133,10 @@ class Decider:
 
     def _aim(self, slowness: FloatArray) -> tuple[FloatArray, float]:
         state = self.state
-        return spread(float(state.loads.sum()), state.rates(slowness), state.other, state.high)
+        return together(
+            float(state.loads.sum()), state.rates(slowness), start=state.other,
+            low=np.zeros(state.k), high=state.high,
+        )  # fmt: skip
 
     def _cost(self, proposal: Proposal) -> float:
         return proposal.transfer + self.rebuild

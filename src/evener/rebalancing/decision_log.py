@@ -12,7 +12,7 @@ from evener.errors import EvenerError, InputError
 from evener.files.opening import is_stdin, open_input, read_bytes
 from evener.files.writing import refusal
 from evener.io.json_text import loads
-from evener.rebalancing.state import Line, State, state_of
+from evener.rebalancing.state import Line, LoadState, state_of
 
 # Whether a line of the file of decisions holds what one can: nothing else is decided again.
 
@@ -142,7 +142,7 @@ class Decisions(NamedTuple):
     """
 
     head: Line
-    state: State
+    state: LoadState
     lines: list[Line]
     cut: bool = False
     path: str = ""

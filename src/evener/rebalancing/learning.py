@@ -25,7 +25,7 @@ class Seen:
     count: int
 
 
-class Curve:
+class PartialModel:
     """Speeds of one device at loads it has had, and a model given beforehand or none.
 
     Between loads speed is linear, outside it is that of the nearest load ([Cla14]_, 3.3.1). The

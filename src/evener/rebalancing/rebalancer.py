@@ -36,7 +36,7 @@ from evener.rebalancing.migration_cost import messages, transfer_seconds, usual_
 from evener.rebalancing.proposals import Replan, diffused, matched, refined, slowed
 from evener.rebalancing.recorder import Recorder
 from evener.rebalancing.regret import NOISE_FLOOR
-from evener.rebalancing.state import State
+from evener.rebalancing.state import LoadState
 from evener.wording import brief
 
 
@@ -167,7 +167,7 @@ class Rebalancer:
             raise InputError("work must not be negative, and one vertex must have some")
         return weights
 
-    def _state(self, partition: Partition) -> State:
+    def _state(self, partition: Partition) -> LoadState:
         """What an iteration takes by the models of the plan, as data is in `partition`."""
         graph, platform = self._graph, self._platform
         predicted = metrics.predicted_seconds(graph, partition, platform, self._workload)
@@ -175,7 +175,7 @@ class Rebalancer:
         even = graph.total_weight / platform.k
         idle = [float(model.speed(even)) for model in models_of(platform)]
         density = graph.total_bytes / graph.total_weight
-        return State(
+        return LoadState(
             loads=loads,
             compute=predicted.compute,
             other=predicted.communicate + predicted.fixed - predicted.overlapped,

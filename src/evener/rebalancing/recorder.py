@@ -8,7 +8,7 @@ from pathlib import Path
 from evener.arrays import FloatArray
 from evener.rebalancing.decider import Decider, Decision, Propose, decision_line
 from evener.rebalancing.decision_log import Diary
-from evener.rebalancing.state import Line, State
+from evener.rebalancing.state import Line, LoadState
 
 
 class Recorder:
@@ -32,7 +32,7 @@ class Recorder:
         self,
         times: FloatArray,
         propose: Propose,
-        changed: State | None = None,
+        changed: LoadState | None = None,
         refused: Sequence[str] = (),
     ) -> Decision:
         """Decide (Decider.decide); where data is to move, `carry_out` follows.
@@ -51,7 +51,7 @@ class Recorder:
             self._diary.add(self._line)
         return decision
 
-    def carry_out(self, state: State) -> None:
+    def carry_out(self, state: LoadState) -> None:
         """Data has moved as decided; `state` is what holds now."""
         assert self.last is not None
         assert self.last.move is not None

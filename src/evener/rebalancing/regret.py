@@ -124,7 +124,7 @@ class Price(NamedTuple):
     cost: float
 
 
-class Verdict(NamedTuple):
+class RegretVerdict(NamedTuple):
     """Whether to move, and why: saving [s per iteration], regret and price so far [s].
 
     slowness (k,): what the new plan is to be made for.
@@ -153,7 +153,7 @@ class Regret:
         self.since = 0  # observations when the last move was made
         self.began = 0  # and when the imbalance did
 
-    def judge(self, slowness: FloatArray, pricing: Pricing) -> Verdict:
+    def judge(self, slowness: FloatArray, pricing: Pricing) -> RegretVerdict:
         """Take in one iteration's slowness (k,), NaN where unknown, and say whether to move.
 
         pricing: what an iteration takes at a slowness (k,), and would after a move.
@@ -166,14 +166,14 @@ class Regret:
         saving = price.now - price.new
         if saving <= self.noise_floor * price.new:
             self.regret *= 1 - 1 / FORGOTTEN
-            return Verdict(False, saving, self.regret, prices[0], typical)
+            return RegretVerdict(False, saving, self.regret, prices[0], typical)
         if self.regret < saving:
             self.began = watch.count - 1
         self.regret += saving
         aim = watch.ahead(float(watch.count - self.since))
         price = pricing(aim)
         due = watch.count >= FEWEST and self.regret >= ENOUGH * price.cost
-        return Verdict(due, saving, self.regret, price, aim)
+        return RegretVerdict(due, saving, self.regret, price, aim)
 
     @property
     def lasted(self) -> int:

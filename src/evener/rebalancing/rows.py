@@ -25,7 +25,7 @@ from evener.rebalancing.decider import Decider, Decision, Proposal, checked_time
 from evener.rebalancing.learning import knots
 from evener.rebalancing.recorder import Recorder
 from evener.rebalancing.regret import NOISE_FLOOR
-from evener.rebalancing.state import State
+from evener.rebalancing.state import LoadState
 from evener.running.spreading import starts_of
 from evener.sizing import solve_sizes
 
@@ -127,11 +127,11 @@ class RowRebalancer:
         self._recorder = Recorder(Decider(state, rebuild, self._floor), self._log, names, more)
         return self._recorder
 
-    def _state(self) -> State:
+    def _state(self) -> LoadState:
         loads, k = self.sizes.astype(np.float64), self.sizes.size
         pairs = list(zip(self._models, loads.tolist(), strict=True))
         even = float(loads.sum()) / k
-        return State(
+        return LoadState(
             loads=loads,
             compute=np.array([float(model.time(load)) if load else 0.0 for model, load in pairs]),
             other=np.zeros(k),

@@ -1,4 +1,4 @@
-"""State: where things are, as a decision is told it and the file of decisions keeps it."""
+"""LoadState: where things are, as a decision is told it and the file of decisions keeps it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Line = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)
-class State:
+class LoadState:
     """Where things are, arrays (k,) in the devices' order.
 
     loads [units]; compute [s]: what the models say for these; other [s]: communication and fixed
@@ -62,15 +62,17 @@ def plain(values: npt.ArrayLike) -> list[float | None]:
     return [x if np.isfinite(x) else None for x in np.asarray(values, np.float64).tolist()]
 
 
-def state_of(line: Mapping[str, Any]) -> State:
-    """Return the State of State.as_line. Raises InputError for anything else."""
+def state_of(line: Mapping[str, Any]) -> LoadState:
+    """Return the LoadState of LoadState.as_line. Raises InputError for anything else."""
     try:
-        state = State(**line)
+        state = LoadState(**line)
     except (OverflowError, TypeError, ValueError) as error:
-        raise InputError(f"a state is a table of {len(fields(State))} lists: {error}") from error
+        raise InputError(
+            f"a state is a table of {len(fields(LoadState))} lists: {error}"
+        ) from error
     if (
         state.loads.ndim != 1
-        or len({getattr(state, field.name).shape for field in fields(State)}) != 1
+        or len({getattr(state, field.name).shape for field in fields(LoadState)}) != 1
         or state.k == 0
     ):
         raise InputError("the lists of a state differ in length, or are empty")

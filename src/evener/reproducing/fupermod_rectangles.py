@@ -17,8 +17,7 @@ from evener.platforms.models.examples import SpeedCurve, curve_set
 from evener.platforms.models.fitting import Piecewise, SpeedModel
 from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result, Row
 from evener.reproducing.fupermod_partial import PIVOT
-from evener.sizing.tiling.methods import tile
-from evener.sizing.tiling.requests import Devices
+from evener.sizing.tiling.methods import TilingDevices, tile
 
 LILLE_SIZES = (20000, 40000, 60000, 80000, 100000, 120000, 140000)
 MEDIUM = 80000  # beyond it the thesis's BR fails
@@ -224,7 +223,7 @@ def _product_seconds(
     models: Sequence[SpeedModel], tiling: Tiling, blocks: int, bytes_per_s: float = BYTES_PER_S
 ) -> float:
     """Of as many steps as blocks: the slowest device, and what all receive, over one network."""
-    seconds: FloatArray = Devices(list(models)).seconds(tiling.height, tiling.width)
+    seconds: FloatArray = TilingDevices(list(models)).seconds(tiling.height, tiling.width)
     entries = tiling.half_perimeters.sum() * PIVOT**2
     travel = float(entries) * 8 / bytes_per_s / len(models)
     return blocks * (float(seconds.max()) + travel)

@@ -16,9 +16,9 @@ from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.models.fitting import Constant, SpeedModel, capped
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import model_groups
+from evener.sizing.equal_finish import halved
 from evener.sizing.solving import solve_sizes
 
-MAX_STEPS = 200
 PRECISION = 1e-12  # of the bound: where bisection ends
 SPARE = 1e-9  # relative: by which a time may be longer than needed to begin with
 ROUNDING = 1e-12  # relative: loads this little above a limit are at it
@@ -94,15 +94,7 @@ def _least(done: _Done, load: float, *, fits: bool) -> Bound | None:
     late = done.longest
     if not np.isfinite(late) or done.together(late) < enough:
         return None
-    early = 0.0
-    for _ in range(MAX_STEPS):
-        if late - early <= PRECISION * late:
-            break
-        middle = 0.5 * (early + late)
-        if done.together(middle) >= enough:
-            late = middle
-        else:
-            early = middle
+    early, late = halved(lambda time: done.together(time) >= enough, 0.0, late, PRECISION)
     loads = done.alone(late)
     return Bound(early, loads * (load / loads.sum()), fits)
 

@@ -10,8 +10,8 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
-from evener.sizing.bisecting import handed_back, least_time
-from evener.sizing.problems import Answer, Problem
+from evener.sizing.least_time import handed_back, least_time
+from evener.sizing.problems import Problem, Solution
 from evener.sizing.segments import Runs, joined
 
 # Which whole loads are done by a given time, where every speed is one number.
@@ -67,16 +67,16 @@ class Rates:
         return float(times.min(where=times > seconds, initial=np.inf))
 
 
-def solve_constant(problem: Problem) -> Answer:
+def solve_constant(problem: Problem) -> Solution:
     """Return whole sizes of least makespan if every speed were what it is at an even share."""
     if problem.is_constant:
         loads = Rates(problem, problem.rates)
         least = least_time(loads)
-        return Answer(handed_back(loads, least), bound=max(least.seconds, loads.needed()))
+        return Solution(handed_back(loads, least), bound=max(least.seconds, loads.needed()))
     even = zip(problem.models, problem.even.tolist(), strict=True)
     loads = Rates(problem, np.array([model.speed(load) for model, load in even]))
     least = least_time(loads)
     sizes = handed_back(loads, least)
     if problem.is_flat:
-        return Answer(sizes, bound=max(least.seconds, loads.needed()))
-    return Answer(sizes, True, ("constant: each speed is taken at an even share",))
+        return Solution(sizes, bound=max(least.seconds, loads.needed()))
+    return Solution(sizes, True, ("constant: each speed is taken at an even share",))

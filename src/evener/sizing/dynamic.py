@@ -21,8 +21,8 @@ from evener.arrays import FloatArray, IntArray, as_array, as_integers
 from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.fitting import Constant, SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
-from evener.sizing.handing_out import between
 from evener.sizing.problems import make_problem
+from evener.sizing.rounding import between
 from evener.sizing.solving import SpeedSizes, solve_sizes
 
 BALANCED = "balanced"

@@ -15,11 +15,12 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.sizing.bisecting import Loads, handed_back, least_time
-from evener.sizing.problems import Answer, Problem
-from evener.sizing.reaching import TooManyRunsError, find_sizes
+from evener.sizing.curve_pieces import can_stack
+from evener.sizing.equal_finish import halved
+from evener.sizing.least_time import Loads, handed_back, least_time
+from evener.sizing.problems import Problem, Solution
 from evener.sizing.segments import Runs, Segments, joined
-from evener.sizing.stacking import can_stack
+from evener.sizing.sums_of_runs import TooManyRunsError, find_sizes
 
 # Models of any shape as tables: the time of every whole load, or of every multiple of a step.
 
@@ -77,7 +78,7 @@ class Table:
 MOST_ENTRIES = 4_000_000  # of a table of times: 32 MB
 
 
-class Found(NamedTuple):
+class ExactSizes(NamedTuple):
     """Whole sizes (k,), their makespan, a bound that none falls below [s]; whether it is met."""
 
     sizes: IntArray
@@ -93,7 +94,7 @@ def whole_loads(problem: Problem) -> Loads | None:
     return Table(problem) if problem.k * (problem.n + 1) <= MOST_ENTRIES else None
 
 
-def least_makespan(loads: Loads) -> Found:
+def least_makespan(loads: Loads) -> ExactSizes:
     """Return the whole sizes of least makespan. O(log(k n)) sums of k sets of runs.
 
     Only where lower limits leave loads so scattered that their sums cannot be counted are the
@@ -104,14 +105,14 @@ def least_makespan(loads: Loads) -> Found:
     best = handed_back(loads, least)
     late = _makespan(loads, best)
     if late <= bound:
-        return Found(best, late, bound, True)
+        return ExactSizes(best, late, bound, True)
     wanted = np.floor(least.largest * (loads.problem.n / int(least.largest.sum()))).astype(np.int64)
     early, trial = -np.inf, bound
     while trial < late or early < bound:
         try:
             sizes = find_sizes(loads.problem, loads.runs(trial), wanted)
         except TooManyRunsError:
-            return Found(best, late, max(early, bound), False)
+            return ExactSizes(best, late, max(early, bound), False)
         if sizes is not None:
             # Where all loads of a segment take the same time, rounding may add a last digit.
             best, late = sizes, min(_makespan(loads, sizes), trial)
@@ -123,7 +124,7 @@ def least_makespan(loads: Loads) -> Found:
         trial = following
         if following < (middle := early + (late - early) / 2) < late:
             trial = middle
-    return Found(best, late, late, True)
+    return ExactSizes(best, late, late, True)
 
 
 def _makespan(loads: Loads, sizes: IntArray) -> float:
@@ -138,27 +139,26 @@ def _makespan(loads: Loads, sizes: IntArray) -> float:
 
 COLUMNS = 1000  # of the table: the step is a thousandth of the load
 ROUNDING = 1e-12  # of the makespan
-BOUND_STEPS = 100  # halvings of the time
 
 
-def solve_exact(problem: Problem) -> Answer:
+def solve_exact(problem: Problem) -> Solution:
     """Return whole sizes of least makespan; where that cannot be proved, say how near they are."""
     loads = whole_loads(problem)
     found = None if loads is None else least_makespan(loads)
     if found is not None and found.is_optimal:
-        return Answer(found.sizes, bound=found.bound)
+        return Solution(found.sizes, bound=found.bound)
     coarse = by_multiples(problem)
     best = coarse if found is None or coarse.makespan < found.makespan else found
     bound = coarse.bound if found is None else max(found.bound, coarse.bound)
     above = best.makespan / bound - 1 if bound > 0 else np.inf
     if above <= ROUNDING:
-        return Answer(best.sizes, bound=bound)
+        return Solution(best.sizes, bound=bound)
     step = -(-problem.n // COLUMNS)
     note = f"exact: by steps of {step:,} units, polished; at most {above:.2%} above the least"
-    return Answer(best.sizes, False, (note,), bound)
+    return Solution(best.sizes, False, (note,), bound)
 
 
-def by_multiples(problem: Problem) -> Found:
+def by_multiples(problem: Problem) -> ExactSizes:
     """Return whole sizes near the best multiples of ceil(n / 1000), and a bound on the best."""
     step = -(-problem.n // COLUMNS)
     limits = (problem.low, problem.high)
@@ -170,7 +170,7 @@ def by_multiples(problem: Problem) -> Found:
     sizes = polished(problem, _summed(problem, sizes, step), step)
     makespan = float(times_of(problem, sizes).max())
     bound = min(least_bound(problem), makespan)
-    return Found(sizes, makespan, bound, makespan <= bound * (1 + ROUNDING))
+    return ExactSizes(sizes, makespan, bound, makespan <= bound * (1 + ROUNDING))
 
 
 def times_of(problem: Problem, sizes: IntArray) -> FloatArray:
@@ -184,20 +184,13 @@ def least_bound(problem: Problem) -> float:
     """Seconds that no whole sizes fall below: before, all devices together do less than n [s]."""
 
     def is_enough(seconds: float) -> bool:
-        left = np.maximum(seconds - problem.fixed, 0.0).tolist()
-        most = [model.max_load(t) for model, t in zip(problem.models, left, strict=True)]
-        room = np.floor(np.array(most) * (1 + 1e-12) + 1e-12)
+        room = np.floor(problem.most_by(seconds) * (1 + 1e-12) + 1e-12)
         return float(np.clip(room, problem.low, problem.high).sum()) >= problem.n
 
-    early, late = 0.0, float(times_of(problem, problem.high).max())
+    late = float(times_of(problem, problem.high).max())
     while not is_enough(late):
         late *= 2
-    for _ in range(BOUND_STEPS):
-        middle = early + (late - early) / 2
-        early, late = (early, middle) if is_enough(middle) else (middle, late)
-        if late - early <= 1e-12 * late:
-            break
-    return early
+    return halved(is_enough, 0.0, late, ROUNDING)[0]
 
 
 def polished(problem: Problem, sizes: IntArray, step: int) -> IntArray:

@@ -8,10 +8,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.platforms.models.fitting import SpeedModel
+from evener.sizing.curve_pieces import can_stack
 from evener.sizing.problems import Problem, make_problem
 from evener.sizing.segments import Segments
 from evener.sizing.solving import SpeedSizes
-from evener.sizing.stacking import can_stack
 from evener.wording import duration
 
 SAME = 1e-9  # of a time: no difference

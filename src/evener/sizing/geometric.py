@@ -18,12 +18,12 @@ from evener.errors import UsageError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant, SpeedModel, kept_by_shape
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing.bisecting import handed_back, least_time
-from evener.sizing.problems import Answer, Problem
+from evener.sizing.least_time import handed_back, least_time
+from evener.sizing.problems import Problem, Solution
 from evener.sizing.segments import Segments
 
 
-def solve_gpa(problem: Problem) -> Answer:
+def solve_gpa(problem: Problem) -> Solution:
     """Return whole sizes of least makespan for the curves as the rule of shape leaves them.
 
     Smooth models count with their points. Raises UsageError for models without points.
@@ -34,12 +34,12 @@ def solve_gpa(problem: Problem) -> Answer:
     sizes = handed_back(loads, least)
     pairs = list(zip(models, problem.models, strict=True))
     if all(model is given for model, given in pairs):
-        return Answer(sizes, bound=max(least.seconds, loads.needed()))
+        return Solution(sizes, bound=max(least.seconds, loads.needed()))
     dropped = [n for n in (_dropped(model, given) for model, given in pairs) if n]
     samples = f"{sum(dropped):,} sample{'s' * (sum(dropped) > 1)}"
     devices = f"{len(dropped):,} device{'s' * (len(dropped) > 1)}"
     note = f"gpa: the rule of shape drops {samples} of {devices}"
-    return Answer(sizes, True, (note,) if dropped else ())
+    return Solution(sizes, True, (note,) if dropped else ())
 
 
 def in_shape(model: SpeedModel, name: str) -> SpeedModel:

@@ -17,6 +17,7 @@ from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
 from evener.errors import InfeasibleError, InputError
 from evener.graphs.graph import BYTES_PER_VERTEX
 from evener.platforms.platform import Platform
+from evener.sizing.equal_finish import together
 from evener.sizing.rounding import limits, whole_sizes
 from evener.wording import counted, memory, number, spread, two_lines
 
@@ -67,8 +68,6 @@ def target_weights(
     hold the load, InputError where a speed or capacity is not above zero.
     """
     speed = _positive(speeds, "speeds")
-    # Only ratios matter: brought to at most 1, their sum is finite.
-    speed = np.maximum(speed / speed.max(), 1e-300)
     cap = np.full(speed.size, np.inf) if capacities is None else _capacities(capacities, speed.size)
     room = _total(cap)
     if load > room * (1 + 1e-12):
@@ -76,20 +75,19 @@ def target_weights(
             f"{load - room:,.6g} units short: all devices together hold {room:,.12g} units, "
             f"{load:,.12g} are asked"
         )
-    order = np.argsort(-(speed / cap), kind="stable")
-    speed_in_order, cap_in_order = speed[order], cap[order]
-    speed_left = np.cumsum(speed_in_order[::-1])[::-1]
-    load_left = load - np.concatenate([[0.0], np.cumsum(cap_in_order)[:-1]])
-    fits = speed_in_order * (load_left / speed_left) <= cap_in_order
-    first = int(np.argmax(fits)) if fits.any() else speed.size
-    targets = cap_in_order.copy()
-    if first < speed.size:
-        share = max(float(load_left[first]), 0.0) / speed_left[first]
-        targets[first:] = np.minimum(speed_in_order[first:] * share, cap_in_order[first:])
-    result, saturated = np.empty_like(targets), np.zeros(speed.size, np.bool_)
-    result[order] = targets
-    saturated[order[:first]] = True
-    return result, saturated
+    return _capped(load, speed, np.zeros(speed.size), cap)
+
+
+def _capped(
+    load: float, speeds: FloatArray, low: FloatArray, high: FloatArray
+) -> tuple[FloatArray, BoolArray]:
+    """Return targets (k,) between low and high with which all devices finish together, and which
+    of them `high` kept from taking more.
+    """
+    rates = np.maximum(speeds / speeds.max(), 1e-300)  # only ratios matter: their sum is finite
+    targets, seconds = together(load, rates, np.zeros(speeds.size), low, high)
+    with np.errstate(over="ignore"):
+        return targets, (targets >= high) & (seconds > high / rates)
 
 
 def target_sizes(
@@ -129,7 +127,7 @@ def target_sizes(
     if n > room:
         raise InfeasibleError(shortfall(n, room, bytes_per_unit), hint=remedy(n, room))
     refuse_too_much_asked(least, capacities, n)
-    targets, saturated = _with_lows(n, speeds, capacities, least)
+    targets, saturated = _capped(n, speeds, least, capacities)
     low, high = limits(targets, epsilon, capacities, whole=unit)
     low, high = np.maximum(low, least), np.maximum(high, least)
     sizes = whole_sizes(int(n), targets, speeds, high) if unit else targets.copy()
@@ -189,35 +187,6 @@ def remedy(n: float, room: float) -> str:
 def _total(capacities: FloatArray) -> float:
     with np.errstate(over="ignore"):
         return float(capacities.sum())
-
-
-def _with_lows(
-    n: float, speeds: FloatArray, capacities: FloatArray, least: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """As target_weights, no target below least (k,) [units]: devices whose share of the others'
-    speed would be less get that, and the rest is shared anew. Capacities may be zero.
-    """
-    targets, saturated = _with_zeros(n, speeds, capacities)
-    held = np.zeros(speeds.size, np.bool_)
-    while (targets < least * (1 - 1e-12)).any():
-        held |= targets < least
-        targets, saturated = least.copy(), np.zeros(speeds.size, np.bool_)
-        left = n - float(least[held].sum())
-        if held.all() or left <= 0:
-            break
-        free = ~held
-        targets[free], saturated[free] = _with_zeros(left, speeds[free], capacities[free])
-    return targets, saturated
-
-
-def _with_zeros(
-    n: float, speeds: FloatArray, capacities: FloatArray
-) -> tuple[FloatArray, BoolArray]:
-    """As target_weights, for capacities that may be zero: such devices get nothing."""
-    usable = capacities > 0
-    targets, saturated = np.zeros(speeds.size), np.ones(speeds.size, np.bool_)
-    targets[usable], saturated[usable] = target_weights(n, speeds[usable], capacities[usable])
-    return targets, saturated
 
 
 def _positive(values: npt.ArrayLike, name: str) -> FloatArray:

@@ -19,11 +19,12 @@ from evener.errors import UsageError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing.bisecting import handed_back, least_time, slid
-from evener.sizing.handing_out import whole_from_balanced
-from evener.sizing.problems import Answer, Problem
+from evener.sizing.curve_pieces import CurvePieces, stacked
+from evener.sizing.equal_finish import halved, together
+from evener.sizing.least_time import handed_back, least_time
+from evener.sizing.problems import Problem, Solution
+from evener.sizing.rounding import whole_from_balanced
 from evener.sizing.segments import Segments
-from evener.sizing.stacking import Pieces, stacked
 
 FEW = 24  # devices up to which the dense Jacobian is fine
 BALANCED = 1e-9  # of the time: how far apart times may end
@@ -31,7 +32,7 @@ MAX_STEPS = 80
 PARTS = (1.0, 0.5, 0.25, 0.1)  # of a Newton step, tried in turn; the last is taken as it is
 
 
-def solve_npa(problem: Problem) -> Answer:
+def solve_npa(problem: Problem) -> Solution:
     """Return whole sizes near the real ones that take equal times on smooth curves.
 
     Piecewise models count with Akima's spline through their points. Where curves have several
@@ -40,29 +41,35 @@ def solve_npa(problem: Problem) -> Answer:
     models = tuple(_smooth(model, problem.name(i)) for i, model in enumerate(problem.models))
     smooth = replace(problem, models=models)
     if int(problem.low.sum()) == problem.n:
-        return Answer(problem.low)
-    curves = Curves(smooth, stacked(models))
+        return Solution(problem.low)
+    curves = SmoothTimes(smooth, stacked(models))
     for solve in (_hybrid, _newton) if problem.k <= FEW else (_newton,):
         with np.errstate(all="ignore"):  # beyond what numbers hold there is no balance either
             shares = solve(smooth, curves)
         if shares is not None:
-            return Answer(whole_from_balanced(smooth, shares, curves.times))
+            return Solution(
+                whole_from_balanced(shares, problem.n, problem.low, problem.high, curves.times)
+            )
     loads = Segments(smooth)
     bisected = handed_back(loads, least_time(loads))
     shares = _slide(smooth, curves)
     if shares is None:
         note = "npa: no balance found; bisection over the time, each device taking the most it can"
-        return Answer(bisected, False, (note,))
-    sizes = whole_from_balanced(smooth, shares, curves.times)
+        return Solution(bisected, False, (note,))
+    sizes = _whole(smooth, shares, curves)
     later = loads.times(sizes).max() > loads.times(bisected).max()
     note = "npa: a balance behind a hump of time; bisection over the time does better"
-    return Answer(bisected, True, (note,)) if later else Answer(sizes)
+    return Solution(bisected, True, (note,)) if later else Solution(sizes)
 
 
-class Curves:
+def _whole(problem: Problem, shares: FloatArray, curves: SmoothTimes) -> IntArray:
+    return whole_from_balanced(shares, problem.n, problem.low, problem.high, curves.times)
+
+
+class SmoothTimes:
     """Times of real shares and their derivatives; curves go on in a line beyond zero."""
 
-    def __init__(self, problem: Problem, pieces: Pieces) -> None:
+    def __init__(self, problem: Problem, pieces: CurvePieces) -> None:
         self._pieces, self._fixed = pieces, problem.fixed
         self._all = np.arange(problem.k)
 
@@ -95,7 +102,7 @@ def _balanced(problem: Problem, shares: FloatArray, seconds: FloatArray) -> bool
     return is_whole and gap(problem, shares, seconds) <= BALANCED * float(seconds.max())
 
 
-def _hybrid(problem: Problem, curves: Curves) -> FloatArray | None:
+def _hybrid(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
     """Shares by MINPACK's hybrj; what comes out beyond a limit is held there, and again."""
     from scipy.optimize import root
 
@@ -119,7 +126,7 @@ def _hybrid(problem: Problem, curves: Curves) -> FloatArray | None:
     return shares if _balanced(problem, shares, curves.at(shares)[0]) else None
 
 
-def _slide(problem: Problem, curves: Curves) -> FloatArray | None:
+def _slide(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
     """Shares found along the falling side of a hump of time."""
     with np.errstate(all="ignore"):
         shares = slid(problem)
@@ -131,7 +138,9 @@ def _slide(problem: Problem, curves: Curves) -> FloatArray | None:
 class _System:
     """F(x) = 0 and its Jacobian ([Cla14]_, 4.5 and 4.8), in parts of an even share."""
 
-    def __init__(self, curves: Curves, shares: FloatArray, free: IntArray, rest: float) -> None:
+    def __init__(
+        self, curves: SmoothTimes, shares: FloatArray, free: IntArray, rest: float
+    ) -> None:
         self._curves, self._shares, self._free, self._rest = curves, shares, free, rest
         self._unit = max(rest, 1e-6) / free.size
         self.start = np.full(free.size, rest / free.size / self._unit)
@@ -153,7 +162,7 @@ class _System:
         return value, jacobian
 
 
-def _newton(problem: Problem, curves: Curves) -> FloatArray | None:
+def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
     """Shares by Newton's method within the limits; a step that does not help is halved."""
     shares = step_within(problem, problem.even, np.zeros(problem.k), np.ones(problem.k))
     seconds, slopes = curves.at(shares)
@@ -184,22 +193,8 @@ def step_within(
     seconds, slopes (k,): of the lines at `shares`; slopes above zero. O(k) where no limit binds,
     else O(k log k).
     """
-    pull = 1.0 / slopes
-    level = (problem.n - float((shares - seconds * pull).sum())) / float(pull.sum())
-    ahead = shares + (level - seconds) * pull
-    if (ahead >= problem.low).all() and (ahead <= problem.high).all():
-        return ahead
-    # The sum as a function of the time is a line between the times at which a limit is met.
-    starts = seconds + (problem.low - shares) * slopes
-    ends = seconds + (problem.high - shares) * slopes
-    order = np.argsort(np.r_[starts, ends], kind="stable")
-    times = np.r_[starts, ends][order]
-    steep = np.cumsum(np.r_[pull, -pull][order])
-    total = float(problem.low.sum()) + np.r_[0.0, np.cumsum(np.diff(times) * steep[:-1])]
-    at = min(max(int(np.searchsorted(total, problem.n)), 1), times.size - 1)
-    rise = max(float(steep[at - 1]), 1e-300)
-    level = min(float(times[at - 1]) + (problem.n - float(total[at - 1])) / rise, float(times[at]))
-    return np.clip(shares + (level - seconds) * pull, problem.low, problem.high)
+    low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
+    return together(problem.n, 1.0 / slopes, seconds - shares * slopes, low, high)[0]
 
 
 def _smooth(model: SpeedModel, name: str) -> SpeedModel:
@@ -212,3 +207,45 @@ def _smooth(model: SpeedModel, name: str) -> SpeedModel:
         f"npa needs the points of a curve; the model of {name} has none",
         hint="exact takes models of any kind.",
     )
+
+
+# A balance where bisection over the time ends at a jump: the largest loads done by a time jump
+# where time falls with load, past the top of a hump. If the load n lies within such a jump, a
+# balance lies on the far side of the hump: the load of that device slides down it, and the others
+# take what they do by the time that it then takes. Their sum is continuous, below n at first and
+# above it in the end.
+MAX_SLID = 64  # devices: each model is asked alone, a hundred times
+
+
+def slid(problem: Problem) -> FloatArray | None:
+    """Return real shares (k,) that sum to n and are in balance unless several devices jump.
+
+    None for more than MAX_SLID devices, and where no time is enough.
+    """
+    if problem.k > MAX_SLID:
+        return None
+
+    def is_enough(seconds: float) -> bool:
+        return float(problem.most_by(seconds).sum()) >= problem.n
+
+    late = 1.0
+    while not is_enough(late):
+        late *= 4
+        if not np.isfinite(late):
+            return None
+    early, late = halved(is_enough, 0.0, late)
+    before, after = problem.most_by(early), problem.most_by(late)
+    device = int(np.argmax(after - before))
+    _, load = halved(
+        lambda load: float(_slid_to(problem, device, load).sum()) >= problem.n,
+        float(before[device]), float(after[device]),
+    )  # fmt: skip
+    return _slid_to(problem, device, load)
+
+
+def _slid_to(problem: Problem, device: int, load: float) -> FloatArray:
+    """Return the shares of all devices by the time that one device takes for this load."""
+    seconds = float(problem.models[device].time(load)) + float(problem.fixed[device])
+    shares = problem.most_by(seconds)
+    shares[device] = load
+    return shares

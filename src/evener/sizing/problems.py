@@ -62,8 +62,14 @@ class Problem:
         least = np.minimum(self.high, 1e-6)
         return np.asarray(np.clip(self.n / self.k, np.maximum(self.low, least), self.high))
 
+    def most_by(self, seconds: float) -> FloatArray:
+        """Return (k,) the largest real load that each device does by then, within its limits."""
+        left = np.maximum(seconds - self.fixed, 0.0).tolist()
+        most = [float(m.max_load(own)) for m, own in zip(self.models, left, strict=True)]
+        return np.asarray(np.clip(most, self.low, self.high))
 
-class Answer(NamedTuple):
+
+class Solution(NamedTuple):
     """What a method returns: whole sizes (k,), whether it did what it promises, and notes.
 
     bound [s]: no whole sizes end before; 0 where the method knows none.

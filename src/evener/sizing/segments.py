@@ -13,8 +13,8 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
+from evener.sizing.curve_pieces import follows, last_begun, stacked
 from evener.sizing.problems import Problem
-from evener.sizing.stacking import follows, last_begun, stacked
 
 NEWTON_STEPS = 6  # from the middle of a cubic piece; halving does the rest
 

@@ -19,7 +19,7 @@ from evener.sizing.constant import solve_constant
 from evener.sizing.exact import solve_exact
 from evener.sizing.geometric import solve_gpa
 from evener.sizing.numerical import solve_npa
-from evener.sizing.problems import Answer, Problem, make_problem
+from evener.sizing.problems import Problem, Solution, make_problem
 from evener.wording import brief
 
 
@@ -91,7 +91,7 @@ def seconds_of(problem: Problem, sizes: IntArray) -> FloatArray:
     return np.where(sizes > 0, seconds + problem.fixed, 0.0)
 
 
-METHODS: Mapping[str, Callable[[Problem], Answer]] = {
+METHODS: Mapping[str, Callable[[Problem], Solution]] = {
     "constant": solve_constant,
     "gpa": solve_gpa,
     "npa": solve_npa,

@@ -20,7 +20,7 @@ from evener.partitioning.makespan.price_kernels import Bounds, Model, reprice
 from evener.partitioning.makespan.refine import EFFORTS, GREEDY, refine_seconds
 from evener.plans import metrics
 from evener.plans.costs import Costs, costs_of
-from evener.plans.exchange import Exchange
+from evener.plans.exchange import ExchangeCosts
 from evener.plans.partition import Partition
 from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample
@@ -110,7 +110,7 @@ def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
     books = books_of(graph, part, workload.work(graph), costs_of(platform, workload))
     said = metrics.predicted_seconds(graph, Partition(part, k), platform, workload)
     # Books take it that all wait until the shared links they use are through: nobody waits longer.
-    exchange = Exchange.of(metrics.quotient(graph, Partition(part, k)), platform, 8.0)
+    exchange = ExchangeCosts.of(metrics.quotient(graph, Partition(part, k)), platform, 8.0)
     until = np.maximum(exchange.direct, exchange.held_up())
     interior = said.interior * said.compute if workload.overlap else np.zeros(k)
     slow = np.maximum(interior, until) + said.compute - interior + said.fixed

@@ -219,3 +219,8 @@ def test_what_taking_part_costs():
     # One that would still be at its start when all is done gets nothing.
     alone = tile([1.0, 1.0], (10, 10), fixed_seconds=[200.0, 0.0])
     assert (alone.tiling.areas.tolist(), alone.seconds.tolist()) == ([0, 100], [0.0, 100.0])
+
+
+def test_columns_of_no_device_are_refused():
+    with pytest.raises(InfeasibleError, match="no device has a share worth a block"):
+        whole_columns([], np.ones(2), proportional(np.ones(2)), (4, 4))

@@ -13,6 +13,7 @@ import numpy as np
 
 from evener.arrays import BoolArray, FloatArray
 from evener.plans.costs import Costs
+from evener.sizing.equal_finish import finish_times
 
 # Times at loads, and loads by times, of many sets of devices at once.
 
@@ -61,7 +62,6 @@ class Computing:
 
 TURNS = 8  # of halos from sizes, and sizes from halos
 SETTLED = 1e-3  # of a set's time: by how much exchanges may still change
-STEPS, PRECISION = 60, 1e-5  # of finding the time by which all is done
 NEXT_TO_NOTHING = 1e-30  # of the work
 CHUNK = 1 << 22  # entries (sets x devices) of one batch
 
@@ -157,7 +157,8 @@ class Evening:
                 most = np.minimum(most, self._computing.most(at_border))
             return np.clip(most, low, high)
 
-        loads = done(self._by(done, before.max(axis=1, initial=0.0), low.sum(axis=1)))
+        late = before.max(axis=1, initial=0.0) + self._computing.longest
+        loads = done(finish_times(done, self.work, late, little=low.sum(axis=1)))
         if drop:  # less than half a vertex is none, unless all devices have so little
             some = (loads >= 0.5 * self.each) | (loads >= loads.max(axis=1, keepdims=True))
             loads = np.where(some, loads, 0.0)
@@ -166,29 +167,3 @@ class Evening:
         total = loads.sum(axis=1, keepdims=True)
         some = total > NEXT_TO_NOTHING * self.work  # else there is no room for the work
         return np.asarray(loads * np.where(some, self.work / np.where(some, total, 1.0), 1.0))
-
-    def _by(
-        self, done: Callable[[FloatArray], FloatArray], before: FloatArray, little: FloatArray
-    ) -> FloatArray:
-        """(s,) the time by which the work is done, between none and that of one device alone."""
-        early, late = np.zeros(before.size), before + self._computing.longest
-        much = done(late).sum(axis=1)
-        for step in range(STEPS):
-            if (late - early <= PRECISION * late).all():
-                break
-            with np.errstate(divide="ignore", invalid="ignore"):
-                share = (self.work - little) / (much - little)
-            # Loads are nearly lines: from where one leads, a little beyond, to both sides of the
-            # time in two steps. They may jump: halve every third step.
-            turn = step % 3
-            share = np.clip(share, *((0.0, 1.0), (0.0, 1.0), (0.5, 0.5))[turn])
-            share = np.where(np.isfinite(share), share, 0.5)
-            middle = early + share * (late - early)
-            aside = 0.04 * PRECISION * middle
-            if turn < 2:
-                middle += aside if turn == 0 else np.where(share < 0.5, aside, -aside)
-            sums = done(middle).sum(axis=1)
-            enough = sums >= self.work
-            late, much = np.where(enough, middle, late), np.where(enough, sums, much)
-            early, little = np.where(enough, early, middle), np.where(enough, little, sums)
-        return late

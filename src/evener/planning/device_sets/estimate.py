@@ -14,15 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
-from evener.planning.device_sets.equal_finish import (
-    PRECISION,
-    Estimates,
-    Evening,
-    Exchanged,
-)
+from evener.planning.device_sets.equal_finish import Estimates, Evening, Exchanged
 from evener.planning.device_sets.halo_law import Surface
 from evener.planning.device_sets.line_arrangement import Lined, line_of
 from evener.plans.costs import Costs
+from evener.sizing.equal_finish import PRECISION
 
 # Devices by their links: groups of near ones, and what a message between them costs.
 

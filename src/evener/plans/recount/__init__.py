@@ -7,8 +7,15 @@ and links, the speed models' time(load), and shares nothing else with partitione
 its metrics.
 """
 
-from evener.plans.recount.blocks import Blocks, recounted_blocks, work_of
+from evener.plans.recount.blocks import BlockCounts, recounted_blocks, work_of
 from evener.plans.recount.seconds import Seconds, recounted_seconds
 from evener.plans.recount.whole import recounted
 
-__all__ = ["Blocks", "Seconds", "recounted", "recounted_blocks", "recounted_seconds", "work_of"]
+__all__ = [
+    "BlockCounts",
+    "Seconds",
+    "recounted",
+    "recounted_blocks",
+    "recounted_seconds",
+    "work_of",
+]

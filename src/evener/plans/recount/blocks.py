@@ -1,4 +1,4 @@
-"""Blocks: what is in them and what they send, counted in passes over the graph's arrays."""
+"""What is in each block and what blocks send each other, counted from the graph's arrays."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from evener.plans.workload import Workload
 ENTRIES_AT_ONCE = 1 << 22  # of the adjacency: what a pass keeps in memory
 
 
-class Blocks(NamedTuple):
+class BlockCounts(NamedTuple):
     """What k blocks are; arrays (k,) unless said otherwise, in the blocks' order.
 
     weights (k, c) [units]; vertices, boundary, components, neighbours, volumes: numbers; bytes [B];
@@ -63,7 +63,7 @@ def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray
     return np.asarray(cost * (graph.weights().sum() / cost.sum()), np.float64)
 
 
-def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> Blocks:
+def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> BlockCounts:
     """Return what the blocks are; loads (n, c) [units]: the vertices' weights. O(n + m)."""
     k, part = partition.k, partition.part
     crossing = _crossing(graph, part, k)
@@ -72,7 +72,7 @@ def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> 
     weights = np.column_stack([_sums(part, one, k) for one in loads.T])
     inside = _sums(part, np.where(crossing.at_boundary, 0, loads[:, 0]), k)
     first = weights[:, 0]
-    return Blocks(
+    return BlockCounts(
         weights=weights,
         vertices=vertices,
         bytes=graph.bytes_per_vertex * vertices + graph.bytes_per_edge * entries,
@@ -158,7 +158,7 @@ SLACK = 1e-9  # of a target, and of a memory: sums of real numbers depend on the
 TIME_SLACK = 1e-6  # of a makespan
 
 
-def kept(contract: Contract, blocks: Blocks, ends: FloatArray) -> BoolArray:
+def kept(contract: Contract, blocks: BlockCounts, ends: FloatArray) -> BoolArray:
     """Return (k,) whether each block keeps low, high and memory, is not empty, and is in time.
 
     A block whose high is zero for every weight may be empty; where devices may be unused, every
@@ -177,7 +177,7 @@ def kept(contract: Contract, blocks: Blocks, ends: FloatArray) -> BoolArray:
     return np.asarray(holds & (ends <= contract.makespan * (1 + TIME_SLACK)))
 
 
-def imbalance_of(contract: Contract, blocks: Blocks) -> float:
+def imbalance_of(contract: Contract, blocks: BlockCounts) -> float:
     """Return the largest weight / target, minus 1, over all blocks and weights.
 
     A target of zero gives 0 where it is kept, infinity where it is exceeded.

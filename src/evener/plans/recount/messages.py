@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.plans.recount.blocks import Blocks
+from evener.plans.recount.blocks import BlockCounts
 from evener.platforms.platform import Platform
 
 PLACES_AT_ONCE = 1 << 20  # sources x places routed at once
@@ -43,7 +43,7 @@ class _Way(NamedTuple):
     hop_bytes: FloatArray
 
 
-def messages_of(blocks: Blocks, platform: Platform, bytes_per_value: float) -> Messages:
+def messages_of(blocks: BlockCounts, platform: Platform, bytes_per_value: float) -> Messages:
     """Return the messages of an iteration; none where the platform states no links."""
     low = np.minimum(blocks.sender, blocks.receiver)
     high = np.maximum(blocks.sender, blocks.receiver)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.plans.recount.blocks import Blocks
+from evener.plans.recount.blocks import BlockCounts
 from evener.plans.recount.messages import Messages, messages_of
 from evener.plans.workload import Workload
 from evener.platforms.device import Device
@@ -32,7 +32,7 @@ class Seconds(NamedTuple):
     hop_bytes: FloatArray
 
 
-def recounted_seconds(blocks: Blocks, platform: Platform, workload: Workload) -> Seconds:
+def recounted_seconds(blocks: BlockCounts, platform: Platform, workload: Workload) -> Seconds:
     """Return an iteration's seconds with block b on device b; the blocks' first weight is the load.
 
     Fixed seconds come first, then the work, then the exchange; with overlap, the exchange begins

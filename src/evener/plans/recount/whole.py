@@ -7,7 +7,7 @@ import numpy as np
 from evener.graphs.graph import Graph
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Certificate, Evaluation, Exchange, Prediction
-from evener.plans.recount.blocks import Blocks, imbalance_of, kept, recounted_blocks, work_of
+from evener.plans.recount.blocks import BlockCounts, imbalance_of, kept, recounted_blocks, work_of
 from evener.plans.recount.seconds import recounted_seconds
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
@@ -51,6 +51,8 @@ def recounted(
     )
 
 
-def _prediction(blocks: Blocks, platform: Platform, workload: Workload, bound: float) -> Prediction:
+def _prediction(
+    blocks: BlockCounts, platform: Platform, workload: Workload, bound: float
+) -> Prediction:
     seconds = recounted_seconds(blocks, platform, workload)
     return Prediction(bound=bound, interior=blocks.interior, **seconds._asdict())

@@ -33,7 +33,7 @@ class Cut:
 
 
 @dataclass
-class Search:
+class CutSearch:
     """The runs a:b of sorted areas that have been divided in boxes of some height and width."""
 
     areas: list[float]
@@ -116,14 +116,14 @@ def best_cuts(
 
 def search_of(
     areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
-) -> tuple[Search, npt.NDArray[np.int64]]:
+) -> tuple[CutSearch, npt.NDArray[np.int64]]:
     """Return a search over these devices in the order of their areas, and that order."""
     order = devices[np.argsort(-areas[devices], kind="stable")]
     # What is smaller is no unit of any matrix, and its box would have no width.
     shares = np.maximum(areas[order] / areas[order].sum(), LEAST)
     own = shares * (shape[0] * shape[1] / shares.sum())
     before, least = np.cumsum([0.0, *own]), np.cumsum([0.0, *2 * np.sqrt(own)])
-    return Search(own.tolist(), before.tolist(), least.tolist()), order
+    return CutSearch(own.tolist(), before.tolist(), least.tolist()), order
 
 
 # Guillotine cuts for more devices than all cuts can be tried for.
@@ -164,7 +164,7 @@ def good_cuts(
 class _Ways:
     """Columns, rows and cuts of runs a:b of sorted areas in boxes of some height and width."""
 
-    exact: Search
+    exact: CutSearch
     before: FloatArray
     order: list[int]
     known: dict[tuple[int, int, float], float] = field(default_factory=dict)

@@ -25,7 +25,7 @@ ROUNDS = 30
 KNOTS = 400  # of a curve that is no piecewise model
 
 
-class Surface(Protocol):
+class TimeSurface(Protocol):
     """Time as a function of height and width [blocks]; SpeedSurface is one."""
 
     def time(self, height: float, width: float) -> float:
@@ -67,7 +67,7 @@ class Grid(NamedTuple):
 
 
 def grid_of_surfaces(
-    surfaces: Sequence[Surface],
+    surfaces: Sequence[TimeSurface],
     shape: tuple[int, int],
     *,
     n_columns: int | None = None,
@@ -113,7 +113,7 @@ def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
 
 
 def _round(
-    surfaces: Sequence[Surface],
+    surfaces: Sequence[TimeSurface],
     columns: Columns,
     widths: npt.NDArray[np.int64],
     shape: tuple[int, int],
@@ -146,7 +146,7 @@ def _round(
 
 
 def _heights(
-    surfaces: Sequence[Surface],
+    surfaces: Sequence[TimeSurface],
     column: npt.NDArray[np.int64],
     width: int,
     rows: int,

@@ -9,29 +9,77 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray
+from evener.arrays import FloatArray, as_numbers
 from evener.errors import InputError, UsageError
-from evener.plans.tiling import Tiling
-from evener.platforms.models.fitting import SpeedModel, SpeedSurface
+from evener.plans.tiling import MAX_SIDE, Tiling
+from evener.platforms.models.fitting import Constant, SpeedModel, SpeedSurface
 from evener.sizing.problems import checked_seconds
+from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.columns import grid_columns
 from evener.sizing.tiling.cuts import MANY, good_cuts
-from evener.sizing.tiling.grids import OfArea, Surface, grid_of_surfaces
+from evener.sizing.tiling.grids import OfArea, TimeSurface, grid_of_surfaces
 from evener.sizing.tiling.hierarchical import Place, along_the_tree, upright_or_lying
-from evener.sizing.tiling.requests import (
-    Devices,
-    Request,
-    areas_by_constant,
-    areas_by_models,
-    blocks_of,
-    devices_of,
+from evener.sizing.tiling.whole import (
+    MAX_BLOCKS,
+    MOST,
+    Allowed,
+    proportional,
+    whole_columns,
+    whole_cuts,
 )
-from evener.sizing.tiling.whole import MAX_BLOCKS, whole_columns, whole_cuts
 from evener.wording import brief, meant
 
 MOST_CUT = 1 << 18  # devices x blocks a side that `auto` has cut: about a second
 
 Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # and what a person should know of it
+
+
+@dataclass(frozen=True, eq=False)
+class TilingDevices:
+    """Models of k devices by area [blocks]; surfaces by height and width, where given.
+
+    fixed: (k,) or one [s], what an update costs a device that has anything, beside its blocks.
+    """
+
+    models: Sequence[SpeedModel]
+    surfaces: Sequence[SpeedSurface] = ()
+    fixed: float | FloatArray = 0.0
+
+    @property
+    def constant(self) -> bool:
+        """Whether every speed is one number, and nothing caps the areas."""
+        endless = all(np.isinf(m.capacity) for m in self.models)
+        return self.one_speed_each and endless and not np.any(self.fixed)
+
+    @property
+    def one_speed_each(self) -> bool:
+        """Whether every speed is one number, up to a capacity."""
+        return all(isinstance(m, Constant) for m in self.models)
+
+    def seconds(self, height: npt.NDArray[np.int64], width: npt.NDArray[np.int64]) -> FloatArray:
+        """(k,) predicted time of each device [s] for rectangles of these sides [blocks]."""
+        sides = list(zip(height.tolist(), width.tolist(), strict=True))
+        if self.surfaces:
+            times = [
+                s.time(float(h), float(w)) for s, (h, w) in zip(self.surfaces, sides, strict=True)
+            ]
+        else:
+            times = [m.time(float(h * w)) for m, (h, w) in zip(self.models, sides, strict=True)]
+        return np.where(height * width > 0, np.array(times, np.float64) + self.fixed, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class TilingRequest:
+    """What a method gets. shape [blocks]; targets (k,) [blocks]; allowed: blocks at a scale."""
+
+    devices: TilingDevices
+    shape: tuple[int, int]
+    block: int
+    targets: FloatArray
+    allowed: Allowed
+    places: Sequence[Place]
+    n_columns: int | None = None
+    slices: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,12 +156,66 @@ def tile(
     one_speed = own.constant or (method in CONSTANT and not own.one_speed_each)
     areas = areas_by_constant if one_speed else areas_by_models
     targets, allowed = areas(own, blocks[0] * blocks[1])
-    request = Request(own, blocks, block, targets, allowed, places or [()] * k, n_columns, slices)
+    request = TilingRequest(
+        own, blocks, block, targets, allowed, places or [()] * k, n_columns, slices
+    )
     tiling, notes = METHODS[method](request)
     return Tiled(tiling, targets, own.seconds(tiling.height, tiling.width), method, notes)
 
 
-def _chosen(method: str, devices: Devices, blocks: tuple[int, int]) -> str:
+def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> TilingDevices:
+    """Return devices from speeds, speed models or speed surfaces, all of one sort.
+
+    Raises InputError for speeds that are not above zero, for none, and for mixtures.
+    """
+    if isinstance(given, Sequence) and any(isinstance(one, SpeedSurface) for one in given):
+        surfaces = [one for one in given if isinstance(one, SpeedSurface)]
+        if len(surfaces) < len(given):
+            raise InputError("devices are all surfaces or none is")
+        return TilingDevices([surface.of_squares() for surface in surfaces], surfaces)
+    if isinstance(given, Sequence) and any(hasattr(one, "max_load") for one in given):
+        if not all(hasattr(one, "max_load") for one in given):
+            raise InputError("devices are all speeds or all speed models, not some of each")
+        return TilingDevices(list(given))  # type: ignore[arg-type]
+    speeds = as_numbers(given, "speeds")  # type: ignore[arg-type]
+    if speeds.size == 0:
+        raise InputError("a tiling needs at least one device")
+    return TilingDevices([Constant(float(speed)) for speed in speeds])
+
+
+def blocks_of(shape: tuple[int, int], block: int) -> tuple[int, int]:
+    """Rows and columns of blocks that cover shape [elements]; InputError where there are none."""
+    if block < 1 or min(shape) < 1 or -(-max(shape) // block) > MAX_SIDE:
+        raise InputError(
+            f"a matrix of {shape[0]:,} x {shape[1]:,} elements cannot be divided into blocks of "
+            f"{block}"
+        )
+    return -(-shape[0] // block), -(-shape[1] // block)
+
+
+def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, Allowed]:
+    """Areas by one speed a device, the model's at an even share; capped by capacities."""
+    even = total / len(devices.models)
+    speeds = np.array([float(m.speed(min(even, m.capacity))) for m in devices.models])
+    targets = speeds * (total / speeds.sum())
+    return targets, proportional(targets, np.array([m.capacity for m in devices.models]))
+
+
+def areas_by_models(devices: TilingDevices, total: int) -> tuple[FloatArray, Allowed]:
+    """Areas at which all finish together, and what any multiple of that time allows."""
+    solved = solve_sizes(devices.models, total, fixed_seconds=devices.fixed)
+    fixed = np.broadcast_to(devices.fixed, len(devices.models)).tolist()
+
+    def allowed(scale: float) -> FloatArray:
+        seconds = scale * solved.makespan
+        left = [max(seconds - own, 0.0) for own in fixed]
+        pairs = zip(devices.models, left, strict=True)
+        return np.minimum([float(m.max_load(own)) for m, own in pairs], MOST)
+
+    return solved.sizes.astype(np.float64), allowed
+
+
+def _chosen(method: str, devices: TilingDevices, blocks: tuple[int, int]) -> str:
     if method == "auto":
         k, side = len(devices.models), max(blocks)
         few = k <= MANY and side <= MAX_BLOCKS and k * side <= MOST_CUT
@@ -126,17 +228,17 @@ def _chosen(method: str, devices: Devices, blocks: tuple[int, int]) -> str:
     return method
 
 
-def _kl(request: Request) -> Made:
+def _kl(request: TilingRequest) -> Made:
     columns = grid_columns(request.targets.size, request.n_columns)
     tiling = whole_columns(columns, request.targets, request.allowed, request.shape, request.block)
     return tiling, ()
 
 
-def _br(request: Request) -> Made:
+def _br(request: TilingRequest) -> Made:
     return upright_or_lying(request.targets, request.allowed, request.shape, request.block), ()
 
 
-def _guillotine(request: Request) -> Made:
+def _guillotine(request: TilingRequest) -> Made:
     """Cuts, where they have less half-perimeter than columns in whole blocks too."""
     columns, _ = _br(request)
     used = np.flatnonzero(request.targets > 0)
@@ -146,7 +248,7 @@ def _guillotine(request: Request) -> Made:
     return (cuts, ()) if fewer else (columns, ("columns: no cuts have less half-perimeter",))
 
 
-def _along_the_tree(request: Request) -> Made:
+def _along_the_tree(request: TilingRequest) -> Made:
     tiling = along_the_tree(
         request.targets,
         request.allowed,
@@ -158,10 +260,10 @@ def _along_the_tree(request: Request) -> Made:
     return tiling, ()
 
 
-def _fpm_kl(request: Request) -> Made:
+def _fpm_kl(request: TilingRequest) -> Made:
     devices = request.devices
     by_area = [OfArea(model) for model in devices.models]
-    surfaces: Sequence[Surface] = devices.surfaces or by_area
+    surfaces: Sequence[TimeSurface] = devices.surfaces or by_area
     grid = grid_of_surfaces(
         surfaces, request.shape, n_columns=request.n_columns, block=request.block
     )
@@ -172,7 +274,7 @@ def _fpm_kl(request: Request) -> Made:
 
 
 CONSTANT = ("kl", "br")  # know one speed per device
-METHODS: Mapping[str, Callable[[Request], Made]] = {
+METHODS: Mapping[str, Callable[[TilingRequest], Made]] = {
     "kl": _kl,
     "br": _br,
     "1.5d": _br,

@@ -15,6 +15,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntVector
 from evener.errors import InfeasibleError, UsageError
 from evener.plans.tiling import Tiling
+from evener.sizing.equal_finish import halved
 from evener.sizing.rounding import whole_sizes
 from evener.sizing.tiling.columns import Columns
 from evener.sizing.tiling.cuts import Cut
@@ -87,10 +88,7 @@ def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
     while not feasible(late):
         late *= 2
     early = 0.0 if late == 1.0 else late / 2
-    while late - early > PRECISION * late:
-        middle = (early + late) / 2
-        early, late = (early, middle) if feasible(middle) else (middle, late)
-    return late
+    return halved(feasible, early, late, PRECISION)[1]
 
 
 def _widest(

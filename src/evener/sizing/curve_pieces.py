@@ -20,7 +20,7 @@ ROOT_STEPS = 64  # halvings that bring any two floats together
 
 
 @dataclass(frozen=True, eq=False)
-class Pieces:
+class CurvePieces:
     """s pieces of the speed curves of k devices, by device and load.
 
     device (s,) int64; left (s,) load at which each begins, 0 for a device's first [units];
@@ -60,7 +60,7 @@ class Pieces:
         """The piece in which each device's load lies."""
         return last_begun(self.left, self.start, device, load)
 
-    def split(self) -> Pieces:
+    def split(self) -> CurvePieces:
         """The same curves, cut where time turns: within a piece it only rises or only falls."""
         if self.is_linear:
             return self
@@ -70,7 +70,7 @@ class Pieces:
         cut, piece = self._turns(right)
         order = np.lexsort((np.r_[self.left, cut], np.r_[self.device, self.device[piece]]))
         source = np.r_[np.arange(self.device.size), piece][order]
-        return Pieces(
+        return CurvePieces(
             self.device[source],
             np.r_[self.left, cut][order],
             self.base[source],
@@ -113,11 +113,11 @@ class Pieces:
 
 
 def can_stack(models: Iterable[SpeedModel]) -> bool:
-    """Whether all models are of kinds that Pieces can hold."""
+    """Whether all models are of kinds that CurvePieces can hold."""
     return set(map(type, models)) <= {Constant, Piecewise, Akima}
 
 
-def stacked(models: Iterable[SpeedModel]) -> Pieces:
+def stacked(models: Iterable[SpeedModel]) -> CurvePieces:
     """Lay models side by side; their capacities stay behind."""
     parts = [_pieces(model) for model in models]
     counts = np.array([left.size for left, _, _ in parts])
@@ -127,7 +127,7 @@ def stacked(models: Iterable[SpeedModel]) -> Pieces:
     end = np.where(last, left + 1.0, np.r_[left[1:], 0.0])
     start = _starts(device, counts.size)
     is_linear = not bernstein.any()
-    return Pieces(device, left, left, end, coefficients, bernstein, start, is_linear)
+    return CurvePieces(device, left, left, end, coefficients, bernstein, start, is_linear)
 
 
 def follows(device: IntArray) -> BoolArray:
