@@ -24,7 +24,7 @@ def test_kernels_have_names_and_are_listed_where_they_are_defined():
     assert "partitioning.refinement.fm_kernels.search" in found
     assert "partitioning.levels.heap_kernels.push" not in found  # exists only inside others
     assert not [
-        name for name in found if name.startswith("partitioning.repair.enforce_kernels.push")
+        name for name in found if name.startswith("partitioning.repair.flowing_kernels.push")
     ]
     assert all(name == name_of(kernel) for name, kernel in found.items())
 

@@ -61,9 +61,8 @@ def test_best_swap_is_as_good_as_trying_all():
         starts = np.concatenate([[0], np.cumsum(state.size)])
         choice = np.zeros(2, np.int64)
         saved = packing_kernels.best_swap(
-            starts, order, state.weights, state.n_bytes, state.weight, state.memory, state.low,
-            state.high, state.caps, state.scale, bad, 1, choice,
-        )  # fmt: skip
+            starts, order, state.weights, state.n_bytes, state.limits, state.blocks, bad, 1, choice
+        )
         assert saved == pytest.approx(best, abs=1e-9)
 
 

@@ -1,20 +1,22 @@
-"""Finds the connected pieces of blocks, joins them, and tells what takes a block apart."""
+"""Finds connected pieces of blocks, joins them, and tells which moves take no block apart."""
 
 # mypy: ignore-errors
 import numpy as np
 
 from evener.jit import inner, njit
 
-GOLDEN = 0.6180339887498949
+GOLDEN = 0.6180339887498949  # (sqrt(5) - 1) / 2: its multiples mod 1 are spread evenly over [0, 1)
+JOIN_ALL, JOIN_FITTING, JOIN_SPARED = 0, 1, 2  # which pieces join_pieces moves
 
 
 @njit(cache=True, nogil=True)
-def label_pieces(xadj, adjncy, part, queue, label, open_ended):
-    """Number the pieces in order of their smallest vertex; returns how many.
+def label_pieces(graph, part, queue, label, has_cut):
+    """Number the pieces in label (n,), in order of their smallest vertex; returns how many.
 
-    open_ended[p] becomes true where piece p has an edge to another block: where it does not, it
-    is a whole component of the graph.
+    has_cut[p] becomes true where piece p has an edge to another block. Where it has none, it is a
+    whole component of the graph. queue (n,): scratch.
     """
+    xadj, adjncy, _, _ = graph
     label[:] = -1
     count = 0
     for start in range(part.size):
@@ -30,7 +32,7 @@ def label_pieces(xadj, adjncy, part, queue, label, open_ended):
             for e in range(xadj[v], xadj[v + 1]):
                 u = adjncy[e]
                 if part[u] != b:
-                    open_ended[count] = True
+                    has_cut[count] = True
                 elif label[u] < 0:
                     label[u] = count
                     queue[tail] = u
@@ -40,16 +42,16 @@ def label_pieces(xadj, adjncy, part, queue, label, open_ended):
 
 
 @njit(cache=True, nogil=True)
-def join_pieces(
-    xadj, adjncy, adjwgt, weights, n_bytes, low, high, caps, care, strays, starts, order,
-    part, weight, size, memory,
-):  # fmt: skip
-    """Hand each stray piece to the block it touches most, those where it fits counting double.
+def join_pieces(graph, n_bytes, limits, blocks, rule, strays, starts, order):
+    """Move each stray piece to the block it touches most; blocks where it fits count double.
 
     order[starts[p]:starts[p + 1]]: the vertices of piece p. A piece that is all of its block by
-    now stays; so does, with care 1, one that fits nowhere and, with care 2, also one without
-    which its block would be too light.
+    now stays. rule: JOIN_ALL; JOIN_FITTING, only pieces that fit into the other block; or
+    JOIN_SPARED, only those and where the block they leave stays heavy enough.
     """
+    xadj, adjncy, adjwgt, weights = graph
+    low, high, cap, _ = limits
+    part, weight, size, memory = blocks
     weighted = adjwgt.size > 0
     touch = np.zeros(high.size, np.float64)
     for p in strays:
@@ -69,14 +71,14 @@ def join_pieces(
                 b = part[adjncy[e]]
                 if b == a or touch[b] == 0.0:
                     continue
-                fits = weight[b] + w <= high[b] and memory[b] + m <= caps[b]
+                fits = weight[b] + w <= high[b] and memory[b] + m <= cap[b]
                 choice = 2.0 * touch[b] if fits else touch[b]
                 better = choice > best_touch or (choice == best_touch and b < best)
-                if better and (fits or care == 0):
+                if better and (fits or rule == JOIN_ALL):
                     best, best_touch = b, choice
                 touch[b] = 0.0
         touch[a] = 0.0
-        if best == a or (care == 2 and weight[a] - w < low[a]):
+        if best == a or (rule == JOIN_SPARED and weight[a] - w < low[a]):
             continue
         for v in members:
             part[v] = best
@@ -89,13 +91,15 @@ def join_pieces(
 
 
 @njit(cache=True, nogil=True)
-def grow_trees(xadj, adjncy, part, turn, queue, parent, children):
-    """Span every piece by a tree, breadth first from its vertex of most edges inside the block,
-    which gives most leaves; in later turns from another, which gives other leaves.
+def grow_trees(graph, part, turn, queue, trees):
+    """Span every piece by a tree, grown breadth first from its vertex of most edges inside.
 
-    parent (n,): -1 at a root; children (n,): how many name a vertex their parent. The leaves of
-    a tree can leave their block, all together, without taking it apart.
+    Such a root gives most leaves; in later turns the root is another, which gives other leaves.
+    The leaves of a tree can leave their block, all together, without taking it apart. Fills
+    parent (n,), -1 at a root, and children (n,), their number. queue (n,): scratch.
     """
+    xadj, adjncy, _, _ = graph
+    parent, children = trees
     n = part.size
     inside = np.zeros(n, np.int64)
     for v in range(n):
@@ -140,8 +144,13 @@ def grow_trees(xadj, adjncy, part, turn, queue, parent, children):
 
 
 @inner()
-def can_leave(xadj, adjncy, part, v, parent, children):
-    """Whether v is a leaf of its block's tree, or becomes one when its leaves hang elsewhere."""
+def can_leave(graph, part, v, trees):
+    """Whether v is a leaf of its block's tree, or can be made one by hanging its leaves elsewhere.
+
+    In the second case the leaves are hung there.
+    """
+    xadj, adjncy, _, _ = graph
+    parent, children = trees
     if children[v] == 0:
         return True
     if parent[v] < 0:
@@ -168,10 +177,10 @@ def can_leave(xadj, adjncy, part, v, parent, children):
 
 
 @inner()
-def change_tree(xadj, adjncy, part, v, b, parent, children):
-    """Take the leaf v out of its block's tree and hang it into that of block b; returns the
-    parent it had, or a negative number.
-    """
+def change_tree(graph, part, v, b, trees):
+    """Move leaf v from its block's tree to that of block b; returns its old parent, or < 0."""
+    xadj, adjncy, _, _ = graph
+    parent, children = trees
     before = parent[v]
     if before >= 0:
         children[before] -= 1

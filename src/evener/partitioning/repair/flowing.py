@@ -1,4 +1,9 @@
-"""Moves weight from blocks that have too much to blocks that lack it, along their neighbours."""
+"""Moves weight from blocks that have too much to blocks that lack it, from neighbour to neighbour.
+
+A round routes what is too much over the quotient graph (routing_kernels.py), moves border vertices
+along each arc (flowing_kernels.py), and hands over balls of vertices between blocks that no chain
+of neighbours joins (peeling.py).
+"""
 
 from __future__ import annotations
 
@@ -8,61 +13,61 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntVector
-from evener.partitioning.repair import connecting_kernels as trees
-from evener.partitioning.repair import enforce_kernels as kernels
-from evener.partitioning.repair import routing_kernels
-from evener.partitioning.repair import routing_kernels as smoothing_kernels
+from evener.partitioning.repair import connecting_kernels, routing_kernels
+from evener.partitioning.repair import flowing_kernels as kernels
+from evener.partitioning.repair.block_kernels import Border
 from evener.partitioning.repair.peeling import Peeling
 from evener.partitioning.repair.state import State
 
 MAX_ROUNDS = 80
-PATIENCE = 6  # rounds without less violation before the search is left to single moves
-SMOOTH_PASSES = 12
-SLOW = 0.9  # a round that leaves more than this of the violation is helped by handing over
-HUB = 16.0  # a vertex that ties its block by this many times the average is left in it
-DENSE_BLOCKS = 4096  # up to here a k x k table of touching blocks is small beside the graph
+PATIENCE = 6  # rounds in a row that lower the violation no further, then single moves must do
+SMOOTH_PASSES = 12  # sweeps over the border at most
+SLOW = 0.9  # of the violation: where a round leaves more, balls are handed over as well
+HUB = 16.0  # times the mean edge weight of a vertex: a move along an arc may cost no more cut
+DENSE_BLOCKS = 4096  # up to here a (k, k) table of touching blocks is small: 16 MiB
 
 
 @dataclass(eq=False)
 class _Front:
-    """The vertices that touch another block, and scratch that lives through all rounds."""
+    """The border vertices, and scratch that lives through all rounds."""
 
-    boundary: npt.NDArray[np.int32]
-    listed: npt.NDArray[np.bool_]
+    border: Border
     count: int
-    known: IntVector
     gains: FloatArray
+    known: IntVector
     clock: IntVector
-    parent: IntVector
-    children: IntVector
+    trees: kernels.SpanningTrees
 
     @classmethod
     def of(cls, state: State, connected: bool) -> _Front:
         n = state.graph.n
         in_trees = n if connected else 0
         front = cls(
-            np.empty(n, state.graph.adjncy.dtype), np.empty(n, np.bool_), 0, np.zeros(n, np.int64),
-            np.empty(n), np.zeros(1, np.int64), np.empty(in_trees, np.int64),
-            np.empty(in_trees, np.int64),
+            Border(np.empty(n, state.graph.adjncy.dtype), np.empty(n, np.bool_)), 0,
+            np.empty(n), np.zeros(n, np.int64), np.zeros(1, np.int64),
+            kernels.SpanningTrees(np.empty(in_trees, np.int64), np.empty(in_trees, np.int64)),
         )  # fmt: skip
         front.list_anew(state)
         return front
 
+    @property
+    def vertices(self) -> npt.NDArray[np.int32]:
+        """The border vertices listed so far."""
+        return np.asarray(self.border.vertices[: self.count])
+
     def list_anew(self, state: State) -> None:
         """List the vertices that touch another block now."""
-        self.listed[:] = False
-        self.count = kernels.list_boundary(*state.csr[:2], state.part, self.listed, self.boundary)
+        self.count = kernels.list_border(state.csr, state.part, self.border)
 
     def grow_trees(self, state: State, turn: int) -> None:
-        """Span the blocks by trees; other ones every turn."""
-        xadj, adjncy, _ = state.csr
-        trees.grow_trees(xadj, adjncy, state.part, turn, self.known, self.parent, self.children)
+        """Span the blocks by trees, other ones in every turn."""
+        connecting_kernels.grow_trees(state.csr, state.part, turn, self.known, self.trees)
         self.known[:] = 0
 
 
 @dataclass(eq=False)
 class _Arcs:
-    """The quotient graph in CSR form: which blocks touch, and each arc's way back."""
+    """The quotient graph in CSR form: starts (k + 1,); per arc its two blocks and its opposite."""
 
     starts: IntVector
     block: IntVector
@@ -73,9 +78,9 @@ class _Arcs:
 def flow_until_kept(state: State, *, connected: bool = False, rerootings: int = 0) -> bool:
     """Repair in rounds of routing and moving until all contracts hold or nothing helps.
 
-    With `connected`, no move takes a block apart: only leaves of trees that span it move, and
-    where none of them helps, leaves of other trees, up to `rerootings` times. Returns whether all
-    hold.
+    With `connected`, no move takes a block apart: only leaves of trees that span the blocks move,
+    and where none of them helps, the trees are grown from other roots, up to `rerootings` times.
+    Returns whether all contracts hold.
     """
     if state.holds():
         return True
@@ -92,7 +97,7 @@ def flow_until_kept(state: State, *, connected: bool = False, rerootings: int = 
             return False
         if connected and not rooted:
             front.grow_trees(state, turn)
-        # Moves keep the trees; a vertex from afar in an empty block does not.
+        # Moves keep the trees valid, unless an empty block receives a vertex it does not touch.
         rooted = waited == 0 and bool((state.size > 0).all())
         if not _round(state, front, connected, total):
             turn += 1
@@ -104,17 +109,16 @@ def flow_until_kept(state: State, *, connected: bool = False, rerootings: int = 
 
 
 def smooth(state: State) -> None:
-    """Lower the cut of a partition that holds by greedy moves at its boundary; it still holds."""
+    """Lower the cut by greedy moves of border vertices that keep all contracts."""
     front = _Front.of(state, connected=False)
-    smoothing_kernels.smooth(
-        *state.csr, state.weights, state.n_bytes, state.low, state.high, state.caps, SMOOTH_PASSES,
-        state.part, state.weight, state.size, state.memory, front.listed, front.boundary,
-        front.count,
+    kernels.smooth(
+        state.csr, state.n_bytes, state.limits, state.blocks, front.border, front.count,
+        SMOOTH_PASSES,
     )  # fmt: skip
 
 
 def _round(state: State, front: _Front, connected: bool, violation: float) -> bool:
-    """Route what is too much, carry it out; return whether anything moved."""
+    """Route what is too much, move it; return whether any vertex moved."""
     arcs = _touching(state, front)
     excess, deficit, room, spare = _needs(state)
     order = np.argsort(-state.violations(), kind="stable")
@@ -135,14 +139,17 @@ def _round(state: State, front: _Front, connected: bool, violation: float) -> bo
 
 
 def _hand_over(state: State, stuck: npt.NDArray[np.bool_], off: FloatArray, connected: bool) -> int:
-    """Give or take what no chain of neighbours can, empty blocks first."""
+    """Give or take balls of vertices for blocks that are stuck; return the vertices moved.
+
+    Empty blocks come first, then those of most violation.
+    """
     peeling = Peeling.of(state, connected)
     order = np.lexsort((-off, state.size > 0))
     return sum(peeling.help(int(b)) for b in order if stuck[b])
 
 
 def _needs(state: State) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """What each block must give, must get, may get and may give [units]."""
+    """Return what each block must give, must get, may get and may give [units], each (k,)."""
     with np.errstate(invalid="ignore", divide="ignore"):
         per_byte = np.where(state.memory > 0, state.weight / state.memory, 0)
         too_much = np.where(state.memory > state.caps, state.memory - state.caps, 0) * per_byte
@@ -161,20 +168,19 @@ def _needs(state: State) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray
 
 
 def _some_weight(state: State) -> float:
-    """A weight that asks for at least one vertex."""
+    """Return the lightest positive weight of a vertex, or 1: an empty block asks for that much."""
     heavy = state.weights[state.weights > 0]
     return float(heavy.min()) if heavy.size else 1.0
 
 
 def _touching(state: State, front: _Front) -> _Arcs:
-    xadj, adjncy, _ = state.csr
     k = state.k
     if k <= DENSE_BLOCKS:
         touches = np.zeros((k, k), np.bool_)
-        routing_kernels.mark_pairs(xadj, adjncy, state.part, front.boundary, front.count, touches)
+        routing_kernels.mark_pairs(state.csr, state.part, front.vertices, touches)
         keys = np.flatnonzero(touches)
     else:
-        arguments = (xadj, adjncy, state.part, front.boundary, front.count, k)
+        arguments = (state.csr, state.part, front.vertices, k)
         keys = np.empty(routing_kernels.pair_keys(*arguments, np.empty(0, np.int64)), np.int64)
         routing_kernels.pair_keys(*arguments, keys)
         keys = np.unique(keys)
@@ -185,34 +191,35 @@ def _touching(state: State, front: _Front) -> _Arcs:
 
 def _carry_out(state: State, front: _Front, arcs: _Arcs, flow: FloatArray, connected: bool) -> int:
     """Move vertices along every arc with flow, those into final receivers first."""
-    seed_starts = np.zeros(arcs.other.size + 1, np.int64)
-    pattern = (*state.csr, state.part, front.boundary, front.count, arcs.starts, arcs.other, flow,
-               np.zeros(state.k))  # fmt: skip
-    kernels.seeds_of_arcs(*pattern, seed_starts, front.boundary[:0], np.empty(0))
+    starts = np.zeros(arcs.other.size + 1, np.int64)
+    pattern = (state.csr, state.part, front.vertices, arcs.starts, arcs.other, flow, starts)
+    kernels.seeds_of_arcs(*pattern, front.vertices[:0], np.empty(0))
     # Not empty even without seeds: an empty array asks for counting.
-    seeds = np.empty(int(seed_starts[-1]) + 1, front.boundary.dtype)
-    seed_gains = np.empty(seeds.size)
-    kernels.seeds_of_arcs(*pattern, seed_starts, seeds, seed_gains)
+    seeds = np.empty(int(starts[-1]) + 1, front.vertices.dtype)
+    gains = np.empty(seeds.size)
+    kernels.seeds_of_arcs(*pattern, seeds, gains)
+    order = _receivers_first(arcs, flow)
+    stale = np.zeros(state.graph.n, np.bool_)
     front.count, moved = kernels.carry_out(
-        *state.csr, state.weights, state.n_bytes, state.low, state.high, state.caps,
-        state.scale, _receivers_first(arcs, flow), arcs.block, arcs.other, flow, seed_starts, seeds,
-        seed_gains, np.minimum(0.5 * state.weight, state.low), _worst_gain(state), connected,
-        state.part, state.weight, state.size, state.memory, front.listed, front.boundary,
-        front.count, front.known, front.gains, np.zeros(state.graph.n, np.bool_), front.clock,
-        front.parent, front.children,
+        state.csr, state.n_bytes, state.limits, state.blocks, front.border, front.count,
+        kernels.ArcFlows(order, arcs.block, arcs.other, flow, starts, seeds, gains),
+        kernels.GainTable(front.gains, front.known, stale, front.clock), front.trees,
+        np.minimum(0.5 * state.weight, state.low), _worst_gain(state), connected,
     )  # fmt: skip
     return int(moved)
 
 
 def _worst_gain(state: State) -> float:
-    """The cut a move along an arc may cost [edge weight]: hubs stay, others are found instead."""
-    _, adjncy, adjwgt = state.csr
-    total = float(adjwgt.sum()) if adjwgt.size else float(adjncy.size)
+    """Return the least gain of a move along an arc [edge weight]: vertices of many edges stay."""
+    total = float(state.adjwgt.sum()) if state.adjwgt.size else float(state.graph.adjncy.size)
     return -HUB * max(total / state.graph.n, 1e-300)
 
 
 def _receivers_first(arcs: _Arcs, flow: FloatArray) -> IntVector:
-    """Arcs with flow, so ordered that a block gives before it gets what it passes on."""
+    """Return the arcs with flow in such an order that blocks give before they receive.
+
+    A block that passes weight on then makes room for it first. Arcs of circles come last.
+    """
     used = np.flatnonzero(flow > 0)
     gives = np.bincount(arcs.block[used], minlength=arcs.starts.size - 1)
     into: dict[int, list[int]] = {}
@@ -228,6 +235,5 @@ def _receivers_first(arcs: _Arcs, flow: FloatArray) -> IntVector:
             gives[giver] -= 1
             if gives[giver] == 0 and giver in into:
                 ready.append(giver)
-    # Flow that runs in a circle has no last receiver: any order will do.
     rest = [arc for block in sorted(into) for arc in into[block]]
     return np.array(ordered + rest, np.int64)

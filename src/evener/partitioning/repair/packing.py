@@ -7,16 +7,18 @@ import numpy as np
 from evener.partitioning.repair import packing_kernels
 from evener.partitioning.repair.state import State
 
-# One search over all pairs (vertex of the bad block, block) in a step costs at most this many.
-PAIRS_PER_STEP = 10_000_000
-# Packings tried, at most, and vertices placed in all of them together.
-MAX_ATTEMPTS = 24
-ATTEMPT_BUDGET = 200_000
+# Work bounds, so that a repair of heavy vertices takes seconds at most:
+PAIRS_PER_STEP = 10_000_000  # pairs (vertex of a bad block, other block) tried in one search
+MAX_ATTEMPTS = 24  # packings tried after the first
+ATTEMPT_BUDGET = 200_000  # vertices placed in all of them together
 POLISH_BUDGET = 20_000_000  # vertices looked at to improve them, all together
 
 
 def polish(state: State, *, steps: int) -> bool:
-    """Lower the violation by single moves and swaps until none helps; return whether all hold."""
+    """Lower the violation by single moves and swaps until none helps.
+
+    At most `steps` of them. Returns whether all contracts hold.
+    """
     choice = np.zeros(2, np.int64)
     given_up: set[int] = set()
     for _ in range(steps):
@@ -34,10 +36,10 @@ def polish(state: State, *, steps: int) -> bool:
 
 
 def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
-    """Place all vertices anew, heaviest first, and polish; again from other orders while it fails.
+    """Place all vertices anew, heaviest first, and polish; return whether all contracts hold.
 
-    The first time in order of weight, then with the order shaken ever more. Ends with the least
-    violation met. Fewer attempts are made on larger graphs.
+    Repeated while they do not, with weights perturbed more each time before they are sorted, and
+    fewer times on larger graphs. Ends with the least violation found.
     """
     rng = np.random.default_rng(seed)
     given, best, least = state.part.copy(), state.part.copy(), np.inf
@@ -50,9 +52,8 @@ def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
         state.part[:] = given
         state.weight[:], state.memory[:], state.size[:] = 0, 0, 0
         packing_kernels.pack(
-            order, state.weights, state.n_bytes, state.contract.targets, state.high, state.caps,
-            state.part, state.weight, state.size, state.memory,
-        )  # fmt: skip
+            order, state.weights, state.n_bytes, state.contract.targets, state.limits, state.blocks
+        )
         state.sum_up()
         if polish(state, steps=steps):
             return True
@@ -68,10 +69,8 @@ def _move(state: State, bad: int, choice: np.ndarray) -> bool:
     room = state.high - state.weight
     room[bad] = -np.inf
     saved = packing_kernels.best_move(
-        *state.csr, state.part, state.weights, state.n_bytes, state.weight, state.size,
-        state.memory, state.low, state.high, state.caps, state.scale, bad, int(room.argmax()),
-        choice,
-    )  # fmt: skip
+        state.csr, state.n_bytes, state.limits, state.blocks, bad, int(room.argmax()), choice
+    )
     if saved <= 0:
         return False
     state.move(int(choice[0]), int(choice[1]))
@@ -83,9 +82,8 @@ def _swap(state: State, bad: int, choice: np.ndarray) -> bool:
     starts = np.concatenate([[0], np.cumsum(state.size)])
     stride = 1 + int(state.size[bad]) * state.k // PAIRS_PER_STEP
     saved = packing_kernels.best_swap(
-        starts, order, state.weights, state.n_bytes, state.weight, state.memory, state.low,
-        state.high, state.caps, state.scale, bad, stride, choice,
-    )  # fmt: skip
+        starts, order, state.weights, state.n_bytes, state.limits, state.blocks, bad, stride, choice
+    )
     if saved <= 0:
         return False
     v, u = int(choice[0]), int(choice[1])

@@ -11,23 +11,16 @@ from evener.arrays import IntVector
 from evener.partitioning.repair import peeling_kernels as kernels
 from evener.partitioning.repair.state import State
 
-MAX_PARTNERS = 64  # far blocks asked, for one block, in one round
-
-
-@dataclass(eq=False)
-class _Quarry:
-    """A block that gives: its vertices, the least tied first, and where the last ball ended."""
-
-    order: npt.NDArray[np.int64]
-    queue: npt.NDArray[np.int64]
-    places: IntVector
+MAX_PARTNERS = 64  # other blocks asked, for one block, in one round
 
 
 @dataclass(eq=False)
 class Peeling:
-    """One round of handing over; remembers the blocks it takes from.
+    """One round of handing balls over.
 
-    connected: only vertices without any neighbour go to a block that has some already.
+    connected: a block that is not empty receives only vertices without any neighbour. members (n,)
+    and starts (k + 1,): the vertices of each block when the round began. seen (n,): scratch.
+    givers: the blocks that gave so far, by (block, whether only vertices without neighbours).
     """
 
     state: State
@@ -35,18 +28,18 @@ class Peeling:
     members: npt.NDArray[np.int64]
     starts: IntVector
     seen: IntVector
-    quarries: dict[tuple[int, bool], _Quarry]
+    givers: dict[tuple[int, bool], kernels.Giver]
     balls: int = 0
 
     @classmethod
     def of(cls, state: State, connected: bool) -> Peeling:
-        """Group the vertices by block."""
+        """Start a round: group the vertices by block."""
         members = np.argsort(state.part, kind="stable")
         starts = np.concatenate([[0], np.cumsum(state.size)])
         return cls(state, connected, members, starts, np.zeros(state.graph.n, np.int64), {})
 
     def help(self, b: int) -> int:
-        """Bring block `b` nearer to its contract, whoever the partner; return vertices moved."""
+        """Bring block `b` nearer to its contract by any partner; return the vertices moved."""
         state = self.state
         partners = np.ones(state.k, np.bool_)
         partners[b] = False
@@ -73,7 +66,7 @@ class Peeling:
     def _roomiest_taker(self, partners: npt.NDArray[np.bool_]) -> int:
         state = self.state
         able = partners & (state.memory < state.caps)
-        # Relative: an empty small block is in more need than a large one nearly full.
+        # Relative to the target: an empty small block comes before a large one nearly full.
         room = np.where(able, (state.high - state.weight) / state.scale, -np.inf)
         b = int(room.argmax())
         return b if able[b] and room[b] > 0 else -1
@@ -96,11 +89,11 @@ class Peeling:
         return taken
 
     def _ball(self, giver: int, taker: int, least: float, most: float, n_bytes: float) -> int:
-        state, quarry = self.state, self._quarry(giver, taker)
+        state = self.state
         self.balls += 1
+        size = kernels.BallSize(least, most, n_bytes, int(state.size[giver]) - 1)
         taken, weight, memory = kernels.peel(
-            *state.csr[:2], state.weights, state.n_bytes, state.part, giver, taker, least, most,
-            n_bytes, int(state.size[giver]) - 1, quarry.order, quarry.places, quarry.queue,
+            state.csr, state.n_bytes, state.part, giver, taker, size, self._giver(giver, taker),
             self.seen, self.balls,
         )  # fmt: skip
         for totals, amount in (
@@ -111,9 +104,9 @@ class Peeling:
         return int(taken)
 
     def _one(self, giver: int, taker: int, most: float, n_bytes: float) -> int:
-        """Give an empty block the lightest vertex, even if the giver then lacks weight itself."""
+        """Give an empty block the lightest vertex, even if the giver is then too light."""
         state = self.state
-        order = self._quarry(giver, taker).order
+        order = self._giver(giver, taker).order
         v = kernels.smallest_that_fits(
             state.weights, state.n_bytes, state.part, order, giver, most, n_bytes
         )
@@ -122,17 +115,16 @@ class Peeling:
         state.move(int(v), taker)
         return 1
 
-    def _quarry(self, giver: int, taker: int) -> _Quarry:
+    def _giver(self, giver: int, taker: int) -> kernels.Giver:
         alone = self.connected and bool(self.state.size[taker] > 0)
-        if (giver, alone) not in self.quarries:
-            # Vertices that others handed to it in this round stay where they are.
+        if (giver, alone) not in self.givers:
+            # Only its vertices of the round's beginning: what it was given since stays.
             members = self.members[self.starts[giver] : self.starts[giver + 1]]
             if alone:
                 members = members[self.state.graph.degrees[members] == 0]
-            held = np.empty(members.size, np.int64)
-            kernels.count_held(*self.state.csr[:2], self.state.part, members, held)
-            order = members[np.argsort(held, kind="stable")]
-            self.quarries[giver, alone] = _Quarry(
-                order, np.empty_like(order), np.zeros(3, np.int64)
-            )
-        return self.quarries[giver, alone]
+            inside = np.empty(members.size, np.int64)
+            kernels.count_inside(self.state.csr, self.state.part, members, inside)
+            order = members[np.argsort(inside, kind="stable")]
+            places = np.zeros(3, np.int64)
+            self.givers[giver, alone] = kernels.Giver(order, np.empty_like(order), places)
+        return self.givers[giver, alone]

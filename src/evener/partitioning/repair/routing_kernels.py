@@ -1,4 +1,4 @@
-"""Which blocks touch, and the ways along which weight goes from those with too much to others."""
+"""Finds which blocks touch, and the paths for weight from blocks with too much to others."""
 
 # mypy: ignore-errors
 
@@ -10,10 +10,10 @@ NO_PATH = -1
 
 
 @njit(cache=True, nogil=True)
-def mark_pairs(xadj, adjncy, part, boundary, n_boundary, touches):
-    """touches[a, b] becomes true where blocks a and b share an edge."""
-    for i in range(n_boundary):
-        v = boundary[i]
+def mark_pairs(graph, part, border, touches):
+    """Set touches[a, b] (k, k) where blocks a and b share an edge; border: the vertices to scan."""
+    xadj, adjncy, _, _ = graph
+    for v in border:
         a = part[v]
         for e in range(xadj[v], xadj[v + 1]):
             b = part[adjncy[e]]
@@ -22,14 +22,15 @@ def mark_pairs(xadj, adjncy, part, boundary, n_boundary, touches):
 
 
 @njit(cache=True, nogil=True)
-def pair_keys(xadj, adjncy, part, boundary, n_boundary, k, keys):
-    """As mark_pairs for many blocks: one key a * k + b for each cut edge's end; returns the count.
+def pair_keys(graph, part, border, k, keys):
+    """List a key a * k + b for each cut edge from block a to b; returns the count.
 
-    Call with an empty `keys` to count only.
+    As mark_pairs, for more blocks than a (k, k) table has room for. Call with an empty `keys` to
+    count only.
     """
+    xadj, adjncy, _, _ = graph
     count = 0
-    for i in range(n_boundary):
-        v = boundary[i]
+    for v in border:
         a = part[v]
         for e in range(xadj[v], xadj[v + 1]):
             b = part[adjncy[e]]
@@ -42,10 +43,11 @@ def pair_keys(xadj, adjncy, part, boundary, n_boundary, k, keys):
 
 @inner()
 def nearest(starts, other, source, wanted, may_pass, parent_arc, parent, seen, queue, stamp):
-    """Breadth-first search from `source` to the nearest block with wanted > 0, or NO_PATH.
+    """Return the block with wanted > 0 nearest to `source` by breadth-first search, or NO_PATH.
 
-    parent_arc[b] is the arc that led to b; wanted[source] is not looked at. Blocks with
-    may_pass false end a path but are not passed through.
+    parent_arc[b] becomes the arc that led to b, parent[b] the block before it. The source itself
+    does not count. A path may end in a block with may_pass false, but not lead through it.
+    seen (k,), whose entries of this search equal `stamp`, and queue (k,) are scratch.
     """
     queue[0] = source
     seen[source] = stamp
@@ -70,11 +72,12 @@ def nearest(starts, other, source, wanted, may_pass, parent_arc, parent, seen, q
 
 @njit(cache=True, nogil=True)
 def route(starts, other, reverse, order, excess, deficit, room, spare, may_pass, flow, stuck):
-    """Send every excess to the nearest deficit or room, every deficit asks the nearest spare.
+    """Route weight [units] from excess to deficit or room, then from spare to what deficit is left.
 
-    order: blocks, most violated first. flow[arc] (p,) [units] is what arc's row block gives to
-    other[arc]. excess, deficit, room and spare (k,) are used up. stuck[b] becomes true where a
-    block finds no partner along the quotient graph.
+    Each block, in `order`, takes the nearest partner. excess: what a block must give; deficit:
+    what it must get; room: what it may get; spare: what it may give; all (k,), and used up. The
+    quotient graph is starts (k + 1,), other (p,); reverse (p,): each arc's opposite. flow (p,)
+    receives what is to move along each arc; stuck[b] becomes true where b finds no partner.
     """
     k = starts.size - 1
     parent_arc = np.empty(k, np.int64)
@@ -122,60 +125,3 @@ def route(starts, other, reverse, order, excess, deficit, room, spare, may_pass,
         common = min(flow[arc], flow[back])
         flow[arc] -= common
         flow[back] -= common
-
-
-# Greedy moves of boundary vertices that lower the cut and keep every contract.
-
-
-@njit(cache=True, nogil=True)
-def smooth(
-    xadj, adjncy, adjwgt, weights, n_bytes, low, high, caps, passes, part, weight, size, memory,
-    listed, boundary, n_boundary,
-):  # fmt: skip
-    """Move each boundary vertex to the touching block that saves most cut, if all limits allow it.
-
-    Sweeps the boundary until nothing moves, `passes` times at most. Returns how many moved.
-    """
-    k = low.size
-    weighted = adjwgt.size > 0
-    touch = np.zeros(k, np.float64)
-    moved = 0
-    for _ in range(passes):
-        before = moved
-        i = 0
-        while i < n_boundary:
-            v = boundary[i]
-            i += 1
-            a = part[v]
-            w, m = weights[v], n_bytes[v]
-            if size[a] == 1 or weight[a] - w < low[a]:
-                continue
-            for e in range(xadj[v], xadj[v + 1]):
-                touch[part[adjncy[e]]] += adjwgt[e] if weighted else 1.0
-            best, best_touch = a, touch[a]
-            for e in range(xadj[v], xadj[v + 1]):
-                b = part[adjncy[e]]
-                fits = weight[b] + w <= high[b] and memory[b] + m <= caps[b]
-                if touch[b] > best_touch and fits:
-                    best, best_touch = b, touch[b]
-            for e in range(xadj[v], xadj[v + 1]):
-                touch[part[adjncy[e]]] = 0.0
-            if best == a:
-                continue
-            part[v] = best
-            weight[a] -= w
-            weight[best] += w
-            memory[a] -= m
-            memory[best] += m
-            size[a] -= 1
-            size[best] += 1
-            moved += 1
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
-                if not listed[u]:
-                    listed[u] = True
-                    boundary[n_boundary] = u
-                    n_boundary += 1
-        if moved == before:
-            break
-    return moved

@@ -1,4 +1,4 @@
-"""What a repair works on: the graph's arrays, the limits, and running totals of every block."""
+"""State: the partition that a repair works on, with the limits and running totals of its blocks."""
 
 from __future__ import annotations
 
@@ -7,20 +7,25 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray, IntVector, NumberArray
+from evener.arrays import FloatArray, IntVector, NumberArray
 from evener.graphs.graph import Graph
-from evener.partitioning.repair import enforce_kernels as kernels
+from evener.partitioning.levels.csr_kernels import CSRGraph
+from evener.partitioning.repair import block_kernels as kernels
+from evener.partitioning.repair.block_kernels import BlockLimits, BlockTotals
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 
-MAX_WHOLE = 2.0**63  # beyond, an int64 does not hold a float's whole number
+INT64_END = 2.0**63  # floats from here on have no int64
 
 
 @dataclass(eq=False)
 class State:
-    """A partition being repaired: arrays a kernel takes as they are, changed in place.
+    """A partition being repaired, changed in place.
 
-    part (n,) int32; weights, n_bytes (n,); low, high, caps, scale (k,): limits a hair wider than
-    the contract's, so that sums of real weights in any order agree; weight, size, memory (k,).
+    part (n,) int32: the block of every vertex; weights [units], n_bytes [B] (n,): what vertices
+    weigh. low, high, caps, scale (k,): as in BlockLimits, wider than the contract's by
+    RELATIVE_SLACK / 2, so that sums of real weights in another order keep them too; low and high
+    then narrowed to sums that exist. weight, size, memory (k,): as in BlockTotals. adjwgt: edge
+    weights, empty where all are 1.
     """
 
     graph: Graph
@@ -71,18 +76,26 @@ class State:
         return self.contract.k
 
     @property
-    def csr(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """The graph as kernels take it: xadj, adjncy, edge weights (empty where all are 1)."""
-        return self.graph.xadj, self.graph.adjncy, self.adjwgt
+    def csr(self) -> CSRGraph:
+        """The graph as kernels take it, with the weights that are balanced."""
+        return CSRGraph(self.graph.xadj, self.graph.adjncy, self.adjwgt, self.weights)
+
+    @property
+    def limits(self) -> BlockLimits:
+        """The limits as kernels take them."""
+        return BlockLimits(self.low, self.high, self.caps, self.scale)
+
+    @property
+    def blocks(self) -> BlockTotals:
+        """The partition and its totals as kernels take them."""
+        return BlockTotals(self.part, self.weight, self.size, self.memory)
 
     def sum_up(self) -> None:
         """Recompute the blocks' totals from the partition."""
-        kernels.block_totals(
-            self.part, self.weights, self.n_bytes, self.weight, self.size, self.memory
-        )
+        kernels.sum_up(self.blocks, self.weights, self.n_bytes)
 
     def move(self, v: int, b: int) -> None:
-        """Move one vertex and keep the totals right."""
+        """Move vertex v to block b and update the totals."""
         a = int(self.part[v])
         self.part[v] = b
         for totals, amount in ((self.weight, self.weights[v]), (self.memory, self.n_bytes[v])):
@@ -92,7 +105,10 @@ class State:
         self.size[b] += 1
 
     def violations(self) -> FloatArray:
-        """(k,) how far each block is outside its contract, relative to its target; 1 if empty."""
+        """Return how far each block (k,) is outside its contract, relative to its target.
+
+        An empty block counts 1 more.
+        """
         off = np.maximum(np.maximum(self.low - self.weight, self.weight - self.high), 0)
         with np.errstate(over="ignore"):
             over = np.maximum(self.memory / self.caps - 1, 0)
@@ -106,33 +122,35 @@ class State:
 def _reachable(
     weights: NumberArray, low: FloatArray, high: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Narrow the limits to multiples of what divides every weight: no block weighs anything else.
+    """Return the limits, narrowed to multiples of what divides all weights; low >= one vertex.
 
-    Real weights are left alone unless they are all the same.
+    No block can weigh anything else. With real weights that differ, no such divisor is known.
     """
     lightest = float(weights.min()) if weights.size else 0.0
     low = np.maximum(low, lightest * (1 - RELATIVE_SLACK / 4))
     unit = _divisor(weights)
     if unit == 0:
         return low, high
-    # A hair, so that rounding does not cost a multiple; within the slack that is given anyway.
-    hair = RELATIVE_SLACK / 8
-    lowest = np.ceil(low / unit * (1 - hair)) * unit
-    highest = np.floor(high / unit * (1 + hair)) * unit
-    few = RELATIVE_SLACK / 4
-    return np.maximum(lowest * (1 - few), low), np.minimum(highest * (1 + few), high)
+    # Rounding errors must not lose a multiple: both tolerances are within the slack given anyway.
+    of_limits, of_multiples = RELATIVE_SLACK / 8, RELATIVE_SLACK / 4
+    lowest = np.ceil(low / unit * (1 - of_limits)) * unit
+    highest = np.floor(high / unit * (1 + of_limits)) * unit
+    return (
+        np.maximum(lowest * (1 - of_multiples), low),
+        np.minimum(highest * (1 + of_multiples), high),
+    )
 
 
 def _divisor(weights: NumberArray) -> float:
-    """Return the greatest number of which all weights are multiples, 0 where none is known.
+    """Return the greatest number of which all weights are multiples, or 0 where none is known.
 
-    Whole numbers are divided as such: beyond 2^53 a float would change them, and what divides them.
+    Integers stay integers: a float beyond 2^53 may be another number, with another divisor.
     """
     largest = weights.max(initial=0)
     if largest == 0 or weights.min() == largest:
         return float(largest)
     if weights.dtype.kind == "f":
-        if largest >= MAX_WHOLE or not (weights == np.rint(weights)).all():
+        if largest >= INT64_END or not (weights == np.rint(weights)).all():
             return 0.0
         weights = weights.astype(np.int64)
     return float(np.gcd.reduce(weights))
