@@ -105,16 +105,16 @@ def test_costs_say_the_same_to_kernels(case, workload):
     loads = metrics.summed(workload.work(graph), partition)
     compute = laid_out.compute_seconds(loads)
     assert compute.tolist() == pytest.approx(found.compute.tolist(), rel=1e-9)
-    exchange, busy = np.zeros(k), np.zeros(laid_out.shared_beta.size)
+    exchange, busy = np.zeros(k), np.zeros(laid_out.shared_per_value.size)
     for values in (between.sent, between.received):
         pairs = zip(between.block.tolist(), between.other.tolist(), values.tolist(), strict=True)
         for b, c, count in pairs:
-            exchange[b] += laid_out.alpha[b, c] / 2 + laid_out.beta[b, c] * count
+            exchange[b] += laid_out.alpha[b, c] / 2 + laid_out.per_value[b, c] * count
             if busy.size:
                 start, end = laid_out.route_start[b * k + c : b * k + c + 2]
                 route = laid_out.route_link[start:end]
                 # Each message stands in the rows of both its ends.
-                busy[route] += laid_out.shared_beta[route] * count / 2
+                busy[route] += laid_out.shared_per_value[route] * count / 2
     direct = found.communicate - found.contention
     assert exchange.tolist() == pytest.approx(direct.tolist(), rel=1e-9, abs=1e-12)
     for b, c in zip(between.block.tolist(), between.other.tolist(), strict=True):
@@ -226,7 +226,7 @@ def test_many_messages_end_nearly_when_they_would_if_all_counted(monkeypatch):
     part = part // 320 * 20 + part % 80 // 4
     case = grid(80, 80), Partition(part.ravel(), 400), Platform(tuple(devices), levels)
     nearly = metrics.predicted_seconds(*case)
-    monkeypatch.setattr("evener.plans.exchange.EXACT", 10**9)
+    monkeypatch.setattr("evener.plans.exchange.MAX_EXACT", 10**9)
     exactly = metrics.predicted_seconds(*case)
     assert (nearly.ends != exactly.ends).any()
     assert nearly.ends.tolist() == pytest.approx(exactly.ends.tolist(), rel=0.01)

@@ -1,12 +1,16 @@
-"""Costs: what predicted seconds are made of, as bare arrays for kernels that change partitions.
+"""What an iteration costs a platform's devices: message costs, fixed seconds, speed curves.
 
-evener.plans.metrics.predicted_seconds is the same in terms of a platform; tests compare the two.
+Here alone a link's beta [s/B] becomes seconds per value, by the workload's bytes per value. Two
+accounts are made of that: `costs_of` lays out every pair of devices in bare arrays, for kernels
+that change partitions; evener.plans.exchange and metrics.predicted_seconds take the pairs that
+exchange something. Tests hold both against a slow account in plain Python.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,9 +24,37 @@ from evener.platforms.platform import Platform
 from evener.platforms.shared_links import SharedRoutes, shared_routes
 from evener.platforms.with_curves import models_of
 
-MAX_PAIRED = 2048  # devices of which every pair has an entry: 64 MiB of numbers
-STEPS = 32  # linear pieces that stand for a cubic one
-REACH = 1e30  # speeds and their inverses, and seconds: powers of times beyond are no numbers
+MAX_PAIRED = 2048  # devices of which every pair has an entry: alpha and per_value take 64 MiB
+LINEAR_PIECES = 32  # that stand for one cubic piece of a speed curve
+REACH = 1e30  # largest speed [units/s], inverse of one, and seconds: their squares are finite
+
+
+class MessageCosts(NamedTuple):
+    """Seconds of messages between p pairs of devices: alpha + per_value x values, both ways.
+
+    alpha (p,) [s]; per_value (p,) [s]. routes: the shared links that each pair passes, None where
+    no link is shared; a shared link takes shared_per_value (l,) [s] for each value that passes.
+    """
+
+    alpha: FloatArray
+    per_value: FloatArray
+    routes: SharedRoutes | None
+    shared_per_value: FloatArray
+
+
+def message_costs(
+    platform: Platform, p: IntArray, q: IntArray, bytes_per_value: float
+) -> MessageCosts:
+    """Return what messages between devices p[i] and q[i] cost [s]."""
+    alpha, beta = platform.link_costs(p, q)
+    routes = shared_routes(platform, p, q) if platform.has_shared else None
+    shared = np.empty(0) if routes is None else routes.beta * bytes_per_value
+    return MessageCosts(alpha, beta * bytes_per_value, routes, shared)
+
+
+def fixed_seconds(platform: Platform, workload: Workload) -> FloatArray:
+    """Return (k,) seconds per iteration of every device that takes part, whatever its load [s]."""
+    return np.asarray(platform.fixed_seconds + workload.fixed_seconds)
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,14 +63,14 @@ class Costs:
 
     Speed curves: device b has the knots first[b] to last[b] - 1; speed is linear between knots
     (s,) at loads knot_load [units] of knot_speed [units/s], constant outside; devices alike share
-    theirs. A message costs alpha[b, c] [s] + beta[b, c] [s per value] x (values sent + received).
+    theirs. A message costs alpha[b, c] [s] + per_value[b, c] [s] x (values sent + received).
     fixed (k,) [s]: of each device that has work or a neighbour. overlap: interior vertices are
     computed during the exchange.
 
     Shared links: pair (b, c) passes route_link[route_start[b k + c]:route_start[b k + c + 1]], the
-    same ones as (c, b); a link takes shared_beta (l,) [s per value] for every value that passes it
+    same ones as (c, b); a link takes shared_per_value (l,) [s] for every value that passes it
     either way, and no device that uses it is done exchanging before. Where nothing is shared,
-    shared_beta and route_link are empty and route_start is [0].
+    shared_per_value and route_link are empty and route_start is [0].
     """
 
     first: IntArray
@@ -46,12 +78,12 @@ class Costs:
     knot_load: FloatArray
     knot_speed: FloatArray
     alpha: FloatArray
-    beta: FloatArray
+    per_value: FloatArray
     fixed: FloatArray
     overlap: bool
     route_start: IntArray
     route_link: IntArray
-    shared_beta: FloatArray
+    shared_per_value: FloatArray
 
     @property
     def k(self) -> int:
@@ -59,7 +91,7 @@ class Costs:
         return int(self.first.size)
 
     def compute_seconds(self, loads: FloatArray) -> FloatArray:
-        """(k,) time each device computes at its load (k,) [s]."""
+        """Return (k,) seconds that each device computes at its load (k,) [s]."""
         speed = np.empty(self.k)
         for devices, own in self._alike:
             speed[devices] = np.interp(loads[devices], self.knot_load[own], self.knot_speed[own])
@@ -67,7 +99,7 @@ class Costs:
 
     @cached_property
     def _alike(self) -> list[tuple[IntArray, slice]]:
-        """Devices of one speed curve, and its knots."""
+        """Groups of devices with the same speed curve, and the range of its knots."""
         starts = np.unique(self.first).tolist()
         groups = [np.flatnonzero(self.first == start) for start in starts]
         return [(own, slice(start, int(self.last[own[0]])))
@@ -87,34 +119,31 @@ def costs_of(platform: Platform, workload: Workload = WEIGHTS) -> Costs:
             hint="Choose another objective, such as cut.",
         )
     p, q = np.repeat(np.arange(k), k), np.tile(np.arange(k), k)
-    alpha, beta = (cost.reshape(k, k) for cost in platform.link_costs(p, q))
-    routes = SharedRoutes(np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0))
-    if platform.has_shared:
-        routes = shared_routes(platform, p, q)
-    per_value = workload.bytes_per_value
-    _refuse_extremes(platform, alpha, beta * per_value, workload)
-    return Costs(
+    message = message_costs(platform, p, q, workload.bytes_per_value)
+    routes = message.routes or SharedRoutes(
+        np.zeros(1, np.int64), np.empty(0, np.int32), np.empty(0)
+    )
+    costs = Costs(
         *_stacked(models_of(platform)),
-        alpha,
-        beta * per_value,
-        platform.fixed_seconds + workload.fixed_seconds,
+        message.alpha.reshape(k, k),
+        message.per_value.reshape(k, k),
+        fixed_seconds(platform, workload),
         workload.overlap,
         routes.starts,
         routes.link,
-        routes.beta * per_value,
+        message.shared_per_value,
     )
+    _refuse_extremes(platform, costs)
+    return costs
 
 
-def _refuse_extremes(
-    platform: Platform, alpha: FloatArray, beta: FloatArray, workload: Workload
-) -> None:
-    """Raise InputError for what no machine has, naming the device that has it."""
-    fixed = platform.fixed_seconds + workload.fixed_seconds
+def _refuse_extremes(platform: Platform, costs: Costs) -> None:
+    """Raise InputError for speeds and costs that no machine has, naming the device."""
     found = (
         ("speed of device", platform.speeds, 1 / REACH),
-        ("fixed seconds of device", fixed, 0.0),
-        ("latency [s] of a link of device", alpha.max(axis=1), 0.0),
-        ("seconds a value on a link of device", beta.max(axis=1), 0.0),
+        ("fixed seconds of device", costs.fixed, 0.0),
+        ("latency [s] of a link of device", costs.alpha.max(axis=1), 0.0),
+        ("seconds a value on a link of device", costs.per_value.max(axis=1), 0.0),
     )
     for what, values, least in found:
         wrong = np.flatnonzero(~((values >= least) & (values <= REACH)))
@@ -127,7 +156,10 @@ def _refuse_extremes(
 
 
 def _stacked(models: tuple[SpeedModel, ...]) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Lay the knots of all models side by side, those of devices alike once."""
+    """Return first, last (k,) knot of each device, and loads and speeds of all knots.
+
+    Devices with the same model share its knots.
+    """
     ends: dict[int, tuple[int, int]] = {}
     loads, speeds, size = [], [], 0
     for model in models:
@@ -147,6 +179,7 @@ def _knots(model: SpeedModel) -> tuple[FloatArray, FloatArray]:
     assert isinstance(model, Piecewise | Akima)
     if isinstance(model, Piecewise):
         return model.loads, model.speeds
-    at = np.arange((model.breaks.size - 1) * STEPS + 1) / STEPS
+    count = (model.breaks.size - 1) * LINEAR_PIECES + 1
+    at = np.arange(count) / LINEAR_PIECES
     loads = np.interp(at, np.arange(model.breaks.size), model.breaks)
     return loads, np.asarray(model.speed(loads), np.float64)

@@ -1,8 +1,8 @@
-"""What exchanges cost: bytes by level, and seconds by Hockney's model [Hoc94]_.
+"""What exchanges between blocks cost: bytes by level, and seconds by Hockney's model [Hoc94]_.
 
-A device needs its port for each of its messages, and they share links. How long that takes is a sum
-as long as nobody waits; the rest is found by letting all messages flow at once, sharing ports and
-links fairly, which is how SimGrid simulates networks.
+A device sends and receives all its messages through one port, and messages share links. Without
+waiting, an exchange takes the sum of its messages' costs. Waiting is simulated: all messages flow
+at once and share ports and links fairly, as in SimGrid's network model.
 """
 
 from __future__ import annotations
@@ -13,20 +13,23 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
+from evener.plans.costs import MessageCosts, message_costs
 from evener.plans.quotient import Quotient
 from evener.plans.workload import WEIGHTS
 from evener.platforms.platform import Platform
-from evener.platforms.shared_links import SharedRoutes, shared_routes
 
 BYTES_PER_VALUE = WEIGHTS.bytes_per_value
-EXACT = 512  # messages of which every end changes what the others have
-STEPS = 512  # of the busiest port's or link's time, in which more of them change it
-ROUNDING = 1e-12  # of a moment: less than that apart is at once
-NEXT_TO_NOTHING = 1e-12  # of that time: a message that needs less does not count
+MAX_EXACT = 512  # messages up to which rates are computed anew at every end of a message
+STEPS = 512  # with more messages: steps, at most, into which the busiest resource's time is cut
+ROUNDING = 1e-12  # relative to the time of an event: shorter waits are rounding
+NEGLIGIBLE = 1e-12  # relative to the busiest resource's time: shorter messages are left out
 
 
 def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """(levels,) bytes per iteration between devices whose deepest shared level is each [B]."""
+    """Return (levels,) the bytes per iteration between devices whose deepest shared level it is.
+
+    In bytes, of all pairs of devices together.
+    """
     shared = platform.shared_level(between.block, between.other)
     weights = between.sent * float(bytes_per_value)
     depth = len(platform.levels)
@@ -35,7 +38,7 @@ def level_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -
 
 
 def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> FloatArray:
-    """(levels,) bytes x hops, a message climbing to the shared level and down again [GPM18]_."""
+    """Return (levels,) bytes x hops [B], from a device up to the shared level and down [GPM18]_."""
     depth = len(platform.levels)
     hops = 2 * (depth - np.arange(depth))
     return np.asarray(level_bytes(between, platform, bytes_per_value) * hops)
@@ -44,7 +47,7 @@ def hop_bytes(between: Quotient, platform: Platform, bytes_per_value: float) -> 
 def communication_seconds(
     between: Quotient, platform: Platform, bytes_per_value: float = BYTES_PER_VALUE
 ) -> FloatArray:
-    """(k,) time each device communicates per iteration [s], if it waits for nobody.
+    """Return (k,) seconds that each device communicates per iteration if it never waits [s].
 
     The sum over its neighbours of alpha + beta x (bytes sent there + bytes received from there).
     """
@@ -53,50 +56,49 @@ def communication_seconds(
 
 @dataclass(frozen=True, eq=False)
 class ExchangeCosts:
-    """One exchange of all blocks on a platform; entries (p,) as those of its quotient graph.
+    """What one exchange of all blocks on a platform costs.
 
-    n_bytes: both ways, with the other block; beta [s/B] of their own link. posting (k,) [s]: the
-    alphas of a device's messages, one after the other; direct (k,) [s]: with all their bytes.
-    routes: the shared links they pass, None where there are none.
+    Entries (p,) are those of the quotient graph. values (p,): sent and received together; cost: of
+    each pair's messages. posting (k,) [s]: sum of the alphas of a device's messages; direct (k,)
+    [s]: the same with all their values.
     """
 
     between: Quotient
-    n_bytes: FloatArray
-    beta: FloatArray
+    values: FloatArray
+    cost: MessageCosts
     posting: FloatArray
     direct: FloatArray
-    routes: SharedRoutes | None
 
     @classmethod
     def of(cls, between: Quotient, platform: Platform, bytes_per_value: float) -> ExchangeCosts:
-        """Return what the blocks exchange, each on the device of its number."""
+        """Return what the exchange costs with block b on device b."""
         block, other, k = between.block, between.other, between.k
-        alpha, beta = platform.link_costs(block, other)
-        n_bytes = _float(between.sent + between.received) * float(bytes_per_value)
-        posting = _float(np.bincount(block, alpha, k))
-        direct = _float(np.bincount(block, alpha + beta * n_bytes, k))
-        routes = shared_routes(platform, block, other) if platform.has_shared else None
-        return cls(between, n_bytes, beta, posting, direct, routes)
+        cost = message_costs(platform, block, other, bytes_per_value)
+        values = _float(between.sent + between.received)
+        posting = _float(np.bincount(block, cost.alpha, k))
+        direct = _float(np.bincount(block, cost.alpha + cost.per_value * values, k))
+        return cls(between, values, cost, posting, direct)
 
     def held_up(self) -> FloatArray:
-        """(k,) time before which the shared links that each device uses are not through [s].
+        """Return (k,) the time that the busiest shared link of each device needs [s].
 
-        Of its links, the longest time that one takes for all bytes that pass it, both ways and
-        whoever sends them. Zero where nothing is shared.
+        For all values that pass it, both ways and whoever sends them. Zero where none is shared.
         """
-        floor, block = np.zeros(self.between.k), self.between.block
-        if self.routes is not None:
-            # Both ends of a message have an entry with its bytes both ways.
-            busy = self.routes.seconds(self.n_bytes / 2)
-            np.maximum.at(floor, block[self.routes.pair], busy[self.routes.link])
+        floor, routes = np.zeros(self.between.k), self.cost.routes
+        if routes is not None:
+            # Both ends of a message have an entry with its values both ways.
+            passing = np.bincount(routes.link, (self.values / 2)[routes.pair], routes.beta.size)
+            busy = passing * self.cost.shared_per_value
+            np.maximum.at(floor, self.between.block[routes.pair], busy[routes.link])
         return floor
 
     def lateness(self, ready: FloatArray, exact: bool = False) -> FloatArray:
-        """(k,) how much longer than `direct` exchanges take, from ready (k,) [s] on.
+        """Return (k,) how much longer than `direct` each device's exchange takes [s].
 
-        A device waits for partners who begin later, or share their port with others, and for
-        links. Messages begin when both ends have posted all of theirs. exact: also of more than
-        EXACT messages, which takes some ten times as long.
+        ready (k,) [s]: when each begins. A device waits for partners who begin later or share
+        their port with others, and for shared links. Messages begin when both ends have posted all
+        of theirs. exact: also with more than MAX_EXACT messages, which takes some ten times as
+        long.
         """
         start = ready + self.posting
         if not np.isfinite(start + self.direct).all():
@@ -115,37 +117,40 @@ class ExchangeCosts:
     def _flowing(
         self, chosen: IntArray, begin: FloatArray, exact: bool
     ) -> tuple[IntArray, FloatArray]:
-        """Of the chosen entries, one for each pair, those that flow, and when they end [s]."""
+        """Return which of the chosen entries, one per pair, take time, and when they end [s]."""
         from evener.plans import exchange_kernels as kernels
 
         entry, use, cost = self._uses(chosen)
-        needs = cost * self.n_bytes[entry]
+        needs = cost * self.values[entry]
         most = np.bincount(use, needs).max(initial=0.0)
-        kept = needs > NEXT_TO_NOTHING * most
+        kept = needs > NEGLIGIBLE * most
         order = np.flatnonzero(kept)[np.argsort(entry[kept], kind="stable")]
         flows, starts = np.unique(entry[order], return_index=True)
         done = np.empty(flows.size)
-        step = 0.0 if exact or flows.size <= EXACT else most / STEPS
+        step = 0.0 if exact or flows.size <= MAX_EXACT else most / STEPS
         if flows.size:
             kernels.finish_flows(
-                begin[flows], self.n_bytes[flows], np.append(starts, order.size), use[order],
+                begin[flows], self.values[flows], np.append(starts, order.size), use[order],
                 cost[order], int(use.max()) + 1, step, done,
             )  # fmt: skip
         return flows, done
 
     def _uses(self, chosen: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-        """Entries, what they use (ports by device, then shared links), and its time a byte."""
-        beta = self.beta[chosen]
-        entry, cost = [chosen, chosen], [beta, beta]
+        """Return which entry uses which resource, and the seconds each of its values takes there.
+
+        Resources are the devices' ports, numbered as devices, then the shared links.
+        """
+        per_value, routes = self.cost.per_value[chosen], self.cost.routes
+        entry, cost = [chosen, chosen], [per_value, per_value]
         use = [self.between.block[chosen], self.between.other[chosen]]
-        if self.routes is not None:
-            is_chosen = np.zeros(self.beta.size, np.bool_)
+        if routes is not None:
+            is_chosen = np.zeros(self.values.size, np.bool_)
             is_chosen[chosen] = True
-            passing = is_chosen[self.routes.pair]
-            link = self.routes.link[passing]
-            entry.append(self.routes.pair[passing])
+            passing = is_chosen[routes.pair]
+            link = routes.link[passing]
+            entry.append(routes.pair[passing])
             use.append(self.between.k + link.astype(np.int64))
-            cost.append(self.routes.beta[link])
+            cost.append(self.cost.shared_per_value[link])
         return np.concatenate(entry), np.concatenate(use), np.concatenate(cost)
 
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntVector, NumberArray
 from evener.graphs.graph import Graph
+from evener.plans.costs import fixed_seconds
 from evener.plans.exchange import (
     BYTES_PER_VALUE,
     ExchangeCosts,
@@ -170,8 +171,8 @@ def prediction_of(
     exact: see predicted_seconds.
     """
     compute = compute_seconds(loads, platform)
-    fixed = platform.fixed_seconds + workload.fixed_seconds
-    fixed = np.where((loads > 0) | (neighbours(between) > 0), fixed, 0.0)
+    takes_part = (loads > 0) | (neighbours(between) > 0)
+    fixed = np.where(takes_part, fixed_seconds(platform, workload), 0.0)
     meanwhile = interior * compute if workload.overlap else np.zeros(between.k)
     exchange = ExchangeCosts.of(between, platform, workload.bytes_per_value)
     late = np.zeros(between.k)

@@ -12,6 +12,7 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.graphs.graph import Graph
+from evener.plans.costs import fixed_seconds
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.models.fitting import Constant, SpeedModel, capped
 from evener.platforms.platform import Platform
@@ -110,7 +111,7 @@ class _Done:
         memory: _Memory | None,
     ) -> None:  # fmt: skip
         self._memory, self._each, self._load = memory, each, load
-        self._fixed = platform.fixed_seconds + workload.fixed_seconds
+        self._fixed = fixed_seconds(platform, workload)
         self._low = platform.low_units * (1 - ROUNDING)
         self._room = np.full(platform.k, np.inf) if memory is None else memory.room
         self._high = np.minimum(platform.high_units, load)

@@ -96,7 +96,9 @@ def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray)
         exchange = 0.0
         for c in range(k):
             share = min(1.0, values[b, c] / model.smooth)
-            exchange += model.alpha[b, c] * share * (2 - share) + model.beta[b, c] * values[b, c]
+            exchange += (
+                model.alpha[b, c] * share * (2 - share) + model.per_value[b, c] * values[b, c]
+            )
         edge = compute * outer[b] / load[b] if load[b] else 0.0
         total = max(compute - edge, exchange) + edge if model.overlap else compute + exchange
         seconds[b] = total + model.fixed[b] if load[b] or values[b].any() else 0.0

@@ -17,7 +17,7 @@ def lined_up(speeds, at, levels):
     )
     task = Task.of(grid([8, 8]), Platform(devices, levels=levels), WEIGHTS)
     slabs = Slabs(task)
-    message = task.costs.alpha + task.costs.beta * 64.0**slabs.power
+    message = task.costs.alpha + task.costs.per_value * 64.0**slabs.power
     lost = message * np.add.outer(speeds, speeds)
     return slabs.line, lambda line: sum(lost[a, b] for a, b in pairwise(line))
 

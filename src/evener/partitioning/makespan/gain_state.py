@@ -64,11 +64,11 @@ class Prices:
         worth (k,): of a second of each device, else all the same.
         """
         costs = self.costs
-        beta = costs.beta if sent is None else self._dearer(sent)
+        per_value = costs.per_value if sent is None else self._dearer(sent)
         worth = np.ones(costs.k) if worth is None else worth
         return Model(
             costs.first, costs.last, costs.knot_load, costs.knot_speed, self.slope, costs.alpha,
-            beta, costs.fixed, worth, float(smooth), bool(costs.overlap),
+            per_value, costs.fixed, worth, float(smooth), bool(costs.overlap),
         )  # fmt: skip
 
     def held_up(self, values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
@@ -78,12 +78,13 @@ class Prices:
         """
         costs, k = self.costs, self.costs.k
         floor, slowest = np.zeros(k), np.full(k, -1)
-        if costs.shared_beta.size:
+        if costs.shared_per_value.size:
             pair, block = self._passes
             passing = values.ravel()[pair]
             link = costs.route_link
-            size = costs.shared_beta.size
-            seconds = costs.shared_beta * np.bincount(link, passing, size) / 2  # pairs come twice
+            size = costs.shared_per_value.size
+            seconds = costs.shared_per_value * np.bincount(link, passing, size)
+            seconds /= 2  # every pair has two entries
             used = np.flatnonzero(passing > 0)
             used = used[np.argsort(seconds[link[used]], kind="stable")]
             slowest[block[used]] = link[used]  # the last one written is the slowest
@@ -91,7 +92,7 @@ class Prices:
         return floor, slowest
 
     def _dearer(self, sent: npt.NDArray[np.int32]) -> FloatArray:
-        """Beta (k, k), raised over the shared links that blocks wait for.
+        """Seconds per value (k, k), raised over the shared links that blocks wait for.
 
         Every value less there is then worth more, though not all of the wait: the other blocks at
         a link answer to it too, and together they would go too far.
@@ -99,25 +100,25 @@ class Prices:
         costs, k = self.costs, self.costs.k
         values = np.asarray(sent + sent.T, np.float64)
         floor, slowest = self.held_up(values)
-        direct = exchanges(costs.alpha, costs.beta, values)
+        direct = exchanges(costs.alpha, costs.per_value, values)
         waits = floor > direct
         if not waits.any():
-            return costs.beta
+            return costs.per_value
         pair, block = self._passes
         over = pair[(costs.route_link == slowest[block]) & waits[block]]
-        own = costs.beta * values
+        own = costs.per_value * values
         by_link = np.bincount(over // k, own.ravel()[over], k)
         factor = np.ones(k)
         some = by_link > 0
         factor[some] += (floor - direct)[some] / by_link[some]
-        beta = costs.beta.copy()
-        beta.ravel()[over] *= np.sqrt(factor)[over // k]
-        return beta
+        per_value = costs.per_value.copy()
+        per_value.ravel()[over] *= np.sqrt(factor)[over // k]
+        return per_value
 
 
-def exchanges(alpha: FloatArray, beta: FloatArray, values: FloatArray) -> FloatArray:
+def exchanges(alpha: FloatArray, per_value: FloatArray, values: FloatArray) -> FloatArray:
     """(k,) seconds for what each block exchanges, of values (k, k) both ways."""
-    return np.asarray((alpha * (values > 0) + beta * values).sum(axis=1))
+    return np.asarray((alpha * (values > 0) + per_value * values).sum(axis=1))
 
 
 @dataclass(eq=False)
@@ -161,7 +162,7 @@ class Books:
         costs, totals = self.prices.costs, self.totals
         values = np.asarray(self.ledger.sent + self.ledger.sent.T, np.float64)
         floor, _ = self.prices.held_up(values)
-        exchange = np.maximum(exchanges(costs.alpha, costs.beta, values), floor)
+        exchange = np.maximum(exchanges(costs.alpha, costs.per_value, values), floor)
         compute, load = costs.compute_seconds(totals.load), totals.load
         total = compute + exchange
         if costs.overlap:

@@ -80,7 +80,7 @@ def _look(ledger, model, bounds, v, to, desk):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _stop_sending(sent, alpha, beta, smooth, d, home, desk):
+def _stop_sending(sent, alpha, per_value, smooth, d, home, desk):
     """Price what v's block no longer exchanges without v, in drop and rise; returns its sum."""
     p = desk.ids[home]
     total = 0.0
@@ -91,11 +91,11 @@ def _stop_sending(sent, alpha, beta, smooth, d, home, desk):
         b = desk.ids[i]
         values = between(sent, p, b)
         fewer = values - 1 - desk.lone[i]
-        desk.drop[i] = pay(alpha, beta, smooth, p, b, fewer) - pay(
-            alpha, beta, smooth, p, b, values
+        desk.drop[i] = pay(alpha, per_value, smooth, p, b, fewer) - pay(
+            alpha, per_value, smooth, p, b, values
         )
-        desk.rise[i] = pay(alpha, beta, smooth, b, p, fewer) - pay(
-            alpha, beta, smooth, b, p, values
+        desk.rise[i] = pay(alpha, per_value, smooth, b, p, fewer) - pay(
+            alpha, per_value, smooth, b, p, values
         )
         total += desk.drop[i]
     return total
@@ -103,7 +103,7 @@ def _stop_sending(sent, alpha, beta, smooth, d, home, desk):
 
 @inner(forceinline=True, error_model="numpy", counted=False)
 def _exchanges_after(
-    sent, alpha, beta, smooth, exchange, d, home, to, dropped, desk,
+    sent, alpha, per_value, smooth, exchange, d, home, to, dropped, desk,
 ):  # fmt: skip
     """Lay out in `after` what v's blocks exchange once v is in slot `to`; returns how many of its
     neighbours are then outside its block.
@@ -115,10 +115,10 @@ def _exchanges_after(
     at_p = (
         dropped
         - desk.drop[to]
-        + pay(alpha, beta, smooth, p, q, now)
-        - pay(alpha, beta, smooth, p, q, values)
+        + pay(alpha, per_value, smooth, p, q, now)
+        - pay(alpha, per_value, smooth, p, q, values)
     )
-    at_q = pay(alpha, beta, smooth, q, p, now) - pay(alpha, beta, smooth, q, p, values)
+    at_q = pay(alpha, per_value, smooth, q, p, now) - pay(alpha, per_value, smooth, q, p, values)
     apart = held
     for i in range(d):
         b = desk.ids[i]
@@ -128,11 +128,13 @@ def _exchanges_after(
         apart += desk.held[i]
         values = between(sent, q, b)
         now = values + 1 + desk.held[i] - desk.has[i * d + to]
-        at_q += pay(alpha, beta, smooth, q, b, now) - pay(alpha, beta, smooth, q, b, values)
+        at_q += pay(alpha, per_value, smooth, q, b, now) - pay(
+            alpha, per_value, smooth, q, b, values
+        )
         desk.after[i] += (
             desk.rise[i]
-            + pay(alpha, beta, smooth, b, q, now)
-            - pay(alpha, beta, smooth, b, q, values)
+            + pay(alpha, per_value, smooth, b, q, now)
+            - pay(alpha, per_value, smooth, b, q, values)
         )
     desk.after[home] += at_p
     desk.after[to] += at_q
@@ -149,7 +151,8 @@ def _price(
     """
     w = bounds.work[v]
     apart = _exchanges_after(
-        ledger.sent, model.alpha, model.beta, model.smooth, totals.exchange, d, home, to, dropped,
+        ledger.sent, model.alpha, model.per_value, model.smooth, totals.exchange, d, home, to,
+        dropped,
         desk,
     )  # fmt: skip
     outside = apart - desk.held[home] + desk.held[to]
@@ -199,7 +202,7 @@ def consider(ledger, model, totals, bounds, v, to, reference, doublings, desk):
     ):
         return NEVER, np.int64(-1)
     d, home, entering = _look(ledger, model, bounds, v, to if store else p, desk)
-    dropped = _stop_sending(ledger.sent, model.alpha, model.beta, model.smooth, d, home, desk)
+    dropped = _stop_sending(ledger.sent, model.alpha, model.per_value, model.smooth, d, home, desk)
     least, best = NEVER, np.int64(-1)
     for i in range(d):
         q = np.int64(desk.ids[i])

@@ -16,7 +16,7 @@ class Model(NamedTuple):
     """What makes seconds of loads and values; s pieces of the speed curves of k devices.
 
     first, last (k,) int64: each device's pieces; left, speed, slope (s,): where each begins
-    [units], speed there [units/s] and its slope [1/s]; alpha (k, k) [s], beta (k, k) [s per
+    [units], speed there [units/s] and its slope [1/s]; alpha (k, k) [s], per_value (k, k) [s per
     value]; fixed (k,) [s]; worth (k,): of a second of each device, relative (Books.worth);
     smooth: a message of fewer values counts in proportion, so that it is worth making smaller
     until it is gone; overlap: exchange goes on beside the interior's compute.
@@ -28,7 +28,7 @@ class Model(NamedTuple):
     speed: np.ndarray
     slope: np.ndarray
     alpha: np.ndarray
-    beta: np.ndarray
+    per_value: np.ndarray
     fixed: np.ndarray
     worth: np.ndarray
     smooth: float
@@ -94,12 +94,12 @@ class Desk(NamedTuple):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def pay(alpha, beta, smooth, b, c, values):
+def pay(alpha, per_value, smooth, b, c, values):
     """Seconds that block b spends on exchanging so many values with c."""
     if values <= 0:
         return 0.0
     part = min(1.0, values / smooth)
-    return alpha[b, c] * part * (2.0 - part) + beta[b, c] * values
+    return alpha[b, c] * part * (2.0 - part) + per_value[b, c] * values
 
 
 @inner(error_model="numpy", counted=False)
@@ -143,11 +143,11 @@ def between(sent, b, c):
 def reprice(ledger, model, totals):
     """Work out compute, exchange and seconds of all blocks; returns the longest seconds."""
     k, longest = totals.load.size, 0.0
-    sent, alpha, beta, smooth = ledger.sent, model.alpha, model.beta, model.smooth
+    sent, alpha, per_value, smooth = ledger.sent, model.alpha, model.per_value, model.smooth
     for b in range(k):
         exchange = 0.0
         for c in range(k):
-            exchange += pay(alpha, beta, smooth, b, c, between(sent, b, c))
+            exchange += pay(alpha, per_value, smooth, b, c, between(sent, b, c))
         compute, piece = compute_at(
             model.first[b], model.last[b], model.left, model.speed, model.slope, totals.piece[b],
             totals.load[b],

@@ -141,7 +141,7 @@ def _sooner(seconds: FloatArray, least: FloatArray) -> bool:
 def _searched(books: Books, task: Round, most_looks: int, seed: int) -> int:
     """Search as one round says; return how much it looked at."""
     looks, last = 0, np.inf
-    shared = books.prices.costs.shared_beta.size > 0
+    shared = books.prices.costs.shared_per_value.size > 0
     for turn in range(task.sweeps if task.depth == 1 else 1):
         model = books.prices.model(
             task.smooth, books.ledger.sent if shared else None, books.worth()

@@ -30,7 +30,7 @@ def message_seconds(surface: Surface, costs: Costs) -> FloatArray:
     """(k, k) time of a message of the size that is usual between equal blocks [s]."""
     k = max(costs.k, 2)
     halo = float(surface.halos(np.full(k, surface.n / k)).max())
-    return np.asarray(costs.alpha + costs.beta * halo / max(surface.neighbours, 1.0))
+    return np.asarray(costs.alpha + costs.per_value * halo / max(surface.neighbours, 1.0))
 
 
 def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
@@ -56,7 +56,7 @@ def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
 
 
 def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
-    """(k, 3k) for each level: 1 where a pair is joined there first, its alpha, and its beta.
+    """(k, 3k) for each level: 1 where a pair is joined there first, alpha, and per_value.
 
     The last is of pairs that no level joins. Of many devices in single precision.
     """
@@ -65,7 +65,9 @@ def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
     found = []
     for row in [*groups, np.zeros(costs.k, np.int64)]:
         joined = apart & (row[:, None] == row)
-        found.append(np.hstack([joined, joined * costs.alpha, joined * costs.beta]).astype(kind))
+        found.append(
+            np.hstack([joined, joined * costs.alpha, joined * costs.per_value]).astype(kind)
+        )
         apart &= ~joined
     return found
 
@@ -155,8 +157,8 @@ class Estimator:
         touching, halos = self.surface.touching(vertices), self.surface.halos(vertices)
         seconds = np.zeros(masks.shape)
         for share, pairs in zip(self._shares(vertices, surface), self._pairs, strict=True):
-            met, alpha, beta = np.split(surface.astype(pairs.dtype) @ pairs, 3, axis=1)
-            cost = touching * alpha + beta * 2.0 * halos
+            met, alpha, per_value = np.split(surface.astype(pairs.dtype) @ pairs, 3, axis=1)
+            cost = touching * alpha + per_value * 2.0 * halos
             seconds += np.where(met > 0, share * cost / np.where(met > 0, met, 1.0), 0.0)
         with np.errstate(divide="ignore", invalid="ignore"):
             border = np.where(vertices > 0, np.minimum(halos / vertices, 1.0), 0.0)

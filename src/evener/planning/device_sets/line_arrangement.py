@@ -25,7 +25,7 @@ def line_of(costs: Costs, speeds: FloatArray, values: float) -> IntArray:
     one neighbour, where links leave the choice. Of a line made by seconds and one made by lost work
     the better one.
     """
-    message = costs.alpha + costs.beta * values
+    message = costs.alpha + costs.per_value * values
     lost = message * np.add.outer(speeds, speeds)
     order = np.argsort(message.sum(axis=1), kind="stable").tolist()
     lines = [_lined_up(order, price) for price in (lost, message)]
@@ -48,21 +48,21 @@ def _lined_up(order: list[int], price: FloatArray) -> IntArray:
 
 @dataclass(frozen=True, eq=False)
 class Lined:
-    """What slabs exchange: devices in line (k,); alpha, beta (k, k) [s], [s/value] in that order.
+    """What slabs exchange: devices in line (k,); alpha, per_value (k, k) [s] in that order.
 
     each [units]: the work of a vertex.
     """
 
     line: IntArray
     alpha: FloatArray
-    beta: FloatArray
+    per_value: FloatArray
     each: float
 
     @classmethod
     def of(cls, line: IntArray, costs: Costs, each: float) -> Lined:
         """Put costs in order."""
         square = np.ix_(line, line)
-        return cls(line, costs.alpha[square], costs.beta[square], each)
+        return cls(line, costs.alpha[square], costs.per_value[square], each)
 
     def exchanged(self, section: float) -> Exchanged:
         """Return what slabs spend if one side of each sends `section` values."""
@@ -78,7 +78,7 @@ class Lined:
                 thick = np.maximum(np.take_along_axis(own, at, axis=1), thin)
                 touched = 1.0 + np.minimum(BEYOND * border / thick, MOST_BEYOND)
                 row = np.arange(own.shape[1])
-                cost = touched * self.alpha[row, at] + values * self.beta[row, at]
+                cost = touched * self.alpha[row, at] + values * self.per_value[row, at]
                 seconds += np.where(some, cost, 0.0)
                 sides += some
             part = np.where(used, np.minimum(sides * border / np.maximum(own, thin), 1.0), 0.0)

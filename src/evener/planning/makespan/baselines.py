@@ -107,12 +107,12 @@ def least_on(task: Task, one: Candidate, contract: Contract) -> FloatArray:
     between, many = one.between, metrics.neighbours(one.between)
     if not costs.overlap and many.any():
         # Rows of links without that of a device with itself, the cheapest first.
-        alpha, beta = (
+        alpha, per_value = (
             np.sort(cost[~np.eye(k, dtype=bool)].reshape(k, k - 1), axis=1)[:, : many.max()]
-            for cost in (costs.alpha, costs.beta)
+            for cost in (costs.alpha, costs.per_value)
         )
         values = np.zeros((k, many.max()))
         values[np.arange(values.shape[1]) < many[:, None]] = between.sent + between.received
         fixed = np.cumsum(np.pad(alpha, ((0, 0), (1, 0))), axis=1)
-        seconds += fixed[:, many].T + -np.sort(-values, axis=1) @ beta.T
+        seconds += fixed[:, many].T + -np.sort(-values, axis=1) @ per_value.T
     return np.where(fits, seconds + costs.fixed, np.inf)

@@ -215,8 +215,10 @@ class Sketch:
         shrunk = np.log(self._levels[0].n / self.level.n)
         for level in self._levels:
             power = np.log(self._levels[0].n / level.n) / shrunk if shrunk else 0.0
-            beta, shared = (self._sent**power * cost for cost in (costs.beta, costs.shared_beta))
-            prices.append(Prices(replace(costs, beta=beta, shared_beta=shared)))
+            per_value, shared = (
+                self._sent**power * cost for cost in (costs.per_value, costs.shared_per_value)
+            )
+            prices.append(Prices(replace(costs, per_value=per_value, shared_per_value=shared)))
         return prices
 
     def loads(self, used: BoolArray) -> FloatArray | None:

@@ -53,9 +53,9 @@ class Places:
 
     @cached_property
     def kinds(self) -> tuple[npt.NDArray[np.int32], FloatArray, FloatArray]:
-        """(k, k) kind of link of every pair, and alpha [s] and beta [s/value] of each kind."""
+        """(k, k) kind of link of every pair, and alpha [s] and per_value [s] of each kind."""
         costs = self.task.costs
-        pairs = np.stack([costs.alpha.ravel(), costs.beta.ravel()], axis=1)
+        pairs = np.stack([costs.alpha.ravel(), costs.per_value.ravel()], axis=1)
         found, number = np.unique(pairs, axis=0, return_inverse=True)
         kind = number.reshape(costs.alpha.shape).astype(np.int32)
         return kind, found[:, 0].copy(), found[:, 1].copy()
@@ -75,7 +75,7 @@ class Places:
     def _scene(self, candidate: Candidate) -> Scene:
         """Blocks weigh what they compute, in seconds, and are of the kind of their device."""
         between, prediction = candidate.between, candidate.prediction
-        kind, alpha, beta = self.kinds
+        kind, alpha, per_value = self.kinds
         own = prediction.compute + prediction.fixed
         alike = self.alike.astype(np.float64)
         nothing, anything = np.full(own.size, -np.inf), np.full(own.size, np.inf)
@@ -84,6 +84,6 @@ class Places:
             between.starts, between.other, values, np.stack([own, alike], axis=1),
             candidate.used.astype(np.float64), np.arange(own.size), np.ones(own.size),
             np.stack([nothing, alike], axis=1), np.stack([anything, alike], axis=1),
-            np.full(own.size, np.inf), np.empty((0, own.size), np.int64), kind, alpha, beta,
+            np.full(own.size, np.inf), np.empty((0, own.size), np.int64), kind, alpha, per_value,
             np.zeros(alpha.size),
         )  # fmt: skip

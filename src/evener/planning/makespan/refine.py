@@ -51,7 +51,7 @@ class Refining:
         task, contract = self.task, self.task.contract(one.loads)
         costs = replace(task.costs, fixed=task.costs.fixed + waits)
         if self._repeated:  # nobody shares links then
-            costs = replace(costs, shared_beta=np.empty(0))
+            costs = replace(costs, shared_per_value=np.empty(0))
         part, _ = refine_seconds(
             task.weighted, one.part, task.work, costs, low=contract.low, high=contract.high,
             caps=contract.caps, seed=self.seed + turn, threads=self.threads,
