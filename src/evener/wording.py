@@ -1,4 +1,8 @@
-"""Text as it is shown: without what moves a cursor or turns text round, quotations cut short."""
+"""Text as people read it: safe to print, names in few words, numbers with their units.
+
+The only place where numbers become text: `duration` [s], `memory` [B], `speed` [units/s], `units`
+(loads with all digits), `count` (at most eight digits), `percent`, `ratio`. Imports nothing.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +18,15 @@ if TYPE_CHECKING:
 
 QUOTED = 60  # characters of what is quoted
 _MARKS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# An apostrophe within a word or at its end opens nothing.
+# An apostrophe within a word or at its end is not an opening quote.
 _QUOTATIONS = [re.compile(rf"(?<!\w)(b?{q})((?:\\.|[^{q}\\]){{{QUOTED + 1},}}){q}") for q in "'\"`"]
 
 
 def printable(text: str, keep: str = "") -> str:
-    """Return a text with escapes such as \\u202e for all that is not seen as itself.
+    """Return a text with escapes such as \\u202e in place of unprintable characters.
 
-    Those are control characters, which move a cursor or colour a terminal, the marks that turn
-    text round so that it reads as another, and spaces of other widths. keep: characters left as
-    they are, line ends for instance.
+    Those are control characters, which move a cursor or colour a terminal, marks that reverse the
+    direction of text, and spaces of other widths. keep: characters that stay, such as line ends.
     """
     if text.isprintable():
         return text
@@ -31,9 +34,9 @@ def printable(text: str, keep: str = "") -> str:
 
 
 def without_marks(text: str) -> str:
-    """Return a document with escapes for control characters and marks that turn text round.
+    """Return a document with escapes for control characters and marks of text direction.
 
-    Line ends, tabs, and spaces of any width, which typesetting uses, are left as they are.
+    Line ends, tabs and spaces of any width, which typesetting uses, stay.
     """
     return _MARKS.sub(lambda found: _escaped(found[0]), text)
 
@@ -58,15 +61,14 @@ def _escaped(character: str) -> str:
     return character.encode("unicode_escape").decode("ascii")
 
 
-# Names in few words: runs of numbered devices as ranges; the name that was probably meant.
+# Names in few words: runs of numbered devices as ranges; the nearest known name.
 
-
-SHOWN = 6  # ranges that are named
-NEAR = 0.5  # likeness from which a name may be meant, difflib's
+SHOWN = 6  # ranges that are listed
+NEAR = 0.5  # min. similarity of a suggested name, difflib's ratio
 
 
 def ranges(names: Sequence[str], shown: int = SHOWN) -> str:
-    """Return "gpu0, cpu0..cpu3 and 2 more" for names, those that differ by a number together."""
+    """Return names in few words, numbered ones as ranges: "gpu0, cpu0..cpu3 and 2 more"."""
     stems: dict[str, list[str]] = {}
     for name in names:
         stems.setdefault(_split(name)[0], []).append(name)
@@ -95,13 +97,13 @@ def _split(name: str) -> tuple[str, int | None]:
 
 
 def _run(part: list[str]) -> list[str]:
-    """Two are two; more are a range."""
+    """Return both of two names, or the range of three or more."""
     names = [printable(name) for name in part]
     return names if len(names) <= 2 else [f"{names[0]}..{names[-1]}"]
 
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
-    """Return the known name that is most like one that is unknown; None where none is."""
+    """Return the known name that is most similar to an unknown one; None where none is near."""
     lower = {one.lower(): one for one in reversed(list(known))}
     near = get_close_matches(name.lower(), lower, 1, NEAR)
     return lower[near[0]] if near else None
@@ -113,44 +115,19 @@ def meant(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {near}?" if near else ""
 
 
-# Memory as people read it: bytes in binary units.
+# Numbers with their units. A dash stands for None: a figure that there is not.
 
+NOTHING = "–"
+CENTURY = 3e9  # [s]: longer times are shown as a power of ten
+_DURATIONS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
 _SIZES = ((2.0**40, "TiB"), (2.0**30, "GiB"), (2.0**20, "MiB"), (2.0**10, "KiB"))
+_COUNTS = ((1e12, "T"), (1e9, "G"), (1e6, "M"))
 
 
-def memory(n_bytes: float) -> str:
-    """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity."""
-    if math.isinf(n_bytes):
-        return "no cap"
-    if n_bytes >= 2.0**70:
-        return f"{n_bytes:.3g} B"
-    for size, unit in _SIZES:
-        if n_bytes >= size:
-            return f"{three_digits(n_bytes / size)} {unit}"
-    return f"{n_bytes:,.0f} B"
-
-
-def three_digits(value: float) -> str:
-    """Return a number of at least one in three digits, or all before the point."""
-    if value >= 100:
-        return f"{value:,.0f}"
-    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
-
-
-# Durations as people read them: seconds with the unit that suits.
-
-_UNITS = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-
-CENTURY = 3e9  # seconds; beyond, digits are noise
-
-
-def times(ratio: float) -> str:
-    """Return a ratio in words for sentences: "1.08", "2.5e+30"."""
-    return f"{ratio:.2f}" if ratio < 1e6 else f"{ratio:.3g}"
-
-
-def duration(seconds: float) -> str:
-    """Return [s] in three digits: "3.10 ms"; "forever" for infinity."""
+def duration(seconds: float | None) -> str:
+    """Return [s] in three digits: "3.10 ms"; "forever" for infinity, a dash for None."""
+    if seconds is None:
+        return NOTHING
     if not math.isfinite(seconds):
         return "forever"
     if seconds == 0:
@@ -160,10 +137,15 @@ def duration(seconds: float) -> str:
     # From 1000 s on three digits would become 1e+03.
     if seconds >= 999.5:
         return f"{seconds:,.0f} s"
-    for size, unit in _UNITS:
+    for size, unit in _DURATIONS:
         if float(f"{seconds / size:.3g}") >= 1:
             return f"{seconds / size:#.3g} {unit}".replace(". ", " ")
     return f"{seconds / 1e-9:.2g} ns"
+
+
+def microseconds(seconds: float) -> str:
+    """Return [s] in the unit of machine files' latencies: "0.5 µs"."""
+    return f"{seconds * 1e6:.4g} µs"
 
 
 def time_of(seconds: float, ideal: float | None) -> str:
@@ -174,7 +156,91 @@ def time_of(seconds: float, ideal: float | None) -> str:
     return duration(seconds) if ideal is None else f"{times(seconds / ideal)}x"
 
 
-# What repr shows of an object that holds arrays: two lines with its counts, never the arrays.
+def times(value: float) -> str:
+    """Return a ratio without a unit, for sentences: "1.08", "2.5e+30"."""
+    return f"{value:.2f}" if value < 1e6 else f"{value:.3g}"
+
+
+def ratio(value: float | None) -> str:
+    """Return a ratio in three digits: "1.08x"; a dash for None."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    return f"{value:.2f}x" if value < 10 else f"{three_digits(value)}x"
+
+
+def percent(share: float | None) -> str:
+    """Return a fraction of one in percent: "3.0 %"; a dash for None."""
+    if share is None or not math.isfinite(share):
+        return NOTHING
+    value = 100 * share
+    text = f"{value:.0f} %" if abs(value) >= 100 else f"{value:.1f} %"
+    return text.replace("-", "−")
+
+
+def signed_percent(share: float) -> str:
+    """Return a deviation in percent with its sign: "+0.40 %"; a dash where there is none."""
+    if not math.isfinite(share):
+        return NOTHING
+    text = f"{100 * share:+.2f} %"
+    return "0.00 %" if float(text[:-2]) == 0 else text.replace("-", "−")
+
+
+def memory(n_bytes: float | None) -> str:
+    """Return [B] in binary units: "1.20 GiB"; "no cap" for infinity, a dash for None."""
+    if n_bytes is None:
+        return NOTHING
+    if math.isinf(n_bytes):
+        return "no cap"
+    if n_bytes >= 2.0**70:
+        return f"{n_bytes:.3g} B"
+    for size, unit in _SIZES:
+        if n_bytes >= size:
+            return f"{three_digits(n_bytes / size)} {unit}"
+    return f"{n_bytes:,.0f} B"
+
+
+def speed(units_per_second: float) -> str:
+    """Return [units/s] with a prefix: "200 M units/s"."""
+    for size, unit in (*_COUNTS, (1e3, "k")):
+        if units_per_second >= size:
+            return f"{units_per_second / size:.3g} {unit} units/s"
+    return f"{units_per_second:.3g} units/s"
+
+
+def units(value: float) -> str:
+    """Return a load with all its digits: "12,345,678", "0.125"."""
+    whole = value == round(value) or abs(value) >= 1e6
+    return f"{value:,.0f}" if whole else f"{value:,.6g}"
+
+
+def count(value: float | None) -> str:
+    """Return a number of things: all digits below ten million, then "12.3 M"; a dash for None."""
+    if value is None:
+        return NOTHING
+    if not math.isfinite(value):
+        return "unlimited"
+    if abs(value) >= 1e7:
+        for size, unit in _COUNTS:
+            if abs(value) >= size:
+                return f"{three_digits(value / size)} {unit}"
+    if value == int(value):
+        return f"{int(value):,}"
+    return f"{value:,.1f}" if abs(value) >= 100 else f"{value:.3g}"
+
+
+def plural(n: int, one: str, many: str = "") -> str:
+    """Return "1 vertex", "4,012 vertices"."""
+    return f"{n:,} {one if n == 1 else many or one + 's'}"
+
+
+def three_digits(value: float) -> str:
+    """Return a number of at least one in three digits, or all digits before the point."""
+    if value >= 100:
+        return f"{value:,.0f}"
+    return f"{value:.1f}" if value >= 10 else f"{value:.2f}"
+
+
+# What repr shows of an object that holds arrays: two lines with its counts, not the arrays.
 
 WIDTH = 88  # columns of a line
 
@@ -184,13 +250,8 @@ def two_lines(name: str, first: Sequence[str], second: Sequence[str]) -> str:
     return f"{name}({', '.join(first)},\n{' ' * (len(name) + 1)}{', '.join(second)})"
 
 
-def counted(count: int, one: str, many: str = "") -> str:
-    """Return "1 vertex", "4,012 vertices"."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
-
-
 def spread(values: npt.NDArray[Any]) -> str:
-    """Return the least and the largest of numbers, "2 to 3", or the one that all are."""
+    """Return the range of numbers, "2 to 3", or the one value that all have."""
     if values.size == 0:
         return "none"
     low, high = values.min(), values.max()
@@ -264,9 +325,3 @@ def _array(array: npt.NDArray[Any]) -> str:
 def _collection(value: Mapping[Any, Any] | Sequence[Any]) -> str:
     opening, closing = "{}" if isinstance(value, Mapping) else "()"
     return f"{opening}{closing}" if not value else f"{opening}{len(value):,} entries{closing}"
-
-
-def units(value: float) -> str:
-    """Return a load with all its digits: "12,345,678", "0.125"; no exponents, as it is counted."""
-    whole = value == round(value) or abs(value) >= 1e6
-    return f"{value:,.0f}" if whole else f"{value:,.6g}"

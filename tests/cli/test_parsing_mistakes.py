@@ -39,17 +39,17 @@ def test_what_was_meant_is_asked(evener, place, words, said):
     ("words", "said"),
     [
         ("plan g.graph --k 3 --epsilon 3", "for 3 % write 3%"),
-        ("plan g.graph --k 3 --epsilon x", "'x' is no share, such as 0.03 or 3%"),
+        ("plan g.graph --k 3 --epsilon x", "'x' is not a share, such as 0.03 or 3%"),
         ("plan g.graph --k 3.5", "'3.5' is not a whole number"),
         ("plan g.graph --k 3 --time-limit x", "'x' is not a number"),
         ("plan g.graph --k 3 --bytes-per-value x", "'x' is not a number"),
-        ("sizes --k 3 --n x", "'x' is no whole number"),
+        ("sizes --k 3 --n x", "'x' is not a whole number"),
         ("sizes --k 3 --n 9 --epsilon 120%", "does not lie in [0, 1)"),
         ("machine topo1 --speed x", "'x' is not a number, zero or above"),
         ("plan g.graph --k 3 --report x.pdf", "reports are .html"),
         ("compare g.graph --k 3 --report x.pdf", "reports are .html"),
         ("report g.plan -o x.pdf", "reports are .html"),
-        ("measure axpy --precision x", "'x' is no share"),
+        ("measure axpy --precision x", "'x' is not a share"),
     ],
 )
 def test_wrong_values_are_said_in_words(evener, place, words, said):

@@ -7,7 +7,7 @@ import pytest
 from evener.planning.bottleneck import limits_of
 from evener.plans.plan import METIS_STAGE, Rival, Stage
 from evener.reporting.headline import against, headline
-from evener.reporting.numbers import duration, percent
+from evener.wording import duration, percent
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
-from evener.reporting.numbers import count, duration, in_words
-from evener.reporting.stages import against, beside, compared, steps
+from evener.reporting.stages import against, beside, compared, in_words, steps
+from evener.wording import count, duration
 
 FIRST = Stage("start", 200.0, 40, 100, 5, 0.9, 1.1)
 LAST = Stage("refined", 150.0, 30, 100, 4, 0.97, 1.03)

@@ -1,4 +1,17 @@
-"""The command line: one file per subcommand, found by name, imported when chosen (commands.py)."""
+"""The command line: words are parsed into options, a command runs, its result is printed.
+
+parsing.py      words -> arguments of a command; registry.py lists the commands
+commands/       a file for each command: add_arguments(parser), run(args, out) -> exit code
+*_options.py, machines.py, judged.py, rereading.py
+                options that several commands share: add_* adds them to a parser, *_from(args)
+                returns them as a frozen dataclass. Only these, add_arguments and run see argparse.
+output.py       prints sentences, tables (table_layout.py), one JSON object, progress bars
+streams.py, compiling.py, steps.py
+                stdout and stderr, kernels being compiled, --verbose
+precompile/     `evener warm`
+
+Imports every package; no package imports it. Read `main` here first, then commands/plan.py.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +26,9 @@ from evener.cli.streams import (
     ReaderGone,
     explained_disk,
     stdout_for_data,
-    takes_stdout,
     watched_streams,
 )
-from evener.cli.swapped import refuse_swapped
+from evener.cli.swapped import files_from, refuse_swapped
 from evener.errors import EvenerError, OutputError
 
 
@@ -29,7 +41,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             sys.stdout.flush()
         except (BrokenPipeError, ReaderGone):
             code = BROKEN_PIPE
-        except OutputError as error:  # found out when the last of the text was to go
+        except OutputError as error:  # when the last text was flushed
             print(f"evener: {error}", file=sys.stderr)  # noqa: T201
             code = error.exit_code
         except KeyboardInterrupt:
@@ -56,11 +68,11 @@ def _answer(words: list[str]) -> int:
     verbose = "--verbose" in words
     out = Output(json="--json" in words, quiet="--quiet" in words, verbose=verbose)
     try:
-        args, run = parse(words)
-        refuse_swapped(words[0], args)
+        args, run, takes_stdout = parse(words)
+        refuse_swapped(words[0], files_from(words[0], args))
         shown = CompilingShown(out, words[0])
         try:
-            with shown_steps(wanted=verbose), stdout_for_data(takes_stdout(args)):
+            with shown_steps(wanted=verbose), stdout_for_data(takes_stdout):
                 return run_beside(lambda: run(args, out), shown)
         finally:
             out.wait_for("")
@@ -92,7 +104,7 @@ def _help() -> str:
             *lines,
             "",
             "`evener COMMAND --help` explains one. Every command takes --json, --quiet, --verbose.",
-            "Exit codes: 0 fine, 2 usage, 3 bad input, 4 infeasible, 5 tool failed,",
+            "Exit codes: 0 success, 2 usage, 3 bad input, 4 infeasible, 5 tool failed,",
             "6 output not written, 130 interrupt.",
         ]
     )

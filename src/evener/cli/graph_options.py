@@ -1,16 +1,68 @@
-"""The options by which every command reads its mesh, matrix or graph."""
+"""The options by which every command reads its mesh, matrix or graph, and those of a bare load."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.io import Reading
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How a mesh, matrix or graph is read, the arguments of `evener.read`; None: not given."""
+
+    by: str | None = None
+    format: str | None = None
+    constraint: int | None = None
+    bytes_per_vertex: float | None = None
+    bytes_per_edge: float | None = None
+    coords: str | None = None
+    weights: str | None = None
+
+    def recorded(self) -> dict[str, Any]:
+        """Return the options given, as a plan records them: names of files without folders."""
+        from evener.io.weights import without_folder
+
+        given = {key: value for key, value in asdict(self).items() if value is not None}
+        if self.coords is not None:
+            given["coords"] = Path(self.coords).name
+        if self.weights is not None:
+            given["weights"] = without_folder(self.weights)
+        return given
+
+
+# Types of the options as a plan records them.
+_TYPES: Mapping[str, type | tuple[type, ...]] = {
+    "by": str,
+    "format": str,
+    "constraint": int,
+    "bytes_per_vertex": (int, float),
+    "bytes_per_edge": (int, float),
+    "coords": str,
+    "weights": str,
+}
+
+
+def recorded_options(record: Mapping[str, Any], file: str) -> ReadOptions:
+    """Return the options that a plan's record holds; `file` is named in errors.
+
+    Raises InputError for an unknown option or a value of another type.
+    """
+    for key, value in record.items():
+        if key not in _TYPES:
+            raise InputError(f"holds an unknown read option: {key!r:.60}", file=file)
+        if not isinstance(value, _TYPES[key]):
+            raise InputError(f"holds {value!r:.60} for the read option {key!r}", file=file)
+    return ReadOptions(**record)
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
@@ -28,54 +80,82 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         metavar="FILE|cell:NAME",
         help="work per vertex: a file (FILE:COLUMN for one of several) or a mesh file's cell field",
     )
-    group.add_argument("--format", metavar="NAME", help="the file's format, where not recognised")
+    group.add_argument(
+        "--format", metavar="NAME", help="the file's format (default: by suffix and first bytes)"
+    )
     group.add_argument(
         "--constraint", type=int, metavar="I", help="which of several vertex weights, from 0"
     )
     group.add_argument(
-        "--bytes-per-vertex", type=float, metavar="B", help="memory a vertex costs (default 24)"
+        "--bytes-per-vertex",
+        type=float,
+        metavar="B",
+        help="memory that a vertex takes (default 24)",
     )
     group.add_argument(
         "--bytes-per-edge",
         type=float,
         metavar="B",
-        help="memory an edge costs at each end (default 12)",
+        help="memory that an edge takes at each end (default 12)",
     )
 
 
-def read_workload(path: str, args: argparse.Namespace, out: Output) -> Reading:
-    """Read `path` as the options say, with a progress bar; remarks go to stderr."""
+def read_options_from(args: argparse.Namespace) -> ReadOptions:
+    """Return the read options given, of a command that takes all of them or some."""
+    return ReadOptions(**{key.name: getattr(args, key.name, None) for key in fields(ReadOptions)})
+
+
+def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
+    """Read `path` as the options say, with a progress bar; notes on the file go to stderr."""
     from evener.io import read
 
     with out.progress(f"Reading {path}") as progress:
-        reading = read(
-            path,
-            by=args.by,
-            coords=args.coords,
-            weights=args.weights,
-            format=args.format,
-            constraint=args.constraint,
-            bytes_per_vertex=args.bytes_per_vertex,
-            bytes_per_edge=args.bytes_per_edge,
-            progress=progress,
-        )
+        reading = read(path, progress=progress, **{**asdict(options), "by": options.by or "cells"})
     for note in reading.notes:
         out.note(f"note: {note}")
     return reading
 
 
-# The load that sizes are asked for: a number of units, or that of a graph.
-
-
 class Load(NamedTuple):
-    """Whole units, and the memory that each takes [B]."""
+    """A number of units, and the memory that each takes [B]."""
 
     n: int
     bytes_per_unit: float
 
 
-def check_load(args: argparse.Namespace) -> None:
-    """Raise UsageError unless --n or --graph says the load, with options that go along."""
+@dataclass(frozen=True)
+class LoadOptions:
+    """The load to divide: n units with some edges, or a graph file; just one of both is given."""
+
+    n: int | None
+    graph: str | None
+    edges: int
+    reading: ReadOptions
+
+    @property
+    def says_bytes(self) -> bool:
+        """Whether an option is given that says how much memory a unit takes."""
+        reading = self.reading
+        given = reading.bytes_per_vertex is not None or reading.bytes_per_edge is not None
+        return bool(self.edges) or given
+
+    def count(self) -> Load:
+        """Return --n units, each with the memory of a vertex and its share of --edges."""
+        from evener.graphs.graph import BYTES_PER_EDGE, BYTES_PER_VERTEX
+
+        assert self.n is not None
+        per_vertex, per_edge = self.reading.bytes_per_vertex, self.reading.bytes_per_edge
+        per_vertex = BYTES_PER_VERTEX if per_vertex is None else per_vertex
+        per_edge = BYTES_PER_EDGE if per_edge is None else per_edge
+        for option, value in (("--bytes-per-vertex", per_vertex), ("--bytes-per-edge", per_edge)):
+            if not 0 <= value < math.inf:
+                raise UsageError(f"{option} must be a number, zero or above, not {value}")
+        # An edge is stored at both of its ends.
+        return Load(self.n, float(per_vertex + per_edge * (2 * self.edges / self.n)))
+
+
+def load_options_from(args: argparse.Namespace) -> LoadOptions:
+    """Return the load given. Raises UsageError unless it is just one of --n and --graph."""
     if (args.n is None) == (args.graph is None):
         raise UsageError("the load is either --n N or --graph FILE")
     if args.n is not None and args.n < 1:
@@ -83,32 +163,20 @@ def check_load(args: argparse.Namespace) -> None:
     if args.edges < 0:
         raise UsageError(f"--edges must not be negative, is {args.edges}")
     if args.graph is not None and args.edges:
-        raise UsageError("--edges goes with --n; a graph knows its edges")
+        raise UsageError("--edges goes with --n; a graph file has edges of its own")
+    return LoadOptions(args.n, args.graph, args.edges, read_options_from(args))
 
 
-def load_of(args: argparse.Namespace, out: Output) -> Load:
-    """Return the load. Raises UsageError for weights that do not add up to whole units."""
-    check_load(args)
-    if args.graph is None:
-        return Load(args.n, bytes_per_unit(args))
-    graph = read_workload(args.graph, args, out).graph
+def load_of(options: LoadOptions, out: Output) -> Load:
+    """Return the load in whole units; UsageError where a graph's weights add up to a fraction."""
+    if options.graph is None:
+        return options.count()
+    graph = read_workload(options.graph, options.reading, out).graph
     load = float(graph.weights(0).sum())
     if load < 1 or load != int(load):
         raise UsageError(
-            f"the vertices of {args.graph} weigh {load:g} in all, and sizes by curves are whole",
+            f"the vertices of {options.graph} weigh {load:g} in all; sizes by speed curves are "
+            "whole numbers of units",
             hint="`evener plan --speeds` divides any weights.",
         )
     return Load(int(load), graph.total_bytes / load)
-
-
-def bytes_per_unit(args: argparse.Namespace) -> float:
-    """Return the memory of each of --n vertices with its share of --edges [B]."""
-    from evener.graphs.graph import BYTES_PER_EDGE, BYTES_PER_VERTEX
-
-    per_vertex = BYTES_PER_VERTEX if args.bytes_per_vertex is None else args.bytes_per_vertex
-    per_edge = BYTES_PER_EDGE if args.bytes_per_edge is None else args.bytes_per_edge
-    for option, value in (("--bytes-per-vertex", per_vertex), ("--bytes-per-edge", per_edge)):
-        if not 0 <= value < math.inf:
-            raise UsageError(f"{option} must be a number, zero or above, not {value}")
-    # An edge is stored at both of its ends.
-    return float(per_vertex + per_edge * (2 * args.edges / args.n))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.values import share_below_one
@@ -49,14 +49,30 @@ def add_workload_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def workload_of(args: argparse.Namespace, default: Workload | None = None) -> Workload:
-    """Return the workload given, or the default with the changes given."""
-    from evener.io.machines.workloads import find_workload
-    from evener.plans.workload import WEIGHTS
+@dataclass(frozen=True)
+class WorkloadOptions:
+    """What an iteration does; None: not given."""
 
-    workload = find_workload(args.kernel) if args.kernel else default or WEIGHTS
-    given = {"overlap": args.overlap, "bytes_per_value": args.bytes_per_value}
-    return replace(workload, **{key: v for key, v in given.items() if v is not None})
+    kernel: str | None = None
+    overlap: bool | None = None
+    bytes_per_value: float | None = None
+
+    def workload(self, default: Workload | None = None) -> Workload:
+        """Return the kernel's workload, else the default, with the changes given."""
+        from evener.io.machines.workloads import find_workload
+        from evener.plans.workload import WEIGHTS
+
+        chosen = find_workload(self.kernel) if self.kernel else default or WEIGHTS
+        if self.overlap is not None:
+            chosen = replace(chosen, overlap=self.overlap)
+        if self.bytes_per_value is not None:
+            chosen = replace(chosen, bytes_per_value=self.bytes_per_value)
+        return chosen
+
+
+def workload_options_from(args: argparse.Namespace) -> WorkloadOptions:
+    """Return the options that `add_workload_options` adds."""
+    return WorkloadOptions(args.kernel, args.overlap, args.bytes_per_value)
 
 
 def add_shares(parser: argparse.ArgumentParser) -> None:
@@ -199,9 +215,8 @@ def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
 
 
 def _rows(made: Plan, rival: Rival) -> list[list[str]]:
-    from evener.reporting.numbers import NOTHING, ratio
     from evener.reporting.stages import rival_name
-    from evener.wording import time_of
+    from evener.wording import NOTHING, ratio, time_of
 
     last = len(rival.stages) - 1
     ideal = made.platform.relative_ideal(float(made.certificate.weights.sum()))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evener.cli.machines import equal_runs, run_name, safe
 from evener.cli.table_layout import wrapped
-from evener.reporting.numbers import microseconds, plural
+from evener.wording import microseconds, plural
 
 if TYPE_CHECKING:
     from evener.platforms.platform import Connection, Device, Level, Link, Platform

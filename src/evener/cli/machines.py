@@ -6,6 +6,7 @@ import argparse
 import math
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evener.errors import InputError, UsageError
@@ -33,53 +34,79 @@ def add_machine_options(parser: argparse.ArgumentParser, speeds_help: str = SPEE
     group.add_argument("--speeds", metavar="S,S,...", help=speeds_help)
 
 
-def machine_of(args: argparse.Namespace, out: Output | None = None) -> Platform:
+@dataclass(frozen=True)
+class MachineOptions:
+    """What says what the devices are; None: not given. speeds: a list of speeds, or a file."""
+
+    machine: str | None = None
+    k: int | None = None
+    speeds: str | None = None
+
+    @property
+    def given(self) -> list[str]:
+        """The options that are given, as they are written."""
+        return [f"--{key}" for key in ("machine", "k", "speeds") if getattr(self, key) is not None]
+
+    @property
+    def has_curves_alone(self) -> bool:
+        """Whether the devices are those of a speeds file, without a machine file."""
+        return self.machine is None and self.k is None and is_speeds_file(self.speeds)
+
+
+def machine_options_from(args: argparse.Namespace) -> MachineOptions:
+    """Return the options that `add_machine_options` adds."""
+    return MachineOptions(args.machine, args.k, args.speeds)
+
+
+def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
     """Return the machine asked for. Raises UsageError unless exactly one option gives it.
 
-    A file of speed curves may stand alone or beside --machine; out is told of curves unused.
+    A file of speed curves may stand alone or beside --machine; curves of devices that the machine
+    does not have are named in a note to `out`.
     """
-    if is_speeds_file(args.speeds):
-        return _curved(args, out)
-    given = [key for key in ("machine", "k", "speeds") if getattr(args, key) is not None]
-    if len(given) != 1:
-        said = " and ".join(f"--{key}" for key in given) if given else "nothing"
+    if is_speeds_file(options.speeds):
+        return _curved(options, out)
+    if len(options.given) != 1:
+        given = " and ".join(options.given) or "nothing"
         raise UsageError(
-            f"exactly one of --machine, --k and --speeds says what the devices are; {said} given",
+            f"exactly one of --machine, --k and --speeds says what the devices are; {given} given",
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
-    if args.machine is not None:
+    if options.machine is not None:
         from evener.io.machines.platforms import read_platform
 
-        return read_platform(args.machine)
-    if args.k is not None:
-        return Platform.flat([1.0] * checked_count(args.k, "--k"))
-    return Platform.flat(speeds_of(args.speeds))
+        return read_platform(options.machine)
+    if options.k is not None:
+        return Platform.flat([1.0] * checked_count(options.k, "--k"))
+    assert options.speeds is not None
+    return Platform.flat(speeds_of(options.speeds))
 
 
-def _curved(args: argparse.Namespace, out: Output | None) -> Platform:
+def _curved(options: MachineOptions, out: Output | None) -> Platform:
     from evener.io.machines.speeds import read_speeds
     from evener.platforms.with_curves import platform_of, with_curves
 
-    if args.k is not None:
+    assert options.speeds is not None
+    if options.k is not None:
         raise UsageError("--speeds FILE says what the devices are; --k does not go along")
-    speeds = read_speeds(args.speeds)
+    speeds = read_speeds(options.speeds)
     try:
-        if args.machine is None:
+        if options.machine is None:
             return platform_of(speeds)
         from evener.io.machines.platforms import read_platform
 
-        platform, unused = with_curves(read_platform(args.machine), speeds)
+        platform, unused = with_curves(read_platform(options.machine), speeds)
     except InputError as error:
-        error.file = error.file or args.speeds
+        error.file = error.file or options.speeds
         raise
     if unused and out is not None:
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
-        out.note(f"note: no device of {args.machine} is called {', '.join(unused[:8])}{more}")
+        out.note(f"note: no device of {options.machine} is called {', '.join(unused[:8])}{more}")
     return platform
 
 
 def is_speeds_file(text: str | None) -> bool:
-    """Whether --speeds names a file of speed curves, and is not a list of speeds."""
+    """Whether a value of --speeds names a file of speed curves rather than lists speeds."""
     if text is None or "," in text or re.fullmatch(r"[\d.eE+-]*\d[\d.eE+-]*|nan|inf", text.strip()):
         return False
     return text.endswith(".toml") or is_there(text)
@@ -110,31 +137,28 @@ def speeds_of(text: str, option: str = "--speeds") -> list[float]:
 
 
 def equal_runs(keys: Sequence[Any]) -> list[tuple[int, int]]:
-    """Return [start, end) of each longest run of equal keys: how long lists are summarised."""
+    """Return [start, end) of each longest run of equal keys, which tables show as one row."""
     starts = [i for i in range(len(keys)) if i == 0 or keys[i] != keys[i - 1]]
     return list(zip(starts, [*starts[1:], len(keys)][: len(starts)], strict=True))
 
 
 def run_name(names: Sequence[str]) -> str:
-    """Name a run of equal devices: gpu0 .. gpu3 (4 equal)."""
+    """Return the name of a run of equal devices: "gpu0 .. gpu3 (4 equal)"."""
     if len(names) == 1:
         return safe(names[0])
     return f"{safe(names[0])} .. {safe(names[-1])} ({len(names):,} equal)"
 
 
 def safe(name: str) -> str:
-    """Return a name without what would move the terminal's cursor."""
+    """Return a name with escapes for characters that control a terminal."""
     return printable(name)
 
 
-# The devices of a file of speed curves, alone or on a machine that says where they are.
-
-
 class CurvedDevices(NamedTuple):
-    """k devices: names, models, and the curve of each; None where it has one speed.
+    """Devices with a speed model each, some of them with a speed curve.
 
-    fixed: [s], what taking part costs each in every iteration. platform: where they are, None
-    where a file of curves stood alone.
+    names, models (k); curves (k): the samples, None for a device of one speed; fixed (k) [s]:
+    what taking part costs a device in every iteration; platform: None for a speeds file alone.
     """
 
     names: list[str]
@@ -144,7 +168,7 @@ class CurvedDevices(NamedTuple):
     platform: Platform | None
 
     def holding(self, bytes_per_unit: float) -> CurvedDevices:
-        """The same, no model with more capacity than its device's memory holds."""
+        """Return the devices with capacities cut down to what their memories hold."""
         from evener.platforms.models.fitting import capped
         from evener.sizing.memory_capped import unit_capacities
 
@@ -155,17 +179,18 @@ class CurvedDevices(NamedTuple):
         return self._replace(models=models)
 
 
-def curved_devices(args: argparse.Namespace, out: Output) -> CurvedDevices:
-    """Read --speeds FILE, with --machine where it is given, or a machine alone."""
+def curved_devices(options: MachineOptions, out: Output) -> CurvedDevices:
+    """Return the devices of a speeds file, of a machine, or of a machine with a speeds file."""
     from evener.io.machines.speeds import read_speeds
     from evener.platforms.models.fitting import fit_device
     from evener.platforms.with_curves import models_of
 
-    if args.machine is None and args.k is None and is_speeds_file(args.speeds):
-        curves = read_speeds(args.speeds)
+    if options.has_curves_alone:
+        assert options.speeds is not None
+        curves = read_speeds(options.speeds)
         fixed = [curve.fixed_seconds for curve in curves]
         models = [fit_device(curve) for curve in curves]
         return CurvedDevices([curve.name for curve in curves], models, curves, fixed, None)
-    platform = machine_of(args, out)
+    platform = machine_of(options, out)
     own, fixed = [device.curve for device in platform.devices], platform.fixed_seconds.tolist()
     return CurvedDevices(platform.names, models_of(platform), own, fixed, platform)

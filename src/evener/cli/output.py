@@ -1,4 +1,4 @@
-"""What a command says: tables and sentences for people, one JSON object for machines."""
+"""Prints what a command has to say: sentences and tables, or one JSON object with --json."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evener.cli.table_layout import table_lines, terminal_width, wrapped
 from evener.errors import EvenerError
 from evener.wording import printable
 
-SHOWN_AFTER = 1.0  # seconds: what is done by then needs no bar
+SHOWN_AFTER = 1.0  # [s]: shorter work shows no bar
 
 
 class Output:
@@ -25,28 +25,28 @@ class Output:
     def __init__(self, *, json: bool = False, quiet: bool = False, verbose: bool = False) -> None:
         self.is_json = json
         self.is_quiet = quiet
-        self.is_verbose = verbose  # steps are written as they begin: no bar
+        self.is_verbose = verbose  # steps are logged as they begin, so there is no bar
         self._bar: Progress | None = None
         self._waits = self._waited = False
 
     @property
     def width(self) -> int | None:
-        """Columns of the terminal that stdout is; None where it is none."""
+        """Columns of the terminal; None where stdout is not a terminal."""
         return terminal_width(sys.stdout)
 
     def say(self, text: str, *, hang: int = 2, verbatim: bool = False) -> None:
         """Print text for people; nothing with --json or --quiet.
 
-        On a terminal long lines are broken between words, the next ones `hang` further to the
-        right; verbatim: none is, because it is a picture or to be copied.
+        On a terminal long lines are broken between words, and continue indented by `hang`.
+        verbatim: no line is broken, as in a drawing or a text to be copied.
         """
-        if not (self.is_json or self.is_quiet):
+        if not self.is_silent:
             self.wait_for("")
             text = printable(text, "\n")
             print(text if verbatim else _broken(text, sys.stdout, hang))  # noqa: T201
 
     def note(self, text: str) -> None:
-        """Print a remark to stderr; nothing with --quiet."""
+        """Print a note to stderr; nothing with --quiet."""
         if not self.is_quiet:
             self.wait_for("")
             print(_broken(printable(text, "\n"), sys.stderr), file=sys.stderr)  # noqa: T201
@@ -56,12 +56,31 @@ class Output:
         if self.is_json:
             print(json.dumps(value, default=_plain, allow_nan=False))  # noqa: T201
 
-    def table(self, columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Print a table as wide as the terminal allows. Nothing with --json or --quiet."""
-        if self.is_json or self.is_quiet:
+    @property
+    def is_silent(self) -> bool:
+        """Whether sentences and tables are not printed: with --json or --quiet."""
+        return self.is_json or self.is_quiet
+
+    def table(
+        self,
+        columns: Sequence[str],
+        rows: Sequence[Sequence[Any]],
+        *,
+        most: int | None = None,
+        what: str = "",
+    ) -> None:
+        """Print a table as wide as the terminal allows; nothing with --json or --quiet.
+
+        most: rows that are printed; the last line says how many more of `what` there are.
+        """
+        if self.is_silent:
             return
         self.wait_for("")
-        shown = [[printable(c) if isinstance(c, str) else c for c in row] for row in rows]
+        cut = list(rows[:most])
+        if len(rows) > len(cut):
+            more = f"... and {len(rows) - len(cut):,} more {what}".rstrip()
+            cut.append([more, *[""] * (len(columns) - 1)])
+        shown = [[printable(c) if isinstance(c, str) else c for c in row] for row in cut]
         bold = sys.stdout.isatty() and _colours() is not None
         for line in table_lines(columns, shown, self.width):
             print(f"\x1b[1m{line.text}\x1b[0m" if bold and line.is_heading else line.text)  # noqa: T201
@@ -83,10 +102,10 @@ class Output:
             bar.close()
 
     def wait_for(self, text: str, seconds: float = 0.0, detail: str = "") -> None:
-        """Say what everything waits for, beside the bar if there is one; "" when it is over.
+        """Show what the command waits for, beside the bar if there is one; "" removes it.
 
-        seconds: for how long so far; detail: how far it is, behind the text. Where stderr is no
-        terminal the text is printed once, as a line. Nothing with --quiet.
+        seconds: how long it has waited; detail: progress, shown after the text. Where stderr is
+        not a terminal the text is printed once, as a line. Nothing with --quiet.
         """
         if self.is_quiet or self.is_verbose or not (text or self._waits):
             return
@@ -95,24 +114,24 @@ class Output:
         if self._bar is not None:
             self._bar.wait_for(shown)
         elif sys.stderr.isatty():
-            # Back to the line's start, and nothing behind the text.
+            # Go back to the start of the line, and clear it.
             print(f"\r\x1b[K{shown}", end="", file=sys.stderr, flush=True)  # noqa: T201
         elif not self._waited:
             print(text, file=sys.stderr, flush=True)  # noqa: T201
         self._waits, self._waited = bool(text), True
 
     def trace(self, error: BaseException) -> None:
-        """Print where the error comes from."""
+        """Print the traceback of an error."""
         import traceback
 
         traceback.print_exception(error, file=sys.stderr)
 
     def error(self, error: EvenerError) -> None:
-        """Print one to three lines: what, where, what to do."""
+        """Print an error in one to three lines: file, message, hint."""
         print(_broken(f"evener: {error}", sys.stderr), file=sys.stderr)  # noqa: T201
 
     def unexpected(self, error: BaseException) -> None:
-        """Print what a bug looks like from outside."""
+        """Print an error that is a bug in Evener."""
         name = type(error).__name__
         print(  # noqa: T201
             f"evener: unexpected {name}: {error}\nThis is a bug in evener. --debug shows where.",
@@ -130,7 +149,7 @@ class Progress:
         self._lock = threading.Lock()
         self._timer: threading.Timer | None = None
         if shown:
-            # A step may take long and say nothing: the bar must not wait for the next one.
+            # A timer, as a long step does not call in between.
             self._timer = threading.Timer(SHOWN_AFTER, self._open)
             self._timer.daemon = True
             self._timer.start()
@@ -143,7 +162,7 @@ class Progress:
             self._update()
 
     def wait_for(self, text: str) -> None:
-        """Show what the step waits for; "" ends it."""
+        """Show what the step waits for; "" removes it."""
         with self._lock:
             self._waits_for = text
             self._update()
@@ -163,7 +182,7 @@ class Progress:
         from rich.console import Console
 
         with self._lock:
-            if self._timer is None:  # closed meanwhile
+            if self._timer is None:  # closed in the meantime
                 return
             self._bar = progress.Progress(
                 progress.TextColumn("{task.description}", markup=False),
@@ -186,7 +205,7 @@ class Progress:
 
 
 def _broken(text: str, stream: TextIO, hang: int = 2) -> str:
-    """Return the text with its long lines broken, where they go to a terminal."""
+    """Return the text with long lines broken, if the stream is a terminal."""
     width = terminal_width(stream)
     if width is None:
         return text
@@ -199,7 +218,7 @@ def _colours() -> Literal["auto"] | None:
 
 
 def _plain(value: Any) -> Any:
-    """Turn NumPy values into JSON's."""
+    """Return a NumPy value as lists and numbers."""
     if hasattr(value, "tolist"):
         return value.tolist()
     raise TypeError(f"{type(value).__name__} has no JSON form")

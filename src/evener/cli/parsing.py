@@ -1,4 +1,4 @@
-"""What is written after `evener`, parsed: options and files in any order, a short --help."""
+"""Parses command lines: options and files in any order, a short --help, mistakes as UsageError."""
 
 from __future__ import annotations
 
@@ -6,21 +6,20 @@ import argparse
 import importlib
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from evener.cli.registry import COMMANDS
 from evener.errors import UsageError
 from evener.files.opening import is_stdin
+from evener.files.writing import STDOUT, is_stdout
 from evener.wording import meant, nearest
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
 
 
-# Words for command lines that cannot be understood, with what was probably meant.
-
-# What others call a command; the rest is found by likeness.
-CALLED = {
+# Other names of commands, for "did you mean"; misspelt names are found by likeness.
+SYNONYMS = {
     "partition": "plan",
     "part": "plan",
     "split": "plan",
@@ -42,7 +41,7 @@ CALLED = {
 
 def unknown_command(name: str) -> UsageError:
     """Return the error for a command that does not exist."""
-    near = CALLED.get(name.lower()) or nearest(name, COMMANDS)
+    near = SYNONYMS.get(name.lower()) or nearest(name, COMMANDS)
     question = f"; did you mean `evener {near}`?" if near else ""
     return UsageError(
         f"there is no command {name!r}{question}", hint=f"Commands: {', '.join(COMMANDS)}."
@@ -50,7 +49,7 @@ def unknown_command(name: str) -> UsageError:
 
 
 def options_of(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[str]:
-    """Return all options of a parser, and of those below it: that words name, or else all."""
+    """Return all options of a parser and of its subparsers that words name, or of all of them."""
     found: list[str] = []
     for action in parser._actions:  # noqa: SLF001
         found += action.option_strings
@@ -61,7 +60,7 @@ def options_of(parser: argparse.ArgumentParser, words: Sequence[str]) -> list[st
 
 
 def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
-    """Return the message for the first word that is no option but is written as one; else None."""
+    """Return an error message for the first unknown option among the words; None: all known."""
     for word in words:
         name = word.split("=")[0]
         if word == "--":
@@ -72,25 +71,33 @@ def unknown_option(words: Sequence[str], known: Sequence[str]) -> str | None:
 
 
 def not_among(value: object, choices: Iterable[object]) -> str:
-    """Return the message for a value that is none of the choices."""
+    """Return the error message for a value that is not among the choices."""
     names = [str(choice) for choice in choices]
     return f"there is no {value!r}{meant(str(value), names)} (there are: {', '.join(names)})"
 
 
 def no_number(kind: object, text: str) -> str:
-    """Return the message for a text that does not say a value of this type."""
+    """Return the error message for a text that is not a number of this type."""
     return f"{text!r} is not {'a whole number' if kind is int else 'a number'}"
 
 
-_WRITTEN = {"output", "report", "plot", "picture", "target"}  # where `-` is standard output
+# Names under which commands keep the files that they write, where `-` is standard output.
+_OUTPUTS = ("output", "target", "report", "picture", "plot")
 Run = Callable[[argparse.Namespace, "Output"], int]
 
 
-def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Run]:
-    """Return the arguments of the command that words[0] names, and what runs it.
+class Parsed(NamedTuple):
+    """A command line: the command's arguments, its `run`, whether a file goes to stdout."""
 
-    Raises UsageError where there is no such command or its arguments are none; SystemExit once
-    --help is answered.
+    args: argparse.Namespace
+    run: Run
+    takes_stdout: bool
+
+
+def parse(words: Sequence[str]) -> Parsed:
+    """Return the command that words[0] names, with its arguments.
+
+    Raises UsageError for an unknown command or wrong arguments; SystemExit once --help is answered.
     """
     name, *given = words
     if name not in COMMANDS:
@@ -107,19 +114,39 @@ def parse(words: Sequence[str]) -> tuple[argparse.Namespace, Run]:
     if extra:
         parser.error(f"more than is taken: {' '.join(extra)}")
     _refuse_second_stdin(args)
-    return args, run
+    return Parsed(args, run, _replace_stdout(args))
 
 
 def _refuse_second_stdin(args: argparse.Namespace) -> None:
-    """Raise UsageError where two inputs are `-`: what is piped can be one of them only."""
+    """Raise UsageError where two inputs are `-`: a pipe holds one file."""
     found = []
     for name, value in vars(args).items():
         words = value if isinstance(value, list) else [value]
-        if name not in _WRITTEN:
+        if name not in _OUTPUTS:
             found += [name for word in words if isinstance(word, str) and is_stdin(word)]
     if len(found) > 1:
         message = f"standard input can be one file, not both {found[0]} and {found[1]}"
         raise UsageError(message, hint="Write one of them to a file.")
+
+
+def _replace_stdout(args: argparse.Namespace) -> bool:
+    """Replace an output `-` by /dev/stdout; returns whether there is one.
+
+    Raises UsageError where two outputs, or an output and the --json object, would go to stdout.
+    """
+    taken = False
+    for name in _OUTPUTS:
+        given = getattr(args, name, None)
+        if not isinstance(given, str) or not (given == "-" or is_stdout(given)):
+            continue
+        if taken or args.json:
+            other = "--json" if args.json else "another file"
+            raise UsageError(
+                f"stdout cannot take {given} and {other}", hint="Write one of them to a file."
+            )
+        setattr(args, name, STDOUT)
+        taken = True
+    return taken
 
 
 def parser_of(name: str) -> Parser:
@@ -127,14 +154,14 @@ def parser_of(name: str) -> Parser:
     command = COMMANDS[name]
     parser = Parser(prog=f"evener {name}", description=sentence(command.purpose))
     importlib.import_module(command.module).add_arguments(parser)
-    _add_manners(parser)
+    _add_common(parser)
     parser.usage = _usage(parser)
     parser.epilog = "\n\n".join(filter(None, [parser.epilog, f"example:\n  {command.example}"]))
     return parser
 
 
 class Parser(argparse.ArgumentParser):
-    """argparse, but a mistake is a UsageError like any other, and names are never guessed."""
+    """ArgumentParser that raises UsageError, and takes no abbreviated options."""
 
     def __init__(self, **settings: object) -> None:
         form = partial(argparse.RawDescriptionHelpFormatter, max_help_position=30)
@@ -146,7 +173,7 @@ class Parser(argparse.ArgumentParser):
         raise UsageError(message.removeprefix("argument "), hint=f"See `{self.prog} --help`.")
 
     def _get_value(self, action: argparse.Action, arg_string: str) -> Any:
-        """Return the value; a mistake never names the function that looks at it."""
+        """Return the value of an option; errors name the value, not the Python function."""
         kind = self._registry_get("type", action.type, action.type)
         try:
             return kind(arg_string)
@@ -156,18 +183,18 @@ class Parser(argparse.ArgumentParser):
             raise argparse.ArgumentError(action, no_number(kind, arg_string)) from error
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
-        """Refuse what is none of the choices, with the one that was meant."""
+        """Raise an error for a value that is not among the choices, with the nearest one."""
         if action.choices is not None and value not in action.choices:
             raise argparse.ArgumentError(action, not_among(value, action.choices))
 
 
 def sentence(text: str) -> str:
-    """Return a purpose as a sentence."""
+    """Return a text with a capital first letter and a full stop."""
     return text[0].upper() + text[1:] + ("" if text.endswith(".") else ".")
 
 
-def _add_manners(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("manners")
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("common")
     group.add_argument("--json", action="store_true", help="one JSON object on stdout")
     group.add_argument("--quiet", action="store_true", help="errors only")
     group.add_argument("--verbose", action="store_true", help="every step, timed, on stderr")
@@ -175,7 +202,7 @@ def _add_manners(parser: argparse.ArgumentParser) -> None:
 
 
 def _usage(parser: argparse.ArgumentParser) -> str | None:
-    """What must be given; the options that need not be are listed below it anyway."""
+    """Return the usage line with what must be given; None for a command of subcommands."""
     actions = parser._actions  # noqa: SLF001
     if any(isinstance(action, argparse._SubParsersAction) for action in actions):  # noqa: SLF001
         return None

@@ -3,25 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from evener.cli.judged import add_judging_options, workload_of
+from evener.cli.judged import add_judging_options, workload_options_from
 from evener.cli.values import share
 
 if TYPE_CHECKING:
     from evener.planning.options import PlanOptions
-
-# How a graph was read: what a plan keeps of it, and the types that replay takes back.
-READING_KEYS: dict[str, type | tuple[type, ...]] = {
-    "by": str,
-    "format": str,
-    "constraint": int,
-    "bytes_per_vertex": (int, float),
-    "bytes_per_edge": (int, float),
-    "coords": str,
-    "weights": str,
-}
 
 
 def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) -> None:
@@ -85,8 +73,8 @@ def add_effort_options(
     parser.add_argument("--threads", type=int, default=2, help="threads a tool may use (default 2)")
 
 
-def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
-    """Return the options given."""
+def plan_options_from(args: argparse.Namespace, tool: str) -> PlanOptions:
+    """Return the options given, of a command that plans with the tool of this name."""
     from evener.partitioning.tools import find_tool
     from evener.planning.options import PlanOptions
 
@@ -101,22 +89,9 @@ def options_of(args: argparse.Namespace, tool: str) -> PlanOptions:
         threads=args.threads,
         connected=args.connected,
         mapping=args.map,
-        workload=workload_of(args),
+        workload=workload_options_from(args).workload(),
         time_limit=args.time_limit,
         shares=args.shares,
         sizing=args.method,
         alike=getattr(args, "alike", 0.01),
     )
-
-
-def reading_of(args: argparse.Namespace) -> dict[str, Any]:
-    """Return how the graph was read, as a plan keeps it: what was asked for, without folders."""
-    from evener.io.weights import without_folder
-
-    chosen = {key: getattr(args, key) for key in READING_KEYS}
-    chosen = {key: value for key, value in chosen.items() if value is not None}
-    if "coords" in chosen:
-        chosen["coords"] = Path(args.coords).name
-    if "weights" in chosen:
-        chosen["weights"] = without_folder(args.weights)
-    return chosen

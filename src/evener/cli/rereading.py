@@ -1,15 +1,13 @@
-"""Reading again what a plan was made from, in the way it was read then."""
+"""Reads the input of a plan again, with the read options that the plan records."""
 
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import read_workload
-from evener.cli.plan_options import READING_KEYS
-from evener.errors import InputError
+from evener.cli.graph_options import ReadOptions, read_workload, recorded_options
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -18,62 +16,53 @@ if TYPE_CHECKING:
 
 
 def add_rereading_options(parser: argparse.ArgumentParser) -> None:
-    """Add --coords and --weights; everything else the plan knows."""
+    """Add --coords and --weights; the plan records all other read options."""
     parser.add_argument(
-        "--coords", metavar="FILE", help="its coordinates, where they lie in another folder"
+        "--coords", metavar="FILE", help="the file of coordinates, if it is in another folder now"
     )
     parser.add_argument(
-        "--weights", metavar="FILE", help="its weights, where they lie in another folder"
+        "--weights", metavar="FILE", help="the file of weights, if it is in another folder now"
     )
 
 
-def read_again(path: str, plan: Plan, args: argparse.Namespace, out: Output) -> Reading:
-    """Read `path` by the options that `plan`, read from args.plan, keeps.
+def read_again(path: str, plan: Plan, given: ReadOptions, out: Output, file: str) -> Reading:
+    """Read `path` with the read options that `plan`, read from `file`, records.
 
-    A plan keeps no folders: further files are looked for beside `path`, then here. Raises
-    InputError where the plan holds options of reading that are none.
+    Options in `given` come first. Raises InputError where the plan holds unknown read options.
     """
-    return read_as(path, kept_reading(plan), args, out, args.plan)
+    return read_as(path, recorded_options(recorded_reading(plan), file), given, out)
 
 
-def read_as(
-    path: str, kept: Mapping[str, Any], args: argparse.Namespace, out: Output, file: str
-) -> Reading:
-    """Read `path` by the options of reading that `file` keeps, and those given, which come first.
+def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -> Reading:
+    """Read `path` with the recorded options, and those given in their place.
 
-    Raises InputError where the file keeps options that are none.
+    Records name files without folders: they are looked for beside `path`, then here.
     """
-    chosen: dict[str, Any] = dict.fromkeys(READING_KEYS)
-    chosen["by"] = "cells"
-    for key, value in kept.items():
-        if key not in READING_KEYS:
-            raise InputError(f"holds an unknown read option: {key!r:.60}", file=file)
-        if not isinstance(value, READING_KEYS[key]):
-            raise InputError(f"holds {value!r:.60} for the read option {key!r}", file=file)
-        chosen[key] = value
-    for key in READING_KEYS:
-        if getattr(args, key, None) is not None:
-            chosen[key] = getattr(args, key)
-        elif key in ("coords", "weights") and chosen[key] is not None:
-            chosen[key] = _beside(path, chosen[key])
-    return read_workload(path, argparse.Namespace(**chosen), out)
+    beside = {
+        key: _beside(path, name)
+        for key in ("coords", "weights")
+        if (name := getattr(recorded, key)) is not None
+    }
+    chosen = {key: value for key, value in asdict(given).items() if value is not None}
+    return read_workload(path, replace(recorded, **{**beside, **chosen}), out)
 
 
 def is_its_input(plan: Plan, inputs: dict[str, str]) -> bool:
-    """Whether files of these digests are what the plan was made from, or it does not say from what.
+    """Whether the plan was made from files of these digests, or records no digests.
 
-    Of anything else a picture would be of something else, and a count of another graph.
+    inputs: file name -> SHA-256. Other files must not be drawn or counted as the plan's graph.
     """
     return not plan.inputs or bool(set(inputs.values()) & set(plan.inputs.values()))
 
 
-def kept_reading(plan: Plan) -> dict[str, Any]:
-    """Return the options of reading that a plan keeps."""
-    kept = plan.options.get("reading")
-    return dict(kept) if isinstance(kept, dict) else {}
+def recorded_reading(plan: Plan) -> dict[str, Any]:
+    """Return the record of read options in a plan, unchecked; empty where there is none."""
+    record = plan.options.get("reading")
+    return dict(record) if isinstance(record, dict) else {}
 
 
 def _beside(path: str, name: str) -> str:
+    """Return the file of this name in the folder of `path`; the name itself if it is not there."""
     from evener.io.sources import find_file
     from evener.io.weights import split_weights
 

@@ -1,12 +1,11 @@
-"""The two streams of a command: what cannot be written becomes an error that says so.
+"""Wraps stdout and stderr while a command runs, so that failed writes become plain errors.
 
-Where stdout is closed or full, writing raises OutputError; where its reader has gone, ReaderGone.
-Where stderr is, remarks are lost and only the exit code tells: a remark is no result.
+Writing to a closed or full stdout raises OutputError; to a pipe without a reader, ReaderGone. What
+cannot be written to stderr is dropped: results go to stdout alone, and the exit code still tells.
 """
 
 from __future__ import annotations
 
-import argparse
 import codecs
 import errno
 import io
@@ -16,17 +15,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, Self, TextIO, cast
 
-from evener.errors import EvenerError, OutputError, UsageError
-from evener.files.writing import STDOUT, is_of_disk, is_stdout
+from evener.errors import EvenerError, OutputError
+from evener.files.writing import is_of_disk
 
-# What is written where a terminal or a file cannot hold our signs: plain ones in their place.
-
-PLAINLY = "evener.plainly"  # the name by which streams find the handler
+PLAINLY = "evener.plainly"  # name of the codec error handler below
+# ASCII in place of the signs that Evener prints, for streams whose encoding lacks them.
 SIGNS = {"µ": "u", "−": "-", "–": "-", "…": "...", "×": "x", "±": "+/-"}
 
 
 def _plainly(error: UnicodeError) -> tuple[str, int]:
-    """Return a plain sign for each of ours, and an escape for anything else."""
+    """Return the ASCII replacement of each sign in SIGNS, and an escape for anything else."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     unknown = error.object[error.start : error.end]
@@ -40,13 +38,13 @@ codecs.register_error(PLAINLY, _plainly)
 BROKEN_PIPE = 141  # what a shell says of a program that SIGPIPE ended: 128 + 13
 
 
-class ReaderGone(Exception):  # noqa: N818 - no error: whoever read stdout has enough
-    """The reader of stdout has ended."""
+class ReaderGone(Exception):  # noqa: N818 - not an error: `evener ... | head` is in order
+    """The process that reads stdout has ended."""
 
 
 @contextmanager
 def watched_streams() -> Iterator[None]:
-    """Stand between the command and its streams, closed ones included, while it runs."""
+    """Replace sys.stdout and sys.stderr by the wrappers below while a command runs."""
     _occupy_closed()
     before = sys.stdout, sys.stderr
     # A stream that was closed when Python began is None, whatever its type says.
@@ -54,7 +52,7 @@ def watched_streams() -> Iterator[None]:
     err = cast(TextIO | None, sys.stderr) or io.StringIO()
     for stream in (out, err):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors=PLAINLY)  # a device may have any name
+            stream.reconfigure(errors=PLAINLY)  # names of devices hold any characters
     try:
         sys.stdout, sys.stderr = cast(TextIO, Results(out)), cast(TextIO, Remarks(err))
         yield
@@ -64,7 +62,7 @@ def watched_streams() -> Iterator[None]:
 
 @contextmanager
 def stdout_for_data(taken: bool) -> Iterator[None]:
-    """Where a file's bytes are to go to stdout, let all text go to stderr meanwhile."""
+    """Send all text to stderr meanwhile, if a file is written to stdout (taken)."""
     if not taken:
         yield
         return
@@ -77,7 +75,7 @@ def stdout_for_data(taken: bool) -> Iterator[None]:
 
 
 class _Stream:
-    """A text stream like the one it stands before, but for what `write` and `flush` do."""
+    """Wrapper of a text stream; subclasses change `write` and `flush`."""
 
     def __init__(self, stream: TextIO | _Closed) -> None:
         self._stream = stream
@@ -86,8 +84,8 @@ class _Stream:
         return getattr(self._stream, name)
 
     def give_up(self) -> None:
-        """Let what is still to be written go nowhere: at its end, Python would try again."""
-        with suppress(OSError, ValueError):  # it is closed, or no file
+        """Redirect the file to the null device, as Python flushes again when it exits."""
+        with suppress(OSError, ValueError):  # closed, or without a file number
             number = self._stream.fileno()
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, number)
@@ -104,25 +102,25 @@ class _Stream:
 
 
 class Results(_Stream):
-    """stdout: raises OutputError where it cannot be written, ReaderGone where nobody reads."""
+    """stdout: raises OutputError where it cannot be written, ReaderGone without a reader."""
 
     @property
     def buffer(self) -> Self:
-        """What takes bytes."""
+        """Return the stream for bytes, which is this one."""
         return self
 
     def write(self, text: str | bytes) -> int:
-        """Write text, or bytes behind what text there is."""
+        """Write text or bytes, in the order of the calls."""
         with self._explained():
             if isinstance(text, str):
                 return self._stream.write(text)
             self._stream.flush()
-            if not hasattr(self._stream, "buffer"):  # a notebook's, which takes text alone
+            if not hasattr(self._stream, "buffer"):  # a notebook's stream takes text only
                 return self._stream.write(text.decode(errors="backslashreplace"))
             return self._stream.buffer.write(text)
 
     def flush(self) -> None:
-        """Write what was held back."""
+        """Write what is buffered."""
         with self._explained():
             self._stream.flush()
 
@@ -140,24 +138,24 @@ class Results(_Stream):
 
 
 class TextAside(_Stream):
-    """stdout while data goes there: its text goes to another stream, its bytes do not."""
+    """stdout while a file is written to it: text goes to another stream, bytes to stdout."""
 
     def __init__(self, stream: TextIO, text: TextIO) -> None:
         super().__init__(stream)
         self._text = text
 
     def write(self, text: str) -> int:
-        """Write to the other stream."""
+        """Write text to the other stream."""
         return self._text.write(text)
 
     def flush(self) -> None:
-        """Write what was held back, of both."""
+        """Write what is buffered, in both streams."""
         self._text.flush()
         self._stream.flush()
 
 
 class Remarks(_Stream):
-    """stderr: what cannot be written is left out; the exit code tells all the same."""
+    """stderr: text that cannot be written is dropped."""
 
     def write(self, text: str) -> int:
         """Write the text if that is possible."""
@@ -166,7 +164,7 @@ class Remarks(_Stream):
         return len(text)
 
     def flush(self) -> None:
-        """Write what was held back if that is possible."""
+        """Write what is buffered, if that is possible."""
         with self._tried():
             self._stream.flush()
 
@@ -179,24 +177,25 @@ class Remarks(_Stream):
 
 
 class _Closed(io.StringIO):
-    """In place of a stdout that was closed when the program began: nothing can be written."""
+    """Stands for a stdout that was closed when the program began: writing raises OSError."""
 
     @property
     def buffer(self) -> Self:  # type: ignore[override]
-        """What refuses bytes."""
+        """Return the stream for bytes, which is this one."""
         return self
 
     def write(self, text: str | bytes) -> int:
-        """Refuse what there is."""
+        """Raise OSError for any text or bytes."""
         if text:
             raise OSError(errno.EBADF, "it is closed")
         return 0
 
 
 def _occupy_closed() -> None:
-    """Open the null device where a standard stream is closed: the next file would be in its place.
+    """Open the null device in place of each standard stream that is closed.
 
-    What a child process or a library prints would be written into that file.
+    The next file opened would get the number of the closed stream otherwise, and a child process
+    that prints would write into that file.
     """
     if None not in (sys.__stdin__, sys.__stdout__, sys.__stderr__):
         return
@@ -205,34 +204,8 @@ def _occupy_closed() -> None:
     os.close(number)
 
 
-# Where a command's files go: `-` is stdout, which then holds nothing else.
-
-# Names under which commands keep the files they are to write.
-_OUTPUTS = ("output", "target", "report", "picture", "plot")
-
-
-def takes_stdout(args: argparse.Namespace) -> bool:
-    """Whether a file is to be written to stdout; its name in `args` becomes /dev/stdout.
-
-    Raises UsageError where something else is to go there, too.
-    """
-    taken = False
-    for name in _OUTPUTS:
-        given = getattr(args, name, None)
-        if not isinstance(given, str) or not (given == "-" or is_stdout(given)):
-            continue
-        if taken or args.json:
-            other = "--json" if args.json else "another file"
-            raise UsageError(
-                f"stdout cannot take {given} and {other}", hint="Write one of them to a file."
-            )
-        setattr(args, name, STDOUT)
-        taken = True
-    return taken
-
-
 def explained_disk(error: Exception) -> Exception:
-    """Return an error of a disk as one that names the file, where Python knows it."""
+    """Return an OutputError for an OSError of a full or broken disk; other errors unchanged."""
     if isinstance(error, EvenerError) or not is_of_disk(error):
         return error
     assert isinstance(error, OSError)
@@ -240,5 +213,5 @@ def explained_disk(error: Exception) -> Exception:
     return OutputError(
         f"{what}: {error.strerror or error}",
         file=error.filename,
-        hint="Make room on the disk, also where temporary files lie (TMPDIR).",
+        hint="Make room on the disk, also where temporary files are written (TMPDIR).",
     )

@@ -1,6 +1,6 @@
-"""Files that stand where another sort is expected: swapped arguments, named before any work.
+"""Refuses files given in the wrong place, such as a machine file for GRAPH, before any work.
 
-Only what is certain from a file's first bytes is said; everything else its reader refuses.
+Only what a file's first bytes prove is refused here; the reader of the file refuses the rest.
 """
 
 from __future__ import annotations
@@ -8,11 +8,12 @@ from __future__ import annotations
 import argparse
 import re
 import zipfile
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
 from evener.errors import UsageError
 
-HEAD = 65536  # bytes that tell what a file is
+HEAD = 65536  # bytes that are looked at
 SORTS = {
     "machine": "describes a machine",
     "speeds": "holds speeds of devices",
@@ -24,23 +25,39 @@ _SPEEDS = re.compile(rb"^\s*(?:samples\s*=|\[\[surface\]\])", re.MULTILINE)
 GRAPH = "a mesh, matrix or graph"
 
 
-def refuse_swapped(command: str, args: argparse.Namespace) -> None:
-    """Raise UsageError where a file that was given cannot be what it stands for."""
+@dataclass(frozen=True)
+class GivenFiles:
+    """The input files that a command was given, by what each should be; None: not given."""
+
+    graph: str | None = None
+    machine: str | None = None
+    part: str | None = None
+    plan: str | None = None
+    mesh: str | None = None
+
+
+def files_from(command: str, args: argparse.Namespace) -> GivenFiles:
+    """Return the input files that the command was given."""
     given = vars(args)
-    graph, machine = given.get("graph"), given.get("machine")
-    part, plan, mesh = given.get("part"), given.get("plan"), given.get("mesh")
+    found = GivenFiles(**{key.name: given.get(key.name) for key in fields(GivenFiles)})
     if command == "info":
-        graph = given["file"]
+        return replace(found, graph=given["file"])
     if command == "replay":
-        mesh, graph = graph, None
+        return replace(found, mesh=found.graph, graph=None)
+    return found
+
+
+def refuse_swapped(command: str, files: GivenFiles) -> None:
+    """Raise UsageError where a file is certainly of another sort than the command takes there."""
+    graph, machine, part = files.graph, files.machine, files.part
     if graph is not None and (sort := sort_of(graph)) is not None:
         _refuse_graph(command, graph, sort, machine, part)
     if machine is not None and (sort := sort_of(machine)) not in (None, "machine"):
         raise _not_a(machine, sort, "a machine file", None)
     if part is not None and (sort := sort_of(part)) in ("machine", "speeds", "decisions"):
         raise _not_a(part, sort, "a partition or a plan", None)
-    if plan is not None and (sort := sort_of(plan)) not in ("plan", "decisions"):
-        _refuse_plan(command, plan, sort, mesh)
+    if files.plan is not None and (sort := sort_of(files.plan)) not in ("plan", "decisions"):
+        _refuse_plan(command, files.plan, sort, files.mesh)
     if machine is not None and sort_of(machine) is None and _named_as_graph(machine):
         raise UsageError(
             f"{machine} is named as {GRAPH} is; --machine takes a machine file (.toml)",
@@ -56,7 +73,7 @@ def sort_of(path: str) -> str | None:
             return None
         with file.open("rb") as stream:
             head = stream.read(HEAD)
-    except (OSError, ValueError):  # its reader says what is wrong
+    except (OSError, ValueError):  # its reader says what is wrong with it
         return None
     if head.startswith(b'{"decisions": '):
         return "decisions"
@@ -76,14 +93,14 @@ def _holds_manifest(file: Path) -> bool:
 
 
 def _is_part(head: bytes) -> bool:
-    """Whether there are some lines, each of one whole number: no graph has such."""
+    """Whether the file has three lines or more, each a single whole number, as no graph has."""
     lines = head.split(b"\n")[:-1] if len(head) == HEAD else head.split(b"\n")
     words = [line.strip() for line in lines if line.strip()]
     return len(words) > 2 and all(word.isdigit() for word in words)
 
 
 def _named_as_graph(path: str) -> bool:
-    """Whether a file is called as meshes, matrices and graphs are."""
+    """Whether a file's name ends as those of meshes, matrices and graphs do."""
     from evener.io.formats import FORMATS
 
     plain = path.lower()
@@ -96,7 +113,7 @@ def _named_as_graph(path: str) -> bool:
 def _refuse_graph(
     command: str, graph: str, sort: str, machine: str | None, part: str | None
 ) -> None:
-    """Refuse what stands where a graph is expected, and say how the two may be swapped."""
+    """Raise UsageError for a file given for the graph; the hint swaps the two where that fits."""
     hint = None
     if sort == "machine":
         other = machine if machine is not None and sort_of(machine) is None else "GRAPH"
@@ -112,10 +129,10 @@ def _refuse_graph(
 
 
 def _refuse_plan(command: str, plan: str, sort: str | None, mesh: str | None) -> None:
-    """Refuse what stands where a plan is expected, if it is something that we know."""
+    """Raise UsageError for a file given for the plan, if its sort is known."""
     swapped = mesh is not None and sort_of(mesh) in ("plan", "decisions")
     if swapped:
-        what = "is no plan" if sort is None else SORTS[sort]
+        what = "is not a plan" if sort is None else SORTS[sort]
         raise UsageError(
             f"{plan} {what}, but {mesh} is: the two are swapped",
             hint=f"Did you mean `evener {command} {mesh} {plan}`?",

@@ -20,7 +20,7 @@ from evener.arrays import (
 from evener.errors import InputError
 from evener.graphs import graph_checks as arrays
 from evener.graphs.foreign import MeshioMesh, NetworkXGraph, SparseMatrix
-from evener.wording import counted, number, spread, two_lines
+from evener.wording import number, plural, spread, two_lines
 
 # What one row and one entry of a sparse matrix in CSR form cost in double precision, with one
 # input and one output vector: indptr, x and y; column index and value.
@@ -92,7 +92,7 @@ class Graph:
             if self.adjwgt is None
             else f"edges weigh {spread(self.adjwgt)} each"
         )
-        first = counted(self.n, "vertex", "vertices"), counted(self.m, "edge")
+        first = plural(self.n, "vertex", "vertices"), plural(self.m, "edge")
         more = "" if self.n == 0 else f"{spread(self.degrees)} neighbours each"
         return two_lines("Graph", [*first, *filter(None, [more])], [weights, edges, coords])
 

@@ -13,7 +13,7 @@ from evener.errors import InputError, UsageError
 from evener.graphs.cell_kernels import DIM, MAX_FACE
 from evener.graphs.foreign import MeshioMesh
 from evener.graphs.graph import Graph
-from evener.wording import counted, spread, two_lines
+from evener.wording import plural, spread, two_lines
 
 # What is passed as a mesh's points, corners and fields: brought into one form, or refused.
 
@@ -131,7 +131,7 @@ class Mesh:
         if len(fields) > 4:
             named += f" and {len(fields) - 4:,} more"
         where = f"points in {self.points.shape[1]}-D" if self.has_coordinates else "no coordinates"
-        first = counted(self.n_cells, "cell"), counted(self.n_points, "point"), f"{self.dim}-D"
+        first = plural(self.n_cells, "cell"), plural(self.n_points, "point"), f"{self.dim}-D"
         return two_lines("Mesh", first, [corners, where, named])
 
     @property

@@ -11,7 +11,7 @@ from evener.arrays import FloatArray, IntArray, as_integers
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Faces, Fields, checked_corners, checked_fields, checked_points
-from evener.wording import counted, two_lines
+from evener.wording import plural, two_lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,8 +69,8 @@ class PolyMesh:
         put(self, "point_data", checked_fields(self.point_data, self.n_points, "points"))
 
     def __repr__(self) -> str:
-        first = counted(self.n_cells, "cell"), counted(self.n_points, "point")
-        fields = counted(len(self.cell_data) + len(self.point_data), "field")
+        first = plural(self.n_cells, "cell"), plural(self.n_points, "point")
+        fields = plural(len(self.cell_data) + len(self.point_data), "field")
         return two_lines("PolyMesh", first, [f"{self.dim}-D", fields])
 
     @property

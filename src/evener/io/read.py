@@ -14,7 +14,7 @@ from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of
 from evener.io.sources import Source, open_source
 from evener.io.weights import find_weights, without_folder
-from evener.wording import counted, two_lines
+from evener.wording import plural, two_lines
 
 if TYPE_CHECKING:
     from evener.graphs.mesh import Mesh
@@ -42,7 +42,7 @@ class Reading:
         made = self.graph if self.mesh is None else self.mesh
         what = f"{self.format}, {type(made).__name__}, {self.graph.n:,} vertices"
         files = f"from {', '.join(self.inputs)}" if self.inputs else "from no file"
-        return two_lines("Reading", [what], [files, counted(len(self.notes), "note")])
+        return two_lines("Reading", [what], [files, plural(len(self.notes), "note")])
 
 
 def read(

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_integers, as_numbers
 from evener.errors import InputError
-from evener.wording import brief, counted, duration, spread, two_lines
+from evener.wording import brief, duration, plural, spread, two_lines
 
 # Sums of real weights depend on their order in the last digits; whole numbers are exact.
 RELATIVE_SLACK = 1e-9
@@ -94,7 +94,7 @@ class Contract:
     def __repr__(self) -> str:
         capped = int(np.isfinite(self.caps).sum())
         memory = f"memory of {capped:,} capped" if capped else "no memory capped"
-        first = [counted(self.k, "block"), f"targets {spread(self.targets)}", memory]
+        first = [plural(self.k, "block"), f"targets {spread(self.targets)}", memory]
         second = [f"low {spread(self.low)}", f"high {spread(self.high)}"]
         if self.further:
             first.append(f"{self.n_constraints} weights")
@@ -168,7 +168,7 @@ class Partition:
         # Counted for blocks that are there: k may be two thousand million.
         sizes = np.unique(self.part, return_counts=True)[1]
         empty = self.k - sizes.size
-        first = counted(self.n, "vertex", "vertices"), counted(self.k, "block")
+        first = plural(self.n, "vertex", "vertices"), plural(self.k, "block")
         blocks = [f"{spread(sizes)} vertices in each"] if sizes.size else []
         return two_lines("Partition", first, [*blocks, f"{empty:,} of them empty"])
 

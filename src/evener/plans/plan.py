@@ -15,7 +15,7 @@ from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
-from evener.wording import brief, counted, duration, number, spread, time_of, times, two_lines
+from evener.wording import brief, duration, number, plural, spread, time_of, times, two_lines
 
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
 ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
@@ -66,7 +66,7 @@ class Certificate:
         worst = "all hold" if kept == k else f"{kept:,} hold"
         figures = [f"weights {spread(self.weights)}", f"boundary {number(self.boundary.sum())}"]
         figures.append(f"pieces {spread(self.components)}")
-        return two_lines("Certificate", [counted(k, "block"), worst], figures)
+        return two_lines("Certificate", [plural(k, "block"), worst], figures)
 
     @property
     def all_hold(self) -> bool:
@@ -106,7 +106,7 @@ class Prediction:
                 object.__setattr__(self, name, np.zeros(self.compute.size))
 
     def __repr__(self) -> str:
-        first = counted(self.compute.size, "device"), f"makespan {duration(self.makespan)}"
+        first = plural(self.compute.size, "device"), f"makespan {duration(self.makespan)}"
         second = (
             f"computing up to {duration(float(self.compute.max()))}",
             (f"communicating up to {duration(float(self.communicate.max()))}"),
@@ -159,7 +159,7 @@ class Evaluation:
 
     def __repr__(self) -> str:
         k, kept = self.certificate.contract.k, int(self.certificate.holds.sum())
-        first = counted(k, "block"), f"{kept:,} of {k:,} contracts kept"
+        first = plural(k, "block"), f"{kept:,} of {k:,} contracts kept"
         figures = [f"edge cut {number(self.edge_cut)}", f"volume {self.total_volume:,}"]
         figures.append(f"{duration(self.prediction.makespan)} per iteration")
         return two_lines("Evaluation", first, figures)
@@ -316,7 +316,7 @@ class Plan:
 
     def __repr__(self) -> str:
         k, kept = self.platform.k, int(self.certificate.holds.sum())
-        first = counted(self.partition.n, "vertex", "vertices"), counted(k, "device"), self.tool
+        first = plural(self.partition.n, "vertex", "vertices"), plural(k, "device"), self.tool
         ideal = self.platform.relative_ideal(float(self.certificate.weights.sum()))
         figures = [f"edge cut {number(self.evaluation.edge_cut)}"]
         figures.append(f"{time_of(self.prediction.makespan, ideal)} per iteration")

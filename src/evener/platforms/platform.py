@@ -14,7 +14,7 @@ from evener.errors import InputError
 from evener.platforms.checks import find_fault
 from evener.platforms.device import Connection, Device, Level, Link, parts_of
 from evener.platforms.network import Network, network_of
-from evener.wording import counted, spread, two_lines
+from evener.wording import plural, spread, two_lines
 
 __all__ = ["MAX_DEVICES", "RELATIVE", "Connection", "Device", "Level", "Link", "Platform"]
 
@@ -53,12 +53,12 @@ class Platform:
 
     def __repr__(self) -> str:
         names = f"{self.names[0]!r} to {self.names[-1]!r}" if self.k > 1 else repr(self.names[0])
-        links = counted(len(self.levels), "level") if self.levels else "no links"
-        links = counted(len(self.connections), "link") if self.connections else links
+        links = plural(len(self.levels), "level") if self.levels else "no links"
+        links = plural(len(self.connections), "link") if self.connections else links
         capped = int((np.isfinite(self.memories) | np.isfinite(self.memory_units)).sum())
         memory = f"memory of {capped:,} stated" if capped else "no memory stated"
         second = f"speeds {spread(self.speeds)}", memory, links
-        return two_lines("Platform", [counted(self.k, "device"), names], second)
+        return two_lines("Platform", [plural(self.k, "device"), names], second)
 
     @property
     def k(self) -> int:

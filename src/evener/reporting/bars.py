@@ -9,9 +9,9 @@ import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.plans.plan import Plan
-from evener.reporting.numbers import NOTHING, clock_of, count, duration, memory, percent, plural
+from evener.reporting.clocks import clock_of
 from evener.reporting.tables import off_targets
-from evener.wording import ranges
+from evener.wording import NOTHING, count, duration, memory, percent, plural, ranges
 
 MAX_BARS = 32  # devices that all have a bar; of more the foremost
 FOREMOST = 24

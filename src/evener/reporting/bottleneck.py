@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from evener.planning.bottleneck import Limits
-from evener.reporting.numbers import duration, percent, plural
+from evener.wording import duration, percent, plural
 
 COLUMNS = ("what if (same partition)", "predicted", "saves")
 MOST = 8

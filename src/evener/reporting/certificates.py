@@ -8,8 +8,9 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans.plan import Plan
-from evener.reporting.numbers import clock_of, count, memory, signed_percent
+from evener.reporting.clocks import clock_of
 from evener.reporting.tables import off_targets
+from evener.wording import count, memory, signed_percent
 
 MAX_NAMED = 12
 MAX_ROWS = 2000  # more would break the page's size; the plan file has them all

@@ -6,15 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evener.reporting.numbers import (
-    NOTHING,
-    count,
-    duration,
-    percent,
-    plural,
-    ratio,
-    signed_percent,
-)
+from evener.wording import NOTHING, count, duration, percent, plural, ratio, signed_percent
 
 # Key, heading, what it means; of each the least is the best.
 MEASURES = (

@@ -13,7 +13,7 @@ from evener.files.writing import write_text
 from evener.rebalancing.decision_log import Decisions
 from evener.rebalancing.replaying import replay
 from evener.reporting.html import render
-from evener.reporting.numbers import count, duration, percent, plural
+from evener.wording import count, duration, percent, plural
 
 # Times of devices over iterations, and what was lost, as charts: lines, moves, ticks.
 

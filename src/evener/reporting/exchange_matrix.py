@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from evener.plans.plan import Plan
 from evener.reporting import raster
-from evener.reporting.numbers import count, memory, plural, ratio
+from evener.wording import count, memory, plural, ratio
 
 MAX_NUMBERED = 32  # up to so many blocks a cell has room for its number
 MAX_DRAWN = 256  # beyond that a cell is a pixel of an image

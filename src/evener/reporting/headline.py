@@ -10,7 +10,8 @@ import numpy as np
 
 from evener.planning.bottleneck import Limits
 from evener.plans.plan import METIS_STAGE, Plan, Stage
-from evener.reporting.numbers import clock_of, count, is_relative, percent, plural, ratio
+from evener.reporting.clocks import clock_of, is_relative
+from evener.wording import count, percent, plural, ratio
 
 ALIKE = 5e-4  # relative: times nearer than this are the same
 

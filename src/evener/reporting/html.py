@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
+from evener import wording
 from evener.files.writing import write_text
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Mesh
@@ -18,22 +20,23 @@ from evener.planning.bottleneck import Limits, limits_of
 from evener.planning.evaluate import stage_of
 from evener.plans.plan import Plan, Rival
 from evener.platforms.platform import Platform
-from evener.reporting import bars, bottleneck, numbers, stages
+from evener.reporting import bars, bottleneck, stages
 from evener.reporting.bottleneck import Limiting
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
+from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
 from evener.reporting.exchange_matrix import exchange_matrix, volume_chart
 from evener.reporting.headline import headline
 from evener.reporting.networks import Network, draw_network
-from evener.reporting.numbers import clock_of, percent
 from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
-from evener.wording import without_marks
+from evener.wording import percent, without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
 UNUSED = "Unused ("  # how the note on devices begins that the page names beside the bars
+NO_BREAK = "\N{NO-BREAK SPACE}"
 SHRINK = (1.0, 0.75, 0.55, 0.4, 0.25)
 
 
@@ -159,6 +162,11 @@ def render(template: str, **values: Any) -> str:
     return without_marks(_environment().get_template(template).render(**values))
 
 
+def unbroken(text: str) -> str:
+    """Return text with no-break spaces between numbers and their units."""
+    return re.sub(r"(?<=\d) (?=%|[mnuµ]?s\b|[KMGT]?i?B\b)", NO_BREAK, text)
+
+
 @cache
 def _environment() -> Environment:
     """Return what templates are compiled in, once: that takes longer than to fill them."""
@@ -170,6 +178,6 @@ def _environment() -> Environment:
         lstrip_blocks=True,
     )
     for name in ("count", "duration", "memory", "percent", "plural", "ratio", "speed"):  # fmt: skip
-        environment.globals[name] = getattr(numbers, name)
-    environment.filters["unbroken"] = numbers.unbroken
+        environment.globals[name] = getattr(wording, name)
+    environment.filters["unbroken"] = unbroken
     return environment

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.plans.plan import Plan
+from evener.reporting.clocks import Clock, clock_of
 from evener.reporting.colours import block_colours, in_css
-from evener.reporting.numbers import Clock, clock_of, count, plural
+from evener.wording import count, plural
 
 MARGIN = 46.0
 # Blocks up to which a drawing has these width and height; the small ones stand beside the bars.

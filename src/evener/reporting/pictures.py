@@ -15,7 +15,7 @@ from evener.reporting import raster as png
 from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.framing import TALLEST, Frame, Inset, with_insets
 from evener.reporting.labels import Callout, Label, place_callouts, place_labels
-from evener.reporting.numbers import count
+from evener.wording import count
 
 # Twelve shades of each colour: ten for the light on a surface, and the last two for lines on it.
 SHADES = tuple(1.0 - 0.04 * step for step in range(12))

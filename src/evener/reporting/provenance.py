@@ -10,7 +10,7 @@ from typing import Any
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.plan import Plan
 from evener.platforms.platform import Device, Platform
-from evener.reporting.numbers import NOTHING, count, duration, memory, plural, speed
+from evener.wording import NOTHING, count, duration, memory, plural, speed
 
 MAX_GROUPS = 40
 OPTION_MEANINGS = {

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, Protocol
 
-from evener.reporting.numbers import duration
 from evener.reporting.plots import new_figure, styled
+from evener.wording import duration
 
 PANEL = (4.6, 3.1)  # inches
 INK, FAINT, LINE, ALARM, PLANNED = "#262a30", "#8a9099", "#4477aa", "#cc3311", "#228833"

@@ -12,8 +12,8 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.platforms.models.fitting import Piecewise, SpeedModel, fit_device, pooled
 from evener.platforms.models.samples import KINDS, DeviceSpeeds, Sample
-from evener.reporting.numbers import count, percent
 from evener.reporting.plots import new_figure, shown_name, styled
+from evener.wording import count, percent
 
 # Every model that samples admit, side by side: what each drops and where they disagree.
 

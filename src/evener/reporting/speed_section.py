@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.plans.plan import Plan
-from evener.reporting.numbers import count, duration, percent, speed
 from evener.reporting.plots import figure_bytes
 from evener.reporting.speed_plots import CURVES, DeviceFits, draw_fits
+from evener.wording import count, duration, percent, speed
 
 MAX_PANELS = 12
 MAX_ROWS = 60

@@ -4,6 +4,7 @@ tool's partition compares: tables and bars for the page.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -11,18 +12,8 @@ import numpy as np
 
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
 from evener.reporting import headline
-from evener.reporting.numbers import (
-    NOTHING,
-    Clock,
-    clock_of,
-    count,
-    duration,
-    in_words,
-    percent,
-    plural,
-    ratio,
-)
-from evener.wording import times
+from evener.reporting.clocks import Clock, clock_of
+from evener.wording import NOTHING, count, duration, percent, plural, ratio, times
 
 # Field of a Stage, heading, what it means; of each the less is the better.
 MEASURES = (
@@ -244,3 +235,29 @@ def _change(first: Stage, last: Stage) -> str:
         if getattr(first, key) and getattr(last, key) is not None
     ]
     return ", ".join(said) or "nothing is cut"
+
+
+# Patterns in the recorded names of search steps, and plain words for them; applied in this order.
+STEP_WORDS = (
+    (r"^chosen: ", ""),
+    (r"^plain plan", "minimum-cut plan"),
+    (r"^METIS with speeds", "METIS, sizes by speed alone"),
+    (r"^one device$", "all on one device"),
+    (r"^1 devices?, ", "one device, "),
+    (r"\bslabs\b", "strips side by side"),
+    (r"\bsketched\b", "planned on a coarser graph"),
+    (r", sizes 1\b", ", sizes adjusted once"),
+    (r", sizes 2\b", ", sizes adjusted twice"),
+    (r", sizes (\d+)", r", sizes adjusted \1 times"),
+    (r", placed\b", ", moved to better devices"),
+    (r", mapped\b", ", moved to better devices"),
+    (r", refined\b", ", refined for time"),
+    (r" \((\d+)\)", r", attempt \1"),
+)
+
+
+def in_words(name: str) -> str:
+    """Return the recorded name of a search step in plain words; unknown names stay."""
+    for pattern, words in STEP_WORDS:
+        name = re.sub(pattern, words, name)
+    return name

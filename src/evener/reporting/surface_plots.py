@@ -10,8 +10,8 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.platforms.models.fitting import SpeedSurface
-from evener.reporting.numbers import count
 from evener.reporting.plots import new_figure, shown_name, styled
+from evener.wording import count
 
 PANEL = (3.5, 2.6)  # inches
 POINTS = 120  # along each side of the map

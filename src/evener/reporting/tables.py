@@ -7,8 +7,16 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.plans.plan import Plan
 from evener.platforms.platform import RELATIVE, Platform
-from evener.reporting.numbers import NOTHING, count, memory, percent, plural, signed_percent
-from evener.wording import printable, time_of
+from evener.wording import (
+    NOTHING,
+    count,
+    memory,
+    percent,
+    plural,
+    printable,
+    signed_percent,
+    time_of,
+)
 
 MAX_ROWS = 8
 MIXED = (

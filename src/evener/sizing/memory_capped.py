@@ -19,7 +19,7 @@ from evener.graphs.graph import BYTES_PER_VERTEX
 from evener.platforms.platform import Platform
 from evener.sizing.equal_finish import together
 from evener.sizing.rounding import limits, whole_sizes
-from evener.wording import counted, memory, number, spread, two_lines
+from evener.wording import memory, number, plural, spread, two_lines
 
 MAX_WHOLE = 2.0**53  # units; beyond, a float does not hold every whole number
 
@@ -43,7 +43,7 @@ class Sizes:
     notes: tuple[str, ...] = ()
 
     def __repr__(self) -> str:
-        first = counted(self.sizes.size, "device"), f"{number(self.sizes.sum())} units"
+        first = plural(self.sizes.size, "device"), f"{number(self.sizes.sum())} units"
         full = f"{int(self.saturated.sum()):,} filled to memory"
         return two_lines("Sizes", first, [f"{spread(self.sizes)} each", full])
 

@@ -155,7 +155,7 @@ def test_an_old_plan_stays_where_none_can_be_made(evener, grid_file, small_machi
         (["--k", 2, "--preset", "slow"], "--preset"),
         (["--k", 2, "--objective", "minutes"], "--objective"),
         (["--k", 2, "--epsilon", 1], "does not lie in"),
-        (["--k", 2, "--epsilon", "nan"], "is no share"),
+        (["--k", 2, "--epsilon", "nan"], "is not a share"),
         (["--k", 2, "--epsilon", "much"], "--epsilon"),
         (["--k", 2, "--bytes-per-value", -1], "--bytes-per-value"),
         (["--k", 2, "--bytes-per-value", 1e308], "--bytes-per-value"),

@@ -1,5 +1,6 @@
-"""One file a command: add_arguments(parser) and run(args, out) -> exit code.
+"""A file for each command: add_arguments(parser) and run(args, out) -> exit code.
 
-evener.cli.registry lists them. Files beside a command's own are parts of it: measure_options,
-measured and tracing of `measure`, models_curves of `models`, speed_sizes of `sizes`.
+evener.cli.registry lists them. `run` turns the arguments into frozen dataclasses (*_from(args)),
+and calls other packages with these. Parts of a command beside it: measure_options.py and
+measured.py (printing) of `measure`, sizes_by_curves.py of `sizes`. Read plan.py first.
 """

@@ -3,44 +3,49 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_workload
-from evener.cli.judged import add_workload_options, finite, workload_of
-from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.destinations import refuse_picture
+from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.judged import add_workload_options, finite, workload_options_from
+from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
-from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.plans.advice import Advice, Choice
 
 MAX_ROWS = 40
-NAMED = 4  # ranges of names in a row
+NAMED = 4  # ranges of device names in a cell
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the graph, the machine, the kernel, the effort and the picture."""
+    """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
-    parser.add_argument("-o", "--output", metavar="FILE", help="draw it, as .png or .svg")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", help="a chart of time over devices, .png or .svg"
+    )
     add_machine_options(parser)
-    add_effort_options(parser, "advice", "how many sets are planned, and how carefully")
+    add_effort_options(parser, "advice", "how many sets of devices are planned, and how carefully")
     add_workload_options(parser)
     add_reading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read, look at sets of devices, print a row a size and the verdict; draw."""
+    """Print the best set of devices of each size, with predicted times; draw them if asked."""
     from evener.planning.advise.advise import advise
     from evener.planning.options import PlanOptions
 
-    platform = machine_of(args, out)
-    _refuse_output(args)
+    platform = machine_of(machine_options_from(args), out)
+    if args.output:
+        refuse_picture(args.output, [args.graph, args.machine])
     options = PlanOptions(
-        preset=args.preset, seed=args.seed, threads=args.threads, workload=workload_of(args)
+        preset=args.preset,
+        seed=args.seed,
+        threads=args.threads,
+        workload=workload_options_from(args).workload(),
     )
-    reading = read_workload(args.graph, args, out)
+    reading = read_workload(args.graph, read_options_from(args), out)
     with out.progress("Advising") as progress:
         advice = advise(reading.graph, platform, options, progress=progress)
     _print(advice, out)
@@ -56,23 +61,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _refuse_output(args: argparse.Namespace) -> None:
-    """Refuse, before any work, a picture that cannot be written or is an input."""
-    if not args.output:
-        return
-    from evener.files.writing import refuse_unwritable
-    from evener.reporting.plots import checked_kind
-
-    checked_kind(args.output)
-    refuse_unwritable(args.output)
-    path = Path(args.output)
-    for given in (args.graph, args.machine):
-        if given is not None and path.exists() and Path(given).exists() and path.samefile(given):
-            raise UsageError(f"{path} is an input; the picture needs a name of its own")
-
-
 def _print(advice: Advice, out: Output) -> None:
-    from evener.reporting.numbers import percent
+    from evener.wording import percent
 
     shown = _thinned(advice.choices, advice)
     out.table(
@@ -90,15 +80,15 @@ def _print(advice: Advice, out: Output) -> None:
     if knee.devices.size < best.devices.size:
         more = knee.seconds / best.seconds - 1
         out.say(
-            f"{knee.devices.size:,} of them ({_names(advice, knee)}) take only {percent(more)} "
-            "more time."
+            f"{knee.devices.size:,} of them ({_names(advice, knee)}) take "
+            f"{percent(more)} more time."
         )
     if not all(choice.planned for choice in shown):
-        out.say("~ is an estimate; the rest are predictions from real partitions.")
+        out.say("~: estimated without a partition; other times are predicted from one.")
 
 
 def _thinned(choices: tuple[Choice, ...], advice: Advice) -> list[Choice]:
-    """At most MAX_ROWS rows, those that were planned among them."""
+    """Return at most MAX_ROWS choices, with all that were planned and the knee."""
     if len(choices) <= MAX_ROWS:
         return list(choices)
     marked = [c for c in choices if c.planned or c is advice.knee]
@@ -117,7 +107,7 @@ def _price_columns(rows: list[Choice]) -> list[str]:
 
 
 def _cells(advice: Advice, choice: Choice, rows: list[Choice]) -> list[str]:
-    from evener.reporting.numbers import NOTHING, duration, percent
+    from evener.wording import NOTHING, duration, percent
 
     cells = [
         _names(advice, choice),
@@ -133,9 +123,7 @@ def _cells(advice: Advice, choice: Choice, rows: list[Choice]) -> list[str]:
 
 
 def _marks(advice: Advice, choice: Choice) -> list[str]:
-    same = [
-        ("best", advice.best), ("knee", advice.knee),
-    ]  # fmt: skip
+    same = [("best", advice.best), ("knee", advice.knee)]
     return [word for word, one in same if one.devices.tolist() == choice.devices.tolist()]
 
 

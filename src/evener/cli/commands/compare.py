@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_workload
+from evener.cli.destinations import page
+from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import evaluation_to_dict, finite, fullness
-from evener.cli.machines import add_machine_options, machine_of
-from evener.cli.plan_options import add_plan_options, options_of, reading_of
-from evener.cli.values import page
+from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.plan_options import add_plan_options, plan_options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -38,15 +38,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.partitioning.tools import find_tool
     from evener.planning.compare import PLAN, available_tools, compare, compared_plan
 
-    platform = machine_of(args, out)
+    platform = machine_of(machine_options_from(args), out)
     named = [name.strip() for name in args.tools.split(",")] if args.tools else []
     for name in named:
         if name not in ("auto", PLAN):
             find_tool(name)
-    reading = read_workload(args.graph, args, out)
+    how_read = read_options_from(args)
+    reading = read_workload(args.graph, how_read, out)
     graph = reading.graph
     tools = named or available_tools(graph, platform)
-    options = options_of(args, "auto")
+    options = plan_options_from(args, "auto")
     best = replace(options, objective="auto").settled(graph, platform)
     planned = PLAN in named or (not named and best.objective == "seconds")
     with out.progress("Comparing") as progress:
@@ -60,14 +61,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(rows, platform, work, out)
     if planned:
         out.say(
-            "plan is what `evener plan` makes, at sizes of its own; all others have the sizes of "
-            "`evener sizes`. Figures are of blocks as enforced and mapped; in brackets, as they "
-            "came."
+            "plan: what `evener plan` makes, with sizes of its own; all others have the sizes of "
+            "`evener sizes`. Figures are of blocks after repair and mapping; in brackets, as the "
+            "tool returned them."
         )
     if args.report:
         from evener.reporting.html import write_comparison
 
-        asked = {**asdict(options), "reading": reading_of(args)}
+        asked = {**asdict(options), "reading": how_read.recorded()}
         write_comparison(args.report, rows, graph, platform, options=asked, inputs=reading.inputs)
         out.say(f"Written: {args.report}")
     out.result({"tools": [_json(result, row, platform) for result, row in

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import argparse
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
-from evener.cli.graph_options import add_reading_options
+from evener.cli.graph_options import add_reading_options, read_options_from, recorded_options
 from evener.cli.judged import (
     OWN,
     add_judging_options,
     evaluation_to_dict,
     fullness,
     say_limits,
-    workload_of,
+    workload_options_from,
 )
-from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.machines import (
+    MachineOptions,
+    add_machine_options,
+    machine_of,
+    machine_options_from,
+)
 from evener.cli.rereading import read_as
 
 if TYPE_CHECKING:
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
     from evener.platforms.platform import Platform
 
 EPSILON = 0.03
-MACHINE = ("machine", "k", "speeds")  # the options that say what the devices are
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -43,12 +47,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="judge it by this plan's terms: machine, kernel, contract, way of reading",
+        help="judge it by this plan's machine, kernel, contract and read options",
     )
     add_machine_options(parser)
     add_judging_options(parser)
     add_reading_options(parser)
-    parser.set_defaults(epsilon=None, by=None)  # unless given, as the plan has them
+    parser.set_defaults(epsilon=None, by=None)  # None: as the plan has them
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
@@ -58,10 +62,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.planning.evaluate import evaluate
     from evener.plans.partition import Partition
 
-    platform, promise = _devices(args, out)
-    workload = workload_of(args, None if promise is None else promise.workload)
-    kept = {} if promise is None else promise.reading
-    reading = read_as(args.graph, kept, args, out, args.plan or args.part)
+    asked = _Asked(args.epsilon, args.shares)
+    platform, promise = _devices(machine_options_from(args), args.plan, args.part, out)
+    workload = workload_options_from(args).workload(promise.workload if promise else None)
+    recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
+    reading = read_as(args.graph, recorded, read_options_from(args), out)
     graph = reading.graph
     try:
         part = read_part(args.part, graph.n, labels=graph.labels)
@@ -69,7 +74,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     except InputError as error:
         error.file = error.file or args.part
         raise
-    terms = _terms(args, promise, reading, platform, workload)
+    terms = _terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
     _print(judged, platform, out)
     out.say(f"{judged.verdict(platform)}")
@@ -80,42 +85,50 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _devices(args: argparse.Namespace, out: Output) -> tuple[Platform, Promise | None]:
-    """Return the machine, and what the blocks' file or the plan of --as promises, if anything."""
+class _Asked(NamedTuple):
+    """--epsilon and --constraints; None and "" where they are not given."""
+
+    epsilon: float | None
+    shares: str
+
+
+def _devices(
+    machine: MachineOptions, plan: str | None, part: str, out: Output
+) -> tuple[Platform, Promise | None]:
+    """Return the machine, and the promise of the plan of --as or of the file of blocks, if any."""
     from evener.io.plans.plan import read_plan
     from evener.io.plans.promises import promise_in, promise_of
 
-    given = any(getattr(args, key) is not None for key in MACHINE)
-    promise = None if args.plan is None else promise_of(read_plan(args.plan))
-    if promise is not None and not given:
+    promise = None if plan is None else promise_of(read_plan(plan))
+    if promise is not None and not machine.given:
         assert promise.platform is not None
         return promise.platform, promise
-    if promise is None and not given:
-        promise = promise_in(args.part, None)
+    if promise is None and not machine.given:
+        promise = promise_in(part, None)
         if promise is not None and promise.platform is not None:
             return promise.platform, promise
-    platform = machine_of(args, out)
-    return platform, promise or promise_in(args.part, platform.k)
+    platform = machine_of(machine, out)
+    return platform, promise or promise_in(part, platform.k)
 
 
 @dataclass(frozen=True, eq=False)
 class _Terms:
-    """A contract, and in words what it comes from."""
+    """A contract, and in words where it comes from."""
 
     contract: Contract
     said: str
 
 
 def _terms(
-    args: argparse.Namespace,
+    asked: _Asked,
     promise: Promise | None,
     reading: Reading,
     platform: Platform,
     workload: Workload,
 ) -> _Terms:
-    """Return the plan's own contract for the same graph, machine and workload; else one like it.
+    """Return the plan's own contract if graph, machine and workload are the same, else a like one.
 
-    Without a plan, what `evener plan` would promise here; --epsilon and --constraints ask for
+    Without a plan: the contract that `evener plan` would make. --epsilon and --constraints ask for
     sizes by speed.
     """
     from evener.io.plans.promises import platform_digest
@@ -123,8 +136,8 @@ def _terms(
     from evener.sizing import contract_for, contract_for_seconds
 
     graph = reading.graph
-    asked = args.epsilon is not None or bool(args.shares)
-    if promise is not None and not asked:
+    by_speed = asked.epsilon is not None or bool(asked.shares)
+    if promise is not None and not by_speed:
         known = set(promise.inputs.values())
         same_graph = not known or bool(known & set(reading.inputs.values()))
         if promise.digest == platform_digest(platform) and same_graph:
@@ -133,10 +146,10 @@ def _terms(
             if promise.contract.may_be_unused:
                 contract = replace(contract_for_seconds(graph, platform, workload), further=())
                 return _Terms(contract, "the plan's contract without its time: another kernel")
-    options = {} if promise is None or asked else dict(promise.options)
+    options = {} if promise is None or by_speed else dict(promise.options)
     seconds = options.get("objective") == "seconds" or (
         promise is None
-        and not asked
+        and not by_speed
         and PlanOptions(workload=workload).settled(graph, platform).objective == "seconds"
     )
     if seconds:
@@ -144,8 +157,8 @@ def _terms(
         return _Terms(
             contract, "memory, the user's limits and predicted time, as plans for seconds"
         )
-    epsilon = options.get("epsilon", EPSILON) if args.epsilon is None else args.epsilon
-    shares = (args.shares or str(options.get("shares", ""))).split(",")
+    epsilon = options.get("epsilon", EPSILON) if asked.epsilon is None else asked.epsilon
+    shares = (asked.shares or str(options.get("shares", ""))).split(",")
     contract, _ = contract_for(
         workload.weighted(graph), platform, float(epsilon), shares=[s for s in shares if s]
     )
@@ -153,7 +166,7 @@ def _terms(
 
 
 def _by_weight(certificate: Certificate) -> list[list[str]]:
-    """Two rows a weight, where there are several."""
+    """Return two rows for each weight, if there are several."""
     if not certificate.contract.further:
         return []
     return [
@@ -164,8 +177,8 @@ def _by_weight(certificate: Certificate) -> list[list[str]]:
 
 
 def _balance(judged: Evaluation) -> list[list[str]]:
-    """How far blocks are off their targets; in plans for seconds these are information."""
-    from evener.reporting.numbers import signed_percent
+    """Return rows on blocks and targets, which do not bind in plans for seconds."""
+    from evener.wording import signed_percent
 
     certificate = judged.certificate
     asked = certificate.contract.targets > 0
@@ -187,9 +200,8 @@ def _balance(judged: Evaluation) -> list[list[str]]:
 
 
 def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.reporting.numbers import percent
     from evener.reporting.tables import time_remarks
-    from evener.wording import time_of
+    from evener.wording import percent, time_of
 
     certificate, prediction = judged.certificate, judged.prediction
     work = float(certificate.weights.sum())
@@ -203,7 +215,7 @@ def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
         ["predicted", time_of(prediction.makespan, ideal)],
         ["  lower bound", time_of(prediction.bound, ideal)],
         ["  above the bound", percent(judged.above_bound)],
-        ["  last device", platform.names[prediction.bottleneck]],
+        ["  slowest device", platform.names[prediction.bottleneck]],
         ["blocks within limits", f"{int(certificate.holds.sum()):,} of {platform.k:,}"],
     ]
     out.table(["measure", "value"], rows)

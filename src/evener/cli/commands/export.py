@@ -5,11 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
+from evener.cli.graph_options import read_options_from
 from evener.cli.rereading import (
     add_rereading_options,
     is_its_input,
-    kept_reading,
     read_again,
+    recorded_reading,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +37,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.planning.evaluate import refuse_forged
 
     plan = read_plan(args.plan)
-    reading = None if args.mesh is None else read_again(args.mesh, plan, args, out)
+    reading = None
+    if args.mesh is not None:
+        reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
     if reading is not None:
         plan.partition.checked_for(reading.graph.n)
         if is_its_input(plan, reading.inputs):
@@ -47,7 +50,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         args.to,
         mesh=None if reading is None else reading.mesh,
         graph=None if reading is None else reading.graph,
-        by=kept_reading(plan).get("by", "cells"),
+        by=recorded_reading(plan).get("by", "cells"),
         devices=plan.platform.names,
         terms=promise_to_dict(promise_of(plan)),
     )

@@ -1,4 +1,4 @@
-"""`evener fits`: will it fit, on which devices not, and by how much; no partition needed."""
+"""`evener fits`: whether a graph fits into the devices' memories, and how much they lack."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evener.cli.graph_options import add_reading_options, read_workload
+from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import add_epsilon, finite
-from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.plans.partition import Contract
     from evener.platforms.platform import Platform
+
+MAX_ROWS = 8
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -29,12 +31,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where the graph fits, 4 where it does not."""
     from evener.errors import InfeasibleError
-    from evener.reporting.numbers import memory
     from evener.sizing import contract_for
+    from evener.wording import memory
 
-    platform = machine_of(args, out)
-    graph = read_workload(args.graph, args, out).graph
-    devices = _wishes(graph, platform)
+    platform = machine_of(machine_options_from(args), out)
+    graph = read_workload(args.graph, read_options_from(args), out).graph
+    devices = _shares_by_speed(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
               "memory_bytes": finite(platform.memories.sum())}  # fmt: skip
     try:
@@ -66,20 +68,20 @@ def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> 
     prove_possible(State.of(graph, anything, contract, 0), platform.names)
 
 
-def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
-    """What each device would hold by its speed alone, and how much of that it lacks."""
+def _shares_by_speed(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
+    """Return each device's share by speed alone, and how much of it exceeds its memory."""
     from evener.platforms.with_curves import seconds_at
     from evener.sizing.memory_capped import unit_capacities
 
     per_unit = graph.total_bytes / max(graph.total_weight, 1e-300)
     speeds = platform.speeds
-    if platform.has_curves:  # as a benchmark of equal blocks would find them
+    if platform.has_curves:  # speeds at equal loads
         even = np.full(platform.k, graph.total_weight / platform.k)
         speeds = even / seconds_at(platform, even)
     share = graph.total_weight * speeds / speeds.sum()
     capacity = unit_capacities(platform, per_unit)
     if graph.is_unit:
-        capacity = np.floor(capacity)  # a vertex is not divided
+        capacity = np.floor(capacity)  # whole vertices
     short = np.maximum(share - capacity, 0)
     return [
         {
@@ -94,8 +96,8 @@ def _wishes(graph: Graph, platform: Platform) -> list[dict[str, Any]]:
 
 
 def _print(devices: list[dict[str, Any]], out: Output) -> None:
-    """Show the devices that lack most; nothing where none lacks anything."""
-    from evener.reporting.numbers import memory
+    """Print the devices that lack most memory, if any lacks some."""
+    from evener.wording import memory
 
     lacking = sorted((d for d in devices if d["short"] > 0), key=lambda d: -d["short"])
     if not lacking:
@@ -103,8 +105,7 @@ def _print(devices: list[dict[str, Any]], out: Output) -> None:
     rows = [
         [d["device"], f"{d['by_speed']:,.0f}", f"{d['capacity']:,.0f}", f"{d['short']:,.0f}",
          memory(d["short_bytes"])]
-        for d in lacking[:8]
+        for d in lacking
     ]  # fmt: skip
-    out.table(["device", "share by speed", "room [units]", "short [units]", "short"], rows)
-    if len(lacking) > 8:
-        out.say(f"... and {len(lacking) - 8} more")
+    columns = ["device", "share by speed", "room [units]", "short [units]", "short"]
+    out.table(columns, rows, most=MAX_ROWS, what="devices")

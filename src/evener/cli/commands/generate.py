@@ -83,12 +83,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
         hint = f"Families: {', '.join(known)}."
         raise UsageError(f"there is no family {args.family!r}{near}", hint=hint)
     family = known[args.family]
-    given = _given(args, family)
+    options = {name: getattr(args, name) for one in known.values() for name in one.parameters}
+    given = _given(args.family, options, args.seed)
     refuse_unwritable(args.output)
-    suffix = _suffix(args)
+    suffix = _suffix(args.output, args.to)
     as_mesh = _checked_suffix(suffix, Path(args.output), family)
     with out.progress("generate") as progress:
-        progress(args.family, 0.02)  # nobody knows for how long: show the bar at once
+        progress(args.family, 0.02)  # show the bar at once: how long it takes is unknown
         made = family.make(**given)
         progress("write", 0.7)
         notes, counts = _write(args.output, made, suffix, as_mesh=as_mesh)
@@ -101,22 +102,22 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _given(args: argparse.Namespace, family: Family) -> dict[str, Any]:
-    """Return the family's parameters; refuse options that are another's, and missing ones."""
-    for other in families().values():
-        for name in other.parameters:
-            if name not in family.parameters and getattr(args, name) is not None:
-                belongs = ", ".join(map(_option, family.parameters))
-                raise UsageError(f"{args.family} has no {_option(name)}", hint=f"It has {belongs}.")
-    given: dict[str, Any] = {"seed": args.seed} if family.seeded else {}
+def _given(family_name: str, options: dict[str, str | None], seed: int) -> dict[str, Any]:
+    """Return the family's parameters. Raises UsageError for one it lacks, or that is missing."""
+    family = families()[family_name]
+    for name, text in options.items():
+        if name not in family.parameters and text is not None:
+            belongs = ", ".join(map(_option, family.parameters))
+            raise UsageError(f"{family_name} has no {_option(name)}", hint=f"It has {belongs}.")
+    given: dict[str, Any] = {"seed": seed} if family.seeded else {}
     signature = inspect.signature(family.make).parameters
     for name in family.parameters:
-        text = getattr(args, name)
+        text = options[name]
         if text is not None:
             given[name] = _value(text, str(signature[name].annotation), _option(name))
         elif signature[name].default is inspect.Parameter.empty:
             about = family.parameters[name]
-            raise UsageError(f"{args.family} needs {_option(name)}", hint=f"It is the {about}.")
+            raise UsageError(f"{family_name} needs {_option(name)}", hint=f"It is the {about}.")
     return given
 
 
@@ -134,15 +135,15 @@ def _value(text: str, annotation: str, option: str) -> Any:
         raise UsageError(f"{option} must be {wanted}, not {text!r}") from error
 
 
-def _suffix(args: argparse.Namespace) -> str:
-    """Return the suffix that says what is written: the one given, else the file's own."""
-    if args.to is not None:
-        return "." + str(args.to).lower().removeprefix(".")
-    if is_stdout(args.output):
-        raise UsageError("stdout has no suffix that would say what to write", hint="Give --to.")
+def _suffix(output: str, to: str | None) -> str:
+    """Return the suffix that chooses the format: the one given, else the file's own."""
+    if to is not None:
+        return "." + to.lower().removeprefix(".")
+    if is_stdout(output):
+        raise UsageError("stdout has no suffix that says what to write", hint="Give --to.")
     from evener.io.sources import PACKINGS
 
-    path = Path(args.output)
+    path = Path(output)
     return (path.with_suffix("") if path.suffix in PACKINGS else path).suffix.lower()
 
 

@@ -1,18 +1,18 @@
-"""evener info: what a graph, matrix or mesh file holds, and what is odd about it."""
+"""`evener info`: what a graph, matrix or mesh file holds, and what is odd about it."""
 
 from __future__ import annotations
 
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_workload
+from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.io import Reading
 
-# VTK's cell types, as they are called.
+# Names of VTK's cell types.
 _CELLS = {
     3: "lines",
     5: "triangles",
@@ -37,7 +37,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read the file, describe it, return 0."""
-    reading = read_workload(args.file, args, out)
+    reading = read_workload(args.file, read_options_from(args), out)
     facts = describe(reading)
     out.result(facts)
     out.say(f"{args.file}: {facts['format']}")
@@ -89,17 +89,18 @@ def _largest(component: Any) -> int:
 
 
 def _bandwidth(graph: Graph) -> int:
-    """Largest distance between the numbers of two neighbours; lists are ascending."""
+    """Return the largest difference between the numbers of two neighbours."""
     import numpy as np
 
     v = np.flatnonzero(graph.degrees)
     if v.size == 0:
         return 0
+    # Neighbours are sorted, and each edge is seen from its larger end.
     return int(np.abs(v - graph.adjncy[graph.xadj[v]]).max())
 
 
 def _weights_of(graph: Graph) -> list[dict[str, float]] | None:
-    """One spread a constraint, its total besides."""
+    """Return the spread and the total of each vertex weight; None where all weigh 1."""
     if graph.vwgt is None:
         return None
     columns = [graph.weights(i) for i in range(graph.n_constraints)]
@@ -130,7 +131,7 @@ def _mesh_of(mesh: Any) -> dict[str, Any]:
 
 
 def _oddities(graph: Graph, facts: dict[str, Any]) -> list[str]:
-    """Return what a person dividing this should know before."""
+    """Return what is unusual about a graph, and matters when it is divided."""
     import numpy as np
 
     odd = []

@@ -1,4 +1,4 @@
-"""`evener machine`: the papers' machines, flat ones, grids, this computer; and any file drawn."""
+"""`evener machine`: make a machine file (papers' machines, grids, this computer), or draw one."""
 
 from __future__ import annotations
 
@@ -14,9 +14,6 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.platforms.platform import Platform
 
-
-# The options of `evener machine`: a subcommand for each kind of machine.
-
 TOPOLOGIES = {
     "topo1": "fast devices and slow ones",
     "topo2": "fast, middle and slow devices",
@@ -25,7 +22,7 @@ TOPOLOGIES = {
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add one subcommand a kind of machine."""
+    """Add a subcommand for each kind of machine."""
     kinds = parser.add_subparsers(dest="machine_kind", metavar="KIND", required=True)
     for name, purpose in TOPOLOGIES.items():
         _add_topology(_kind(kinds, name, purpose), name)
@@ -58,16 +55,18 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
         "--units",
         type=int,
         metavar="N",
-        help="give memory: Table III's, scaled so that N units are 5/6 of it all",
+        help="give the devices memory: Table III's ratios, N units being 5/6 of the total",
     )
     parser.add_argument("--no-memory-caps", action="store_true", help="write no memory")
-    parser.add_argument("--links", action="store_true", help="levels cluster and node, of 24")
+    parser.add_argument(
+        "--links", action="store_true", help="add links: levels cluster and node, 24 devices a node"
+    )
     if name == "topo2":
         parser.add_argument(
             "--middle",
             type=_positive_finite,
             metavar="S",
-            help="speed of a middle device without memory (default 2); with it, equation 5 says",
+            help="speed of a middle device without memory (default 2); with it, by equation 5",
         )
 
 
@@ -129,9 +128,9 @@ def _kind(
     parser = kinds.add_parser(name, help=purpose, description=sentence(purpose))
     if writes:
         parser.add_argument(
-            "-o", "--output", metavar="FILE", help="write there instead of to the screen"
+            "-o", "--output", metavar="FILE", help="write this file (default: print)"
         )
-    # What every command takes is taken after the kind, too.
+    # Options of every command are taken after the kind as well.
     for option in ("--json", "--quiet", "--debug"):
         parser.add_argument(
             option, action="store_true", default=argparse.SUPPRESS, help=argparse.SUPPRESS
@@ -163,9 +162,6 @@ def _not_negative(text: str) -> float:
     return value
 
 
-__all__ = ["add_arguments", "run"]
-
-
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make, write or show a machine."""
     from evener.io.machines.platform_json import platform_to_dict
@@ -174,20 +170,20 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.machine_kind == "show":
         platform = read_platform(args.file)
         out.result(platform_to_dict(platform))
-        if not (out.is_json or out.is_quiet):
+        if not out.is_silent:
             from evener.cli.machine_tree import tree_lines
 
             out.say("\n".join(tree_lines(platform, out.width)), verbatim=True)
         return 0
     measuring = getattr(args, "measure", False)
-    made = _measured(args, out) if measuring else _made(args)
+    made = _measured(args.output, out) if measuring else platform_from(args)
     if made is None:
-        return 0  # rank 0 speaks for all
+        return 0  # rank 0 prints and writes for all ranks
     platform = made
     if args.output is None:
         out.say(platform_to_toml(platform).rstrip("\n"), verbatim=True)
     else:
-        from evener.reporting.numbers import plural
+        from evener.wording import plural
 
         write_platform(args.output, platform)
         out.say(f"{args.output}: {plural(platform.k, 'device')}")
@@ -195,13 +191,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _measured(args: argparse.Namespace, out: Output) -> Platform | None:
-    """Return this computer, or all that the ranks of mpiexec are on; None on ranks above 0."""
+def _measured(output: str | None, out: Output) -> Platform | None:
+    """Return this computer, or those of all ranks of mpiexec; None on ranks above 0."""
     from evener.files.writing import refuse_unwritable
     from evener.measuring.ranks import n_ranks
 
-    if args.output is not None:
-        refuse_unwritable(args.output)
+    if output is not None:
+        refuse_unwritable(output)
     if n_ranks() > 1:
         return _measured_ranks(out)
     from evener.measuring.machine import measured_platform
@@ -222,7 +218,8 @@ def _measured_ranks(out: Output) -> Platform | None:
         return measured_ranks(comm, progress, out.note)
 
 
-def _made(args: argparse.Namespace) -> Platform:
+def platform_from(args: argparse.Namespace) -> Platform:
+    """Return the machine of the kind and numbers given, none of them measured."""
     from evener.platforms.examples import PLATFORMS, flat, grid, tree
 
     kind = args.machine_kind

@@ -1,17 +1,25 @@
-"""`evener measure`: speeds of this computer's devices at many loads, each with its certainty."""
+"""`evener measure`: measure the speeds of this computer's devices at many loads."""
 
 from __future__ import annotations
 
 import argparse
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.commands.measure_options import SIDE, add_arguments, grid_of, settings_of
-from evener.cli.commands.measured import show_links, show_records
-from evener.cli.commands.tracing import from_traces
+from evener.cli.commands.measure_options import (
+    MeasureOptions,
+    TraceOptions,
+    add_arguments,
+    measure_options_from,
+    trace_options_from,
+)
+from evener.cli.commands.measured import show_links, show_records, show_surfaces
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs.graph import Graph
+    from evener.measuring.devices import Measured
     from evener.measuring.session import Settings
     from evener.running.comm import Comm
 
@@ -19,7 +27,7 @@ __all__ = ["add_arguments", "run"]
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Measure, show, write."""
+    """Measure a kernel or links, or read trace files; write the samples and print them."""
     from evener.cli.output import Output
     from evener.files.writing import is_stdout, refuse_unwritable
     from evener.measuring.ranks import n_ranks, one_rank, world
@@ -33,53 +41,130 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if (args.kernel is None) != bool(args.trace):
         raise UsageError("either a KERNEL is measured or a --trace FILE is read")
     if args.trace:
-        return from_traces(args, out)
+        return _read_traces(trace_options_from(args), args.output, out)
+    options = measure_options_from(args)
     comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
-        out = Output(quiet=True)  # rank 0 speaks for all
-    if args.kernel == "link":
-        return _links(args, comm, out)
-    return _speeds(args, comm, out)
+        out = Output(quiet=True)  # rank 0 prints for all ranks
+    if options.kernel == "link":
+        return _measure_links(options, comm, out)
+    return _measure_speeds(options, comm, out)
 
 
-def _speeds(args: argparse.Namespace, comm: Comm, out: Output) -> int:
+def _read_traces(options: TraceOptions, output: str, out: Output) -> int:
+    """Write the samples that trace files hold, and print them."""
+    from evener.io.machines.speeds import write_speeds
+    from evener.measuring.campaign import Record
+    from evener.measuring.outcomes import Point
+    from evener.measuring.traces import read_traces
+
+    trace = read_traces(
+        options.files,
+        options.loads,
+        iterations=options.iterations,
+        event=options.event,
+        confidence=options.confidence,
+    )
+    for note in trace.notes:
+        out.note(note)
+    write_speeds(output, trace.devices)
+    records = [Record(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
+    show_records(records, None, output, out)
+    return 0
+
+
+def _measure_speeds(options: MeasureOptions, comm: Comm, out: Output) -> int:
+    """Measure speed curves, or with --second speed surfaces."""
+    from evener.measuring.rectangles import measure_surfaces
     from evener.measuring.session import measure
 
-    settings = settings_of(args, comm)
-    if args.second is not None:
-        return _surfaces(args, settings, comm, out)
-    with out.progress(f"Measuring {args.kernel}") as progress:
-        records = measure(settings, args.output, progress, comm)
-    show_records(records, args.kernel, args.output, out)
+    settings = _settings(options, comm)
+    if options.second is not None:
+        widths = options.widths()
+        with out.progress(f"Measuring {options.kernel}") as progress:
+            found = measure_surfaces(settings, widths, options.output, progress, comm)
+        show_surfaces(found, options.kernel, options.output, out)
+        return 0
+    with out.progress(f"Measuring {options.kernel}") as progress:
+        records = measure(settings, options.output, progress, comm)
+    show_records(records, options.kernel, options.output, out)
     return 0
 
 
-def _surfaces(args: argparse.Namespace, settings: Settings, comm: Comm, out: Output) -> int:
-    from evener.cli.commands.measured_surfaces import show_surfaces
-    from evener.measuring.loads import range_of
-    from evener.measuring.rectangles import measure_surfaces
-
-    widths = grid_of(args)(*range_of(args.second, "--second"), args.points or SIDE)
-    with out.progress(f"Measuring {args.kernel}") as progress:
-        found = measure_surfaces(settings, widths, args.output, progress, comm)
-    show_surfaces(found, args.kernel, args.output, out)
-    return 0
-
-
-def _links(args: argparse.Namespace, comm: Comm, out: Output) -> int:
+def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
+    """Measure latency and bandwidth between cores, threads, ranks, or host and GPU."""
     from evener.io.machines.speeds import write_speeds
     from evener.measuring.devices import cores, devices_of
     from evener.measuring.linking import measure_links
 
-    between = args.between or ("ranks" if comm.size > 1 else "cores")
-    if args.device is None:
+    between = options.between or ("ranks" if comm.size > 1 else "cores")
+    if options.device is None:
         ends = [core.cpu for core in cores()] if between == "cores" else [0]
     else:
-        devices = devices_of(args.device)
+        devices = devices_of(options.device)
         ends = [d.index if between == "gpu" else d.cpus[0] for d in devices]
     with out.progress("Measuring links") as progress:
         links = measure_links(between, ends, comm, progress=progress)
     if comm.rank == 0:
-        write_speeds(args.output, [link.speeds for link in links])
-        show_links(links, args.output, out)
+        write_speeds(options.output, [link.speeds for link in links])
+        show_links(links, options.output, out)
     return 0
+
+
+def _settings(options: MeasureOptions, comm: Comm) -> Settings:
+    """Return what is to be measured on this rank."""
+    from evener.measuring.session import Settings
+
+    adaptive, loads = options.loads()
+    devices = _devices(options.device, comm)
+    graph, source = _graph(options)
+    memory = options.memory
+    return Settings(
+        options.kernel,
+        tuple(devices),
+        tuple(loads),
+        options.precision,
+        _memory_share(comm, len(devices)) if memory is None else memory,
+        options.options,
+        together=options.together,
+        graph=graph,
+        source=source,
+        adaptive=adaptive,
+        total=options.n,
+        tolerance=options.tolerance,
+    )
+
+
+def _devices(device: str | None, comm: Comm) -> list[Measured]:
+    """Return the devices of this rank."""
+    from evener.measuring.devices import cores, devices_of
+    from evener.measuring.ranks import devices_of_rank
+
+    if comm.size == 1:
+        return devices_of(device)
+    return devices_of_rank(device, comm, [core.cpu for core in cores()])
+
+
+def _memory_share(comm: Comm, n_devices: int) -> float:
+    """Return the memory of each device of this rank [B]: an equal share of what is free here."""
+    import socket
+
+    from evener.measuring.devices import memory_share
+
+    hosts = comm.allgather([socket.gethostname()] * n_devices)
+    return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
+
+
+def _graph(options: MeasureOptions) -> tuple[Graph | None, str]:
+    """Return the matrix of --graph, and the name of its file."""
+    if options.graph is None:
+        return None, ""
+    from evener.io import read
+    from evener.measuring.kernels import KERNELS
+
+    if "matrix" not in getattr(KERNELS.get(options.kernel), "takes", ()):
+        raise UsageError(f"--graph: kernel {options.kernel} has no matrix")
+    graph = read(options.graph).graph
+    if graph.n == 0:
+        raise UsageError(f"--graph: {options.graph} has no vertices")
+    return graph, Path(options.graph).name

@@ -1,27 +1,21 @@
-"""What `evener measure` is asked for, from its options: loads, devices, memory, kernel."""
+"""The options of `evener measure`: kernel, devices, loads, precision, trace files."""
 
 from __future__ import annotations
 
 import argparse
 import math
-from pathlib import Path
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.commands.tracing import add_trace_options
+from evener.cli.machines import speeds_of as numbers_of
 from evener.cli.values import count, share
 from evener.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from evener.graphs.graph import Graph
-    from evener.measuring.devices import Measured
     from evener.measuring.outcomes import Precision
-    from evener.measuring.session import Settings
-    from evener.running.comm import Comm
 
-
-# The options of `evener measure`: kernel, devices, loads, precision.
+POINTS, MAX_ADAPTIVE, SIDE = 13, 20, 6  # default loads: of a grid; adaptive; heights, widths
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -34,55 +28,57 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write")
     parser.add_argument(
-        "--device", metavar="D,D,...", help="as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
+        "--device", metavar="D,D,...", help="such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
     )
     parser.add_argument(
         "--between",
         choices=("cores", "threads", "ranks", "gpu"),
-        help="of link: what sends messages (default cores; ranks under mpiexec)",
+        help="link: what exchanges messages (default cores; ranks under mpiexec)",
     )
     how = parser.add_mutually_exclusive_group()
     how.add_argument(
-        "--together", action="store_true", help="devices of a computer at once (the default)"
+        "--together",
+        action="store_true",
+        help="measure all devices of a computer at once (default)",
     )
-    how.add_argument("--alone", action="store_true", help="one device after the other")
+    how.add_argument("--alone", action="store_true", help="measure one device after the other")
     _add_loads(parser)
     _add_precision(parser)
     _add_kernel_options(parser)
-    add_trace_options(parser)
+    _add_trace_options(parser)
 
 
 def _add_loads(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("loads")
     group.add_argument(
-        "--range", default="1e3:1e6", metavar="LOW:HIGH", help="in units (default 1e3:1e6)"
+        "--range", default="1e3:1e6", metavar="LOW:HIGH", help="loads in units (default 1e3:1e6)"
     )
     group.add_argument(
         "--second", metavar="LOW:HIGH",
-        help="surfaces: --range are heights, these widths, as evener tile wants them",
+        help="measure surfaces, for `evener tile`: --range are heights, these widths",
     )  # fmt: skip
     group.add_argument(
         "--points",
         type=int,
         metavar="P",
-        help=f"how many (default {POINTS}); with --adaptive at most (default {MOST}); with "
-        f"--second, of heights and of widths each (default {SIDE})",
+        help=f"number (default {POINTS}); with --adaptive at most (default {MAX_ADAPTIVE}); "
+        f"with --second, of heights and of widths each (default {SIDE})",
     )
     group.add_argument(
-        "--adaptive", action="store_true", help="each where the model is least certain"
+        "--adaptive", action="store_true", help="choose each load where the model is least certain"
     )
     group.add_argument(
         "--n",
         type=count,
         metavar="N",
-        help="adaptive, about the sizes that N units are divided into",
+        help="adaptive, around the sizes into which N units are divided",
     )
     group.add_argument(
         "--tolerance", type=share, default=0.02, metavar="T",
-        help="adaptive: ends when sizes change by less than this share (default 0.02)",
+        help="adaptive: end when sizes change by less than this share (default 0.02)",
     )  # fmt: skip
     group.add_argument(
-        "--even", action="store_true", help="evenly spaced (default: each by the same factor)"
+        "--even", action="store_true", help="space loads evenly (default: by a constant factor)"
     )
 
 
@@ -93,131 +89,164 @@ def _add_precision(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("when a point is measured well enough")
     group.add_argument(
         "--precision", type=share, default=default.precision, metavar="P",
-        help="half the confidence interval's width over the mean (default 0.025)",
+        help="half the confidence interval over the mean (default 0.025)",
     )  # fmt: skip
     group.add_argument(
         "--confidence",
         type=share,
         default=default.confidence,
         metavar="C",
-        help="of that interval (default 0.95)",
+        help="level of that interval (default 0.95)",
     )
     group.add_argument(
         "--repetitions",
         type=int,
         default=default.repetitions,
         metavar="R",
-        help="at most (default 100)",
+        help="max. repetitions of a load (default 100)",
     )
     group.add_argument(
         "--time-limit", type=float, default=default.seconds, metavar="S",
-        help="for one point's repetitions (default 5); what takes longer once is stopped",
+        help="for all repetitions of a load (default 5); a longer one is stopped",
     )  # fmt: skip
     group.add_argument(
         "--slowest", type=float, default=default.slowest, metavar="SPEED",
-        help="units/s below which a repetition is stopped (default none)",
+        help="units/s below which a repetition is stopped (default: none is)",
     )  # fmt: skip
 
 
 def _add_kernel_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("kernel")
     group.add_argument(
-        "--graph", metavar="FILE", help="of spmv, jacobi, pagerank: the matrix (default: made)"
+        "--graph", metavar="FILE", help="matrix of spmv, jacobi, pagerank (default: generated)"
     )
     group.add_argument(
-        "--block", type=int, default=64, metavar="B", help="of gemm: width (default 64)"
+        "--block", type=int, default=64, metavar="B", help="gemm: width of a block (default 64)"
     )
     group.add_argument(
-        "--no-transfers", action="store_true", help="a GPU's operands and results stay there"
+        "--no-transfers",
+        action="store_true",
+        help="time a GPU without copying operands and results",
     )
     group.add_argument(
         "--memory",
         type=float,
         metavar="GIB",
-        help="a device may take (default: its share of what is free)",
+        help="memory that a device may use (default: its share of what is free)",
     )
 
 
-POINTS, MOST, SIDE = 13, 20, 6  # of a grid; adaptive; of heights and of widths
-
-
-def settings_of(args: argparse.Namespace, comm: Comm) -> Settings:
-    """Return what is to be measured on this rank."""
-    from evener.measuring.session import Settings
-
-    adaptive, loads = _loads(args)
-    devices = _devices(args, comm)
-    graph, source = _graph(args)
-    return Settings(
-        args.kernel,
-        tuple(devices),
-        tuple(loads),
-        _precision(args),
-        _memory(args, comm, len(devices)),
-        _options(args),
-        together=not args.alone,
-        graph=graph,
-        source=source,
-        adaptive=adaptive,
-        total=args.n,
-        tolerance=args.tolerance,
+def _add_trace_options(parser: argparse.ArgumentParser) -> None:
+    """Add --trace, and options for what its files do not record."""
+    group = parser.add_argument_group("times of a program's run, in place of a kernel")
+    group.add_argument(
+        "--trace", action="append", default=[], metavar="FILE",
+        help="file of times: CSV, JSON Lines or Paraver's .prv; may be repeated",
+    )  # fmt: skip
+    group.add_argument(
+        "--loads", action="append", default=[], metavar="L,L,...", help="loads of a .prv's ranks"
+    )
+    group.add_argument(
+        "--iterations", type=int, metavar="I", help="iterations that a .prv holds (default 1)"
+    )
+    group.add_argument(
+        "--event", type=int, metavar="TYPE", help="event that begins an iteration in a .prv"
     )
 
 
-def _loads(args: argparse.Namespace) -> tuple[int, list[int]]:
-    """Return how many loads are chosen adaptively, 0 for none; and the loads of the grid."""
-    from evener.measuring.loads import range_of
+@dataclass(frozen=True)
+class MeasureOptions:
+    """What `evener measure` is asked for; None: not given.
 
-    adaptive = args.adaptive or args.n is not None
-    if adaptive and args.second is not None:
-        raise UsageError("--second measures a grid: neither --adaptive nor --n goes with it")
-    usual = MOST if adaptive else POINTS if args.second is None else SIDE
-    points = args.points if args.points is not None else usual
-    if not 1 <= points <= 10_000:
-        raise UsageError(f"--points must lie between 1 and 10,000, not {args.points}")
-    if args.n is not None and args.n < 1:
-        raise UsageError(f"--n must be one or more, not {args.n}")
-    if not 0 < args.tolerance < 1:
-        raise UsageError(f"--tolerance must lie in (0, 1), not {args.tolerance}")
-    return points if adaptive else 0, grid_of(args)(*range_of(args.range), points)
+    range, second: LOW:HIGH [units], as written. memory [B]: of each device. options: the kernel's.
+    """
+
+    kernel: str
+    output: str
+    device: str | None
+    between: str | None
+    together: bool
+    range: str
+    second: str | None
+    points: int | None
+    adaptive: bool
+    n: int | None
+    tolerance: float
+    even: bool
+    precision: Precision
+    graph: str | None
+    memory: float | None
+    options: dict[str, Any]
+
+    def loads(self) -> tuple[int, list[int]]:
+        """Return how many loads are chosen adaptively, 0 for none; and the loads of the grid."""
+        from evener.measuring.loads import range_of
+
+        if self.adaptive and self.second is not None:
+            raise UsageError("--second measures a grid: neither --adaptive nor --n goes with it")
+        usual = MAX_ADAPTIVE if self.adaptive else POINTS if self.second is None else SIDE
+        points = self.points if self.points is not None else usual
+        if not 1 <= points <= 10_000:
+            raise UsageError(f"--points must lie between 1 and 10,000, not {self.points}")
+        if self.n is not None and self.n < 1:
+            raise UsageError(f"--n must be one or more, not {self.n}")
+        if not 0 < self.tolerance < 1:
+            raise UsageError(f"--tolerance must lie in (0, 1), not {self.tolerance}")
+        return points if self.adaptive else 0, self._spacing(*range_of(self.range), points)
+
+    def widths(self) -> list[int]:
+        """Return the widths of rectangles that --second asks for."""
+        from evener.measuring.loads import range_of
+
+        assert self.second is not None
+        return self._spacing(*range_of(self.second, "--second"), self.points or SIDE)
+
+    @property
+    def _spacing(self) -> Callable[[int, int, int], list[int]]:
+        """What spaces loads: (low, high, how many) -> loads."""
+        from evener.measuring.loads import fixed_grid, geometric_grid
+
+        return fixed_grid if self.even else geometric_grid
 
 
-def grid_of(args: argparse.Namespace) -> Callable[[int, int, int], list[int]]:
-    """Return what spaces loads: (low, high, how many) -> loads."""
-    from evener.measuring.loads import fixed_grid, geometric_grid
+@dataclass(frozen=True)
+class TraceOptions:
+    """Trace files of a program's run, and what they do not record; loads: of the ranks of each."""
 
-    return fixed_grid if args.even else geometric_grid
-
-
-def _devices(args: argparse.Namespace, comm: Comm) -> list[Measured]:
-    from evener.measuring.devices import cores, devices_of
-    from evener.measuring.ranks import devices_of_rank
-
-    if comm.size == 1:
-        return devices_of(args.device)
-    return devices_of_rank(args.device, comm, [core.cpu for core in cores()])
+    files: list[str]
+    loads: list[list[float]]
+    iterations: int | None
+    event: int | None
+    confidence: float
 
 
-def _memory(args: argparse.Namespace, comm: Comm, n_devices: int) -> float:
-    """Return what each device of this rank may take [B]."""
-    import socket
-
-    from evener.measuring.devices import memory_share
-
-    if args.memory is not None:
-        if not 0 < args.memory < math.inf:
-            raise UsageError(f"--memory must be above zero, not {args.memory}")
-        return float(args.memory) * 2.0**30
-    hosts = comm.allgather([socket.gethostname()] * n_devices)
-    return memory_share(sum(own.count(socket.gethostname()) for own in hosts))
-
-
-def _options(args: argparse.Namespace) -> dict[str, Any]:
+def measure_options_from(args: argparse.Namespace) -> MeasureOptions:
+    """Return the options given. Raises UsageError for a memory or a precision out of range."""
+    if args.memory is not None and not 0 < args.memory < math.inf:
+        raise UsageError(f"--memory must be above zero, not {args.memory}")
     options: dict[str, Any] = {"block": args.block} if args.kernel == "gemm" else {}
-    return options | ({"transfers": False} if args.no_transfers else {})
+    return MeasureOptions(
+        kernel=args.kernel,
+        output=args.output,
+        device=args.device,
+        between=args.between,
+        together=not args.alone,
+        range=args.range,
+        second=args.second,
+        points=args.points,
+        adaptive=args.adaptive or args.n is not None,
+        n=args.n,
+        tolerance=args.tolerance,
+        even=args.even,
+        precision=precision_from(args),
+        graph=args.graph,
+        memory=None if args.memory is None else args.memory * 2.0**30,
+        options=options | ({"transfers": False} if args.no_transfers else {}),
+    )
 
 
-def _precision(args: argparse.Namespace) -> Precision:
+def precision_from(args: argparse.Namespace) -> Precision:
+    """Return when a point is measured well enough."""
     from evener.measuring.outcomes import Precision
 
     return Precision(
@@ -229,15 +258,7 @@ def _precision(args: argparse.Namespace) -> Precision:
     )
 
 
-def _graph(args: argparse.Namespace) -> tuple[Graph | None, str]:
-    if args.graph is None:
-        return None, ""
-    from evener.io import read
-    from evener.measuring.kernels import KERNELS
-
-    if "matrix" not in getattr(KERNELS.get(args.kernel), "takes", ()):
-        raise UsageError(f"--graph: kernel {args.kernel} has no matrix")
-    graph = read(args.graph).graph
-    if graph.n == 0:
-        raise UsageError(f"--graph: {args.graph} has no vertices")
-    return graph, Path(args.graph).name
+def trace_options_from(args: argparse.Namespace) -> TraceOptions:
+    """Return the trace options given."""
+    loads = [numbers_of(text, "--loads") for text in args.loads]
+    return TraceOptions(args.trace, loads, args.iterations, args.event, args.confidence)

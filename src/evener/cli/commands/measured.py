@@ -1,4 +1,4 @@
-"""What `evener measure` prints: a line a point, what did not fit, what others cost, links."""
+"""Prints what `evener measure` found: samples of speed curves, of surfaces, and links."""
 
 from __future__ import annotations
 
@@ -6,30 +6,29 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.machines import MAX_ROWS
 from evener.measuring.kernels import unit_of
 from evener.measuring.outcomes import BUSY, Gap
+from evener.wording import count, duration, percent, plural, signed_percent
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.measuring.campaign import Record
     from evener.measuring.linking import NamedLink
     from evener.measuring.outcomes import Outcome, Point
+    from evener.measuring.rectangles import Rectangles
     from evener.platforms.models.samples import Sample
 
-MAX_ROWS = 60
-MARK = "*"  # of a point that is less precise than asked
-CHANGED = 0.05  # between two measurements of one load: worth saying
+MARK = "*"  # marks a sample that is less precise than asked for
+CHANGED = 0.05  # min. relative change between two measurements of a load that is printed
 
 
 def show_records(records: Sequence[Record], kernel: str | None, written: str, out: Output) -> None:
-    """Print and return as JSON what was measured of each device."""
-    from evener.reporting.numbers import plural
-
+    """Print the samples of each device, as a table or for --json."""
     unit = unit_of(kernel or "")
     rows = [row for record in records for row in _rows(record)]
-    out.table(("device", "load", "time", "+/-", "repetitions", "speed /s", ""), rows[:MAX_ROWS])
-    if len(rows) > MAX_ROWS:
-        out.say(f"... {len(rows) - MAX_ROWS:,} more in the file")
+    header = ("device", "load", "time", "+/-", "repetitions", "units/s", "")
+    out.table(header, rows, most=MAX_ROWS, what="in the file")
     say_imprecise([point for record in records for point in record.points], out)
     for record in records:
         if record.capacity < math.inf:
@@ -54,21 +53,19 @@ def show_records(records: Sequence[Record], kernel: str | None, written: str, ou
 
 
 def _times(times: float, what: str) -> str:
-    """Say by how much longer a load took."""
+    """Return by how much longer or shorter a load took than at first, or alone."""
     if what == "alone":
         return f"{_longer(1 / times)} than alone"
     return f"{_longer(times)} at the end than at the start (drift)"
 
 
 def _longer(ratio: float) -> str:
-    """Say a ratio of times: "23.0 % less time"."""
-    from evener.reporting.numbers import percent
-
+    """Return a ratio of times in words: "23.0 % less time"."""
     return f"{percent(abs(ratio - 1))} {'more' if ratio >= 1 else 'less'} time"
 
 
 def say_imprecise(points: Sequence[Point], out: Output) -> None:
-    """Explain the mark of points that are less precise than asked, once."""
+    """Print what the mark means, if a point bears it."""
     marked = sum(map(is_imprecise, points))
     if marked:
         loads = f"{marked:,} of {len(points):,} loads" if len(points) > 1 else "the load"
@@ -84,17 +81,13 @@ def is_imprecise(point: Point) -> bool:
 
 
 def width_text(point: Point, share: float | None) -> str:
-    """Return half the width of the confidence interval, marked where more was asked for."""
-    from evener.reporting.numbers import percent
-
+    """Return half the confidence interval, with the mark if it is wider than asked for."""
     if point.sample.status == "slower":
         return ""
     return percent(share) + (f" {MARK}" if is_imprecise(point) else "")
 
 
 def _rows(record: Record) -> list[tuple[str, ...]]:
-    from evener.reporting.numbers import count, duration
-
     rows: list[tuple[str, ...]] = []
     for point in sorted(record.points, key=lambda point: point.load):
         sample = point.sample
@@ -107,7 +100,7 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
                 width_text(point, _relative_width(sample)),
                 str(sample.repetitions),
                 ("< " if slower else "") + f"{sample.speed:.3g}",
-                remark(point),
+                _remark(point),
             )
         )
     return rows + [
@@ -120,15 +113,13 @@ def _rows(record: Record) -> list[tuple[str, ...]]:
 
 
 def _relative_width(sample: Sample) -> float | None:
-    """Of the confidence interval, a half; None where one repetition tells nothing of it."""
+    """Return half the confidence interval over the time; None for a single repetition."""
     once = sample.repetitions < 2 and sample.half_width == 0
     return None if once else sample.half_width / sample.seconds
 
 
-def remark(point: Point) -> str:
-    """Return what was odd about a point."""
-    from evener.reporting.numbers import percent, signed_percent
-
+def _remark(point: Point) -> str:
+    """Return what was unusual about the measurement of a point."""
     if point.sample.status == "slower":
         return "stopped"
     parts = []
@@ -178,10 +169,83 @@ def _seconds(outcome: Outcome) -> float | None:
     return None if isinstance(outcome, Gap) else outcome.sample.seconds
 
 
-def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
-    """Print and return as JSON what was fitted to each link."""
-    from evener.reporting.numbers import duration, percent, plural
+def show_surfaces(
+    found: Sequence[Rectangles], kernel: str | None, written: str, out: Output
+) -> None:
+    """Print the samples of each device, as a table or for --json."""
+    unit = unit_of(kernel or "")
+    rows = [row for one in found for row in _surface_rows(one)]
+    header = ("device", "height", "width", "time", "+/-", "repetitions", "units/s", "")
+    out.table(header, rows, most=MAX_ROWS, what="in the file")
+    say_imprecise(
+        [point for one in found for column in one.columns for point in column.points], out
+    )
+    for one in found:
+        if one.capacity < math.inf:
+            out.say(f"{one.name} holds {one.capacity:,.0f} units; more did not fit.")
+        if not one.heights:
+            out.note(f"note: no rectangle of {one.name} could be measured: it is not in the file")
+        elif missing := one.surface()[1]:
+            rectangles = plural(len(missing), "rectangle")
+            out.note(f"note: {one.name}: {rectangles} not measured, at the speed of the next one")
+    surfaces = plural(sum(bool(one.heights) for one in found), "surface")
+    out.say(f"Written: {written} ({surfaces}; unit: {unit})")
+    out.result(
+        {
+            "written": written,
+            "kernel": kernel,
+            "unit": unit,
+            "surfaces": [_surface_dict(one) for one in found],
+        }
+    )
 
+
+def _surface_rows(one: Rectangles) -> list[tuple[str, ...]]:
+    rows: list[tuple[str, ...]] = []
+    for width, column in zip(one.widths, one.columns, strict=True):
+        points = sorted(column.points, key=lambda point: point.load)
+        rows += [_rectangle_row(one.name, width, point) for point in points]
+        gaps = [(gap.load, gap.message[:100]) for gap in column.gaps]
+        gaps += [(float(load), f"skipped, {column.why_skipped}") for load in column.skipped]
+        rows += [(one.name, count(load), str(width), "none", "", "", "", why) for load, why in gaps]
+    return rows
+
+
+def _rectangle_row(name: str, width: int, point: Point) -> tuple[str, ...]:
+    sample = point.sample
+    slower = sample.status == "slower"
+    return (
+        name,
+        count(sample.load),
+        str(width),
+        ("> " if slower else "") + duration(sample.seconds),
+        width_text(point, sample.half_width / sample.seconds),
+        str(sample.repetitions),
+        ("< " if slower else "") + f"{width * sample.speed:.3g}",
+        _remark(point),
+    )
+
+
+def _surface_dict(one: Rectangles) -> dict[str, Any]:
+    return {
+        "device": one.name,
+        "capacity": one.capacity if one.capacity < math.inf else None,
+        "samples": [
+            {"height": s.load, "width": width, "seconds": s.seconds, "status": s.status}
+            for width, column in zip(one.widths, one.columns, strict=True)
+            for s in column.samples
+        ],
+        "not_measured": one.surface()[1] if one.heights else None,
+        "gaps": [
+            {"height": gap.load, "width": width, "kind": gap.kind, "message": gap.message}
+            for width, column in zip(one.widths, one.columns, strict=True)
+            for gap in column.gaps
+        ],
+    }
+
+
+def show_links(links: Sequence[NamedLink], written: str, out: Output) -> None:
+    """Print latency and bandwidth of each link, as a table or for --json."""
     rows = []
     for link in links:
         fitted = link.fitted

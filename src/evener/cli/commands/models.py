@@ -1,34 +1,38 @@
-"""`evener models`: the models that a file of speeds or surfaces admits, and their plots."""
+"""`evener models`: the speed models that a speeds file allows, compared and drawn."""
 
 from __future__ import annotations
 
 import argparse
 import math
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evener.errors import UsageError
+from evener.cli.destinations import refuse_picture
+from evener.cli.machines import MAX_ROWS, safe
+from evener.errors import InputError, UsageError
+from evener.wording import NOTHING, count, duration, percent, plural
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.platforms.models.fitting import SpeedSurface
+    from evener.platforms.models.samples import DeviceSpeeds
+    from evener.reporting.speed_plots import DeviceFits
 
-MAX_ROWS = 60
 EXPLAINED = """columns of a file of curves:
-  model             the kind that the file asks for
-  dropped           samples that the rule of shape takes out
-  widest +/-        of all samples: half the confidence interval, over the time
-  one speed off by  how far a single speed is off the curve through the samples, at worst
-  curves differ by  how far piecewise, shaped and akima are apart, at worst
-  at load           where that is
-  slowest, fastest  which of them say so there"""
+  model             the kind of model that the file asks for
+  dropped           samples left out, as they break the rule of shape
+  widest +/-        largest half confidence interval of a sample, over its time
+  one speed off by  largest deviation of one constant speed from the curve
+  curves differ by  largest deviation of piecewise, shaped and akima from each other
+  at load           where they differ most
+  slowest, fastest  the models that predict these there"""
 
 
 class Kind(Protocol):
-    """What a file of speeds or one of surfaces has its own of; an item is a device's model.
+    """What differs between files of curves and of surfaces; an item is a device with its models.
 
-    noun, key: of what it holds, for people and in JSON. header: of its table, at_load: of the
-    columns that --load adds. most_drawn: items in one picture; which: those it shows of more.
+    noun, key: what an item is called, for people and in JSON. header: columns of the table;
+    at_load: those that --load adds. most_drawn: items in one picture; which: says which are drawn.
     """
 
     noun: str
@@ -39,36 +43,39 @@ class Kind(Protocol):
     which: str
 
     def read(self, file: str) -> Mapping[str, Any]:
-        """All that the file holds, by name."""
+        """Return all that the file holds, by name."""
 
     def items(self, chosen: Mapping[str, Any], file: str, out: Output) -> Mapping[str, Any]:
-        """Those of the chosen that have a model; notes say which have none."""
+        """Return the chosen ones that have a model; notes name the others."""
 
     def row(self, name: str, item: Any, load: float | None) -> list[str]:
-        """Return an item's row of the table, with those columns that a load adds."""
+        """Return an item's row of the table; load: of --load, None where not given."""
 
     def to_dict(self, name: str, item: Any, load: float | None) -> dict[str, Any]:
-        """Return the same for machines."""
+        """Return the row's figures, and all samples, for --json."""
 
     def figure(self, items: Mapping[str, Any]) -> Any:
         """Draw the items, the most telling ones where there are more than `most_drawn`."""
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the speeds file, the picture and which devices."""
+    """Add the command's arguments."""
     parser.epilog = EXPLAINED
-    parser.add_argument("speeds", metavar="SPEEDS", help="a speeds file, or one of surfaces")
-    parser.add_argument("--plot", metavar="FILE", help="draw them, as .png or .svg")
+    parser.add_argument("speeds", metavar="SPEEDS", help="a file of speed curves or surfaces")
+    parser.add_argument("--plot", metavar="FILE", help="draw the models, as .png or .svg")
     parser.add_argument(
-        "--device", metavar="NAME", action="append", help="only this one; repeatable"
+        "--device", metavar="NAME", action="append", help="only this device; may be repeated"
     )
     parser.add_argument("--load", metavar="D", type=float, help="add speed and time at this load")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Fit what there is; print, draw."""
-    _check(args)
-    kind = _kind(args.speeds)
+    """Fit models to all samples; print and draw them."""
+    if args.load is not None and not 0 < args.load < math.inf:
+        raise UsageError(f"--load must be finite and above zero, not {args.load}")
+    if args.plot:
+        refuse_picture(args.plot, [args.speeds])
+    kind = _kind_of(args.speeds)
     known = kind.read(args.speeds)
     for name in args.device or ():
         if name not in known:
@@ -82,33 +89,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _check(args: argparse.Namespace) -> None:
-    from evener.files.writing import refuse_unwritable
-    from evener.reporting.plots import checked_kind
-
-    if args.load is not None and not 0 < args.load < math.inf:
-        raise UsageError(f"--load must be finite and above zero, not {args.load}")
-    if args.plot:
-        checked_kind(args.plot)
-        refuse_unwritable(args.plot)
-        if Path(args.plot).exists() and Path(args.plot).samefile(args.speeds):
-            raise UsageError(f"{args.plot} is the speeds file; the picture needs a name of its own")
-
-
-def _kind(file: str) -> Kind:
-    from evener.cli.commands.models_curves import Curves
-    from evener.cli.commands.models_surfaces import Surfaces
+def _kind_of(file: str) -> Kind:
     from evener.io.machines.surfaces import holds_surfaces
 
-    return Surfaces() if holds_surfaces(file) else Curves()
+    return SurfaceKind() if holds_surfaces(file) else CurveKind()
 
 
 def _print(kind: Kind, items: Mapping[str, Any], load: float | None, out: Output) -> None:
     header = [*kind.header, *(() if load is None else kind.at_load)]
-    rows = [kind.row(name, item, load) for name, item in list(items.items())[:MAX_ROWS]]
-    if len(items) > MAX_ROWS:
-        rows.append([f"... and {len(items) - MAX_ROWS:,} more", *[""] * (len(header) - 1)])
-    out.table(header, rows)
+    rows = [kind.row(name, item, load) for name, item in list(items.items())[: MAX_ROWS + 1]]
+    out.table(header, rows, most=MAX_ROWS, what=f"{kind.noun}s")
 
 
 def _drawn(kind: Kind, path: str, items: Mapping[str, Any], out: Output) -> list[str]:
@@ -122,3 +112,186 @@ def _drawn(kind: Kind, path: str, items: Mapping[str, Any], out: Output) -> list
         out.note(f"note: {path} shows {shown}; --device chooses others")
     out.say(f"Written: {path}")
     return [path]
+
+
+class CurveKind:
+    """Devices of a file of speed curves."""
+
+    noun, key = "device", "devices"
+    header: Sequence[str] = (
+        *("device", "samples", "loads", "capacity", "model", "dropped", "widest +/-"),
+        *("one speed off by", "curves differ by", "at load", "slowest, fastest"),
+    )
+    at_load: Sequence[str] = ("speed", "time")
+    most_drawn, which = 24, "the {} of {} devices whose models disagree most"
+
+    def read(self, file: str) -> Mapping[str, DeviceSpeeds]:
+        """Return all devices by name."""
+        from evener.io.machines.speeds import read_speeds
+
+        return {device.name: device for device in read_speeds(file)}
+
+    def items(
+        self, chosen: Mapping[str, DeviceSpeeds], file: str, out: Output
+    ) -> Mapping[str, DeviceFits]:
+        """Return the fits of devices with samples; raises InputError where none has any."""
+        from evener.reporting.speed_plots import DeviceFits
+
+        fits = {name: DeviceFits(device) for name, device in chosen.items() if device.samples}
+        for device in chosen.values():
+            _note_samples(device, out)
+        if not fits:
+            raise InputError("no device has a sample", file=file)
+        return fits
+
+    def row(self, name: str, item: DeviceFits, load: float | None) -> list[str]:
+        """Return what the samples span, and how far the models agree."""
+        device, worst = item.device, item.worst()
+        loads = sorted(sample.load for sample in device.samples)
+        agree = worst.share < 5e-4
+        added: tuple[str, ...] = ()
+        if load is not None:
+            added = f"{item.chosen.speed(load):,.6g}", duration(item.chosen.time(load))
+        return [
+            safe(name),
+            count(len(device.samples)),
+            f"{count(loads[0])} to {count(loads[-1])}",
+            NOTHING if math.isinf(device.capacity) else count(device.capacity),
+            device.model,
+            count(len(item.dropped)),
+            percent(item.uncertainty or None),
+            percent(item.worst(("constant", "piecewise")).share),
+            percent(worst.share),
+            NOTHING if agree else count(round(worst.load)),
+            NOTHING if agree else f"{worst.lowest}, {worst.highest}",
+            *added,
+        ]
+
+    def to_dict(self, name: str, item: DeviceFits, load: float | None) -> dict[str, Any]:
+        """Return the figures and all samples."""
+        device, constant = item.device, item.worst(("constant", "piecewise"))
+        values: dict[str, Any] = {
+            "name": name,
+            "model": device.model,
+            "capacity": None if math.isinf(device.capacity) else device.capacity,
+            "samples": [[s.load, s.seconds] for s in device.samples],
+            "slower": [s.load for s in device.samples if s.status == "slower"],
+            "dropped": [s.load for s in item.dropped],
+            "uncertainty": item.uncertainty,
+            "disagreement": item.worst()._asdict(),
+            "constant_off": {"load": constant.load, "share": constant.share},
+        }
+        if load is not None:
+            seconds = {kind: model.time(load) for kind, model in item.models.items()}
+            values["at_load"] = {
+                "load": load,
+                "speed": {kind: model.speed(load) for kind, model in item.models.items()},
+                "seconds": {kind: None if math.isinf(s) else s for kind, s in seconds.items()},
+            }
+        return values
+
+    def figure(self, items: Mapping[str, DeviceFits]) -> Any:
+        """Draw the devices whose models disagree most."""
+        from evener.reporting.speed_plots import draw_fits, most_disputed
+
+        return draw_fits(most_disputed(list(items.values()), self.most_drawn))
+
+
+def _note_samples(device: DeviceSpeeds, out: Output) -> None:
+    """Print notes on a device without samples, or with stopped ones."""
+    from evener.platforms.models.fitting import SLOWER
+
+    if not device.samples:
+        out.note(f"note: {safe(device.name)} has no samples, so no model")
+    stopped = sum(sample.status == "slower" for sample in device.samples)
+    if stopped:
+        of = plural(len(device.samples), "sample")
+        were = "was" if stopped == 1 else "were"
+        out.note(
+            f"note: {safe(device.name)}: {stopped} of {of} {were} stopped "
+            f"before they were done; models count {SLOWER:g} times their seconds"
+        )
+
+
+class SurfaceKind:
+    """Devices of a file of speed surfaces."""
+
+    noun, key = "surface", "surfaces"
+    header: Sequence[str] = ("device", "heights", "widths", "capacity", "slowest /s", "fastest /s",
+              "shape matters")  # fmt: skip
+    at_load: Sequence[str] = ("speed of its square", "time")
+    most_drawn, which = 12, "the first {} of {} surfaces"
+
+    def read(self, file: str) -> Mapping[str, SpeedSurface]:
+        """Return all surfaces by name."""
+        from evener.io.machines.surfaces import read_surfaces
+
+        return read_surfaces(file)
+
+    def items(
+        self,
+        chosen: Mapping[str, SpeedSurface],
+        file: str,  # noqa: ARG002
+        out: Output,  # noqa: ARG002
+    ) -> Mapping[str, SpeedSurface]:
+        """Return all of the chosen."""
+        return chosen
+
+    def row(self, name: str, item: SpeedSurface, load: float | None) -> list[str]:
+        """Return the grid, the range of speeds, and how much the shape of a rectangle matters."""
+        added: tuple[str, ...] = ()
+        if load is not None:
+            side = math.sqrt(load)
+            added = f"{item.speed(side, side):,.6g}", duration(item.time(side, side))
+        return [
+            safe(name),
+            *(f"{x.size}: {count(x[0])} to {count(x[-1])}" for x in (item.heights, item.widths)),
+            NOTHING if math.isinf(item.capacity) else count(item.capacity),
+            f"{item.speeds.min():,.6g}",
+            f"{item.speeds.max():,.6g}",
+            percent(shape_share(item)),
+            *added,
+        ]
+
+    def to_dict(self, name: str, item: SpeedSurface, load: float | None) -> dict[str, Any]:
+        """Return the figures and all speeds."""
+        values: dict[str, Any] = {
+            "name": name,
+            "heights": item.heights.tolist(),
+            "widths": item.widths.tolist(),
+            "speeds": item.speeds.tolist(),
+            "capacity": None if math.isinf(item.capacity) else item.capacity,
+            "shape_matters": shape_share(item),
+        }
+        if load is not None:
+            side = math.sqrt(load)
+            seconds = item.time(side, side)
+            values["at_load"] = {
+                "load": load,
+                "speed": item.speed(side, side),
+                "seconds": None if math.isinf(seconds) else seconds,
+            }
+        return values
+
+    def figure(self, items: Mapping[str, SpeedSurface]) -> Any:
+        """Draw the first ones, in two panels each."""
+        from evener.reporting.surface_plots import draw_surfaces
+
+        return draw_surfaces(dict(list(items.items())[: self.most_drawn]))
+
+
+def shape_share(surface: SpeedSurface) -> float:
+    """Return the largest relative difference between the speeds of a rectangle and of its square.
+
+    Over the grid points whose square, of the same area, lies within the grid. If it is small, a
+    speed curve over the area is enough.
+    """
+    import numpy as np
+
+    sides = np.sqrt(np.outer(surface.heights, surface.widths))
+    ends = [(x[0], x[-1]) for x in (surface.heights, surface.widths)]
+    inside = (sides >= max(low for low, _ in ends)) & (sides <= min(high for _, high in ends))
+    if not inside.any():
+        return 0.0
+    ratio = surface.speeds[inside] / surface.speed(sides[inside], sides[inside])
+    return float(np.maximum(ratio, 1 / ratio).max() - 1)

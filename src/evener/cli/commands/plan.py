@@ -7,11 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_workload
+from evener.cli.destinations import page, refuse_outputs
+from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import print_versus, rival_to_dict, say_limits
-from evener.cli.machines import add_machine_options, machine_of
-from evener.cli.plan_options import add_plan_options, options_of, reading_of
-from evener.cli.values import page
+from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.plan_options import add_plan_options, plan_options_from
+from evener.errors import UsageError
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
@@ -42,22 +43,24 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.plans.plan import write_plan
     from evener.planning.plan import plan
 
-    platform = machine_of(args, out)
-    options = options_of(args, args.tool)
+    platform = machine_of(machine_options_from(args), out)
+    options = plan_options_from(args, args.tool)
     output = Path(args.output or _default_name(args.graph))
-    _refuse_outputs(args, output)
+    report = Path(args.report) if args.report else None
+    _refuse_outputs(output, report, [args.graph, args.machine, args.coords])
     if args.versus:
         from evener.partitioning.tools import find_tool
 
         find_tool(args.versus)
-    reading = read_workload(args.graph, args, out)
+    how_read = read_options_from(args)
+    reading = read_workload(args.graph, how_read, out)
     with out.progress("Planning") as progress:
         made = plan(
             reading.graph,
             platform,
             options,
             inputs=reading.inputs,
-            reading=reading_of(args),
+            reading=how_read.recorded(),
             notes=reading.notes,
             progress=progress,
         )
@@ -71,13 +74,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
             made = replace(made, rival=rival, cpu_seconds=spent)
     write_plan(output, made)
     written = [str(output)]
-    if args.report:
+    if report is not None:
         from evener.reporting.html import write_report
 
         with out.progress("Drawing the report") as progress:
             progress("report", 0.1)
-            write_report(args.report, made, reading.graph, reading.mesh)
-        written.append(args.report)
+            write_report(report, made, reading.graph, reading.mesh)
+        written.append(str(report))
     limits = _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
@@ -89,29 +92,18 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _refuse_outputs(args: argparse.Namespace, output: Path) -> None:
-    """Refuse, before any work, names that cannot be written or are the inputs'."""
-    from evener.errors import UsageError
-    from evener.files.writing import refuse_binary, refuse_unwritable
+def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None]) -> None:
+    """Refuse, before any work, outputs that cannot be written or are the same file as another."""
+    from evener.files.writing import refuse_binary
 
     refuse_binary(output)
-    outputs = [output] + ([Path(args.report)] if args.report else [])
-    for path in outputs:
-        refuse_unwritable(path)
-        for given in (args.graph, args.machine, args.coords):
-            if (
-                given is not None
-                and path.exists()
-                and Path(given).exists()
-                and path.samefile(given)
-            ):
-                raise UsageError(f"{path} is an input; the output needs a name of its own")
-    if len(outputs) == 2 and output.resolve() == outputs[1].resolve():
+    refuse_outputs([output] if report is None else [output, report], inputs)
+    if report is not None and output.resolve() == report.resolve():
         raise UsageError(f"{output} cannot be both the plan and its report")
 
 
 def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
-    """Print the plan; return what limits it, as JSON takes it."""
+    """Print the plan; return what limits it, for --json."""
     from evener.reporting.stages import beside
     from evener.reporting.tables import plan_rows, time_remarks
 

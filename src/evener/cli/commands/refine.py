@@ -1,14 +1,15 @@
-"""`evener refine`: improve a partition from any tool, without making it worse in anything."""
+"""`evener refine`: improve a partition from any tool; no figure gets worse."""
 
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import add_reading_options, read_workload
-from evener.cli.judged import add_judging_options, evaluation_to_dict, workload_of
-from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.destinations import refuse_outputs
+from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.judged import add_judging_options, evaluation_to_dict, workload_options_from
+from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
 
 if TYPE_CHECKING:
@@ -42,21 +43,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Read both, repair what breaks the contract, refine, write; print before and after."""
+    """Repair, refine and write the partition; print its figures before and after."""
     from evener.io.plans.partitions import write_part
     from evener.planning.evaluate import evaluate
     from evener.sizing import contract_for
 
-    platform = machine_of(args, out)
-    _refuse_output(args)
-    reading = read_workload(args.graph, args, out)
+    platform = machine_of(machine_options_from(args), out)
+    refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords])
+    reading = read_workload(args.graph, read_options_from(args), out)
     graph, given = reading.graph, _partition(args.part, reading, platform)
-    workload = workload_of(args)
-    counted = workload.weighted(graph)
-    contract, _ = contract_for(counted, platform, args.epsilon)
+    workload = workload_options_from(args).workload()
+    weighted = workload.weighted(graph)
+    contract, _ = contract_for(weighted, platform, args.epsilon)
     with out.progress("Refining") as progress:
         progress("refining", 0.1)
-        kept, best = _refined(counted, given, contract, args, platform)
+        kept, best = _refined(weighted, given, contract, effort_from(args), platform)
     before, after = (
         evaluate(graph, partition, platform, contract, workload=workload)
         for partition in (given, best)
@@ -73,19 +74,30 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
+@dataclass(frozen=True)
+class RefineEffort:
+    """What is lowered, and how: arguments of `evener.refine`."""
+
+    objective: str
+    preset: str
+    seed: int
+    threads: int
+
+
+def effort_from(args: argparse.Namespace) -> RefineEffort:
+    """Return the options given."""
+    return RefineEffort(args.objective, args.preset, args.seed, args.threads)
+
+
 def _refined(
-    graph: Graph, given: Partition, contract: Contract, args: argparse.Namespace,
-    platform: Platform,
-) -> tuple[Enforced, Partition]:  # fmt: skip
-    """Return what the repair did, and the partition refined after it."""
+    graph: Graph, given: Partition, contract: Contract, effort: RefineEffort, platform: Platform
+) -> tuple[Enforced, Partition]:
+    """Return the partition after repair, and after refinement."""
     from evener.partitioning.enforce import enforce
     from evener.partitioning.refine import refine
 
     kept = enforce(graph, given, contract, names=platform.names)
-    refined = refine(
-        graph, kept.partition, contract, objective=args.objective, preset=args.preset,
-        seed=args.seed, threads=args.threads,
-    )  # fmt: skip
+    refined = refine(graph, kept.partition, contract, **asdict(effort))
     return kept, refined.partition
 
 
@@ -103,23 +115,9 @@ def _partition(file: str, reading: Reading, platform: Platform) -> Partition:
         raise
 
 
-def _refuse_output(args: argparse.Namespace) -> None:
-    """Refuse, before any work, a name that cannot be written or is an input's."""
-    from evener.errors import UsageError
-    from evener.files.writing import refuse_unwritable
-
-    output = Path(args.output)
-    refuse_unwritable(output)
-    for given in (args.graph, args.part, args.machine, args.coords):
-        there = given is not None and output.exists() and Path(given).exists()
-        if there and output.samefile(given):
-            raise UsageError(f"{output} is an input; the output needs a name of its own")
-
-
 def _print(before: Evaluation, after: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.reporting.numbers import signed_percent
     from evener.reporting.tables import time_remarks
-    from evener.wording import time_of
+    from evener.wording import signed_percent, time_of
 
     work = float(before.certificate.weights.sum())
     ideal = platform.relative_ideal(work)

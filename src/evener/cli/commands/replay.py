@@ -1,4 +1,4 @@
-"""`evener replay`: make a plan, or decisions, again and say whether they are identical."""
+"""`evener replay`: make a plan or decisions again, and say whether they are identical."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.rereading import add_rereading_options, kept_reading, read_again
+from evener.cli.graph_options import read_options_from
+from evener.cli.rereading import add_rereading_options, read_again, recorded_reading
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -16,14 +17,13 @@ if TYPE_CHECKING:
     from evener.planning.options import PlanOptions
     from evener.plans.plan import Plan
 
-
-# Where the records of two plans differ: every entry of the JSON text in their files.
-
 LONGEST = 40  # characters of a value that are shown
+WITH_OWN_MESSAGE = ("versions", "inputs")  # entries of a plan's record
+SHOWN = 8  # differences on the terminal; all are in the JSON object
 
 
 def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
-    """Yield where two values of JSON differ: each entry of tables, of lists the first."""
+    """Yield a sentence for each entry in which two JSON values differ; of a list only the first."""
     if isinstance(then, dict) and isinstance(now, dict):
         for key in [*then, *(key for key in now if key not in then)]:
             inner = f"{place}.{key}" if place else str(key)
@@ -44,7 +44,7 @@ def differing_entries(then: Any, now: Any, place: str = "") -> Iterator[str]:
 
 
 def only_known(then: Any, now: Any) -> Any:
-    """Return `now` without the entries that `then` lacks: older plans say less."""
+    """Return `now` without the entries that `then` lacks, which older versions do not record."""
     if isinstance(then, dict) and isinstance(now, dict):
         return {key: only_known(then[key], value) for key, value in now.items() if key in then}
     if isinstance(then, list) and isinstance(now, list) and len(then) == len(now):
@@ -55,10 +55,6 @@ def only_known(then: Any, now: Any) -> Any:
 def _shown(value: Any) -> str:
     text = json.dumps(value)
     return text if len(text) <= LONGEST else f"{text[:LONGEST]}..."
-
-
-TOLD_APART = ("versions", "inputs")  # of a plan's record, by sentences of their own
-SHOWN = 8  # differences on the terminal; all are in the JSON object
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,19 +72,19 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.rebalancing.decision_log import is_decisions
 
     if is_decisions(args.plan):
-        return _decisions(args, out)
+        return _decisions(args.plan, args.graph, out)
     old = read_plan(args.plan)
     if args.graph is None:
         raise UsageError("a plan is made again from its graph", hint="Give that file, too.")
     options = _options_of(old, args.plan)
-    reading = read_again(args.graph, old, args, out)
+    reading = read_again(args.graph, old, read_options_from(args), out, args.plan)
     with out.progress("Planning") as progress:
         new = plan(
             reading.graph,
             old.platform,
             options,
             inputs=reading.inputs,
-            reading=kept_reading(old),
+            reading=recorded_reading(old),
             notes=reading.notes,
             progress=progress,
         )
@@ -96,7 +92,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     differences = _differences(old, new, manifest_in(args.plan))
     out.result({"identical": not differences, "differences": differences})
     if not differences:
-        out.say(f"Identical: {args.plan} is what this evener makes of {args.graph}.")
+        out.say(f"Identical: {args.plan} is what this version makes of {args.graph}.")
         return 0
     more = f"; and {len(differences) - SHOWN:,} more" if len(differences) > SHOWN else ""
     message = f"not identical: {'; '.join(differences[:SHOWN])}{more}"
@@ -105,29 +101,27 @@ def run(args: argparse.Namespace, out: Output) -> int:
     raise ToolError(message, file=args.plan)
 
 
-def _decisions(args: argparse.Namespace, out: Output) -> int:
-    """Decide again from what was told; of a graph nothing is needed."""
+def _decisions(file: str, graph: str | None, out: Output) -> int:
+    """Make the decisions of a log again from its measurements, which needs no graph."""
     from evener.errors import ToolError, UsageError
     from evener.rebalancing.decision_log import read_decisions
     from evener.rebalancing.replaying import replay
 
-    if args.graph is not None:
-        raise UsageError(
-            "decisions are made again from their file", hint=f"Leave out {args.graph}."
-        )
-    told = read_decisions(args.plan)
+    if graph is not None:
+        raise UsageError("decisions are made again from their file", hint=f"Leave out {graph}.")
+    told = read_decisions(file)
     made = replay(told)
     out.result({"identical": not made.differences, "differences": made.differences,
                 "decisions": made.decisions, "moves": made.moves, "cut": told.cut})  # fmt: skip
     if made.differences:
-        raise ToolError(f"not identical: {'; '.join(made.differences[:8])}", file=args.plan)
+        raise ToolError(f"not identical: {'; '.join(made.differences[:SHOWN])}", file=file)
     cut = " The last line was cut off, and is left out." if told.cut else ""
     out.say(f"Identical: {made.decisions:,} decisions, {made.moves:,} of them to move.{cut}")
     return 0
 
 
 def _options_of(old: Plan, file: str) -> PlanOptions:
-    """Return the options the plan was made with. Raises InputError where they are none."""
+    """Return the options the plan was made with. Raises InputError where they are not valid."""
     from evener.errors import InputError, UsageError
     from evener.planning.options import PlanOptions
 
@@ -137,18 +131,18 @@ def _options_of(old: Plan, file: str) -> PlanOptions:
     try:
         chosen["workload"] = old.workload
     except InputError as error:
-        raise InputError(f"holds a workload that is none: {error}", file=file) from error
+        raise InputError(f"holds an invalid workload: {error}", file=file) from error
     for field in fields(PlanOptions):
         kinds = (int, float) if isinstance(field.default, float) else type(field.default)
         if not isinstance(chosen[field.name], kinds):
-            raise InputError(f"holds an option of planning that is none: {field.name}", file=file)
+            raise InputError(f"holds an invalid plan option: {field.name}", file=file)
     try:
         for field in fields(PlanOptions):
             if isinstance(field.default, float):
                 chosen[field.name] = float(chosen[field.name])
         return PlanOptions(**chosen)
     except (OverflowError, UsageError) as error:
-        raise InputError(f"holds options that are none: {error}", file=file) from error
+        raise InputError(f"holds invalid options: {error}", file=file) from error
 
 
 def _digests(plan: Plan) -> list[str]:
@@ -156,7 +150,7 @@ def _digests(plan: Plan) -> list[str]:
 
 
 def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
-    """Leave out of both records what the evener that made the old plan did not predict yet."""
+    """Remove from both records what the version that made the old plan did not predict."""
     if not any(then["prediction"]["interior"]):
         for record in (then, now):
             del record["prediction"]["interior"]
@@ -166,7 +160,7 @@ def _leave_out_unknown(then: dict[str, Any], now: dict[str, Any]) -> None:
 
 
 def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Plan:
-    """Let the rival of the old plan, if it has one, make its partition again."""
+    """Return the new plan with the rival of the old one, if any, run again."""
     if old.rival is None:
         return new
     from evener.errors import InputError, UsageError
@@ -175,11 +169,11 @@ def _with_rival(old: Plan, new: Plan, graph: Graph, options: PlanOptions) -> Pla
     try:
         return replace(new, rival=rival_of(graph, old.platform, old.rival.tool, options))
     except UsageError as error:
-        raise InputError(f"holds a rival that is none: {error.message}") from error
+        raise InputError(f"holds an invalid rival: {error.message}") from error
 
 
 def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
-    """Name what differs, most telling first. stored: the old record, as it is in the file."""
+    """Return what differs, most important first. stored: the old record as it is in the file."""
     from evener.io.plans.manifest import manifest_text
     from evener.planning.evaluate import differing
 
@@ -197,13 +191,13 @@ def _differences(old: Plan, new: Plan, stored: dict[str, Any]) -> list[str]:
         if now["versions"].get(name) != version:
             found.append(f"{name} {version} then, {now['versions'].get(name, 'absent')} now")
     for record in (then, now, stored):
-        for key in TOLD_APART:
+        for key in WITH_OWN_MESSAGE:
             record.pop(key, None)
     if "bytes_per_value" in stored.get("options", {}):
-        del stored["options"]  # of an evener that kept them differently: `then` has what it meant
+        del stored["options"]  # in the layout of an older version; `then` has them in this one's
     found += differing(old.evaluation.exchange, new.evaluation.exchange, "exchange")
     found += differing_entries(then, now)
-    # What follows from the rest is not read from a file: it may say there what does not follow.
+    # Entries that are computed from others are not read: what the file says of them may be wrong.
     known = only_known(stored, json.loads(manifest_text(old)))
     seen = {entry.split(" ", 1)[0] for entry in found}
     found += [

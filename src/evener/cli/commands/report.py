@@ -1,4 +1,4 @@
-"""`evener report`: the HTML report of a plan file, or of a file of decisions."""
+"""`evener report`: write the HTML report of a plan, or of a decision log."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from evener.cli.destinations import page
+from evener.cli.graph_options import read_options_from
 from evener.cli.judged import say_limits
 from evener.cli.rereading import add_rereading_options, is_its_input, read_again
-from evener.cli.values import page
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:
@@ -38,11 +39,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
     stem = "stdin" if is_stdin(args.plan) else Path(args.plan).with_suffix("")
     output = args.output or f"{stem}.html"
     if is_decisions(args.plan):
-        return _of_decisions(args, output, out)
+        return _of_decisions(args.plan, args.mesh, output, out)
     plan = read_plan(args.plan)
     graph = mesh = None
     if args.mesh is not None:
-        reading = read_again(args.mesh, plan, args, out)
+        reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
         if not is_its_input(plan, reading.inputs):
             raise InputError(
                 "is not the file the plan was made from (SHA-256)",
@@ -64,14 +65,15 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _of_decisions(args: argparse.Namespace, output: str, out: Output) -> int:
+def _of_decisions(file: str, mesh: str | None, output: str, out: Output) -> int:
+    """Write the report of a decision log."""
     from evener.errors import UsageError
     from evener.rebalancing.decision_log import read_decisions
     from evener.reporting.decisions import write_decisions
 
-    if args.mesh is not None:
-        raise UsageError("the report of decisions shows no mesh", hint=f"Leave out {args.mesh}.")
-    verdict = write_decisions(output, read_decisions(args.plan))
+    if mesh is not None:
+        raise UsageError("the report of decisions shows no mesh", hint=f"Leave out {mesh}.")
+    verdict = write_decisions(output, read_decisions(file))
     out.say(f"{verdict}.")
     out.say(f"Written: {output}")
     out.result({"verdict": verdict, "written": output, "picture": False})

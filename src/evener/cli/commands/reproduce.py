@@ -39,7 +39,11 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     where = "this computer" if args.here else EMULATED
     with out.progress(f"Reproducing {args.paper}") as progress:
-        result = _measured(args, progress) if args.here else reproduce(args.fast, progress)
+        result = (
+            _measured(FEW_TRIALS if args.fast else TRIALS, progress)
+            if args.here
+            else reproduce(args.fast, progress)
+        )
         written = write_result(args.output, result, where) if args.output else []
     if args.here:
         _show_errors(result, out)
@@ -74,16 +78,16 @@ def _show(finding: Finding, out: Output) -> None:
             out.say(textwrap.fill(text, width, initial_indent=label, subsequent_indent=indent))
 
 
-def _measured(args: argparse.Namespace, progress: Progress) -> Result:
+def _measured(n_trials: int, progress: Progress) -> Result:
     from evener.reproducing.here import predicted_and_measured
     from evener.reproducing.here_errors import found_here
 
-    return found_here(predicted_and_measured(FEW_TRIALS if args.fast else TRIALS, progress))
+    return found_here(predicted_and_measured(n_trials, progress))
 
 
 def _show_errors(result: Result, out: Output) -> None:
     """Print errors, median and nine tenths, by program and size."""
-    from evener.reporting.numbers import count, duration, percent
+    from evener.wording import count, duration, percent
 
     kinds = {"predicted": "error", "model": "by old models", "null": "null pair"}
     rows = [

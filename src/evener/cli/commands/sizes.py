@@ -1,7 +1,6 @@
 """`evener sizes`: how much each device gets, optimal under speed and memory.
 
-With a file of speed curves the way is another, as it is level by level: see speed_sizes.py and
-layered_sizes.py.
+Here for devices of one speed each; speed curves and --hierarchical: sizes_by_curves.py.
 """
 
 from __future__ import annotations
@@ -9,7 +8,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import add_reading_options, bytes_per_unit, check_load, read_workload
+from evener.cli.graph_options import (
+    LoadOptions,
+    add_reading_options,
+    load_options_from,
+    read_workload,
+)
 from evener.cli.machines import (
     MAX_ROWS,
     SPEEDS_HELP,
@@ -17,11 +21,12 @@ from evener.cli.machines import (
     equal_runs,
     is_speeds_file,
     machine_of,
+    machine_options_from,
     run_name,
 )
 from evener.cli.values import count, share_below_one
 from evener.errors import UsageError
-from evener.wording import duration, units
+from evener.wording import duration, plural, units
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -34,8 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser, SPEEDS_HELP)
     load = parser.add_argument_group("load (--n or --graph)")
     load.add_argument("--n", type=count, metavar="N", help="vertices, each of weight 1")
-    load.add_argument("--edges", type=count, default=0, metavar="M", help="their edges, for memory")
-    load.add_argument("--graph", metavar="FILE", help="take vertices, edges and weights from it")
+    load.add_argument(
+        "--edges", type=count, default=0, metavar="M", help="edges, for memory (default 0)"
+    )
+    load.add_argument("--graph", metavar="FILE", help="a graph: its vertices, edges and weights")
     parser.add_argument(
         "--epsilon",
         type=share_below_one,
@@ -46,47 +53,51 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hierarchical",
         action="store_true",
-        help="level by level of the machine's tree: nodes (INPA), then the devices of each (IDPA)",
+        help="size the levels of the machine's tree in turn: nodes (INPA), then devices (IDPA)",
     )
     add_reading_options(parser)
     curves = parser.add_argument_group("with --speeds FILE")
     curves.add_argument(
-        "--method", metavar="NAME", help="how: constant, gpa, npa, exact or auto (default auto)"
+        "--method", metavar="NAME", help="constant, gpa, npa, exact or auto (default auto)"
     )
     curves.add_argument(
         "--low", metavar="U,U,...", help="least size, one for all or one each (default 0)"
     )
     curves.add_argument(
-        "--high", metavar="U,U,...", help="largest size, the same; beside capacities"
+        "--high",
+        metavar="U,U,...",
+        help="largest size, one for all or one each; capacities hold besides",
     )
     curves.add_argument(
-        "--fixed-seconds", metavar="S,S,...", help="what taking part costs a device, one or each"
+        "--fixed-seconds",
+        metavar="S,S,...",
+        help="time that taking part costs a device, one for all or one each",
     )
     curves.add_argument(
-        "--shared-seconds", metavar="S,S,...", help="what a device taking part costs all of them"
+        "--shared-seconds",
+        metavar="S,S,...",
+        help="time that each device taking part costs all devices",
     )
     curves.add_argument(
-        "--explain", action="store_true", help="say why a device gets nothing, or no more"
+        "--explain", action="store_true", help="add a column: why a device gets nothing, or no more"
     )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compute and show the sizes."""
-    if args.hierarchical:
-        from evener.cli.commands.layered_sizes import run_layered
+    machine = machine_options_from(args)
+    if args.hierarchical or is_speeds_file(args.speeds):
+        from evener.cli.commands.sizes_by_curves import curve_options_from, run_by_level, run_curves
 
-        return run_layered(args, out)
-    if is_speeds_file(args.speeds):
-        from evener.cli.commands.speed_sizes import run_curves
-
-        return run_curves(args, out)
+        run_sizes = run_by_level if args.hierarchical else run_curves
+        return run_sizes(machine, load_options_from(args), curve_options_from(args), out)
     for option in ("method", "low", "high", "fixed_seconds", "shared_seconds", "explain"):
         if getattr(args, option):
             name = option.replace("_", "-")
             raise UsageError(f"--{name} goes with --speeds FILE, a file of speed curves")
-    check_load(args)
-    platform = machine_of(args)
-    sizes = _sizes_of_graph(args, platform, out) if args.graph else _sizes_of_count(args, platform)
+    load = load_options_from(args)
+    platform = machine_of(machine)
+    sizes = _sizes(load, platform, args.epsilon, out)
     _show(platform, sizes, out)
     out.result(
         {
@@ -103,39 +114,32 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _sizes_of_count(args: argparse.Namespace, platform: Platform) -> Sizes:
-    from evener.sizing import target_sizes
+def _sizes(load: LoadOptions, platform: Platform, epsilon: float, out: Output) -> Sizes:
+    """Return the sizes for a number of units, or for a graph."""
+    from evener.sizing import contract_for, target_sizes
 
-    per_unit = bytes_per_unit(args)
-    return target_sizes(platform, args.n, epsilon=args.epsilon, bytes_per_unit=per_unit)
-
-
-def _sizes_of_graph(args: argparse.Namespace, platform: Platform, out: Output) -> Sizes:
-    from evener.sizing import contract_for
-
-    graph = read_workload(args.graph, args, out).graph
-    return contract_for(graph, platform, args.epsilon)[1]
+    if load.graph is None:
+        n, per_unit = load.count()
+        return target_sizes(platform, n, epsilon=epsilon, bytes_per_unit=per_unit)
+    graph = read_workload(load.graph, load.reading, out).graph
+    return contract_for(graph, platform, epsilon)[1]
 
 
 def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
     """Print a row per device, or per group of neighbours with the same numbers."""
-    if out.is_json or out.is_quiet:
+    if out.is_silent:
         return
-    from evener.reporting.numbers import plural
-
     columns = (platform.speeds, sizes.low, sizes.sizes, sizes.targets, sizes.high, sizes.saturated,
                sizes.seconds)  # fmt: skip
     numbers = list(zip(*(column.tolist() for column in columns), strict=True))
-    # Units left over by rounding make neighbours differ by one: only few rows can tell them apart.
+    # Rounding makes equal devices differ by one unit: a long table ignores that.
     runs = equal_runs(numbers)
     if len(runs) > MAX_ROWS:
         runs = equal_runs([(speed, round(t, 6), full) for speed, _, _, t, _, full, _ in numbers])
     names = platform.names
-    rows = [_row(run_name(names[a:b]), numbers[a:b]) for a, b in runs[:MAX_ROWS]]
-    if len(runs) > MAX_ROWS:
-        rows.append([f"... and {len(runs) - MAX_ROWS:,} more groups", *[""] * 7])
+    rows = [_row(run_name(names[a:b]), numbers[a:b]) for a, b in runs]
     header = ["device", "speed", "low", "size", "target", "high", "saturated", "time"]
-    out.table(header, rows)
+    out.table(header, rows, most=MAX_ROWS, what="groups")
     total = sizes.sizes.sum().item()
     full = int(sizes.saturated.sum())
     filled = f", {full:,} filled to memory" if full else ""
@@ -146,7 +150,7 @@ def _show(platform: Platform, sizes: Sizes, out: Output) -> None:
 
 
 def _row(name: str, rows: list[tuple[float, ...]]) -> list[str]:
-    """One device, or several: their range where they differ."""
+    """Return the row of one device, or of several with ranges of their numbers."""
     speed, low, size, target, high, full, seconds = zip(*rows, strict=True)
     return [
         name,

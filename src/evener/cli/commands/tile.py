@@ -1,16 +1,24 @@
-"""`evener tile`: a rectangle of a dense matrix for each device, shown and drawn."""
+"""`evener tile`: divide a dense matrix into a rectangle for each device."""
 
 from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.cli.machines import MAX_ROWS, add_machine_options, curved_devices, is_speeds_file, safe
+from evener.cli.destinations import refuse_picture
+from evener.cli.machines import (
+    MAX_ROWS,
+    MachineOptions,
+    add_machine_options,
+    curved_devices,
+    machine_options_from,
+    safe,
+)
 from evener.cli.values import count
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
@@ -41,7 +49,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="divide in blocks of B x B elements (default 1)",
     )
     parser.add_argument(
-        "--method", choices=METHODS, default="auto", help="how it is divided (default auto)"
+        "--method", choices=METHODS, default="auto", help="algorithm (default auto)"
     )
     parser.add_argument(
         "--hierarchical",
@@ -50,7 +58,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         const="hierarchical",
         help="nodes of the machine's tree first, then the devices of each: --method hierarchical",
     )
-    parser.add_argument("--columns", type=count, metavar="C", help="of the grids, kl and fpm-kl")
+    parser.add_argument(
+        "--columns", type=count, metavar="C", help="columns of the grid (methods kl and fpm-kl)"
+    )
     parser.add_argument(
         "--slices", action="store_true", help="hierarchical: cut each node into columns only"
     )
@@ -59,26 +69,23 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=float,
         default=24.0,
         metavar="B",
-        help="that a device's memory holds of its rectangle (default 24: of A, B and C)",
+        help="memory that a device needs for an element (default 24: of A, B and C)",
     )
-    parser.add_argument("--picture", metavar="FILE", help="draw it: .png or .svg")
+    parser.add_argument("--picture", metavar="FILE", help="draw the rectangles, as .png or .svg")
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Divide the matrix, show and draw the result."""
+    """Divide the matrix; print and draw the rectangles."""
     if args.block < 1:
         raise UsageError(f"--block must be above zero, not {args.block}")
     if not 0 < args.bytes_per_element < float("inf"):
         raise UsageError(f"--bytes-per-element must be above zero, not {args.bytes_per_element}")
     shape = _shape(args.size)
     if args.picture is not None:
-        from evener.files.writing import refuse_unwritable
-        from evener.reporting.plots import checked_kind
-
-        checked_kind(args.picture)
-        refuse_unwritable(args.picture)
-    devices = _devices(args, out)
-    tiled = _tiled(args, shape, devices)
+        refuse_picture(args.picture, [args.machine])
+    bytes_per_unit = args.bytes_per_element * args.block**2
+    devices = _devices(machine_options_from(args), bytes_per_unit, out)
+    tiled = _tiled(tile_options_from(args), shape, devices)
     if devices.curves:
         from evener.sizing import beyond_samples
 
@@ -98,7 +105,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 class _Devices(NamedTuple):
-    """Names, speeds, speed models or surfaces, places in the machine's tree, speed curves."""
+    """Names; speeds, models or surfaces; places in the machine's tree; speed curves; fixed [s]."""
 
     names: list[str]
     speeds: Sequence[float] | Sequence[SpeedModel] | Sequence[SpeedSurface]
@@ -107,14 +114,16 @@ class _Devices(NamedTuple):
     fixed: Sequence[float] | None = None
 
 
-def _devices(args: argparse.Namespace, out: Output) -> _Devices:
-    if args.machine is None and is_speeds_file(args.speeds):
+def _devices(machine: MachineOptions, bytes_per_unit: float, out: Output) -> _Devices:
+    """Return the devices; a unit, which takes so many bytes, is a block of the matrix."""
+    if machine.has_curves_alone:
         from evener.io.machines.surfaces import holds_surfaces, read_surfaces
 
-        if args.k is None and holds_surfaces(args.speeds):
-            surfaces = read_surfaces(args.speeds)
+        assert machine.speeds is not None
+        if holds_surfaces(machine.speeds):
+            surfaces = read_surfaces(machine.speeds)
             return _Devices(list(surfaces), list(surfaces.values()), [()] * len(surfaces))
-    devices = curved_devices(args, out).holding(args.bytes_per_element * args.block**2)
+    devices = curved_devices(machine, out).holding(bytes_per_unit)
     placed = [] if devices.platform is None else [d.at for d in devices.platform.devices]
     places = [tuple(part for part in at.split("/") if part) for at in placed]
     return _Devices(
@@ -126,10 +135,25 @@ def _devices(args: argparse.Namespace, out: Output) -> _Devices:
     )
 
 
-def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) -> Tiled:
+@dataclass(frozen=True)
+class TileOptions:
+    """How the matrix is divided; n_columns: of the grids of kl and fpm-kl, None: chosen."""
+
+    method: str
+    block: int
+    n_columns: int | None
+    slices: bool
+
+
+def tile_options_from(args: argparse.Namespace) -> TileOptions:
+    """Return the options given."""
+    return TileOptions(args.method, args.block, args.columns, args.slices)
+
+
+def _tiled(options: TileOptions, shape: tuple[int, int], devices: _Devices) -> Tiled:
     from evener.sizing.tiling.methods import tile
 
-    if args.method == "hierarchical" and not any(devices.places):
+    if options.method == "hierarchical" and not any(devices.places):
         raise UsageError(
             "hierarchical goes along the machine's tree, and no device says where it is",
             hint="Give --machine FILE, whose devices have places: at = 'node0'.",
@@ -137,17 +161,17 @@ def _tiled(args: argparse.Namespace, shape: tuple[int, int], devices: _Devices) 
     return tile(
         devices.speeds,
         shape,
-        method=args.method,
-        block=args.block,
+        method=options.method,
+        block=options.block,
         places=devices.places,
-        n_columns=args.columns,
-        slices=args.slices,
+        n_columns=options.n_columns,
+        slices=options.slices,
         fixed_seconds=devices.fixed,
     )
 
 
 def _nodes(devices: _Devices) -> list[int]:
-    """The place right below the tree's root that each device is in, numbered."""
+    """Return the number of the top-level place that each device is in."""
     tops = [
         place[0] if place else name
         for name, place in zip(devices.names, devices.places, strict=True)
@@ -157,7 +181,7 @@ def _nodes(devices: _Devices) -> list[int]:
 
 
 def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
-    """Show and return the half-perimeters of whole nodes [blocks]; None without a tree."""
+    """Print and return the half-perimeters of whole nodes [blocks]; None without a tree."""
     if not any(devices.places):
         return None
     shared = int(tiled.tiling.group_half_perimeters(_nodes(devices)).sum())
@@ -176,20 +200,19 @@ def _shape(text: str) -> tuple[int, int]:
 
 
 def _show(names: list[str], tiled: Tiled, out: Output) -> None:
-    if out.is_json or out.is_quiet:
+    if out.is_silent:
         return
-    from evener.reporting.numbers import signed_percent
+    from evener.wording import signed_percent
 
     tiling = tiled.tiling
-    columns = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
+    whole = (tiling.top, tiling.left, tiling.height, tiling.width, tiling.areas)
     rows = []
-    for i, name in enumerate(names[:MAX_ROWS]):
-        whole = [f"{int(column[i]):,}" for column in columns]
-        asked = units(round(float(tiled.targets[i]), 2))
-        rows.append([safe(name), *whole, asked, duration(float(tiled.seconds[i]))])
-    if tiling.k > MAX_ROWS:
-        rows.append([f"... and {tiling.k - MAX_ROWS:,} more", *[""] * 7])
-    out.table(["device", "top", "left", "height", "width", "blocks", "asked", "time"], rows)
+    for i, name in enumerate(names):
+        numbers = [f"{int(column[i]):,}" for column in whole]
+        target = units(round(float(tiled.targets[i]), 2))
+        rows.append([safe(name), *numbers, target, duration(float(tiled.seconds[i]))])
+    columns = ["device", "top", "left", "height", "width", "blocks", "target", "time"]
+    out.table(columns, rows, most=MAX_ROWS, what="devices")
     if picture := drawn(tiling, [safe(name) for name in names]):
         out.say(picture, verbatim=True)
     for note in tiled.notes:
@@ -199,7 +222,7 @@ def _show(names: list[str], tiled: Tiled, out: Output) -> None:
     out.say(
         f"{height:,} x {width:,} blocks of {tiling.block} by {tiled.method}: half-perimeters "
         f"{tiled.half_perimeter:,}, {tiled.ratio:.4f} of the bound; largest area "
-        f"{off} of the one asked; all done after {duration(tiled.makespan)}"
+        f"{off} of its target; all done after {duration(tiled.makespan)}"
     )
 
 
@@ -226,10 +249,10 @@ def _json(names: list[str], tiled: Tiled, written: str | None) -> dict[str, obje
     }
 
 
-# A tiling drawn with lines of text, for a terminal.
+# A drawing of the tiling in characters, for terminals.
 
-WIDTH, HEIGHT = 56, 28  # characters at most; one is twice as high as wide
-MOST = 64  # rectangles: more are lines without room for anything
+WIDTH, HEIGHT = 56, 28  # characters at most; a character is twice as high as wide
+MAX_DRAWN = 64  # rectangles; more leave no room for names
 UP, DOWN, WEST, EAST = 1, 2, 4, 8
 LINES = dict(
     zip(
@@ -241,9 +264,9 @@ LINES = dict(
 
 
 def drawn(tiling: Tiling, names: Sequence[str]) -> str:
-    """Return the tiling as lines of text, or nothing where its rectangles are too many."""
+    """Return the tiling drawn in lines of text; "" for more than MAX_DRAWN rectangles."""
     used = np.flatnonzero(tiling.areas > 0)
-    if used.size > MOST:
+    if used.size > MAX_DRAWN:
         return ""
     rows, columns = tiling.shape
     across = min(WIDTH / columns, 2 * HEIGHT / rows)
@@ -265,7 +288,7 @@ def drawn(tiling: Tiling, names: Sequence[str]) -> str:
 
 
 def _shortened(name: str, room: int, names: Sequence[str]) -> str:
-    """Return a name that fits, its middle left out; nothing where it could be another's."""
+    """Return a name that fits, shortened in its middle; "" where others would look the same."""
     if len(name) <= room:
         return name
     for head in range(min(room - 2, len(name)), -1, -1):
@@ -281,7 +304,7 @@ def _span(start: np.int64, length: np.int64) -> tuple[int, int]:
 
 
 def _outline(lines: npt.NDArray[np.uint8], y0: int, y1: int, x0: int, x1: int) -> None:
-    """Add the four sides of a rectangle: each cell knows to which neighbours a line leads."""
+    """Add the sides of a rectangle: bits of a cell say to which neighbours its lines lead."""
     for y in (y0, y1):
         lines[y, x0:x1] |= EAST
         lines[y, x0 + 1 : x1 + 1] |= WEST

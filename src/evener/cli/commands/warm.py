@@ -28,7 +28,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Compile what is not in the cache yet; say how much that was and where it is kept."""
     from evener.cli.precompile.precompile import warm
-    from evener.reporting.numbers import duration, plural
+    from evener.wording import duration, plural
 
     if args.processes < 1:
         raise UsageError(f"--processes must be one or more, not {args.processes}")

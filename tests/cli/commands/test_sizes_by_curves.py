@@ -85,7 +85,7 @@ def test_table(evener, curves):
         (["--n", 500, "--edges", 3], 2, "capacities"),
         (["--n", 0], 2, "--n must be above zero"),
         (["--n", "1e18"], 2, "lies beyond 2^53"),
-        (["--n", "nan"], 2, "is no whole number"),
+        (["--n", "nan"], 2, "is not a whole number"),
         ([], 2, "the load is either --n N or --graph FILE"),
     ],
 )

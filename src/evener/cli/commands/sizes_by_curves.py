@@ -1,0 +1,340 @@
+"""`evener sizes` with speed curves: for all devices at once, or level by level (--hierarchical)."""
+
+from __future__ import annotations
+
+import argparse
+import math
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evener.cli.graph_options import LoadOptions, load_of
+from evener.cli.machines import (
+    MAX_ROWS,
+    CurvedDevices,
+    MachineOptions,
+    curved_devices,
+    equal_runs,
+    run_name,
+    safe,
+)
+from evener.errors import UsageError
+from evener.wording import duration, percent, plural, units
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.platforms.platform import Platform
+    from evener.sizing import LayeredSizes, SpeedSizes, Subset
+
+
+@dataclass(frozen=True)
+class CurveOptions:
+    """How curves become sizes; limits and seconds as written, one number for all or one each."""
+
+    method: str
+    epsilon: float
+    low: str | None
+    high: str | None
+    fixed_seconds: str | None
+    shared_seconds: str | None
+    explain: bool
+
+    def terms(self, devices: CurvedDevices, n: int) -> Terms:
+        """Return the options as numbers, one a device; fixed seconds else from the curves."""
+        k, fixed = len(devices.models), devices.fixed
+        if self.fixed_seconds is not None:
+            fixed = _numbers(self.fixed_seconds, "--fixed-seconds", k, "seconds", 0.0)
+        shared = _numbers(self.shared_seconds, "--shared-seconds", k, "seconds", 0.0)
+        low, high = _units(self.low, "--low", k, 0), _units(self.high, "--high", k, n)
+        return Terms(low, high, fixed, shared)
+
+
+class Terms(NamedTuple):
+    """Limits on sizes (k) [units], and time that a device taking part costs itself and all [s]."""
+
+    low: list[int]
+    high: list[int]
+    fixed: list[float]
+    shared: list[float]
+
+
+def curve_options_from(args: argparse.Namespace) -> CurveOptions:
+    """Return the options given."""
+    return CurveOptions(
+        args.method or "auto",
+        args.epsilon,
+        args.low,
+        args.high,
+        args.fixed_seconds,
+        args.shared_seconds,
+        args.explain,
+    )
+
+
+def run_curves(
+    machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
+) -> int:
+    """Print the sizes for devices of a speeds file, alone or on a machine."""
+    from evener.sizing import explain_sizes, solve_sizes
+
+    if machine.machine is None and load_options.says_bytes:
+        raise UsageError("--edges and bytes go with a machine; a file of curves has capacities")
+    devices = curved_devices(machine, out)
+    load = load_of(load_options, out)
+    devices = devices.holding(load.bytes_per_unit)
+    terms = options.terms(devices, load.n)
+    models, fixed = devices.models, terms.fixed
+    chosen = _subset(devices, load.n, terms)
+    low, high = terms.low, terms.high
+    if chosen is not None and any(terms.shared):
+        high = [most if used else 0 for most, used in zip(high, chosen.used, strict=True)]
+    found = solve_sizes(
+        models, load.n, options.method, low, high, fixed_seconds=fixed, names=devices.names
+    )
+    reasons = []
+    if options.explain:
+        reasons = explain_sizes(models, found, low=low, high=high, fixed_seconds=fixed)
+        reasons = _unused_said(reasons, chosen, terms.shared)
+    found = replace(found, notes=(*found.notes, *_extrapolated(devices, found.sizes.tolist())))
+    _show(devices, found, reasons, out)
+    _show_subset(chosen, found.makespan, out)
+    out.result(_result(devices, found, reasons, chosen))
+    return 0
+
+
+def _extrapolated(devices: CurvedDevices, sizes: list[int]) -> list[str]:
+    """Return a note for each device whose size lies outside its samples."""
+    from evener.sizing import beyond_samples
+
+    return beyond_samples(devices.curves, sizes)
+
+
+def _units(text: str | None, option: str, k: int, default: int) -> list[int]:
+    """Whole limits, one for all devices or one each."""
+    values = _numbers(text, option, k, "whole units", float(default))
+    if any(value != int(value) for value in values):
+        raise UsageError(f"{option} takes whole units, not {text!r}")
+    return [int(value) for value in values]
+
+
+def _numbers(text: str | None, option: str, k: int, unit: str, default: float) -> list[float]:
+    """One number for all devices, or one each; the default where the option is not given."""
+    if text is None:
+        return [default] * k
+    try:
+        values = [float(word) for word in text.split(",")]
+    except ValueError:
+        values = [math.nan]
+    if not all(0 <= value < 2.0**63 for value in values):
+        raise UsageError(f"{option} takes {unit}, zero or above, as 1 or 0,1,1; not {text!r}")
+    if len(values) not in (1, k):
+        raise UsageError(f"{option} takes one number or {k}, one a device; {len(values)} are given")
+    return values * k if len(values) == 1 else values
+
+
+def _subset(devices: CurvedDevices, n: int, terms: Terms) -> Subset | None:
+    """Return the devices worth using; None where taking part costs no time."""
+    from evener.sizing import best_subset
+
+    if not (any(terms.fixed) or any(terms.shared)):
+        return None
+    return best_subset(
+        devices.models,
+        n,
+        fixed_seconds=terms.fixed,
+        shared_seconds=terms.shared,
+        low=terms.low,
+        high=terms.high,
+    )
+
+
+def _unused_said(reasons: list[str], chosen: Subset | None, shared: list[float]) -> list[str]:
+    """Return the reasons, with that of devices left out because they cost all others time."""
+    if chosen is None or not any(shared):
+        return reasons
+    return [
+        reason if used or not cost else f"not worth the {duration(cost)} that it costs all"
+        for reason, used, cost in zip(reasons, chosen.used.tolist(), shared, strict=True)
+    ]
+
+
+def _result(
+    devices: CurvedDevices, found: SpeedSizes, reasons: list[str], chosen: Subset | None
+) -> dict[str, Any]:
+    result: dict[str, Any] = {
+        "devices": devices.names,
+        "sizes": found.sizes,
+        "seconds": found.seconds,
+        "makespan": found.makespan,
+        "method": found.method,
+        "converged": found.converged,
+        "notes": list(found.notes),
+        "bound": found.bound,
+    }
+    if reasons:
+        result["reasons"] = reasons
+    if chosen is not None:
+        result["gain"] = chosen.gain
+    return result
+
+
+def _show(
+    devices: CurvedDevices,
+    found: SpeedSizes,
+    reasons: list[str],
+    out: Output,
+) -> None:
+    """Print a row per device, or per group of neighbours with the same numbers."""
+    if out.is_silent:
+        return
+    names, models = devices.names, devices.models
+    sizes, seconds = found.sizes.tolist(), found.seconds.tolist()
+    speeds = [model.speed(float(size)) for model, size in zip(models, sizes, strict=True)]
+    capacities = [float(model.capacity) for model in models]
+    why = reasons or [""] * len(names)
+    numbers = list(zip(sizes, speeds, capacities, seconds, why, strict=True))
+    runs = equal_runs(numbers)
+    rows = [[run_name(names[a:b]), *_cells(*numbers[a])] for a, b in runs]
+    header = ["device", "size", "speed", "capacity", "time", "why"]
+    width = 6 if reasons else 5
+    out.table(header[:width], [row[:width] for row in rows], most=MAX_ROWS, what="groups")
+    for note in found.notes:
+        out.say(note)
+    used = sum(size > 0 for size in sizes)
+    unused = len(sizes) - used
+    idle = f", {unused:,} get{'s' * (unused == 1)} nothing" if unused else ""
+    out.say(
+        f"{units(sum(sizes))} units on {plural(used, 'device')}{idle}: "
+        f"all done after {duration(found.makespan)} (method {found.method})"
+    )
+
+
+def _show_subset(chosen: Subset | None, makespan: float, out: Output) -> None:
+    """Print what leaving devices out gains, and the time of an iteration with shared costs."""
+    if chosen is None:
+        return
+    if chosen.used.all():
+        if chosen.makespan > makespan:
+            out.say(f"With what taking part costs all: {duration(chosen.makespan)} an iteration")
+        return
+    used, k = int(chosen.used.sum()), chosen.used.size
+    if math.isinf(chosen.makespan_of_all):
+        out.say(
+            f"{used:,} of {k:,} devices are worth using: {duration(chosen.makespan)} an iteration"
+        )
+        return
+    out.say(
+        f"{used:,} of {k:,} devices are worth using: {duration(chosen.makespan)} an iteration "
+        f"in place of {duration(chosen.makespan_of_all)} with all ({percent(chosen.gain)} saved)"
+    )
+
+
+def _cells(size: int, speed: float, capacity: float, seconds: float, why: str) -> list[str]:
+    most = "" if capacity == float("inf") else units(capacity)
+    return [units(size), f"{speed:.6g}", most, duration(seconds), why]
+
+
+class Place(NamedTuple):
+    """A place of the machine's tree, "site/node", and the numbers of the devices in it."""
+
+    name: str
+    devices: list[int]
+
+
+def run_by_level(
+    machine: MachineOptions, load_options: LoadOptions, options: CurveOptions, out: Output
+) -> int:
+    """Size the places of the machine's tree level by level; print them and their devices."""
+    from evener.sizing import layered_sizes, model_times, solve_sizes, tree_of
+
+    if options.shared_seconds or options.explain:
+        raise UsageError("--shared-seconds and --explain go with sizes for all devices at once")
+    if options.epsilon == 0:
+        raise UsageError("--hierarchical needs an --epsilon above zero: times agree to that")
+    devices = curved_devices(machine, out)
+    platform = devices.platform
+    places = [] if platform is None else _places(platform)
+    if platform is None or not places:
+        raise UsageError(
+            "hierarchical goes along the machine's tree, and no device says where it is",
+            hint="Give --machine FILE, whose devices have places: at = 'node0'.",
+        )
+    load = load_of(load_options, out)
+    devices = devices.holding(load.bytes_per_unit)
+    low, high, fixed, _ = options.terms(devices, load.n)
+    method, models = options.method, devices.models
+    at_once = solve_sizes(
+        models, load.n, method, low, high, fixed_seconds=fixed, names=devices.names
+    )
+    most = [min(own, int(min(m.capacity, load.n))) for own, m in zip(high, models, strict=True)]
+    found = layered_sizes(
+        tree_of(platform), load.n, model_times(models, fixed),
+        epsilon=options.epsilon, method=method, low=low, high=most,
+    )  # fmt: skip
+    _show_places(devices, found, places, out)
+    for note in _extrapolated(devices, found.sizes.tolist()):
+        out.say(note)
+    done = f"balanced to {options.epsilon:g}" if found.converged else "the best found"
+    out.say(
+        f"{units(load.n)} units on {plural(len(models), 'device')}, level by level: all done after "
+        f"{duration(found.makespan)}, {done} after {found.measurements:,} measurements of groups; "
+        f"all devices at once: {duration(at_once.makespan)}"
+    )
+    out.result(_places_result(devices, found, places) | {"at_once_makespan": at_once.makespan})
+    return 0
+
+
+def _places(platform: Platform) -> list[Place]:
+    """Return the places that hold devices, those above first, in the order of the machine file."""
+    found: dict[str, list[int]] = {}
+    for i, device in enumerate(platform.devices):
+        parts = [part for part in device.at.split("/") if part]
+        for depth in range(1, len(parts) + 1):
+            found.setdefault("/".join(parts[:depth]), []).append(i)
+    return [Place(name, own) for name, own in found.items()]
+
+
+def _show_places(
+    devices: CurvedDevices, found: LayeredSizes, places: list[Place], out: Output
+) -> None:
+    """Print the places with what they get, then the devices."""
+    if out.is_silent:
+        return
+    rows = []
+    for place in places:
+        size = int(found.sizes[place.devices].sum())
+        last = float(found.seconds[place.devices].max())
+        rows.append([safe(place.name), len(place.devices), size, duration(last)])
+    out.table(["place", "devices", "size", "time"], rows, most=MAX_ROWS, what="places")
+    pairs = zip(devices.models, found.sizes.tolist(), strict=True)
+    speeds = [float(model.speed(float(size))) for model, size in pairs]
+    at = [device.at for device in devices.platform.devices] if devices.platform else []
+    keys = list(zip(at, found.sizes.tolist(), speeds, found.seconds.tolist(), strict=True))
+    runs = equal_runs(keys)
+    cells = [
+        [run_name(devices.names[a:b]), safe(keys[a][0]), units(keys[a][1]),
+         f"{keys[a][2]:.6g}", duration(keys[a][3])]
+        for a, b in runs
+    ]  # fmt: skip
+    out.table(["device", "at", "size", "speed", "time"], cells, most=MAX_ROWS, what="groups")
+
+
+def _places_result(
+    devices: CurvedDevices, found: LayeredSizes, places: list[Place]
+) -> dict[str, object]:
+    return {
+        "devices": devices.names,
+        "sizes": found.sizes,
+        "seconds": found.seconds,
+        "makespan": found.makespan,
+        "converged": found.converged,
+        "measurements": found.measurements,
+        "places": [
+            {
+                "name": place.name,
+                "devices": [devices.names[i] for i in place.devices],
+                "size": int(found.sizes[place.devices].sum()),
+                "seconds": float(found.seconds[place.devices].max()),
+            }
+            for place in places
+        ],
+    }
