@@ -16,7 +16,7 @@ def test_a_table_and_a_drawing(evener):
     said = evener("tile", "--speeds", "2,1,1", "--size", 64, "--block", 16)
     assert said.code == 0
     lines = said.out.splitlines()
-    assert lines[0].split() == ["device", "top", "left", "height", "width", "blocks", "asked",
+    assert lines[0].split() == ["device", "top", "left", "height", "width", "blocks", "target",
                                 "time"]  # fmt: skip
     assert lines[1].split() == ["dev0", "0", "0", "4", "2", "8", "8", "4.00", "s"]
     assert lines[4][0] == "┌"
