@@ -13,9 +13,8 @@ import json
 import statistics
 from pathlib import Path
 
-from evener.rebalancing.drifts import KINDS, drift
-from evener.rebalancing.rules import MoveCost
-from evener.rebalancing.simulation import RULES, best_in_hindsight, simulate
+from rebalancing_drifts import KINDS, drift
+from rebalancing_rules import RULES, MoveCost, offline_optimum, simulate
 
 RESULTS = Path(__file__).parent / "results" / "rebalancing.jsonl"
 INSTANCE_SEED = 2026
@@ -56,7 +55,7 @@ def table(lines):
 
 def one(kind, seed, price):
     trace, cost = drift(kind, seed), COSTS[price]
-    best = best_in_hindsight(trace, cost)
+    best = offline_optimum(trace, cost)
     rules = {}
     for rule in RULES:
         found = simulate(trace, cost, rule)

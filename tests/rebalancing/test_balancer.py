@@ -8,8 +8,7 @@ from evener.io.machines.speeds import read_speeds, write_speeds
 from evener.measuring.timers import timed
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant, Piecewise
-from evener.rebalancing.balancer import Balancer
-from evener.rebalancing.constant_speeds import ConstantBalancer
+from evener.rebalancing.balancer import Balancer, ConstantBalancer
 from evener.running.comm import run_threads
 from evener.running.emulation import Drift, EmulatedMachine
 from evener.sizing import solve_sizes

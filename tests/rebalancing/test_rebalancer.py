@@ -12,8 +12,7 @@ from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
 from evener.rebalancing.decision_log import is_decisions, read_decisions
-from evener.rebalancing.migration_cost import messages, transfer_seconds
-from evener.rebalancing.proposals import matched, slowed
+from evener.rebalancing.proposals import matched, messages, slowed, transfer_seconds
 from evener.rebalancing.replaying import replay
 
 GRAPH = grid((40, 40))

@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 
+from benchmarks.rebalancing_drifts import KINDS, Drift, drift
+from benchmarks.rebalancing_rules import RULES, MoveCost, balanced, offline_optimum, simulate
 from evener.errors import UsageError
-from evener.rebalancing.drifts import KINDS, Drift, drift
 from evener.rebalancing.regret import AHEAD, ENOUGH, LAST, LONG, Price, Regret, Watch
-from evener.rebalancing.rules import MoveCost, balanced
-from evener.rebalancing.simulation import RULES, best_in_hindsight, simulate
 from tests.choosing import slow_but
 
 
@@ -107,14 +106,14 @@ def test_hindsight_is_the_best_of_all_sequences(seed):
     rng = np.random.default_rng(seed)
     seconds = np.exp(rng.normal(0, 0.7, (14, 3)))
     cost = MoveCost(*rng.uniform(0, 1, 2))
-    found = best_in_hindsight(Drift("", seconds, seconds), cost, windows=(2, 6), step=2)
+    found = offline_optimum(Drift("", seconds, seconds), cost, windows=(2, 6), step=2)
     assert found == pytest.approx(slow_best(seconds, cost, (2, 6), 2))
 
 
 @pytest.mark.parametrize("kind", slow_but(KINDS))
 def test_no_rule_beats_hindsight_by_much_and_ours_never_loses_its_head(kind):
     trace, cost = drift(kind, 99, k=6, n=600), MoveCost(10, 20)
-    best = best_in_hindsight(trace, cost)
+    best = offline_optimum(trace, cost)
     seconds = {rule: simulate(trace, cost, rule).seconds for rule in RULES}
     assert min(seconds.values()) > 0.97 * best  # it moves every ten iterations only
     assert seconds["regret"] < 1.4 * best
@@ -127,4 +126,4 @@ def test_unknown_names_are_refused():
     with pytest.raises(UsageError, match="no rule"):
         simulate(drift("steps", 1, k=2, n=10), MoveCost(1, 1), "luck")
     with pytest.raises(UsageError, match="multiple"):
-        best_in_hindsight(drift("steps", 1, k=2, n=11), MoveCost(1, 1))
+        offline_optimum(drift("steps", 1, k=2, n=11), MoveCost(1, 1))

@@ -9,7 +9,7 @@ decisions can be made again from their file alone (replaying.py).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
-from evener.rebalancing.state import Line, LoadState, plain
+from evener.rebalancing.state import LoadState
 from evener.sizing.equal_finish import together
 
 BEYOND = 1e30  # seconds that no iteration takes: as good as none told
@@ -171,26 +171,6 @@ class Decider:
         thought = float((np.abs(loads - self.state.loads) * self.state.per_unit).max())
         if thought > 0:
             self._scale = max(one.transfer / thought, 1.0)
-
-
-def decision_line(
-    number: int, times: FloatArray, decision: Decision, state: Line | None = None
-) -> Line:
-    """Return the line of the file of decisions: what was told, and what was decided."""
-    line: Line = {"iteration": number, "times": plain(times)}
-    if state is not None:
-        line["state"] = state
-    if decision.proposals:
-        line["proposals"] = [asdict(one) for one in decision.proposals]
-    line["decided"] = {
-        "move": None if decision.move is None else decision.proposals[decision.move].kind,
-        "choice": decision.move,
-        "now": decision.now,
-        "saving": decision.saving,
-        "regret": decision.regret,
-        "cost": decision.cost,
-    }
-    return line
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:

@@ -1,103 +1,113 @@
-"""The file of decisions: JSON lines, the first one what all began with, then one a decision."""
+"""The decision log: JSON lines, the first with the initial state, then one for each decision.
+
+`Recorder` writes a log while it decides, `read_decisions` reads and checks one, for
+evener.rebalancing.replaying and reports.
+"""
 
 from __future__ import annotations
 
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
+from evener.arrays import FloatArray
 from evener.errors import EvenerError, InputError
 from evener.files.opening import is_stdin, open_input, read_bytes
 from evener.files.writing import refusal
 from evener.io.json_text import loads
-from evener.rebalancing.state import Line, LoadState, state_of
-
-# Whether a line of the file of decisions holds what one can: nothing else is decided again.
-
-LEAST, MOST = 1e-100, 1e100  # of any number but zero: products of some are numbers still
-_STATES = ("loads", "compute", "other", "idle_rates", "per_unit")  # finite; room need not be
-
-
-def is_number(value: Any) -> bool:
-    """Whether it is a number that can be reckoned with."""
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        return False
-    return value == 0 or abs(value) <= MOST
-
-
-def is_amount(value: Any) -> bool:
-    """Whether it is a number that can be reckoned with, not below zero."""
-    return is_number(value) and (value == 0 or value >= LEAST)
-
-
-def is_head(line: Line) -> bool:
-    """Whether it is what all begins with: names, a state, what moving takes, the noise floor."""
-    names, floor = line.get("names"), line.get("noise_floor", 1.0)
-    state = line.get("state")
-    if not (isinstance(names, list) and is_state(state, len(names))):
-        return False
-    return is_amount(line.get("rebuild")) and is_amount(floor) and float(floor) < 1
-
-
-def is_state(state: Any, k: int) -> bool:
-    """Whether it is a state of k devices that have something to do."""
-    try:
-        if not isinstance(state, dict) or state_of(state).loads.shape != (k,):
-            return False
-    except InputError:
-        return False
-    known = all(is_amount(x) for key in _STATES for x in state[key])
-    room = all(x is None or is_amount(x) for x in state["high"])
-    return known and room and sum(state["loads"]) > 0 and all(state["idle_rates"])
-
-
-def is_decision(line: Line, k: int) -> bool:
-    """Whether it is what k devices told in an iteration, and what was decided."""
-    times, decided = line.get("times"), line.get("decided")
-    if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
-        return False
-    if not all(t is None or is_amount(t) for t in times):
-        return False
-    if not all(is_state(line[key], k) for key in ("state", "after") if line.get(key) is not None):
-        return False
-    if not all(is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
-        return False
-    proposals = line.get("proposals", [])
-    if not (isinstance(proposals, list) and all(_is_proposal(one) for one in proposals)):
-        return False
-    return _is_whole(line.get("iteration"), math.inf) and _is_choice(decided, len(proposals))
-
-
-def _is_choice(decided: Line, count: int) -> bool:
-    if not {"choice", "move"} <= decided.keys():
-        return False
-    choice, move = decided["choice"], decided["move"]
-    if choice is None or move is None:
-        return choice is None and move is None
-    return isinstance(move, str) and _is_whole(choice, count)
-
-
-def _is_proposal(one: Any) -> bool:
-    if not (isinstance(one, dict) and one.keys() == _PROPOSAL):
-        return False
-    texts = all(isinstance(one[key], str) for key in ("kind", "data"))
-    return texts and all(is_amount(one[key]) for key in ("seconds", "transfer", "moved"))
-
-
-_PROPOSAL = {"kind", "seconds", "transfer", "moved", "data"}
-
-
-def _is_whole(value: Any, below: float) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below
-
+from evener.rebalancing.decider import Decider, Decision, Propose
+from evener.rebalancing.state import Line, LoadState, plain, state_of
 
 VERSION = 1
 _BEGIN = b'{"decisions": '
+# Of any number but zero in a log: products of a few such numbers are finite and above zero.
+LEAST, MOST = 1e-100, 1e100
+_FINITE = ("loads", "compute", "other", "idle_rates", "per_unit")  # of a state; `high` need not be
+_PROPOSAL = {"kind", "seconds", "transfer", "moved", "data"}
 
 
-class Diary:
+class Recorder:
+    """Decides, and keeps what was told and decided. Raises InputError where it cannot be written.
+
+    log: the file, or None. names: of the devices; more: what else its first line is to hold.
+    Read: `decider`; `last`, the latest Decision; `moves`, how many there were.
+    """
+
+    def __init__(
+        self, decider: Decider, log: str | Path | None, names: Sequence[str], more: Line
+    ) -> None:
+        self.decider, self.moves = decider, 0
+        self.last: Decision | None = None
+        self._line: Line = {}
+        head = {"names": list(names), "state": decider.state.as_line(), "rebuild": decider.rebuild,
+                "noise_floor": decider.noise_floor, **more}  # fmt: skip
+        self._log = LogWriter(log, head)
+
+    def decide(
+        self,
+        times: FloatArray,
+        propose: Propose,
+        changed: LoadState | None = None,
+        refused: Sequence[str] = (),
+    ) -> Decision:
+        """Decide (Decider.decide); where data is to move, `carry_out` follows.
+
+        changed: what holds from this iteration on. refused: why some proposals were not made, read
+        when all were asked for.
+        """
+        if changed is not None:
+            self.decider.change(changed)
+        decision = self.last = self.decider.decide(times, propose)
+        told = None if changed is None else changed.as_line()
+        self._line = decision_line(self.decider.count, times, decision, told)
+        if refused:
+            self._line["refused"] = list(refused)
+        if decision.move is None:
+            self._log.add(self._line)
+        return decision
+
+    def carry_out(self, state: LoadState) -> None:
+        """Data has moved as decided; `state` is what holds now."""
+        assert self.last is not None
+        assert self.last.move is not None
+        self.decider.moved(self.last.proposals[self.last.move], state)
+        self.moves += 1
+        self._log.add(self._line | {"after": state.as_line()})
+
+    def moved(self, seconds: float) -> None:
+        """Take in how long the last move took as a whole [s]."""
+        self.decider.measured(float(seconds))
+        self._log.add({"took": float(seconds)})
+
+    def close(self) -> None:
+        """Close the file."""
+        self._log.close()
+
+
+def decision_line(
+    number: int, times: FloatArray, decision: Decision, state: Line | None = None
+) -> Line:
+    """Return the line of the file of decisions: what was told, and what was decided."""
+    line: Line = {"iteration": number, "times": plain(times)}
+    if state is not None:
+        line["state"] = state
+    if decision.proposals:
+        line["proposals"] = [asdict(one) for one in decision.proposals]
+    line["decided"] = {
+        "move": None if decision.move is None else decision.proposals[decision.move].kind,
+        "choice": decision.move,
+        "now": decision.now,
+        "saving": decision.saving,
+        "regret": decision.regret,
+        "cost": decision.cost,
+    }
+    return line
+
+
+class LogWriter:
     """Writes each line at once; a program that is killed leaves all its decisions but the last.
 
     Raises InputError where the file cannot be written.
@@ -196,3 +206,76 @@ def _line(row: bytes, path: str | Path, number: int) -> Line:
     if not isinstance(line, dict):
         raise InputError("is no table", file=path, line=number)
     return line
+
+
+# Checks of a line: what a decision cannot have written is refused, not replayed.
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number that can be reckoned with."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    return value == 0 or abs(value) <= MOST
+
+
+def is_amount(value: Any) -> bool:
+    """Whether it is a number that can be reckoned with, not below zero."""
+    return is_number(value) and (value == 0 or value >= LEAST)
+
+
+def is_head(line: Line) -> bool:
+    """Whether it is what all begins with: names, a state, what moving takes, the noise floor."""
+    names, floor = line.get("names"), line.get("noise_floor", 1.0)
+    state = line.get("state")
+    if not (isinstance(names, list) and is_state(state, len(names))):
+        return False
+    return is_amount(line.get("rebuild")) and is_amount(floor) and float(floor) < 1
+
+
+def is_state(state: Any, k: int) -> bool:
+    """Whether it is a state of k devices that have something to do."""
+    try:
+        if not isinstance(state, dict) or state_of(state).loads.shape != (k,):
+            return False
+    except InputError:
+        return False
+    known = all(is_amount(x) for key in _FINITE for x in state[key])
+    room = all(x is None or is_amount(x) for x in state["high"])
+    return known and room and sum(state["loads"]) > 0 and all(state["idle_rates"])
+
+
+def is_decision(line: Line, k: int) -> bool:
+    """Whether it is what k devices told in an iteration, and what was decided."""
+    times, decided = line.get("times"), line.get("decided")
+    if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
+        return False
+    if not all(t is None or is_amount(t) for t in times):
+        return False
+    if not all(is_state(line[key], k) for key in ("state", "after") if line.get(key) is not None):
+        return False
+    if not all(is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
+        return False
+    proposals = line.get("proposals", [])
+    if not (isinstance(proposals, list) and all(_is_proposal(one) for one in proposals)):
+        return False
+    return _is_whole(line.get("iteration"), math.inf) and _is_choice(decided, len(proposals))
+
+
+def _is_choice(decided: Line, count: int) -> bool:
+    if not {"choice", "move"} <= decided.keys():
+        return False
+    choice, move = decided["choice"], decided["move"]
+    if choice is None or move is None:
+        return choice is None and move is None
+    return isinstance(move, str) and _is_whole(choice, count)
+
+
+def _is_proposal(one: Any) -> bool:
+    if not (isinstance(one, dict) and one.keys() == _PROPOSAL):
+        return False
+    texts = all(isinstance(one[key], str) for key in ("kind", "data"))
+    return texts and all(is_amount(one[key]) for key in ("seconds", "transfer", "moved"))
+
+
+def _is_whole(value: Any, below: float) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value < below

@@ -32,9 +32,17 @@ from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import models_of
 from evener.rebalancing.decider import Decider, Decision, Proposal, checked_times
-from evener.rebalancing.migration_cost import messages, transfer_seconds, usual_per_byte
-from evener.rebalancing.proposals import Replan, diffused, matched, refined, slowed
-from evener.rebalancing.recorder import Recorder
+from evener.rebalancing.decision_log import Recorder
+from evener.rebalancing.proposals import (
+    Replan,
+    diffused,
+    matched,
+    messages,
+    refined,
+    slowed,
+    transfer_seconds,
+    usual_per_byte,
+)
 from evener.rebalancing.regret import NOISE_FLOOR
 from evener.rebalancing.state import LoadState
 from evener.wording import brief

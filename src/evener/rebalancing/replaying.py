@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from evener.arrays import FloatArray
 from evener.errors import InputError
-from evener.rebalancing.decider import Decider, Proposal, checked_times, decision_line
-from evener.rebalancing.decision_log import Decisions
+from evener.rebalancing.decider import Decider, Proposal, checked_times
+from evener.rebalancing.decision_log import Decisions, decision_line
 from evener.rebalancing.state import Line, state_of
 
 

@@ -14,8 +14,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.platforms.models.fitting import SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
-from evener.rebalancing.balancer import Balancer
-from evener.rebalancing.constant_speeds import ConstantBalancer
+from evener.rebalancing.balancer import Balancer, ConstantBalancer
 from evener.running.emulation import EmulatedMachine
 from evener.sizing import Dynamic, solve_sizes
 

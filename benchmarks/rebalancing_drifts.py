@@ -1,4 +1,4 @@
-"""How devices drift: seven kinds of change, random by seed, that a rule for moving is tried on."""
+"""Drifting devices: seven kinds of random change of speed on which rebalancing rules are tried."""
 
 from __future__ import annotations
 
@@ -10,15 +10,16 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.errors import UsageError
 
-FAST = 16.0  # speed of one device in eight to the others'
+FAST = 16.0  # speed of one device in eight, relative to the others
 
 
 @dataclass(frozen=True, eq=False)
 class Drift:
-    """What k devices do in n iterations.
+    """Speeds of k devices in n iterations.
 
-    unit_seconds (n, k): seconds for all work at every iteration; a share x of it takes x times as
-    long. Balanced at the start, an iteration takes 1. seen (n, k): the same, as measured.
+    unit_seconds (n, k) [s]: what all the work would take each device; a share x takes x times as
+    long. With balanced shares the first iteration takes 1 s. seen (n, k) [s]: the same, as
+    measured.
     """
 
     kind: str
