@@ -1,9 +1,9 @@
-"""Brings blocks of several weights within all their limits, at little cut.
+"""Brings blocks within their limits on several weights, at little cut.
 
-Vertices move to neighbouring blocks as long as that brings blocks nearer to their targets; where
-it does no more, to any block, as a weight may be missing wherever a block has neighbours. Where
-nothing helps, limits that are not kept are made to weigh more, as in breakout local search, and
-pairs of vertices are exchanged.
+Vertices move to neighbouring blocks as long as that brings blocks nearer to their targets. Then
+they move to any block: one that needs more of some weight may lie beside none that can give it.
+Where no move helps, limits that are not kept are made to count more, as in breakout local search,
+and pairs of vertices are exchanged.
 """
 
 from __future__ import annotations
@@ -18,21 +18,23 @@ from evener.partitioning.multiconstraint import multiconstraint_kernels as kerne
 from evener.partitioning.multiconstraint.loads import Bounds, Loaded
 from evener.partitioning.refinement.fm import boundary_flags
 
-ROUNDS = 24
-WITHIN = 0.8  # of the way from a limit to its target: blocks give and take up to there
-LOOKS = 20_000_000  # of a vertex at a block, in one round of moves to anywhere
-MOVES = 4  # for each vertex, in one descent
-PRESSURE = 3.0  # how much more limits weigh, each time, that are not kept
-MOST_SWAPS = 500
-PAIRS, LEAST_SAMPLE = 300_000, 8  # tried for a swap; vertices of a block that are
+MAX_DESCENTS = 24  # in a row with the same limits
+INSIDE = 0.8  # of the way from limit to target: blocks first give and take up to there
+PLACES_LOOKED_AT = 20_000_000  # pairs (vertex, block) tried in one descent with moves to any block
+MOVES_PER_VERTEX = 4  # at most, in one descent
+LEAST_PROGRESS = 0.001  # of what blocks are off: a descent that lowers it by less has not helped
+PRESSURE = 3.0  # factor by which limits that are not kept count more after each breakout
+MAX_SWAPS = 500  # in one breakout
+SWAPS_TRIED = 300_000  # pairs of vertices tried for one swap
+LEAST_SAMPLE = 8  # vertices of each block among them, at least
 
 
 @dataclass(frozen=True)
-class Care:
+class BalanceEffort:
     """How long balancing goes on.
 
-    anywhere: also with moves to blocks that are not next door. breakouts: how often limits that
-    are not kept are made to weigh more. swaps: pairs exchanged in each, for each block.
+    anywhere: vertices also move to blocks that they do not touch. breakouts: how often limits that
+    are not kept are made to count more. swaps: pairs exchanged in each breakout, for each block.
     """
 
     anywhere: bool = True
@@ -40,58 +42,60 @@ class Care:
     swaps: int = 20
 
 
-THOROUGH, PLAIN, NEXT_DOOR = Care(), Care(breakouts=2, swaps=0), Care(False, 0, 0)
+THOROUGH = BalanceEffort()
+COARSE = BalanceEffort(breakouts=2, swaps=0)
+NEIGHBOURS_ONLY = BalanceEffort(anywhere=False, breakouts=0, swaps=0)
 
 
-def balance(loaded: Loaded, part: Part, bounds: Bounds, care: Care = THOROUGH) -> FloatArray:
-    """Move vertices in `part`, in place, until all limits hold or nothing helps.
+def balance(
+    loaded: Loaded, part: Part, bounds: Bounds, effort: BalanceEffort = THOROUGH
+) -> FloatArray:
+    """Move vertices in `part`, in place, until all limits hold or no move helps.
 
-    Returns what the blocks weigh then, (k, c).
+    Returns the weights (k, c) of the blocks.
     """
-    work = _Work.of(loaded, part, bounds)
-    work.settle(anywhere=care.anywhere)
-    for _ in range(care.breakouts):
+    work = _Balancing.of(loaded, part, bounds)
+    work.settle(anywhere=effort.anywhere)
+    for _ in range(effort.breakouts):
         if work.done:
             break
         work.press()
-        work.settle(anywhere=care.anywhere)
-        work.swap(care.swaps)
+        work.settle(anywhere=effort.anywhere)
+        work.swap(effort.swaps)
     return work.weight
 
 
 @dataclass(eq=False)
-class _Work:
-    """A level, its blocks and their weight (k, c), and scratch (n,)."""
+class _Balancing:
+    """A level with its blocks, their weights (k, c), and what a violation costs (k, c)."""
 
     loaded: Loaded
     part: Part
     bounds: Bounds
     cost: FloatArray
     weight: FloatArray
-    place: npt.NDArray[np.int32]
-    items: npt.NDArray[np.int32]
-    keys: FloatArray
+    heap: kernels.MoveHeap
 
     @classmethod
-    def of(cls, loaded: Loaded, part: Part, bounds: Bounds) -> _Work:
+    def of(cls, loaded: Loaded, part: Part, bounds: Bounds) -> _Balancing:
         n = loaded.n
         return cls(
             loaded, part, bounds, bounds.cost.copy(), loaded.weight(part, bounds.k),
-            np.full(n, -1, np.int32), np.empty(n, np.int32), np.empty(n),
+            kernels.MoveHeap(np.empty(n, np.int32), np.empty(n), np.full(n, -1, np.int32)),
         )  # fmt: skip
 
     @property
     def done(self) -> bool:
-        return bool(kernels.count_off(self.weight, self.bounds.low, self.bounds.high) == 0)
+        return bool(kernels.count_off(self.weight, self.bounds.limits) == 0)
 
     def press(self) -> None:
-        """Let limits that are not kept weigh more: what was a lowest point is none any more."""
+        """Let limits that are not kept count more, so that moves help again."""
         self.cost[self.bounds.off(self.weight) > 0] *= PRESSURE
 
     def settle(self, *, anywhere: bool) -> None:
-        """Descend until all limits hold or no move helps, next door before anywhere."""
-        for share in (WITHIN, 0.0):
-            for _ in range(ROUNDS):
+        """Descend until all limits hold or no move helps, to neighbouring blocks first."""
+        for share in (INSIDE, 0.0):
+            for _ in range(MAX_DESCENTS):
                 if self.done:
                     return
                 if self.descend(share, anywhere=False):
@@ -100,23 +104,26 @@ class _Work:
                     break
 
     def descend(self, share: float, *, anywhere: bool) -> bool:
-        """Return whether moves lowered what blocks are off."""
-        level = self.loaded.level
+        """Descend once; return whether that lowered what blocks are off.
+
+        share: how far inside their limits blocks still give and take, 1 being at the target.
+        """
         before = float(self.bounds.off(self.weight).sum())
         moved = kernels.descend(
-            level.xadj, level.adjncy, level.adjwgt, self.loaded.loads, self.part, self.weight,
-            self.bounds.low, self.bounds.high, *self.bounds.inner(share), self.cost,
-            self._anyone() if anywhere else self._boundary(), anywhere, MOVES * self.loaded.n,
-            self.place, self.items, self.keys,
+            self.loaded.level.arrays, self.loaded.loads, self.part, self.weight,
+            self.bounds.limits, self.bounds.inner(share), self.cost,
+            self._anyone() if anywhere else self._boundary(), anywhere,
+            MOVES_PER_VERTEX * self.loaded.n, self.heap,
         )  # fmt: skip
-        return moved > 0 and float(self.bounds.off(self.weight).sum()) < 0.999 * before
+        after = float(self.bounds.off(self.weight).sum())
+        return moved > 0 and after < (1 - LEAST_PROGRESS) * before
 
     def _boundary(self) -> npt.NDArray[np.int64]:
         return np.flatnonzero(boundary_flags(self.loaded.level, self.part, 1))
 
     def _anyone(self) -> npt.NDArray[np.int64]:
-        """Vertices spread over all, those of blocks outside their limits first."""
-        most = max(LOOKS // self.weight.size, 64)
+        """Return a sample of all vertices, those of blocks outside their limits first."""
+        most = max(PLACES_LOOKED_AT // self.weight.size, 64)
         off = self.bounds.off(self.weight).max(axis=1) > 0
         order = np.argsort(~off[self.part], kind="stable")
         pressing = int(off[self.part].sum())
@@ -125,21 +132,21 @@ class _Work:
         )
 
     def swap(self, most: int) -> None:
-        """Exchange pairs, for the block that is most off first, up to `most` for each block."""
+        """Exchange pairs of vertices, up to `most` per block, for the block most off first."""
         k = self.bounds.k
         if self.done or most == 0:
             return
         starts, members = np.zeros(k + 1, np.int64), np.empty(self.loaded.n, np.int64)
         kernels.list_members(self.part, starts, members)
-        sample = max(int((PAIRS / k) ** 0.5), LEAST_SAMPLE)
+        sample = max(int((SWAPS_TRIED / k) ** 0.5), LEAST_SAMPLE)
         stuck = np.zeros(k, np.bool_)
-        for _ in range(min(most * k, MOST_SWAPS)):
+        for _ in range(min(most * k, MAX_SWAPS)):
             off = np.where(stuck, 0.0, self.bounds.off(self.weight).max(axis=1))
             p = int(off.argmax())
             if off[p] <= 0:
                 return
             stuck[p] = not kernels.swap_best(
-                starts, members, p, sample, self.loaded.loads, self.weight, self.bounds.low,
-                self.bounds.high, self.cost, self.part,
+                starts, members, p, sample, self.loaded.loads, self.weight, self.bounds.limits,
+                self.cost, self.part,
             )  # fmt: skip
             stuck &= stuck[p]

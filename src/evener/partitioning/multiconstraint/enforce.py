@@ -9,7 +9,7 @@ from evener.arrays import Part
 from evener.errors import InfeasibleError, NotFoundError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
-from evener.partitioning.multiconstraint.balance import NEXT_DOOR, balance
+from evener.partitioning.multiconstraint.balance import NEIGHBOURS_ONLY, balance
 from evener.partitioning.multiconstraint.loads import Bounds, Loaded, loads_of, mean_shares
 from evener.partitioning.multiconstraint.multiconstraint import cycle_loaded, several_blocks
 from evener.partitioning.multilevel.multilevel import edge_weights
@@ -41,7 +41,7 @@ def kept_blocks(
         return partition.part
     prove_several(graph, contract, names)
     part = partition.part.copy()
-    off = bounds.off(balance(loaded, part, bounds, NEXT_DOOR))
+    off = bounds.off(balance(loaded, part, bounds, NEIGHBOURS_ONLY))
     if not off.any() and np.count_nonzero(part != partition.part) <= MANY_MOVED * graph.n:
         return part
     part = cycle_loaded(loaded, partition.part.copy(), bounds, PRESETS["default"], SEED, 1)

@@ -1,11 +1,17 @@
-"""Localized k-way FM for vertices of several weights: `fm_kernels.search`, limits by column."""
+"""Kernel of localized k-way FM within limits on several weights: see fm.py of this package.
+
+The search is that of refinement/fm_kernels.py; what differs is which moves are allowed, and that
+blocks off their limits are compared by the sum over all weights.
+"""
 # mypy: ignore-errors
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from evener.jit import njit
+from evener.jit import inner, njit
 from evener.partitioning.multiconstraint.multiconstraint_kernels import outside
 from evener.partitioning.refinement.fm_kernels import (
     HEAP,
@@ -16,20 +22,63 @@ from evener.partitioning.refinement.fm_kernels import (
     sift_up,
 )
 
-HAIR = 1e-11  # of a target: what sums in another order may differ by
+ROUNDING = 1e-11  # of a target: sums in another order differ by no more
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+class SearchLimits(NamedTuple):
+    """Limits on every weight of every block, each array (k, c).
+
+    low, high: what blocks end within, or no further outside than they were; soft_low, soft_high:
+    what a search keeps on its way; scale: one over the target, the unit of violations.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    soft_low: np.ndarray
+    soft_high: np.ndarray
+    scale: np.ndarray
+
+
+class SearchMarks(NamedTuple):
+    """Marks of every vertex, each array (n,), kept from round to round.
+
+    place int32: where it stands in the heap, -1 between searches; lock int8: the round in which
+    it was moved last; active int8: searches start from it; touched int8: it, or a neighbour, was
+    moved for good in this round.
+    """
+
+    place: np.ndarray
+    lock: np.ndarray
+    active: np.ndarray
+    touched: np.ndarray
+
+
+class StopRule(NamedTuple):
+    """When searches end.
+
+    A search ends after `patience` moves without gain if their mean gain is below what a random
+    walk of their spread would show (times `slope`). It does not begin with a move that loses more
+    than most_lost per unit of edge weight. budget: adjacency entries read by all searches.
+    """
+
+    patience: int
+    slope: float
+    most_lost: float
+    budget: int
+
+
+@inner(error_model="numpy", counted=False)
 def _may_leave(loads, v, p, weight, low):
+    """Whether block p keeps its soft lower limits without v."""
     for i in range(loads.shape[1]):
         if loads[v, i] > 0.0 and weight[p, i] - loads[v, i] < low[p, i]:
             return False
     return True
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
+@inner(error_model="numpy", counted=False)
 def _fullness_with(loads, v, q, weight, high):
-    """How full block q is with v, the fullest column; infinite where it has no room."""
+    """How full block q is with v, in its fullest weight; infinite where v does not fit."""
     most = 0.0
     for i in range(loads.shape[1]):
         after = weight[q, i] + loads[v, i]
@@ -39,18 +88,17 @@ def _fullness_with(loads, v, q, weight, high):
     return most
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _best_move(
-    v, xadj, adjncy, adjwgt, loads, part, weight, low, high, price, pull, touched
-):  # fmt: skip
-    """The block that v gains most by moving to within limits: (gain, block or -1).
+@inner(error_model="numpy", counted=False)
+def _best_move(v, graph, loads, part, weight, limits, price, pull, near):
+    """Return (gain, block) of v's best move within the soft limits; block -1 where there is none.
 
-    pull (k,) is zero before and after; touched (k,) is scratch. Of equal gains, the block that
-    stays emptiest.
+    Of equal gains, the block that stays emptiest. pull (k,) is zero before and after; near (k,)
+    is scratch.
     """
+    xadj, adjncy, adjwgt, _ = graph
     unit = adjwgt.size == 0
     p = part[v]
-    if not _may_leave(loads, v, p, weight, low):
+    if not _may_leave(loads, v, p, weight, limits.soft_low):
         return NEVER, -1
     own = 0
     count = 0
@@ -61,21 +109,21 @@ def _best_move(
             own += x
         elif x > 0:
             if pull[q] == 0:
-                touched[count] = q
+                near[count] = q
                 count += 1
             pull[q] += x
     total = own
     for i in range(count):
-        total += pull[touched[i]]
+        total += pull[near[i]]
     best, best_gain, best_fill = -1, NEVER, 1e300
     for i in range(count):
-        q = touched[i]
+        q = near[i]
         pulled = pull[q]
         pull[q] = 0
         gain = -price[q] * (total - 2 * pulled)
         if best >= 0 and gain < best_gain:
             continue
-        fill = _fullness_with(loads, v, q, weight, high)
+        fill = _fullness_with(loads, v, q, weight, limits.soft_high)
         if fill == np.inf:
             continue
         if best < 0 or gain > best_gain or fill < best_fill:
@@ -83,9 +131,10 @@ def _best_move(
     return best_gain + price[p] * (total - 2 * own), best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _shift(loads, v, p, q, weight, low, high, scale):
-    """Move v's loads from p to q; how much further off their limits, in targets, both are."""
+@inner(error_model="numpy", counted=False)
+def _shift(loads, v, p, q, weight, limits):
+    """Move v's loads from p to q; return how much further off their limits both are, in targets."""
+    low, high, _, _, scale = limits
     off = 0.0
     for i in range(loads.shape[1]):
         w = loads[v, i]
@@ -100,36 +149,36 @@ def _shift(loads, v, p, q, weight, low, high, scale):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(
-    xadj, adjncy, adjwgt, loads, part, weight, low, high, soft_low, soft_high, scale, price,
-    seeds, place, lock, stamp, active, touched_next, patience, slope, most_lost, budget,
-):  # fmt: skip
-    """Search from every seed in turn; the gain in all. As `fm_kernels.search`, for loads (n, c),
-    weight, limits and scale (k, c): one over target; and in one group.
+def search(graph, loads, part, weight, limits, price, seeds, marks, stamp, rule):
+    """Search from every seed in turn; return the gain of all searches together.
+
+    loads (n, c): the weights of vertices; weight (k, c): those of blocks; price (k,) int64: what
+    an edge at the border of each block counts. stamp: the number of the round. A search moves the
+    best vertex of its heap, whatever its gain, and is rolled back to the best point at which no
+    block is further outside its limits.
     """
+    xadj, adjncy, adjwgt, _ = graph
+    place, lock, active, touched = marks
     unit = adjwgt.size == 0
     k, c = weight.shape
     items, keys = np.empty(HEAP, np.int32), np.empty(HEAP, np.int64)
     moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
-    pull, scratch = np.zeros(k, np.int64), np.empty(k, np.int32)
+    pull, near = np.zeros(k, np.int64), np.empty(k, np.int32)
     total, work = 0, 0
     for one in seeds:
         seed = np.int64(one)
-        if work > budget:
+        if work > rule.budget:
             break
         degree = np.int64(xadj[seed + 1]) - np.int64(xadj[seed])
         if lock[seed] == stamp or degree > HUB:
             continue
         work += degree
-        key, to = _best_move(
-            seed, xadj, adjncy, adjwgt, loads, part, weight, soft_low, soft_high, price, pull,
-            scratch,
-        )  # fmt: skip
+        key, to = _best_move(seed, graph, loads, part, weight, limits, price, pull, near)
         active[seed] = 0
         if to < 0:
             continue
         edges = degree if unit else np.int64(adjwgt[xadj[seed] : xadj[seed + 1]].sum())
-        if key < -most_lost * edges:
+        if key < -rule.most_lost * edges:
             continue
         items[0], keys[0] = seed, key
         place[seed] = 0
@@ -140,10 +189,7 @@ def search(
         while size > 0:
             v, key = np.int64(items[0]), keys[0]
             work += np.int64(xadj[v + 1]) - np.int64(xadj[v])
-            gain, to = _best_move(
-                v, xadj, adjncy, adjwgt, loads, part, weight, soft_low, soft_high, price, pull,
-                scratch,
-            )  # fmt: skip
+            gain, to = _best_move(v, graph, loads, part, weight, limits, price, pull, near)
             if to < 0:
                 size = drop(items, keys, place, 0, size)
                 continue
@@ -157,13 +203,15 @@ def search(
                     continue
             size = drop(items, keys, place, 0, size)
             p = part[v]
-            off += _shift(loads, v, p, to, weight, low, high, scale)
+            off += _shift(loads, v, p, to, weight, limits)
             part[v] = to
             lock[v] = stamp
             moved[n_moved], came_from[n_moved] = v, p
             n_moved += 1
             gained += gain
-            if (gained > best and off <= HAIR) or (gained == best and off < best_off - HAIR):
+            if (gained > best and off <= ROUNDING) or (
+                gained == best and off < best_off - ROUNDING
+            ):
                 best, n_best, best_off = gained, n_moved, off
                 steps, sum1, sum2 = 0, 0.0, 0.0
             else:
@@ -171,13 +219,13 @@ def search(
                 sum1 += gain
                 sum2 += np.float64(gain) * gain
                 mean = sum1 / steps
-                if steps > patience and mean < 0:
+                if steps > rule.patience and mean < 0:
                     spread = sum2 / steps - mean * mean
-                    if steps * mean * mean > slope * spread + patience:
+                    if steps * mean * mean > rule.slope * spread + rule.patience:
                         break
-                elif steps > 20 * patience:
+                elif steps > 20 * rule.patience:
                     break
-            if n_moved >= HEAP - 1 or work > budget:
+            if n_moved >= HEAP - 1 or work > rule.budget:
                 break
             for e in range(xadj[v], xadj[v + 1]):
                 u = np.int64(adjncy[e])
@@ -189,9 +237,8 @@ def search(
                         continue
                     work += np.int64(xadj[u + 1]) - np.int64(xadj[u])
                     gain, target = _best_move(
-                        u, xadj, adjncy, adjwgt, loads, part, weight, soft_low, soft_high, price,
-                        pull, scratch,
-                    )  # fmt: skip
+                        u, graph, loads, part, weight, limits, price, pull, near
+                    )
                     if target >= 0 and size < HEAP - 1:
                         items[size], keys[size] = u, gain
                         size += 1
@@ -216,8 +263,8 @@ def search(
             lock[v] = 0
         for i in range(n_best):
             v = moved[i]
-            touched_next[v] = 1
+            touched[v] = 1
             for e in range(xadj[v], xadj[v + 1]):
-                touched_next[adjncy[e]] = 1
+                touched[adjncy[e]] = 1
         total += best
     return total

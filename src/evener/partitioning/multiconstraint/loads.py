@@ -1,4 +1,4 @@
-"""Several weights a vertex: what a level carries of them, and the limits of every block."""
+"""Vertices with several weights: the weights on a level, and the limits of every block."""
 
 from __future__ import annotations
 
@@ -11,12 +11,16 @@ from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import Level, Shrunk, shrink
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
+from evener.partitioning.multiconstraint.multiconstraint_kernels import LoadLimits
 from evener.plans.partition import RELATIVE_SLACK, Contract
 
 
 @dataclass(eq=False)
 class Loaded:
-    """A level whose vertices weigh loads (n, c); its own vwgt (n,) is their mean share."""
+    """A level whose vertices have several weights: loads (n, c).
+
+    The level's own vwgt (n,) is the mean of each vertex's shares of them, as from `mean_shares`.
+    """
 
     level: Level
     loads: FloatArray
@@ -27,13 +31,13 @@ class Loaded:
         return self.level.n
 
     def weight(self, part: Part, k: int) -> FloatArray:
-        """(k, c) what the blocks weigh."""
+        """Return the weights (k, c) of the blocks of `part` (n,)."""
         weight = np.zeros((k, self.loads.shape[1]))
         kernels.sum_loads(part, self.loads, weight)
         return weight
 
     def shrunk(self, part: Part, caps: FloatArray, threads: int) -> tuple[Loaded, Shrunk]:
-        """Return the level of clusters of mean shares up to caps, as `levels.shrink`."""
+        """Return the next coarser level and how it was made; arguments as of `levels.shrink`."""
         smaller = shrink(self.level, part, caps, threads)
         loads = np.zeros((smaller.level.n, self.loads.shape[1]))
         kernels.sum_loads(smaller.coarse_of, self.loads, loads)
@@ -42,10 +46,11 @@ class Loaded:
 
 @dataclass(eq=False)
 class Bounds:
-    """Limits (k, c) in the units of the loads, a hair wider than the contract's.
+    """What blocks are to weigh, arrays (k, c) in the units of the loads.
 
-    targets (k, c); scale (k, c): one over what a block's weight is relative to. cost (k, c): what
-    a weight off its limits counts, squared. The first `asked` columns have targets; the others,
+    low, high: the limits, wider than the contract's by RELATIVE_SLACK / 2. scale: one over the
+    target, or over a small number where that is 0. cost: factor of the squared distance from a
+    limit in the sum that `balance` lowers. The first `asked` columns have targets; the others,
     bytes and the number of vertices, only limits.
     """
 
@@ -61,13 +66,18 @@ class Bounds:
         """Number of blocks."""
         return len(self.targets)
 
-    def inner(self, share: float) -> tuple[FloatArray, FloatArray]:
-        """Limits moved this share of the way to the targets, where there are any."""
+    @property
+    def limits(self) -> LoadLimits:
+        """The limits as kernels take them."""
+        return LoadLimits(self.low, self.high)
+
+    def inner(self, share: float) -> LoadLimits:
+        """Return the limits moved this share of the way to the targets, where there are any."""
         low, high, a = self.low.copy(), self.high.copy(), self.asked
         target = np.clip(self.targets[:, :a], low[:, :a], high[:, :a])
         low[:, :a] += share * (target - low[:, :a])
         high[:, :a] -= share * (high[:, :a] - target)
-        return low, high
+        return LoadLimits(low, high)
 
     def widened(self, more: float) -> Bounds:
         """Return bounds that leave this much more room, in targets, where there are any."""
@@ -77,12 +87,15 @@ class Bounds:
         return Bounds(self.targets, low, high, self.scale, self.cost, a)
 
     def soft(self, slack: float, heaviest: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Limits that a search may reach on its way; heaviest (c,) [units]."""
+        """Return the limits (low, high) that a search keeps on its way.
+
+        They are wider by `slack` targets or the heaviest vertex (c,), whichever is more.
+        """
         room = np.maximum(slack * self.targets, heaviest)
         return self.low - room, self.high + room
 
     def off(self, weight: FloatArray) -> FloatArray:
-        """(k, c) how far blocks of these weights are outside their limits, in targets."""
+        """Return how far blocks of these weights are outside their limits (k, c), in targets."""
         over = np.maximum(np.maximum(self.low - weight, weight - self.high), 0.0)
         return np.asarray(over * self.scale)
 
@@ -90,8 +103,8 @@ class Bounds:
 def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, Bounds]:
     """Return the loads (n, c') of every vertex and the limits of every block.
 
-    The columns are the contract's weights; then, where some device's memory is limited, bytes,
-    and, where a block could keep its lows without any vertex, the number of vertices.
+    The columns are the contract's weights; then bytes, where some device's memory is limited; and
+    the number of vertices, where a block could keep its lower limits while it is empty.
     Raises InputError where graph and contract disagree on the number of weights.
     """
     c = 1 + len(contract.further)
@@ -116,7 +129,7 @@ def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, Bounds]:
             for pair in ((targets, none + 1), (low, none + 1), (high, none + np.inf))
         )
     loads = np.ascontiguousarray(np.stack(columns, axis=1))
-    # Powers of two change no digit, and squares of what is near 1 do not overflow.
+    # Scaled by powers of two, which changes no digit, so that squares do not overflow.
     unit = 2.0 ** np.floor(np.log2(np.maximum(loads.max(axis=0), 1e-300)))
     loads /= unit
     return loads, bounds_between(targets / unit, low / unit, high / unit, loads, c)
@@ -132,12 +145,12 @@ def bounds_between(
 
 
 def mean_shares(loads: FloatArray) -> FloatArray:
-    """(n,) the mean over the columns of each vertex's share of all weight, n in sum."""
+    """Return each vertex's share of a weight, in the mean of all weights (n,); their sum is n."""
     total = np.maximum(loads.sum(axis=0), 1e-300)
     return np.asarray((loads / total).mean(axis=1) * len(loads))
 
 
 def target_shares(bounds: Bounds) -> FloatArray:
-    """(k, asked) the blocks' targets as shares of what all blocks should have."""
+    """Return the blocks' targets (k, asked) as shares of the sum of all blocks' targets."""
     targets = bounds.targets[:, : bounds.asked]
     return np.asarray(targets / np.maximum(targets.sum(axis=0), 1e-300))

@@ -1,14 +1,17 @@
-"""Our partitioner for vertices of several weights, each divided by targets of its own.
+"""Our partitioner for vertices of several weights, each with targets of its own.
 
     order -> blocks by the mean share of all weights -> balance, refine
     order -> shrink -> bisection by all weights -> balance, refine level by level
 
-Where all weights are spread alike, blocks by their mean share are nearly right in each. Where they
-are not, as in computations of several phases, the smallest graph is bisected by all weights at
-once [KK98]_; level by level, blocks are brought within all limits, and refined within them.
+Where all weights are distributed alike over the graph, blocks by their mean share are nearly right
+in each; the first way is tried. Where they are not, as in computations of several phases, the
+coarsest level is bisected by all weights at once [KK98]_, and on every level the blocks are
+brought within all limits and refined within them.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -24,7 +27,8 @@ from evener.partitioning.levels.levels import (
     projected,
     scattered,
 )
-from evener.partitioning.multiconstraint.balance import PLAIN, THOROUGH, balance
+from evener.partitioning.multiconstraint.balance import COARSE, THOROUGH, balance
+from evener.partitioning.multiconstraint.fm import refine_loaded
 from evener.partitioning.multiconstraint.loads import (
     Bounds,
     Loaded,
@@ -32,7 +36,6 @@ from evener.partitioning.multiconstraint.loads import (
     mean_shares,
     target_shares,
 )
-from evener.partitioning.multiconstraint.refine import refine_loaded
 from evener.partitioning.multiconstraint.start import several_bisection
 from evener.partitioning.multilevel.multilevel import (
     MOST_PLACED,
@@ -42,18 +45,14 @@ from evener.partitioning.multilevel.multilevel import (
 )
 from evener.partitioning.multilevel.presets import PRESETS, Preset
 from evener.partitioning.multilevel.starts import BALANCE
-from evener.partitioning.refinement.fm import (
-    EVEN_PRICE,
-    boundary_flags,
-    boundary_flags_below,
-)
+from evener.partitioning.refinement.fm import boundary_flags, boundary_flags_below
 from evener.plans.partition import Contract
 
-ROOM = 4.0  # clusters that the smallest block may be off its targets on coarser graphs
-MOST_ROOM = 0.15  # of a target
-PER_BLOCK, FEWEST = 45, 1500  # vertices of the graph that is bisected, for each block and in all
-BISECTION = 0.05  # what bisected blocks may be off their targets
-ALIKE = 0.15  # of its target: what a weight may be off in blocks by the mean share
+ROOM = 4.0  # mean clusters by which the smallest block may be off its limits on coarser levels
+MAX_ROOM = 0.15  # of a target: the same, at most
+PER_BLOCK, FEWEST = 45, 1500  # vertices of the graph that is bisected: for each block, in all
+BISECTION = 0.05  # of their targets, that bisected blocks may be off
+ALIKE = 0.15  # of its target, that a weight may be off in blocks by the mean share
 
 
 def several_blocks(
@@ -87,7 +86,7 @@ def several_blocks(
 
 
 def _cost(loaded: Loaded, bounds: Bounds, part: Part) -> tuple[float, float]:
-    """What blocks are off their limits, and their cut: wider limits on the way may cost both."""
+    """Return what blocks are off their limits, and their cut, to compare partitions by."""
     return float(bounds.off(loaded.weight(part, bounds.k)).sum()), cut_of(loaded.level, part)
 
 
@@ -97,11 +96,8 @@ def _settle(
     """Bring blocks within all limits and refine them, in place, on the whole graph alone."""
     weight = balance(loaded, part, bounds)
     flag = boundary_flags(loaded.level, part, threads)
-    price = np.full(bounds.k, EVEN_PRICE, np.int64)
-    refine_loaded(
-        loaded, part, weight, bounds, preset.slack, price, flag, preset.effort.finest_rounds,
-        preset.effort, seed,
-    )  # fmt: skip
+    effort = replace(preset.effort, rounds=preset.effort.finest_rounds)
+    refine_loaded(loaded, part, weight, bounds, flag, preset.slack, effort, seed)
 
 
 def cycle_loaded(
@@ -122,27 +118,26 @@ def cycle_loaded(
         else:
             flag = boundary_flags(current.level, blocks, threads)
         wider = bounds.widened(_room(current, bounds) if depth else 0.0)
-        weight = balance(current, blocks, wider, PLAIN if depth else THOROUGH)
-        rounds = preset.alone.rounds if depth else preset.alone.finest_rounds
-        price = np.full(bounds.k, EVEN_PRICE, np.int64)
-        refine_loaded(
-            current, blocks, weight, wider, preset.slack, price, flag, rounds, preset.alone,
-            seed * 50 + depth,
-        )  # fmt: skip
+        weight = balance(current, blocks, wider, COARSE if depth else THOROUGH)
+        effort = preset.alone if depth else replace(preset.alone, rounds=preset.alone.finest_rounds)
+        refine_loaded(current, blocks, weight, wider, flag, preset.slack, effort, seed * 50 + depth)
     return blocks
 
 
 def _room(loaded: Loaded, bounds: Bounds) -> float:
-    """How much wider limits are on a coarser graph, in targets: kept to, they let nothing move."""
+    """Return how much wider limits are on a coarser level, in targets.
+
+    The contract's own would be narrower than one cluster there, and allow no move.
+    """
     smallest = float(target_shares(bounds).min()) * loaded.n
-    return min(ROOM / max(smallest, 1e-300), MOST_ROOM)
+    return min(ROOM / max(smallest, 1e-300), MAX_ROOM)
 
 
 def _by_mean_share(
     graph: Graph, order: IntArray, loaded: Loaded, bounds: Bounds, preset: Preset, seed: int,
     threads: int,
 ) -> Part | None:  # fmt: skip
-    """Return blocks by the mean share of all weights, or None where weights are spread unlike."""
+    """Return blocks (n,) by the mean share of all weights; None where weights are not alike."""
     level, shares = loaded.level, target_shares(bounds)
     contract = _mean_contract(loaded, bounds)
     if contract.targets.min() <= 0:
@@ -161,7 +156,7 @@ def _by_mean_share(
 
 
 def _mean_contract(loaded: Loaded, bounds: Bounds) -> Contract:
-    """Return what blocks should have of the mean share, n in all, as a contract."""
+    """Return the contract on the mean share of all weights, whose sum is n."""
     total = np.maximum(loaded.loads.sum(axis=0), 1e-300)[: bounds.asked]
     targets, low, high = (
         loaded.n * np.maximum(limits[:, : bounds.asked] / total, 0).mean(axis=1)
@@ -171,7 +166,7 @@ def _mean_contract(loaded: Loaded, bounds: Bounds) -> Contract:
 
 
 def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
-    """How far some weight of some block is off its share, of the share."""
+    """Return how far the worst weight of a block is off its share, relative to the share."""
     weight = loaded.weight(part, len(shares))[:, : shares.shape[1]]
     own = weight / np.maximum(weight.sum(axis=0), 1e-300)
     return float((np.abs(own - shares) / np.maximum(shares, 1e-300)).max())

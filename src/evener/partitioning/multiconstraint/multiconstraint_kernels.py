@@ -1,21 +1,41 @@
-"""Kernels for vertices of several weights: bring blocks within all their limits.
+"""Kernels that bring blocks of vertices with several weights within all their limits.
 
-loads (n, c) are a vertex's weights, weight (k, c) a block's. What a block is off its limits
-counts squared, times `cost` (k, c): what one of its weights lacks pulls, what it has too much of
-pushes, so that weight runs from block to block until it finds room. Moves only ever lower this
-sum, so that every descent ends.
+loads (n, c) are the weights of vertices, weight (k, c) those of blocks. A block that is off its
+limits counts the square of the distance, times `cost` (k, c), in one sum over all blocks and
+weights. Moves only ever lower that sum, so that every descent ends; and as squares of large
+distances fall fastest, weight runs on from block to block until it finds room.
 """
 # mypy: ignore-errors
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from evener.jit import inner, njit
 from evener.partitioning.refinement.fm_kernels import drop, sift_down, sift_up
 
-NOTHING = -1e300
-LEAST = 1e-13  # a move that lowers the sum by less is none
+NOTHING = -1e300  # the worth of no move
+LEAST = 1e-13  # of the sum: a move or swap that lowers it by less is a rounding error
+
+
+class LoadLimits(NamedTuple):
+    """Limits on every weight of every block, each array (k, c)."""
+
+    low: np.ndarray
+    high: np.ndarray
+
+
+class MoveHeap(NamedTuple):
+    """A binary heap of vertices: items and keys in heap order (n,), place (n,) of each vertex.
+
+    place is -1 where a vertex is not in the heap.
+    """
+
+    items: np.ndarray
+    keys: np.ndarray
+    place: np.ndarray
 
 
 @inner(forceinline=True, error_model="numpy")
@@ -25,8 +45,9 @@ def outside(x, low, high):
 
 
 @inner(forceinline=True, error_model="numpy")
-def change(loads, v, sign, b, weight, low, high, cost):
-    """How the sum changes where block b gets sign * what v weighs."""
+def change(loads, v, sign, b, weight, limits, cost):
+    """How the sum changes where block b gets the loads of v, times `sign`."""
+    low, high = limits
     total = 0.0
     for i in range(loads.shape[1]):
         x = sign * loads[v, i]
@@ -48,8 +69,9 @@ def sum_loads(part, loads, weight):
 
 
 @inner(forceinline=True, error_model="numpy")
-def is_off(b, weight, low, high):
+def is_off(b, weight, limits):
     """Whether some weight of block b is outside its limits."""
+    low, high = limits
     for i in range(weight.shape[1]):
         if weight[b, i] < low[b, i] or weight[b, i] > high[b, i]:
             return True
@@ -57,23 +79,23 @@ def is_off(b, weight, low, high):
 
 
 @njit(cache=True, nogil=True)
-def count_off(weight, low, high):
+def count_off(weight, limits):
     """How many blocks are outside some limit."""
     count = 0
     for b in range(weight.shape[0]):
-        if is_off(b, weight, low, high):
+        if is_off(b, weight, limits):
             count += 1
     return count
 
 
-@inner(forceinline=True, error_model="numpy")
-def _relief(
-    v, xadj, adjncy, adjwgt, loads, part, weight, low, high, cost, anywhere, pull, touched
-):  # fmt: skip
-    """The block to which v's move lowers the sum most for the cut it costs: (worth, block or -1).
+@inner(error_model="numpy", counted=False)
+def _best_relief(v, graph, loads, part, weight, limits, cost, anywhere, pull, near):
+    """Return (worth, block) of the move of v that lowers the sum most for the cut that it costs.
 
-    anywhere: not only blocks next to v. pull (k,) is zero before and after; touched (k,) scratch.
+    Block -1 where no move lowers it. anywhere: all blocks are tried, not only those next to v.
+    pull (k,) is zero before and after; near (k,) is scratch.
     """
+    xadj, adjncy, adjwgt, _ = graph
     p = part[v]
     k = pull.size
     unit = adjwgt.size == 0
@@ -86,17 +108,17 @@ def _relief(
             own += x
         else:
             if pull[q] == 0.0:
-                touched[count] = q
+                near[count] = q
                 count += 1
                 pull[q] = 1e-9
             pull[q] += x
     best, worth = -1, NOTHING
-    freed = change(loads, v, -1.0, p, weight, low, high, cost)
+    freed = change(loads, v, -1.0, p, weight, limits, cost)
     for i in range(k if anywhere else count):
-        q = i if anywhere else touched[i]
+        q = i if anywhere else near[i]
         if q == p:
             continue
-        lowered = -freed - change(loads, v, 1.0, q, weight, low, high, cost)
+        lowered = -freed - change(loads, v, 1.0, q, weight, limits, cost)
         if lowered <= LEAST:
             continue
         lost = own - pull[q]
@@ -104,32 +126,28 @@ def _relief(
         if value > worth:
             best, worth = q, value
     for i in range(count):
-        pull[touched[i]] = 0.0
+        pull[near[i]] = 0.0
     return worth, best
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def descend(
-    xadj, adjncy, adjwgt, loads, part, weight, low, high, inner_low, inner_high, cost, seeds,
-    anywhere, most_moves, place, items, keys,
-):  # fmt: skip
-    """Move vertices, the one of most worth first, until all blocks are within [low, high] or no
-    move from `seeds` on brings them nearer to [inner_low, inner_high]; returns the moves made.
+def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, most_moves, heap):
+    """Move vertices, the one of most worth first, and return the number of moves.
 
-    place (n,) is -1 before and after; items, keys (n,) hold the heap.
+    Ends where all blocks are within `limits`, or no move of `seeds` or of neighbours of what moved
+    brings blocks nearer to the narrower limits `goal`, or after most_moves.
     """
+    xadj, adjncy, _, _ = graph
+    items, keys, place = heap
     k, c = weight.shape
-    pull, touched = np.zeros(k), np.empty(k, np.int64)
-    off = count_off(weight, low, high)
+    pull, near = np.zeros(k), np.empty(k, np.int64)
+    off = count_off(weight, limits)
     size = 0
     if off == 0:
         return 0
     for one in seeds:
         v = np.int64(one)
-        worth, to = _relief(
-            v, xadj, adjncy, adjwgt, loads, part, weight, inner_low, inner_high, cost, anywhere,
-            pull, touched,
-        )  # fmt: skip
+        worth, to = _best_relief(v, graph, loads, part, weight, goal, cost, anywhere, pull, near)
         if to >= 0 and place[v] < 0:
             items[size], keys[size] = v, worth
             size += 1
@@ -137,10 +155,7 @@ def descend(
     moves = 0
     while size > 0 and off > 0 and moves < most_moves:
         v = np.int64(items[0])
-        worth, to = _relief(
-            v, xadj, adjncy, adjwgt, loads, part, weight, inner_low, inner_high, cost, anywhere,
-            pull, touched,
-        )  # fmt: skip
+        worth, to = _best_relief(v, graph, loads, part, weight, goal, cost, anywhere, pull, near)
         if to < 0:
             size = drop(items, keys, place, 0, size)
             continue
@@ -154,19 +169,18 @@ def descend(
                 continue
         size = drop(items, keys, place, 0, size)
         p = part[v]
-        off -= is_off(p, weight, low, high) + is_off(to, weight, low, high)
+        off -= is_off(p, weight, limits) + is_off(to, weight, limits)
         for i in range(c):
             weight[p, i] -= loads[v, i]
             weight[to, i] += loads[v, i]
-        off += is_off(p, weight, low, high) + is_off(to, weight, low, high)
+        off += is_off(p, weight, limits) + is_off(to, weight, limits)
         part[v] = to
         moves += 1
         for e in range(xadj[v], xadj[v + 1]):
             u = np.int64(adjncy[e])
-            worth, target = _relief(
-                u, xadj, adjncy, adjwgt, loads, part, weight, inner_low, inner_high, cost,
-                anywhere, pull, touched,
-            )  # fmt: skip
+            worth, target = _best_relief(
+                u, graph, loads, part, weight, goal, cost, anywhere, pull, near
+            )
             i = place[u]
             if i >= 0:
                 if target >= 0 and worth > keys[i]:
@@ -182,8 +196,9 @@ def descend(
 
 
 @inner(forceinline=True, error_model="numpy")
-def _swap_change(loads, u, v, p, q, weight, low, high, cost):
+def _swap_change(loads, u, v, p, q, weight, limits, cost):
     """How the sum changes where p gives u to q and gets v."""
+    low, high = limits
     total = 0.0
     for i in range(loads.shape[1]):
         x = loads[v, i] - loads[u, i]
@@ -198,11 +213,11 @@ def _swap_change(loads, u, v, p, q, weight, low, high, cost):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def swap_best(starts, members, p, most, loads, weight, low, high, cost, part):
-    """Exchange the two vertices, one of block p, that lower the sum most; whether any did.
+def swap_best(starts, members, p, most, loads, weight, limits, cost, part):
+    """Exchange the two vertices, one of block p, that lower the sum most; return whether any did.
 
-    starts (k + 1,), members (n,): the vertices of each block, kept up. Of each block, at most
-    about `most` vertices, evenly spaced, are looked at; where both blocks' are few, all pairs.
+    starts (k + 1,), members (n,): the vertices of each block, kept up to date. Of each block about
+    `most` vertices are tried, evenly spaced, or all where there are fewer.
     """
     k, c = weight.shape
     best, found_i, found_j, other = -LEAST, -1, -1, -1
@@ -213,7 +228,7 @@ def swap_best(starts, members, p, most, loads, weight, low, high, cost, part):
         step_q = max(1, (starts[q + 1] - starts[q]) // most)
         for i in range(starts[p], starts[p + 1], step_p):
             for j in range(starts[q], starts[q + 1], step_q):
-                lowered = _swap_change(loads, members[i], members[j], p, q, weight, low, high, cost)
+                lowered = _swap_change(loads, members[i], members[j], p, q, weight, limits, cost)
                 if lowered < best:
                     best, found_i, found_j, other = lowered, i, j, q
     if other < 0:
@@ -229,7 +244,7 @@ def swap_best(starts, members, p, most, loads, weight, low, high, cost, part):
 
 @njit(cache=True, nogil=True)
 def list_members(part, starts, members):
-    """The vertices of each block, in order; starts (k + 1,)."""
+    """List the vertices of each block in members (n,), from starts (k + 1,) on."""
     starts[:] = 0
     for v in range(part.size):
         starts[part[v] + 1] += 1

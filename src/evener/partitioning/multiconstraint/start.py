@@ -9,24 +9,24 @@ from evener.partitioning.initial import bisection_kernels
 from evener.partitioning.initial.bisection import cut_of, side_of
 from evener.partitioning.levels.levels import LEAST_SHRINKAGE, Level, Shrunk, projected
 from evener.partitioning.multiconstraint import balance as balancing
+from evener.partitioning.multiconstraint.fm import refine_loaded
 from evener.partitioning.multiconstraint.loads import Bounds, Loaded, bounds_between
-from evener.partitioning.multiconstraint.refine import refine_loaded
-from evener.partitioning.refinement.fm import EVEN_PRICE, Effort, boundary_flags
+from evener.partitioning.refinement.fm import Effort, boundary_flags
 
-ROUNDS = 4
-ONCE = balancing.Care(breakouts=0)
-TRIES = 4
-EFFORT = Effort(patience=8, least_gain=0.0, boldness=1.1)
-SMALL = 150  # vertices of a graph on which bisections are tried
-HEAVIEST = 1 / 60  # of all weight: what a vertex of it may weigh
-WORSE = 10.0  # a bisection that is off its limits by this share of all counts as twice its cut
+WITHOUT_BREAKOUTS = balancing.BalanceEffort(breakouts=0)
+TRIES = 4  # bisections of the smallest graph, of which the best is taken
+EFFORT = Effort(rounds=4, patience=8, least_gain=0.0, boldness=1.1)
+SMALLEST = 150  # vertices of the graph on which bisections are tried
+HEAVIEST = 1 / 60  # of all weight: the heaviest vertex of that graph
+OFF_COSTS = 10.0  # a bisection off its limits by 1 / OFF_COSTS of its targets counts double its cut
 
 
 def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed: int) -> Part:
     """Return blocks (n,) of weights near `targets` (k, c) [units of the loads].
 
-    As `recursive_bisection`: blocks of like targets stay together, and are halved again and
-    again, each half grown from a vertex at the edge, balanced in all its weights and refined.
+    Blocks in order of their targets are divided into two groups of about the same targets, the
+    graph likewise, and so on down to single blocks. Each half is grown from a vertex at the rim,
+    balanced in all its weights and refined. epsilon: how far blocks may be off their targets.
     """
     k = len(targets)
     part = np.zeros(loaded.n, np.int32)
@@ -51,13 +51,13 @@ def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed:
 
 
 def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
-    """Return side 0, of share (c,) of every weight, or 1 of each vertex.
+    """Return side 0 or 1 of each vertex (n,); side 0 has share (c,) of every weight.
 
-    The graph is shrunk; the best of several tries on the smallest is refined on the way back.
+    The graph is shrunk, and the best of several tries on the smallest is refined on the way back.
     """
     above: list[tuple[Loaded, Shrunk]] = []
     current, total = loaded, float(loaded.level.vwgt.sum())
-    while current.n > SMALL:
+    while current.n > SMALLEST:
         caps = np.array([max(HEAVIEST * total, 2 * total / current.n)])
         smaller, shrunk = current.shrunk(np.zeros(current.n, np.int32), caps, 1)
         if smaller.n > LEAST_SHRINKAGE * current.n:
@@ -79,14 +79,14 @@ def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Par
         side = _grown(loaded.level, float(share.mean()), rng, turn)
         _improve(loaded, side, bounds, seed)
         off = float(bounds.off(loaded.weight(side, 2)).sum())
-        cost = (cut_of(loaded.level, side) + 1) * (1 + WORSE * off)
+        cost = (cut_of(loaded.level, side) + 1) * (1 + OFF_COSTS * off)
         if cost < least:
             best, least = side, cost
     return best
 
 
 def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
-    """Limits of two sides around their targets, by the slack or half the heaviest vertex."""
+    """Return limits for two sides, off their targets by the slack or half the heaviest vertex."""
     total = loaded.loads.sum(axis=0)
     targets = np.stack([share * total, (1 - share) * total])
     room = np.maximum(slack * targets, 0.5 * loaded.loads.max(axis=0))
@@ -95,13 +95,13 @@ def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
 
 def _improve(loaded: Loaded, side: Part, bounds: Bounds, seed: int) -> None:
     """Balance and refine two sides in place."""
-    weight = balancing.balance(loaded, side, bounds, ONCE)
+    weight = balancing.balance(loaded, side, bounds, WITHOUT_BREAKOUTS)
     flag = boundary_flags(loaded.level, side, 1)
-    price = np.full(2, EVEN_PRICE, np.int64)
-    refine_loaded(loaded, side, weight, bounds, 0.0, price, flag, ROUNDS, EFFORT, seed)
+    refine_loaded(loaded, side, weight, bounds, flag, 0.0, EFFORT, seed)
 
 
 def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:
+    """Return sides (n,): side 0 is grown breadth first up to this share of all weight."""
     n, total = level.n, float(level.vwgt.sum())
     start = int(rng.integers(n))
     queue, distance = np.empty(n, np.int32), np.empty(n, np.int32)
