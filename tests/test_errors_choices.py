@@ -32,3 +32,4 @@ def test_what_is_long_is_cut():
     with pytest.raises(UsageError) as caught:
         one_of("preset", "x" * 10_000, KNOWN)
     assert len(str(caught.value)) < 120
+    assert f"'{39 * 'x'}...'" in str(caught.value)

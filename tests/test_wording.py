@@ -1,5 +1,6 @@
 """Text as people read it: marks as escapes, names in few words, numbers with units, repr."""
 
+import ast
 import math
 from dataclasses import replace
 
@@ -51,6 +52,13 @@ def test_quotations_are_cut_and_apostrophes_are_not():
     ):
         assert shortened(text, 400).count("x") == 57
         assert shortened(text, 400).endswith(" here")
+    for quoted in ("\x1b" * 100, "\u202e" * 100, "\\" * 100, "'\"" * 100, "\U000e0001" * 30):
+        text = shortened(f"no device {quoted!r} here", 400)
+        shown = text.removeprefix("no device ").removesuffix(" here")[1:-1]
+        assert 45 < len(shown) <= 60
+        assert shown.endswith("...")
+        assert repr(quoted)[1:].startswith(shown[:-3])
+        assert ast.literal_eval(f"'{shown}'")  # no escape is cut in two
     plain = "the plan's own machine, whose devices are not those of the machine's file, nor its own"
     assert shortened(plain, 400) == plain
     assert shortened("a\nb", 400) == "a b"

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from evener.wording import meant, printable, shortened
+from evener.wording import meant, printable, shortened, without_part_of_escape
 
 LONGEST = 400  # characters of a message, of a hint
 LONGEST_NAME = 300  # of a file's name, cut in its middle
@@ -114,4 +114,7 @@ def did_you_mean(value: object, known: Iterable[str]) -> str:
 def shown(value: object) -> str:
     """Return a value in quotes as it can be printed: short, on one line."""
     text = repr(value)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+    if len(text) <= SHOWN:
+        return text
+    closing = text[-1] if isinstance(value, str | bytes) else ""
+    return f"{without_part_of_escape(text[:SHOWN])}...{closing}"

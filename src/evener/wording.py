@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     import numpy.typing as npt
 
-QUOTED = 60  # characters of what is quoted
+QUOTED = 60  # characters shown of a quotation, its escapes counted as they are printed
 _MARKS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
-# An apostrophe within a word or at its end is not an opening quote.
-_QUOTATIONS = [re.compile(rf"(?<!\w)(b?{q})((?:\\.|[^{q}\\]){{{QUOTED + 1},}}){q}") for q in "'\"`"]
+# A quote inside a word (an apostrophe) or behind a backslash opens no quotation.
+_QUOTATION = re.compile(r"""(?<![\w\\])(b?)(['"`])((?:\\.|(?!\2)[^\\])*)\2""")
+_ESCAPE_CUT_SHORT = re.compile(r"\\(?:x.?|u.{0,3}|U.{0,7})?$")
 
 
 def printable(text: str, keep: str = "") -> str:
@@ -48,13 +49,23 @@ def shortened(text: str, most: int) -> str:
     """
     line = printable(text[: 50 * most].replace("\n", " "))
     if len(line) > QUOTED:
-        for quotation in _QUOTATIONS:
-            line = quotation.sub(_cut_quotation, line)
+        line = _QUOTATION.sub(_cut_quotation, line)
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
 
 def _cut_quotation(found: re.Match[str]) -> str:
-    return f"{found[1]}{found[2][: QUOTED - 3]}...{found[1][-1]}"
+    prefix, quote, quoted = found.groups()
+    if len(quoted) > QUOTED:
+        quoted = f"{without_part_of_escape(quoted[: QUOTED - 3])}..."
+    return f"{prefix}{quote}{quoted}{quote}"
+
+
+def without_part_of_escape(text: str) -> str:
+    """Return a text that was cut, without an escape such as \\u202e that the cut left in part."""
+    found = _ESCAPE_CUT_SHORT.search(text)
+    if found is None or (found.start() - len(text[: found.start()].rstrip("\\"))) % 2:
+        return text
+    return text[: found.start()]
 
 
 def _escaped(character: str) -> str:

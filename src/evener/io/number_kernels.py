@@ -1,16 +1,14 @@
 """One number out of text: whole, real or a weight; every index is compared with the end first.
 
 Whole numbers are checked for overflow while their digits are added up. Real numbers are rounded
-correctly: 19 digits fit in 64 bits, and their product with a power of ten is taken in
-double-double arithmetic [Dek71]_, whose error lies far below half a unit.
+correctly, as Python's `float` does: see decimal_kernels.
 """
 
 # mypy: ignore-errors
 
-from fractions import Fraction
-
 import numpy as np
 
+from evener.io.decimal_kernels import KEPT_DIGITS, nearest_double, nearest_of_many
 from evener.jit import inner, njit
 
 OK = 0
@@ -36,10 +34,8 @@ IN_NUMBER = np.zeros(256, np.bool_)
 IN_NUMBER[np.frombuffer(b"0123456789+-.eEdDnNaAiIfF", np.uint8)] = True
 
 _WHOLE = 2**53  # whole numbers above it have gaps in double precision
-_SMALLEST_POWER = -290
-_POWERS = [Fraction(10) ** k for k in range(_SMALLEST_POWER, 291)]
-POWER_HIGH = np.array([float(p) for p in _POWERS])
-POWER_LOW = np.array([float(p - Fraction(float(p))) for p in _POWERS])
+_LARGEST_WHOLE = 2**62  # of a weight that is rounded: int64 holds it then, too
+_LARGEST_EXPONENT = 10**15  # at which exponents are cut off, lest they overflow
 
 
 @inner()
@@ -145,42 +141,6 @@ def read_index(data, pos, end):
 
 
 @inner()
-def scaled(mantissa, exponent):
-    """Mantissa (uint64) times ten to the exponent, correctly rounded."""
-    if mantissa == 0:
-        return 0.0
-    index = exponent - _SMALLEST_POWER
-    if exponent > 308:
-        return np.inf
-    if index < 0 or index >= POWER_HIGH.size:
-        return float(mantissa) * 10.0**exponent
-    # Up to 2^53 a double holds the mantissa; beyond, its last bits stand apart.
-    low_bits = mantissa & np.uint64(2047 if mantissa >> np.uint64(53) else 0)
-    a_high, a_low = float(mantissa - low_bits), float(low_bits)
-    b_high, b_low = POWER_HIGH[index], POWER_LOW[index]
-    product = a_high * b_high
-    if product < 1e-280 or product > 1e280:
-        return float(mantissa) * 10.0**exponent
-    # Dekker: the exact error of a_high * b_high, from halves of 26 bits.
-    c = 134217729.0 * a_high
-    a1 = c - (c - a_high)
-    a2 = a_high - a1
-    c = 134217729.0 * b_high
-    b1 = c - (c - b_high)
-    b2 = b_high - b1
-    error = ((a1 * b1 - product) + a1 * b2 + a2 * b1) + a2 * b2
-    # a_low * b_high may itself be rounded: with its own error the sum is good to 2^-100.
-    other = a_low * b_high
-    c = 134217729.0 * a_low
-    a1 = c - (c - a_low)
-    a2 = a_low - a1
-    error += ((a1 * b1 - other) + a1 * b2 + a2 * b1) + a2 * b2 + a_high * b_low + a_low * b_low
-    total = product + other
-    rest = (product - total) + other  # exact: |product| >= |other| or other = product = small
-    return total + (rest + error)
-
-
-@inner()
 def read_real(data, pos):
     """(code, value, offset past it) of the number at `pos`; Fortran's exponent D is one."""
     end = data.size
@@ -189,9 +149,10 @@ def read_real(data, pos):
     if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
         negative = data[pos] == MINUS
         pos += 1
-    mantissa = np.uint64(0)
+    first = pos
+    mantissa = np.uint64(0)  # the first digits from one that is not zero on
     kept, digits, exponent = 0, 0, 0
-    fraction = False
+    fraction, more = False, False  # behind the point; digits beyond those kept
     while pos < end:
         c = data[pos]
         if c == POINT and not fraction:
@@ -202,15 +163,18 @@ def read_real(data, pos):
         if digit < 0 or digit > 9:
             break
         digits += 1
-        if kept < 19:
+        if kept < KEPT_DIGITS:
             mantissa = mantissa * np.uint64(10) + np.uint64(digit)
             if mantissa > 0:
                 kept += 1
             if fraction:
                 exponent -= 1
-        elif not fraction:
-            exponent += 1
+        else:
+            more = True
+            if not fraction:
+                exponent += 1
         pos += 1
+    past = pos
     if digits == 0:
         stop = skip_field(data, pos)
         return NOT_FINITE if names_no_number(data, pos, stop) else NOT_A_NUMBER, 0.0, start
@@ -219,18 +183,20 @@ def read_real(data, pos):
         minus = pos < end and data[pos] == MINUS
         if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
             pos += 1
-        first = pos
+        begin = pos
         power = 0
         while pos < end and 48 <= data[pos] <= 57:
-            power = min(power * 10 + np.int64(data[pos]) - 48, 100000)
+            power = min(power * 10 + np.int64(data[pos]) - 48, _LARGEST_EXPONENT)
             pos += 1
-        if pos == first:
+        if pos == begin:
             return NOT_A_NUMBER, 0.0, start
         exponent += -power if minus else power
     if pos < end and not is_end(data[pos]):
         return NOT_A_NUMBER, 0.0, start
-    value = scaled(mantissa, exponent)
-    if value > 1.7976931348623157e308:
+    value, certain = nearest_double(mantissa, exponent)
+    if more and not certain:
+        value = nearest_of_many(data, first, past, mantissa, exponent)
+    if value == np.inf:
         return NOT_FINITE, value, start
     return OK, -value if negative else value, pos
 
@@ -246,14 +212,18 @@ def names_no_number(data, pos, stop):
 
 @inner()
 def read_weight(data, pos, where):
-    """(code, value, offset past it) of a number >= 0; where[3] is set where it is no integer."""
+    """(code, value, offset past it) of a number >= 0; where[3] is set where it is no integer.
+
+    Whole numbers above 2^53 are read where a double holds them exactly.
+    """
     code, whole, after = read_integer(data, pos)
     if code == OK:
         if whole < 0:
             return NEGATIVE, 0.0, pos
-        if whole > _WHOLE:
+        weight = float(whole)
+        if whole > _WHOLE and (whole > _LARGEST_WHOLE or np.int64(weight) != whole):
             return OVERFLOW, 0.0, pos
-        return OK, float(whole), after
+        return OK, weight, after
     code, value, after = read_real(data, pos)
     if code == OK and value < 0:
         return NEGATIVE, value, pos

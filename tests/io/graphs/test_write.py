@@ -83,6 +83,18 @@ def test_fractions_are_refused_where_whole_numbers_stand(tmp_path, name, field):
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("name", ["g.graph", "g.grf", "g.csv"])
+def test_large_weights_come_back_or_are_refused(tmp_path, name):
+    for kept in (10**18, 1e18, 2**53, 2**60):
+        graph = Graph([0, 1, 2], [1, 0], adjwgt=[kept, kept])
+        write_graph(tmp_path / name, graph)
+        assert read_graph(tmp_path / name).adjwgt.tolist() == [kept, kept]
+    for labels in (None, np.array(["a", "b"])):
+        graph = Graph([0, 1, 2], [1, 0], adjwgt=[2**53 + 1] * 2, labels=labels)
+        with pytest.raises(InputError, match="no whole numbers above"):
+            write_graph(tmp_path / name, graph)
+
+
 def test_real_edge_weights_in_text(tmp_path):
     graph = Graph([0, 1, 3, 4], [1, 0, 2, 1], adjwgt=[0.1, 0.1, 2 / 3, 2 / 3])
     write_graph(tmp_path / "g.csv", graph)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray
+from evener.arrays import IntArray, NumberArray
 from evener.graphs.graph import Graph
 from evener.io import text
 from evener.io.graphs.pairs import (
@@ -189,18 +189,20 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
     header = b"source,target\n" if graph.adjwgt is None else b"source,target,weight\n"
     numbered = graph.labels is None or graph.labels.dtype.kind in "iu"
     fractional = graph.adjwgt is not None and graph.adjwgt.dtype.kind == "f"
+    weights = None if graph.adjwgt is None else graph.adjwgt[upper]
+    if weights is not None and not fractional:
+        weights = whole(weights, "edge weights")
     if numbered and not fractional:
         table = ends if graph.labels is None else np.asarray(graph.labels, np.int64)[ends]
-        if graph.adjwgt is not None:
-            table = np.column_stack((table, whole(graph.adjwgt[upper], "edge weights")))
-        return header + table_text(table, ","), notes
-    return header + _text_of_rows(graph, ends, upper), notes
+        columns = [table] if weights is None else [table, weights]
+        return header + table_text(np.column_stack(columns), ","), notes
+    return header + _text_of_rows(graph, ends, weights), notes
 
 
-def _text_of_rows(graph: Graph, ends: IntArray, upper: npt.NDArray[np.bool_]) -> bytes:
+def _text_of_rows(graph: Graph, ends: IntArray, weights: NumberArray | None) -> bytes:
     names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
     words = [f'"{name}"' if isinstance(name, str) else str(name) for name in names]
     columns = [[words[v] for v in ends[:, i].tolist()] for i in range(2)]
-    if graph.adjwgt is not None:
-        columns.append(list(map(repr, graph.adjwgt[upper].tolist())))
+    if weights is not None:
+        columns.append(list(map(repr, weights.tolist())))
     return "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)).encode()

@@ -99,12 +99,20 @@ def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
 
 
 def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:
-    """Return the weights as int64, empty where there are none; refuse fractions."""
+    """Return the weights as int64, empty where there are none.
+
+    Refuses what would not be read back: fractions, and whole numbers that a double cannot hold.
+    """
     if values is None:
         return np.empty(0, np.int64)
     if values.dtype.kind == "f" and (values != np.rint(values)).any():
         raise InputError(
             f"the format holds whole numbers only, but {what} are not all whole",
+            hint="`.npz` keeps them as they are.",
+        )
+    if (values.astype(np.float64).astype(values.dtype) != values).any():
+        raise InputError(
+            f"the format holds no whole numbers above 2^53 exactly, but {what} are larger",
             hint="`.npz` keeps them as they are.",
         )
     return np.ascontiguousarray(values.ravel(), np.int64)
