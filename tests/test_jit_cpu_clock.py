@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evener.jit import Preparing, _listening, cpu_seconds
-from evener.partitioning import calls
+from evener.partitioning import tools
 from evener.partitioning.requests import Request
 from tests.assertions import path
 
@@ -65,7 +65,7 @@ def test_a_tool_does_not_cost_what_its_kernels_take_to_compile():
         return numba.njit(lambda part: part * 0)(np.ones(graph.n, np.int32))
 
     began = time.process_time()
-    outcome = calls._with_both_limits(divide, graph, Request(np.array([3.0, 3.0])))
+    outcome = tools._timed(divide, graph, Request(np.array([3.0, 3.0])))
     assert outcome.part.tolist() == [0] * 6
     # Nearly all that the process did was to compile.
     assert outcome.cpu_seconds < 0.3 * (time.process_time() - began)

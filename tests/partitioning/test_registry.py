@@ -1,17 +1,18 @@
-"""Every tool keeps its targets on small graphs, refuses what it cannot do, and is checked."""
+"""Every tool keeps its targets on small graphs; what it cannot do is refused; one can be added."""
 
 from dataclasses import replace
 
 import numpy as np
 import pytest
 
+import evener as ev
 from evener.errors import InfeasibleError, InputError, ToolError, UsageError
 from evener.graphs.graph import Graph
 from evener.partitioning import registry, requests
 from evener.partitioning.external.children import Outcome
 from evener.partitioning.registry import choose_tool, partition_with
 from evener.partitioning.requests import Request
-from evener.partitioning.tools import TOOLS, find_tool
+from evener.partitioning.tools import TOOLS, Tool, find_tool
 
 EXTERNAL = [name for name, tool in TOOLS.items() if tool.family == "external"]
 UNEQUAL = np.array([16.0, 16, 2, 2, 1, 1, 1])
@@ -300,6 +301,30 @@ def test_both_limits_reach_our_partitioner():
     narrow = Request(targets, low=np.array([30.0, 65.0]), high=np.array([35.0, 70.0]))
     size = np.bincount(partition_with("evener", graph, narrow).part)
     assert 30 <= size[0] <= 35
+
+
+def slices(graph, request):
+    """As docs/partitioner.md adds a partitioner: vertices in order, block after block."""
+    contract = request.contract(graph)
+    ends = np.cumsum(contract.targets) * (1 - 1e-12)
+    part = np.searchsorted(ends, np.cumsum(graph.weights()) - graph.weights(), side="right")
+    return Outcome(part, 0.0, "slices 1", ("vertices in order",))
+
+
+def test_a_partitioner_is_added_by_a_function_and_an_entry(monkeypatch):
+    tool = Tool("slices", "geometric", slices, objectives=("cut",), threads=1, seeds=False)
+    monkeypatch.setitem(TOOLS, tool.name, tool)
+    graph, platform = grid(12, 12), ev.Platform.flat([2.0, 1.0, 1.0])
+    result = partition_with("slices", graph, Request(np.array([2.0, 1.0, 1.0])))
+    assert result.part.tolist() == [0] * 72 + [1] * 36 + [2] * 36
+    assert (result.tool, result.notes) == ("slices", ("vertices in order",))
+    with pytest.raises(UsageError, match="slices cannot minimise max_volume"):
+        partition_with("slices", graph, Request(np.ones(3), objective="max_volume"))
+    plan = ev.plan(graph, platform, tool="slices", objective="cut")
+    assert plan.tool == "slices"
+    assert plan.certificate.all_hold
+    found = ev.compare(graph, platform, ["slices", "rcb"], ev.PlanOptions())
+    assert [row.tool for row in found] == ["slices", "rcb"]
 
 
 def test_every_entry_is_complete():

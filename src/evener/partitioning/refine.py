@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.errors import InputError, UsageError, one_of
+from evener.errors import InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
 from evener.partitioning.initial.diffusion import THOROUGH
@@ -32,7 +32,8 @@ from evener.partitioning.refinement.fm import (
     refine_level,
 )
 from evener.partitioning.refinement.volumes import AIMS
-from evener.partitioning.scored import COSTS, Judged, repaired
+from evener.partitioning.requests import check_options
+from evener.partitioning.scored import Judged, repaired
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.wording import brief
@@ -81,7 +82,11 @@ def refine(
     """
     graph = as_graph(graph)
     partition = _blocks_given(graph, partition, contract)
-    _check_options(graph, objective, preset, epsilon, seed, threads)
+    check_options(objective, preset, seed, threads)
+    if graph.n_constraints > 1:
+        raise UsageError(f"refine balances one weight per vertex, not {graph.n_constraints}")
+    if not 0 <= epsilon < 1:
+        raise UsageError(f"epsilon must lie in [0, 1), not {epsilon}")
     contract = contract or own_contract(graph, partition, epsilon)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
@@ -180,16 +185,3 @@ def own_contract(graph: Graph, partition: Partition, epsilon: float) -> Contract
     low: FloatArray = np.maximum((1 - epsilon) * weight, weight.min())
     high: FloatArray = np.minimum((1 + epsilon) * weight, weight.max())
     return Contract(weight, np.minimum(low, weight), np.maximum(high, weight))
-
-
-def _check_options(
-    graph: Graph, objective: str, preset: str, epsilon: float, seed: int, threads: int
-) -> None:
-    one_of("objective", objective, COSTS)
-    one_of("preset", preset, PRESETS)
-    if graph.n_constraints > 1:
-        raise UsageError(f"refine balances one weight per vertex, not {graph.n_constraints}")
-    if not 0 <= epsilon < 1:
-        raise UsageError(f"epsilon must lie in [0, 1), not {epsilon}")
-    if seed < 0 or threads < 1:
-        raise UsageError("the seed must not be negative, and threads must be one or more")

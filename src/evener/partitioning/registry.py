@@ -1,7 +1,7 @@
-"""The way to any partitioner: whoever cannot do what is asked refuses.
+"""Calls any partitioner by name, after a check that it can do what is asked.
 
-`partition_with` calls one and checks what comes back; `choose_tool` is `auto`. Whatever the
-tool, lower bounds and memory are the business of `enforce`.
+`partition_with` calls a tool of `tools.TOOLS` and checks what comes back; `choose_tool` says which
+one "auto" means. Limits of blocks are not checked here: `enforce` brings any result within them.
 """
 
 from __future__ import annotations
@@ -20,15 +20,17 @@ from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.wording import brief
 
-# Where ours cannot, whatever can.
+# What "auto" tries, in this order, where our own cannot do what is asked.
 AUTO_ORDER = ("metis", "scotch", "mtkahypar", "kaminpar", "rcb")
 
 
 @dataclass(frozen=True)
 class Result:
-    """part (n,) int32, the block of every vertex; who made it, at what CPU time [s]; remarks.
+    """Blocks that a tool made, checked.
 
-    start: how the blocks began that it refined, in a word, and those blocks (n,), if it tells.
+    part (n,) int32: the block of every vertex; tool, version: what made them; cpu_seconds: of the
+    call. start: how the blocks that it refined were made, in a word, and those blocks (n,); None
+    where the tool does not tell.
     """
 
     part: npt.NDArray[np.int32]
@@ -43,12 +45,12 @@ class Result:
 
 
 def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
-    """Divide the graph with the tool `name`, or with one chosen for it by `auto`.
+    """Divide the graph with the tool `name`; "auto" chooses one for this graph and request.
 
-    graph: as of `plan`.
-    Raises UsageError where the tool is unknown, absent or cannot do what is asked, naming those
-    that can; InfeasibleError where more blocks than vertices are to be non-empty; ToolError where
-    the tool fails or returns nonsense. Empty blocks and broken tolerances are not its business.
+    graph: as of `plan`. Blocks may end empty or outside their limits: see `enforce`. Raises
+    UsageError where the tool is unknown, absent or cannot do what is asked, naming those that can;
+    InfeasibleError where more blocks than vertices are to be non-empty; ToolError where the tool
+    fails or does not return a block for every vertex.
     """
     graph = as_graph(graph)
     chosen, why = choose_tool(graph, request) if name == "auto" else (name, None)
@@ -74,9 +76,9 @@ def partition_with(name: str, graph: GraphLike, request: Request) -> Result:
 
 
 def choose_tool(graph: Graph, request: Request) -> tuple[str, str]:
-    """Return the tool that `auto` takes for this graph and request, and the reason why.
+    """Return the tool that "auto" means for this graph and request, and the reason.
 
-    Our own; where that cannot do what is asked, the first that is installed and can. Raises
+    That is our own, or the first of AUTO_ORDER that is installed and can do what is asked. Raises
     UsageError where none can.
     """
     without = _refusal(TOOLS["evener"], graph, request)
@@ -132,7 +134,7 @@ def _way_out(graph: Graph) -> str:
 
 
 def _checked(part: npt.NDArray[Any], n: int, k: int, tool: str) -> npt.NDArray[np.int32]:
-    """Refuse what is not a block number for every vertex."""
+    """Return the blocks as int32; raise ToolError where some vertex has no block below k."""
     if part.shape != (n,) or part.dtype.kind not in "iu":
         raise ToolError(f"{tool} returned {part.shape} {part.dtype} for {n} vertices")
     if n and (part.min() < 0 or part.max() >= k):

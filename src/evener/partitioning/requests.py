@@ -1,4 +1,4 @@
-"""Request: what is asked of a partitioner, whichever it is."""
+"""Request: what is asked of a partitioner, whichever it is; and the checks of such options."""
 
 from __future__ import annotations
 
@@ -18,17 +18,24 @@ PRESETS = ("fast", "default", "strong")
 OBJECTIVES = ("cut", "total_volume", "max_volume")
 
 
+def check_options(objective: str, preset: str, seed: int, threads: int) -> None:
+    """Raise UsageError where there is no such objective or preset, or a number is out of range."""
+    one_of("objective", objective, OBJECTIVES)
+    one_of("preset", preset, PRESETS)
+    if seed < 0 or threads < 1:
+        raise UsageError("the seed must not be negative, and threads must be one or more")
+
+
 @dataclass(frozen=True)
 class Request:
     """What is asked of a partitioner.
 
-    targets (k,) float64 [units], read as proportions; a block whose target is 0 stays empty.
-    epsilon: how far a block may be above its target, relative. low, high (k,) [units]: the
-    contract, for tools that keep to both limits; where None, epsilon on both sides. further: the
-    same for the further weights of vertices that have several; where empty, targets are theirs
-    too. tree
-    (depth, k): which devices sit together, as in `trees`; None where that is not known.
-    time_limit [s] of wall time for tools that run in a child process, or None.
+    targets (k,) [units]: read as proportions; a block whose target is 0 stays empty. epsilon: how
+    far a block may be above its target, relative. low, high (k,) [units]: the limits of the
+    contract, for tools that keep both; where None, epsilon on both sides. further: targets and
+    limits on the further weights of vertices that have several; where empty, `targets` and
+    epsilon hold for them too. tree (depth, k): which devices sit together, as in
+    `initial.trees`, or None. time_limit [s]: wall time for tools that run in a child process.
     """
 
     targets: FloatArray
@@ -50,14 +57,11 @@ class Request:
             raise UsageError("targets must not be negative, and one must be above zero")
         if not 0 <= self.epsilon < np.inf:
             raise UsageError(f"epsilon must not be negative, and is {self.epsilon}")
-        if self.seed < 0 or self.threads < 1:
-            raise UsageError("the seed must not be negative, and threads must be one or more")
         if self.time_limit is not None and not self.time_limit > 0:
             raise UsageError(f"the time limit must be above zero, and is {self.time_limit} s")
         if self.tree is not None:
             object.__setattr__(self, "tree", as_tree(self.tree, targets.size))
-        one_of("preset", self.preset, PRESETS)
-        one_of("objective", self.objective, OBJECTIVES)
+        check_options(self.objective, self.preset, self.seed, self.threads)
 
     @property
     def k(self) -> int:
@@ -65,7 +69,7 @@ class Request:
         return int(self.targets.size)
 
     def of_blocks(self, used: npt.NDArray[np.int64]) -> Request:
-        """Return the request for these blocks alone."""
+        """Return the request for the blocks of these numbers alone."""
         low = None if self.low is None else self.low[used]
         high = None if self.high is None else self.high[used]
         tree = None if self.tree is None else self.tree[:, used]
@@ -78,14 +82,14 @@ class Request:
         )
 
     def contract(self, graph: Graph) -> Contract:
-        """Return what is asked as a contract for `graph`, with limits on all its weights."""
-        none = np.full(self.k, np.inf)
+        """Return the contract for `graph` that is asked, with limits on each of its weights."""
+        unlimited = np.full(self.k, np.inf)
 
         def around(i: int) -> Further:
             weights = graph.weights(i)
             targets = self.targets * (float(weights.sum()) / self.targets.sum())
             whole = bool(((weights == 0) | (weights == 1)).all())
-            return Further(targets, *limits(targets, self.epsilon, none, whole=whole))
+            return Further(targets, *limits(targets, self.epsilon, unlimited, whole=whole))
 
         first, count = around(0), graph.n_constraints
         further = self.further or tuple(around(i) for i in range(1, count))

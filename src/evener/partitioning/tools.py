@@ -1,60 +1,74 @@
-"""Every partitioner by name, with what it can do."""
+"""Every partitioner by name: what it can do, and how it is called.
+
+To add one, write a function that divides a graph, wrap it in a call that takes a graph and a
+Request and returns an Outcome, and enter it in TOOLS. Our own run in this process; those of
+others run in a child process, each prepared by a module of `external`. What a call returns is
+checked in registry.py.
+"""
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib.util import find_spec
+from typing import Any
 
+import numpy as np
+
+from evener.arrays import Part
 from evener.errors import one_of
 from evener.graphs.graph import Graph
-from evener.partitioning import calls
-from evener.partitioning.external.children import Outcome
+from evener.jit import cpu_seconds
+from evener.partitioning.external.children import Outcome, run_in_child
 from evener.partitioning.requests import OBJECTIVES, Request
+from evener.plans.partition import Contract
 
-ALL_THREADS = 4096
+ALL_THREADS = 4096  # more than any machine has: a tool that uses as many as it is given
+WITHOUT_EDGES = "made from coordinates alone: edges and their weights are not looked at"
+
+Run = Callable[[Graph, Request], Outcome]
+Missing = Callable[[], str | None]
 
 
 @dataclass(frozen=True)
-class Several:
-    """What a tool does where vertices have several weights: its objectives, what is missing for
-    it (None where nothing is), and the call.
-    """
+class SeveralWeights:
+    """What a tool does where vertices have several weights; fields as of Tool."""
 
-    objectives: tuple[str, ...]
-    missing: Callable[[], str | None]
-    run: Callable[[Graph, Request], Outcome]
+    run: Run
+    objectives: tuple[str, ...] = ("cut",)
+    missing: Missing = lambda: None
 
 
 @dataclass(frozen=True)
 class Tool:
     """A partitioner and what it can do.
 
-    family: "multilevel", "geometric" or "external"; `targets`: blocks of unequal targets;
-    `lower_bounds`: keeps blocks from being too light; `threads` at most; `seeds`: whether the
-    seed matters; `edge_weights`: whether the cut counts them (geometric tools look at no edge at
-    all, and their notes say so); `same_at_any_threads`: whether their number changes nothing but
-    the time; `real_weights`: whether real weights are used as they are (others get whole numbers,
-    scaled by us). `missing()`: None where the tool can be called, else how to get it. `run`
-    divides the graph, unchecked. `several`: the same for several weights per vertex, None where
-    the tool takes one only.
+    family: "multilevel", "geometric" or "external". run: divides a graph; its result is not
+    checked yet. objectives: which it minimises. targets: whether blocks may have unequal targets;
+    lower_bounds: whether it keeps blocks from being too light; threads: how many it uses at most;
+    seeds: whether the seed matters; edge_weights: whether the cut counts them; real_weights:
+    whether real vertex weights are used as they are, not scaled to whole numbers;
+    same_at_any_threads: whether the number of threads changes the time only. missing: returns
+    None where the tool can be called, else how to get it. several: the same for several weights
+    per vertex, None where the tool takes one only.
     """
 
     name: str
     family: str
-    targets: bool
-    lower_bounds: bool
-    objectives: tuple[str, ...]
-    needs_coordinates: bool
-    threads: int
-    seeds: bool
-    edge_weights: bool
-    real_weights: bool
-    same_at_any_threads: bool
-    missing: Callable[[], str | None]
-    run: Callable[[Graph, Request], Outcome]
-    several: Several | None = None
+    run: Run
+    objectives: tuple[str, ...] = OBJECTIVES
+    needs_coordinates: bool = False
+    targets: bool = True
+    lower_bounds: bool = True
+    threads: int = ALL_THREADS
+    seeds: bool = True
+    edge_weights: bool = True
+    real_weights: bool = True
+    same_at_any_threads: bool = True
+    missing: Missing = lambda: None
+    several: SeveralWeights | None = None
 
     def available(self) -> str | None:
         """Return None where the tool can be called, else the reason and how to get it."""
@@ -67,14 +81,163 @@ def find_tool(name: str) -> Tool:
     return TOOLS[one_of("partitioner", name, TOOLS)]
 
 
-def _package(module: str, how: str) -> Callable[[], str | None]:
-    # Looking through all of sys.path takes longer than some partitions do.
+# Our own partitioners.
+
+
+def _multilevel(graph: Graph, request: Request) -> Outcome:
+    from evener.partitioning.portfolio import best_blocks
+
+    starts: list[Part] = []
+    outcome = _timed(partial(best_blocks, starts=starts), graph, request)
+    return replace(outcome, start=("placed", starts[0])) if starts else outcome
+
+
+def _multiconstraint(graph: Graph, request: Request) -> Outcome:
+    from evener.partitioning.multiconstraint.multiconstraint import several_blocks
+
+    def divide(graph: Graph, contract: Contract, *, objective: str, **options: Any) -> Part:
+        del objective  # always "cut": other objectives were refused
+        return several_blocks(graph, contract, **options)
+
+    return _timed(divide, graph, request)
+
+
+def _hierarchical(graph: Graph, request: Request) -> Outcome:
+    from evener.partitioning.hierarchical import hierarchical_blocks
+    from evener.partitioning.initial.trees import simplest
+
+    tree = simplest(np.zeros((0, request.k), np.int64) if request.tree is None else request.tree)
+    outcome = _timed(partial(hierarchical_blocks, tree=tree), graph, request)
+    how = "the machine's devices all sit side by side: nothing to go along"
+    if len(tree):
+        groups = [int(row.max()) + 1 for row in tree]
+        how = f"divided along the machine: {' > '.join(f'{g:,}' for g in [*groups, request.k])}"
+    return replace(outcome, notes=(*outcome.notes, how))
+
+
+def _georef(graph: Graph, request: Request) -> Outcome:
+    from evener.partitioning.geographer import georef_blocks
+
+    def divide(graph: Graph, contract: Contract, *, objective: str, **options: Any) -> Part:
+        del objective  # always "cut": other objectives were refused
+        return georef_blocks(graph, contract, **options)
+
+    return _timed(divide, graph, request)
+
+
+def _kmeans(graph: Graph, request: Request) -> Outcome:
+    from evener.partitioning.initial.kmeans import kmeans_blocks
+
+    def divide(graph: Graph, contract: Contract, *, threads: int, **_: Any) -> Part:
+        weights = None if graph.is_unit else graph.weights()
+        return kmeans_blocks(np.asarray(graph.coords), weights, contract.targets, threads=threads)
+
+    return replace(_timed(divide, graph, request), notes=(WITHOUT_EDGES,))
+
+
+def _timed(divide: Callable[..., Part], graph: Graph, request: Request) -> Outcome:
+    """Divide the graph within the request's contract, and count the CPU time."""
+    contract = request.contract(graph)
+    start = cpu_seconds()
+    part = divide(
+        graph, contract, preset=request.preset, objective=request.objective, seed=request.seed,
+        threads=request.threads,
+    )  # fmt: skip
+    return Outcome(part, cpu_seconds() - start, _own_version())
+
+
+def _from_coordinates(graph: Graph, request: Request, *, function: str) -> Outcome:
+    """Call a function of `initial.geometric`."""
+    from evener.partitioning.initial import geometric
+
+    weights = np.asarray(graph.weights(), np.float64)
+    targets = request.targets * (weights.sum() / request.targets.sum())
+    divide = getattr(geometric, function)
+    # Two points first: compiling or loading the kernels is not counted, as imports are not.
+    points = np.asarray(graph.coords)
+    divide(points[:2], weights[:2], np.ones(2))
+    start = time.thread_time()
+    part = divide(points, weights, targets)
+    seconds = time.thread_time() - start
+    return Outcome(part, seconds, _own_version(), (WITHOUT_EDGES,))
+
+
+@cache
+def _own_version() -> str:
+    # Cached: to ask the installation takes milliseconds.
+    from importlib.metadata import version
+
+    return f"evener {version('evener')}"
+
+
+def _geometric(name: str, run: Run | None = None, *, threads: int = 1) -> Tool:
+    return Tool(
+        name,
+        "geometric",
+        run or partial(_from_coordinates, function=f"{name}_blocks"),
+        objectives=("cut",),
+        needs_coordinates=True,
+        threads=threads,
+        seeds=False,
+        edge_weights=False,
+    )
+
+
+# Other people's partitioners.
+
+
+def _in_child(graph: Graph, request: Request, *, tool: str, module: str, threads: int) -> Outcome:
+    """Let a module of `external` call the tool in a child process."""
+    from evener.partitioning.external.jobs import Job
+
+    several = graph.n_constraints > 1
+    job = Job(
+        tool,
+        graph.xadj,
+        graph.adjncy,
+        graph.vwgt,
+        graph.adjwgt,
+        request.contract(graph).table("targets") if several else request.targets,
+        request.epsilon,
+        request.seed,
+        min(request.threads, threads),
+        request.objective,
+        request.preset,
+    )
+    return run_in_child(job, f"evener.partitioning.external.{module}", request.time_limit)
+
+
+def _external(
+    name: str,
+    module: str,
+    missing: Missing,
+    *,
+    objectives: tuple[str, ...] = ("cut",),
+    threads: int = 1,
+    several: SeveralWeights | None = None,
+) -> Tool:
+    return Tool(
+        name,
+        "external",
+        partial(_in_child, tool=name, module=module, threads=threads),
+        objectives=objectives,
+        lower_bounds=False,
+        threads=threads,
+        real_weights=False,
+        same_at_any_threads=threads == 1,
+        missing=missing,
+        several=several,
+    )
+
+
+def _package(module: str) -> Missing:
+    # What was found is remembered: the search of sys.path takes longer than some partitions do.
     found: list[bool] = []
 
     def missing() -> str | None:
         if not found and find_spec(module):
             found.append(True)
-        return None if found else how
+        return None if found else f"pip install {module}"
 
     return missing
 
@@ -85,117 +248,37 @@ def _scotch_library() -> str | None:
     return None if library() is not None else "apt install libscotch-7.0 (or brew install scotch)"
 
 
-def _libmetis() -> str | None:
+def _metis_library() -> str | None:
     from evener.partitioning.external.metis_library import missing
 
     return missing()
 
 
-def _external(
-    name: str,
-    module: str,
-    missing: Callable[[], str | None],
-    *,
-    objectives: tuple[str, ...] = ("cut",),
-    threads: int = 1,
-    several: Several | None = None,
-) -> Tool:
-    return Tool(
-        name,
-        family="external",
-        targets=True,
-        lower_bounds=False,
-        objectives=objectives,
-        needs_coordinates=False,
-        threads=threads,
-        seeds=True,
-        edge_weights=True,
-        real_weights=False,
-        same_at_any_threads=threads == 1,
-        missing=missing,
-        run=partial(calls.foreign, tool=name, module=module, threads=threads),
-        several=several,
-    )
+def _metis(name: str, objectives: tuple[str, ...]) -> Tool:
+    # pymetis takes one weight per vertex; the library itself takes several.
+    run = partial(_in_child, tool=name, module="metis_library", threads=1)
+    several = SeveralWeights(run, objectives, _metis_library)
+    return _external(name, "metis", _package("pymetis"), objectives=objectives, several=several)
 
 
-def _own(
-    name: str,
-    run: Callable[[Graph, Request], Outcome],
-    *,
-    objectives: tuple[str, ...] = OBJECTIVES,
-    needs_coordinates: bool = False,
-    several: Several | None = None,
-) -> Tool:
-    return Tool(
-        name,
-        family="multilevel",
-        targets=True,
-        lower_bounds=True,
-        objectives=objectives,
-        needs_coordinates=needs_coordinates,
-        threads=ALL_THREADS,
-        seeds=True,
-        edge_weights=True,
-        real_weights=True,
-        same_at_any_threads=True,
-        missing=lambda: None,
-        run=run,
-        several=several,
-    )
-
-
-def _geometric(
-    name: str, run: Callable[[Graph, Request], Outcome] | None = None, *, threads: int = 1
-) -> Tool:
-    return Tool(
-        name,
-        family="geometric",
-        targets=True,
-        lower_bounds=True,
-        objectives=("cut",),
-        needs_coordinates=True,
-        threads=threads,
-        seeds=False,
-        edge_weights=False,
-        real_weights=True,
-        same_at_any_threads=True,
-        missing=lambda: None,
-        run=run or partial(calls.coordinates_alone, function=f"{name}_blocks"),
-    )
-
-
-_pymetis = _package("pymetis", "pip install pymetis")
-_kaminpar = _package("kaminpar", "pip install kaminpar")
-_metis_library = partial(calls.foreign, module="metis_library")
-_mtkahypar = _package("mtkahypar", "pip install mtkahypar")
-
-# Family by family: `evener compare` lists them so.
+# In this order `evener compare` lists them, family by family.
 TOOLS: dict[str, Tool] = {
-    "evener": _own(
-        "evener", calls.multilevel, several=Several(("cut",), lambda: None, calls.several)
-    ),
-    "hierarchical": _own("hierarchical", calls.hierarchical),
-    "georef": _own("georef", calls.georef, objectives=OBJECTIVES[:1], needs_coordinates=True),
-    "kmeans": _geometric("kmeans", calls.kmeans, threads=ALL_THREADS),
-    "rcb": _geometric("rcb"),
-    "rib": _geometric("rib"),
-    "hilbert": _geometric("hilbert"),
-    "metis": _external(
-        "metis",
-        "metis",
-        _pymetis,
-        objectives=OBJECTIVES[:2],
-        several=Several(OBJECTIVES[:2], _libmetis, partial(_metis_library, tool="metis")),
-    ),
-    "metis-recursive": _external(
-        "metis-recursive",
-        "metis",
-        _pymetis,
-        several=Several(("cut",), _libmetis, partial(_metis_library, tool="metis-recursive")),
-    ),
-    "scotch": _external("scotch", "scotch", _scotch_library),
-    "kaminpar": _external("kaminpar", "kaminpar", _kaminpar, threads=ALL_THREADS),
-    "mtkahypar": _external(
-        "mtkahypar", "mtkahypar", _mtkahypar, objectives=OBJECTIVES[:2], threads=ALL_THREADS
-    ),
-}
+    tool.name: tool
+    for tool in (
+        Tool("evener", "multilevel", _multilevel, several=SeveralWeights(_multiconstraint)),
+        Tool("hierarchical", "multilevel", _hierarchical),
+        Tool("georef", "multilevel", _georef, objectives=("cut",), needs_coordinates=True),
+        _geometric("kmeans", _kmeans, threads=ALL_THREADS),
+        _geometric("rcb"),
+        _geometric("rib"),
+        _geometric("hilbert"),
+        _metis("metis", ("cut", "total_volume")),
+        _metis("metis-recursive", ("cut",)),
+        _external("scotch", "scotch", _scotch_library),
+        _external("kaminpar", "kaminpar", _package("kaminpar"), threads=ALL_THREADS),
+        _external(
+            "mtkahypar", "mtkahypar", _package("mtkahypar"),
+            objectives=("cut", "total_volume"), threads=ALL_THREADS,
+        ),
+    )
+}  # fmt: skip
