@@ -19,11 +19,11 @@ import numpy as np
 from records import markdown, parser, read, write
 
 from evener.measuring.adaptive import AdaptivePlan
-from evener.measuring.answers import Answer
 from evener.measuring.campaign import run_campaign
 from evener.measuring.journal import Journal
 from evener.measuring.loads import GridPlan, geometric_grid
 from evener.measuring.outcomes import Gap, Point
+from evener.measuring.provisional_sizes import ProvisionalSizes
 from evener.platforms.models.examples import CURVE_SETS, curve_set
 from evener.platforms.models.fitting import fit_model
 from evener.platforms.models.samples import Sample
@@ -103,7 +103,7 @@ def measured(way, models, low, high, total, seed):
         grid = geometric_grid(low, high, int(way.split()[-1]))
         return run_campaign(bench, [GridPlan(grid) for _ in models], journal)
     plans = [AdaptivePlan(low, high, MOST) for _ in models]
-    answer = Answer(plans, low, high, total if way == "adaptive, n" else None)
+    answer = ProvisionalSizes(plans, low, high, total if way == "adaptive, n" else None)
     return run_campaign(
         bench, plans, journal,
         learn=lambda found: answer.update([r.samples for r in found], [r.capacity for r in found]),

@@ -5,11 +5,11 @@ import pytest
 
 from evener.errors import UsageError
 from evener.measuring.adaptive import AdaptivePlan
-from evener.measuring.answers import Answer, finished_alike
 from evener.measuring.campaign import run_campaign
 from evener.measuring.journal import Journal
 from evener.measuring.loads import GridPlan, geometric_grid
 from evener.measuring.outcomes import Gap, Point
+from evener.measuring.provisional_sizes import ProvisionalSizes, equal_finish_loads
 from evener.platforms.models.examples import CURVE_SETS, curve_set
 from evener.platforms.models.fitting import Constant, Piecewise, fit_model
 from evener.platforms.models.samples import Sample
@@ -35,7 +35,7 @@ def by_grid(models, low, high, points):
 
 def adaptively(models, low, high, total=None, noise=NOISE, most=20):
     plans = [AdaptivePlan(low, high, most) for _ in models]
-    answer = Answer(plans, low, high, total)
+    answer = ProvisionalSizes(plans, low, high, total)
     return run_campaign(
         EmulatedBench(models, noise=noise), plans, Journal(None, {}),
         learn=lambda found: answer.update([r.samples for r in found], [r.capacity for r in found]),
@@ -114,7 +114,7 @@ def test_memory_ends_and_slow_loads_are_respected():
         else:
             plan.add(Point(Sample(load, load / 100)))
     assert len(asked) == len(set(asked)) <= 20
-    assert plan.limits.ceiling < 1100
+    assert plan.ceiling.load < 1100
     assert sum(load >= 3000 for load in asked) == 1
 
 
@@ -137,7 +137,7 @@ def test_a_later_measurement_of_a_load_counts():
 
 def test_devices_that_finish_alike():
     models = [Constant(1.0), Constant(3.0, capacity=60.0)]
-    loads = finished_alike(models, 10, 1000)
+    loads = equal_finish_loads(models, 10, 1000)
     assert loads.shape[1] == 2
     assert loads.sum(axis=1)[[0, -1]] == pytest.approx([20, 1060], rel=0.01)
     below = loads[loads[:, 1] < 60]

@@ -6,7 +6,7 @@ import math
 import pytest
 
 from evener.errors import InputError
-from evener.measuring.campaign import Record, run_campaign
+from evener.measuring.campaign import DeviceRecord, run_campaign
 from evener.measuring.journal import Journal
 from evener.measuring.loads import GridPlan
 from evener.measuring.outcomes import Gap, Point
@@ -142,7 +142,7 @@ def test_two_processes_do_not_share_a_journal(tmp_path):
 
 
 def test_what_was_odd_is_noted():
-    record = Record("d")
+    record = DeviceRecord("d")
     record.add(Point(Sample(5, 1.0), outliers=2, drift=0.1, share=0.2))
     record.add(Gap(9, "raised", "no"))
     record.add(Point(Sample(7, 1.0, status="slower")))

@@ -11,7 +11,7 @@ from evener.measuring.devices import cuda_devices
 
 PROGRAM = """
 import numpy as np
-from evener.measuring import cuda, cuda_sparse, dense, sparse
+from evener.measuring import cuda, dense, sparse
 from evener.measuring.benchmark import benchmark
 from evener.measuring.outcomes import Point, Precision
 
@@ -20,8 +20,7 @@ for name, d in SIZES.items():
     options = {"block": 9} if name == "Gemm" else {}
     for transfers in (True, False):
         here = getattr(dense if hasattr(dense, name) else sparse, name)(**options)
-        module = cuda if hasattr(dense, name) else cuda_sparse
-        there = getattr(module, name)(**options, transfers=transfers)
+        there = getattr(cuda, f"Cuda{name}")(**options, transfers=transfers)
         for kernel in (here, there):
             kernel.initialize(d)
             for _ in range(2 if transfers else 1):
@@ -33,9 +32,9 @@ for name, d in SIZES.items():
                     assert np.allclose(getattr(here, key), getattr(there, key)), (name, key)
         here.finalize(), there.finalize()
 quick = Precision(0.5, repetitions=3, shortest=0.0, least=0.0)
-assert isinstance(benchmark(cuda_sparse.Spmv(), 64, quick), Point)
+assert isinstance(benchmark(cuda.CudaSpmv(), 64, quick), Point)
 try:
-    cuda_sparse.Spmv(index=99)
+    cuda.CudaSpmv(index=99)
 except Exception as error:
     assert "no CUDA device 99" in str(error), error
 else:

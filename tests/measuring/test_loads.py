@@ -5,7 +5,7 @@ import math
 import pytest
 
 from evener.errors import UsageError
-from evener.measuring.devices import Measured, devices_of
+from evener.measuring.devices import MeasuredDevice, devices_of
 from evener.measuring.loads import NEAR, GridPlan, fixed_grid, geometric_grid, range_of
 from evener.measuring.outcomes import Gap, Point
 from evener.platforms.models.samples import Sample
@@ -47,14 +47,14 @@ def test_the_capacity_is_found_between_what_fits_and_what_does_not():
     asked = follow(plan, lambda x: fine(x) if x <= 300 else Gap(x, "memory", ""))
     assert asked[:3] == [10, 100, 1000]
     assert 10_000 not in asked
-    assert 300 / NEAR < plan.limits.capacity <= 300
+    assert 300 / NEAR < plan.ceiling.capacity <= 300
     assert plan.left_out == [10_000]
 
 
 def test_nothing_fits():
     plan = GridPlan([10, 100])
     assert follow(plan, lambda x: Gap(x, "memory", "")) == [10]
-    assert plan.limits.capacity == math.inf
+    assert plan.ceiling.capacity == math.inf
 
 
 def test_beyond_what_is_too_slow_nothing_is_tried():
@@ -73,18 +73,18 @@ def test_a_device_that_vanishes_again_and_again_is_given_up():
     plan = GridPlan(range(1, 50))
     asked = follow(plan, lambda x: fine(x) if x < 5 else Gap(x, "lost", ""))
     assert asked == [1, 2, 3, 4, 5, 6, 7]
-    assert plan.limits.given_up
+    assert plan.ceiling.given_up
 
 
 def test_devices_by_name(monkeypatch):
     monkeypatch.setattr("os.sched_getaffinity", lambda pid: set(range(8)), raising=False)
     cores = range(8)
     assert devices_of(None, [0, 2]) == [
-        Measured("cpu0", cpus=(0,)), Measured("cpu2", cpus=(2,))
+        MeasuredDevice("cpu0", cpus=(0,)), MeasuredDevice("cpu2", cpus=(2,))
     ]  # fmt: skip
     cpu, pair, gpu = devices_of("cpu0, cpu1-3,cuda0", cores)
     assert (cpu.cpus, pair.cpus, gpu.cpus) == ((0,), (1, 2, 3), (4,))
-    assert devices_of("cuda1@cpu5", cores) == [Measured("cuda1", "cuda", (5,), 1)]
+    assert devices_of("cuda1@cpu5", cores) == [MeasuredDevice("cuda1", "cuda", (5,), 1)]
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 from evener.errors import InputError, UsageError
 from evener.io.machines.speeds import read_speeds
 from evener.measuring import ranks
-from evener.measuring.devices import Measured, cores
+from evener.measuring.devices import MeasuredDevice, cores
 from evener.measuring.outcomes import Precision
 from evener.measuring.ranks import devices_of_rank, n_ranks
 from evener.measuring.session import Settings, measure
@@ -54,7 +54,7 @@ def test_devices_that_do_not_come_out_are_everybodys_error(text, rows, message):
 
 def settings_of(rank, kernel="axpy", **more):
     cpu = cores()[rank % len(cores())].cpu
-    device = Measured(f"rank{rank}", cpus=(cpu,))
+    device = MeasuredDevice(f"rank{rank}", cpus=(cpu,))
     return Settings(kernel, (device,), (10, 1000), FAST, 2.0**30, **more)
 
 

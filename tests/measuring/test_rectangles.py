@@ -8,7 +8,7 @@ import pytest
 from evener.errors import NotFoundError
 from evener.io.machines.surfaces import read_surfaces
 from evener.measuring import session
-from evener.measuring.devices import Measured
+from evener.measuring.devices import MeasuredDevice
 from evener.measuring.kernels import make_kernel
 from evener.measuring.outcomes import Gap, Point, Precision
 from evener.measuring.rectangles import measure_surfaces
@@ -53,7 +53,7 @@ def measured(monkeypatch, tmp_path):
             yield Shaped(settings.options["width"], trouble, asked)
 
         monkeypatch.setattr(session, "bench_of", emulated)
-        devices = (Measured("d0", cpus=(0,)), Measured("d1", cpus=(1,)))
+        devices = (MeasuredDevice("d0", cpus=(0,)), MeasuredDevice("d1", cpus=(1,)))
         settings = Settings("own:one", devices, HEIGHTS, Precision(), 1e9)
         file = tmp_path / "s.toml"
         found = measure_surfaces(settings, WIDTHS, file, lambda step, done: None)

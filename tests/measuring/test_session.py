@@ -10,14 +10,14 @@ from evener.cli.output import Output
 from evener.errors import InputError
 from evener.io.machines.speeds import read_speeds
 from evener.measuring import session
-from evener.measuring.devices import Measured
+from evener.measuring.devices import MeasuredDevice
 from evener.measuring.journal import Journal
 from evener.measuring.outcomes import Point, Precision
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.samples import Sample
 from tests.measuring.virtual import EmulatedBench
 
-DEVICES = (Measured("d0", cpus=(0,)), Measured("d1", cpus=(1,)))
+DEVICES = (MeasuredDevice("d0", cpus=(0,)), MeasuredDevice("d1", cpus=(1,)))
 
 
 class Slowing(EmulatedBench):

@@ -10,7 +10,7 @@ from evener.measuring import together
 from evener.measuring.devices import cores
 from evener.measuring.outcomes import Gap, Point, Precision
 from evener.measuring.together import Bench
-from evener.measuring.workers import Task, Worker, end_all, environment
+from evener.measuring.workers import KernelJob, Worker, end_all, environment
 
 KERNELS = """
 import os, time, signal
@@ -56,8 +56,8 @@ def short(monkeypatch):
 @pytest.mark.slow
 def test_two_devices_one_of_them_troubled(folder, short):
     workers = [
-        Worker("calm", Task("kernels_of_test:busy")),
-        Worker("troubled", Task("kernels_of_test:troubled", memory=2.0**28)),
+        Worker("calm", KernelJob("kernels_of_test:busy")),
+        Worker("troubled", KernelJob("kernels_of_test:troubled", memory=2.0**28)),
     ]
     kinds = {}
     with Bench(workers, FAST) as bench:
@@ -78,7 +78,7 @@ def test_two_devices_one_of_them_troubled(folder, short):
 @pytest.mark.skipif(not hasattr(os, "sched_setaffinity"), reason="this system binds no processes")
 def test_a_device_runs_on_its_cores_and_prints_to_nobody(folder):
     core = cores()[0].cpu
-    worker = Worker("d", Task("kernels_of_test:where", cpus=(core,)))
+    worker = Worker("d", KernelJob("kernels_of_test:where", cpus=(core,)))
     with Bench([worker], FAST) as bench:
         assert isinstance(bench.measure([1])[0], Point)
         assert bench.measure([None]) == [None]
@@ -89,15 +89,15 @@ def test_a_device_runs_on_its_cores_and_prints_to_nobody(folder):
 
 def test_kernels_that_cannot_be_made(folder, monkeypatch):
     with pytest.raises(UsageError, match="cannot be imported"):
-        Worker("d", Task("kernels_of_test:nobody")).ensure()
+        Worker("d", KernelJob("kernels_of_test:nobody")).ensure()
     monkeypatch.setenv("PYTHONHOME", "/nowhere")
     with pytest.raises(ToolError, match=r"device d .* before it was ready"):
-        Worker("d", Task("axpy")).ensure()
+        Worker("d", KernelJob("axpy")).ensure()
 
 
 @pytest.mark.slow
 def test_processes_end_with_those_that_started_them(folder):
-    worker = Worker("d", Task("kernels_of_test:busy"))
+    worker = Worker("d", KernelJob("kernels_of_test:busy"))
     worker.ensure()
     process = worker._process
     end_all()
@@ -116,6 +116,6 @@ def test_processes_end_with_those_that_started_them(folder):
 
 def test_blas_gets_as_many_threads_as_cores(monkeypatch):
     monkeypatch.setenv("PMI_RANK", "3")
-    variables = environment(Task("gemm", cpus=(2, 3)))
+    variables = environment(KernelJob("gemm", cpus=(2, 3)))
     assert variables["OPENBLAS_NUM_THREADS"] == "2"
     assert "PMI_RANK" not in variables

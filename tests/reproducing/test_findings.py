@@ -2,7 +2,7 @@
 
 import pytest
 
-from evener.reproducing.findings import Criterion, Finding, Result, Verdict, counted
+from evener.reproducing.findings import Criterion, Finding, FindingVerdict, PaperResult, counted
 
 MET, FAILED = Criterion("so", True), Criterion("so too", False)
 OWN, OWN_FAILED = Criterion("by ours", True, own=True), Criterion("by ours", False, own=True)
@@ -15,16 +15,16 @@ def finding(*criteria, **more):
 @pytest.mark.parametrize(
     ("criteria", "lacking", "verdict"),
     [
-        ((MET,), "", Verdict.HELD),
-        ((MET, MET), "", Verdict.HELD),
-        ((MET,), "messages", Verdict.PARTLY),
-        ((MET, OWN), "", Verdict.PARTLY),
-        ((OWN,), "", Verdict.PARTLY),
-        ((MET, FAILED), "", Verdict.PARTLY),
-        ((FAILED,), "", Verdict.NOT_HELD),
-        ((FAILED, OWN_FAILED), "messages", Verdict.NOT_HELD),
-        ((), "", Verdict.NOT_TRIED),
-        ((), "messages", Verdict.NOT_TRIED),
+        ((MET,), "", FindingVerdict.HELD),
+        ((MET, MET), "", FindingVerdict.HELD),
+        ((MET,), "messages", FindingVerdict.PARTLY),
+        ((MET, OWN), "", FindingVerdict.PARTLY),
+        ((OWN,), "", FindingVerdict.PARTLY),
+        ((MET, FAILED), "", FindingVerdict.PARTLY),
+        ((FAILED,), "", FindingVerdict.NOT_HELD),
+        ((FAILED, OWN_FAILED), "messages", FindingVerdict.NOT_HELD),
+        ((), "", FindingVerdict.NOT_TRIED),
+        ((), "messages", FindingVerdict.NOT_TRIED),
     ],
 )
 def test_verdicts(criteria, lacking, verdict):
@@ -32,8 +32,8 @@ def test_verdicts(criteria, lacking, verdict):
 
 
 def test_what_is_not_the_papers_may_hold_by_our_own_figures():
-    assert finding(OWN, beside=True).verdict is Verdict.HELD
-    assert finding(OWN_FAILED, beside=True).verdict is Verdict.NOT_HELD
+    assert finding(OWN, beside=True).verdict is FindingVerdict.HELD
+    assert finding(OWN_FAILED, beside=True).verdict is FindingVerdict.NOT_HELD
 
 
 def test_a_row_says_all_of_it():
@@ -43,6 +43,6 @@ def test_a_row_says_all_of_it():
 
 
 def test_verdicts_are_counted():
-    result = Result([finding(MET), finding(MET), finding(FAILED), finding()])
+    result = PaperResult([finding(MET), finding(MET), finding(FAILED), finding()])
     assert result.verdicts == {"held": 2, "partly": 0, "not held": 1, "not tried": 1}
     assert counted(result.verdicts) == "2 held, 0 partly, 1 not held, 1 not tried"

@@ -13,8 +13,8 @@ from evener.measuring.outcomes import Precision
 from evener.platforms.models.fitting import Constant
 from evener.reproducing import here_pair
 from evener.reproducing.here import (
+    PredictionTrial,
     Program,
-    Trial,
     cases_of,
     larger_of_two,
     predicted_and_measured,
@@ -27,7 +27,7 @@ SOON = Precision(precision=0.5, repetitions=3, seconds=5.0, least=0.0, outliers=
 
 
 def trial(measured=0.1, predicted=0.11, again=0.1, n=30, share=0.95, program="spmv"):
-    return Trial(program, n, 20, n - 20, 0, 8, 0.12, 0.1, predicted, measured, again,
+    return PredictionTrial(program, n, 20, n - 20, 0, 8, 0.12, 0.1, predicted, measured, again,
                  share, share / 2, 1.0)  # fmt: skip
 
 

@@ -7,7 +7,7 @@ benchmark.py    one kernel at one load, until statistics.py say that its mean is
 together.py     devices at work at the same time; workers.py starts child.py, a process a device,
                 and speaks with it (messages.py); checks.py measures what stands out once more
 journal.py      every outcome on disk as soon as it is known
-kernels.py      what is timed, by name: dense.py, sparse.py; on CUDA devices cuda.py, cuda_sparse.py
+kernels.py      what is timed, by name: dense.py, sparse.py; on CUDA devices cuda.py
 rectangles.py   surfaces over height and width
 linking.py      links: pings.py times round trips (echo.py at the other end), links.py fits them
 devices.py      cores and CUDA devices by name; discover.py finds what this computer has

@@ -1,8 +1,9 @@
-"""Chooses loads by what was measured: where a model is least certain, or where the answer lies.
+"""Chooses the loads to measure by what was measured: where a model is least certain.
 
-Between two measured loads the model may be off (see doubts.py), and the more loads lie between them
-that blocks may get, the more that matters: the interval where both come to most is halved, in
-logarithms. Where one total is given, the loads it is divided into (see answers.py) come first.
+Between two measured loads the model may be wrong by some amount (`doubts_between`), and this
+matters the more, the more of the loads that blocks may get lie between them. The interval where the
+product of both is largest is halved, on a logarithmic scale. Where one total load is given, the
+sizes it is divided into by the models so far (provisional_sizes.py) are measured first.
 """
 
 from __future__ import annotations
@@ -15,24 +16,24 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import UsageError
-from evener.measuring.loads import Limits
+from evener.measuring.loads import LoadCeiling
 from evener.measuring.outcomes import Outcome, Point
 from evener.platforms.models.samples import Sample
 
-# How far a piecewise model of speed may be off between the samples it is made of.
-
-DOUBT = 1 / 8  # of what the ends of an interval differ by, however straight the curve looks
-JUMP = 0.7  # difference of the ends' logarithms from which on there may be a jump between them
-BENT = 2.0  # times the sag of a parabola: curves bend where nobody has looked
+# Error of a piecewise speed model between two samples, in the logarithm of time. Chosen with
+# benchmarks/adaptive.py.
+LEAST_DOUBT = 1 / 8  # of the difference between the ends of an interval, even of a straight curve
+JUMP = 0.7  # difference of the ends' logarithms above which there may be a jump between them
+SAG_FACTOR = 2.0  # doubt, over the sag of a parabola with the bends seen at the ends
 
 
 def doubts_between(samples: Sequence[Sample]) -> FloatArray:
-    """Return for each two samples in a row how far the logarithm of time may be off between them.
+    """Return the possible error of the model between consecutive samples, in the logarithm of time.
 
-    samples: by rising load, one each. Where speed or time is the same at both ends, one of the
-    two is known between them; beyond what they differ by, no curve that rises or falls is off.
-    Ends that differ by much may have a jump between them; else what is likely is the sag of a
-    parabola through the bends at the ends, in logarithms. What may be noise is left out.
+    samples: by rising load, one for each load. The error of a monotone curve is at most the
+    difference of its ends, of speed or of time, whichever is less. Where that is large there may be
+    a jump; otherwise the likely error is the sag of a parabola through the bends at the ends.
+    Differences within the noise of the samples do not count.
     """
     loads = np.array([sample.load for sample in samples])
     seconds = np.array([sample.seconds for sample in samples])
@@ -43,8 +44,8 @@ def doubts_between(samples: Sequence[Sample]) -> FloatArray:
     apart = np.maximum(np.minimum(np.abs(rise), np.abs(width - rise)) - both, 0.0)
     bends = np.zeros(loads.size)
     bends[1:-1] = np.abs(np.diff(rise / width)) / (width[1:] + width[:-1])
-    sag = np.maximum(bends[1:], bends[:-1]) * width**2 / 4 * BENT - both / 2
-    likely = np.maximum.reduce([sag, DOUBT * apart, apart - JUMP])
+    sag = np.maximum(bends[1:], bends[:-1]) * width**2 / 4 * SAG_FACTOR - both / 2
+    likely = np.maximum.reduce([sag, LEAST_DOUBT * apart, apart - JUMP])
     doubts: FloatArray = np.minimum(apart, likely)
     return doubts
 
@@ -54,26 +55,29 @@ def noise_of(sample: Sample) -> float:
     return sample.half_width / sample.seconds
 
 
-MOST = 20  # points of a device, unless told otherwise
-FEWEST = 6
-TOLERANCE = 0.02  # of sizes and speeds
-UNSEEN = 0.005  # what may hide in an interval, of the logarithm of its ends' ratio
-ELSEWHERE = 0.1  # how much an interval counts in which no size of the answer lies
-NEARBY = 2.0  # times a load: equal speeds so far apart leave no doubt about those between
-CLIFF = 0.1  # doubt about speed from which on there may be a cliff
-MARGIN = 0.25  # of the logarithmic width of an interval, at each end
-FINE = 0.02  # relative width of an interval below which it matters less what hides in it
+# Which load is next. Chosen with benchmarks/adaptive.py.
+MOST_POINTS = 20  # measured loads of a device, unless told otherwise
+FEWEST_POINTS = 6  # before sizes may count as settled
+TOLERANCE = 0.02  # relative error of sizes and speeds that is good enough
+LEAST_ERROR = 0.005  # possible error in any interval, of its width in logarithms
+OFF_SIZES_WEIGHT = 0.1  # weight of an interval that holds none of the wanted sizes
+NEARBY = 2.0  # ratio of loads: between samples this close with equal speeds nothing is in doubt
+CLIFF_DOUBT = 0.1  # error of the logarithm of time above which an interval may hold a cliff
+MARGIN = 0.25  # of the logarithmic width of an interval: no load nearer to its ends
+FINE_WIDTH = 0.02  # relative width of an interval below which its error counts less
 
 
 class AdaptivePlan:
-    """The loads of one device between low and high [units], `most` at most.
+    """Chooses loads of one device between low and high [units], at most `most` of them.
 
-    tolerance: relative error of speed, in the mean over loads, that is good enough. Answer sets
-    the rest: `wanted` loads are measured before all others; `likely` ones, by rising load, say how
-    much an interval matters that holds them; `settled` ends the plan.
+    tolerance: relative error of speed, as a mean over loads, that is good enough. ProvisionalSizes
+    sets the rest: `wanted` loads are measured first; `likely` loads, by rising load, give weight to
+    the intervals that hold them; `settled` ends the plan.
     """
 
-    def __init__(self, low: int, high: int, most: int = MOST, tolerance: float = TOLERANCE) -> None:
+    def __init__(
+        self, low: int, high: int, most: int = MOST_POINTS, tolerance: float = TOLERANCE
+    ) -> None:
         if most < 3:
             raise UsageError(f"adaptive measuring needs 3 points at least, not {most}")
         self._start = sorted({low, high, round(math.sqrt(low * high))})
@@ -82,7 +86,7 @@ class AdaptivePlan:
         self._tried: set[int] = set()
         self._samples: list[Sample] = []
         self._doubts: FloatArray = np.empty(0)
-        self.limits = Limits()
+        self.ceiling = LoadCeiling()
         self.wanted: list[int] = []
         self.likely: FloatArray = np.empty(0)
         self.settled = False
@@ -103,13 +107,13 @@ class AdaptivePlan:
         return [load for load in self._start if load not in self._tried]
 
     def next(self) -> int | None:
-        """Return the load that tells most."""
-        if len(self._tried) >= self._most or self.limits.given_up:
+        """Return the load whose measurement lowers the error most; None when no more is needed."""
+        if len(self._tried) >= self._most or self.ceiling.given_up:
             return None
         for load in self._start:
-            if load not in self._tried and load < self.limits.ceiling:
+            if load not in self._tried and load < self.ceiling.load:
                 return load
-        if (load_between := self.limits.between(slow=NEARBY)) is not None:
+        if (load_between := self.ceiling.between(slow=NEARBY)) is not None:
             return load_between
         if self.settled:
             return None
@@ -121,10 +125,7 @@ class AdaptivePlan:
         return self._worst()
 
     def is_sure_of(self, load: float) -> bool:
-        """Whether the speed about a load is known: no cliff between it and the samples beside.
-
-        Either the samples next to it are near, or they leave no doubt.
-        """
+        """Whether the speed near a load is known: samples beside it are near or leave no doubt."""
         return all(
             min(math.log(b.load / a.load), doubt) <= self._tolerance
             for (a, b), doubt in zip(pairwise(self._samples), self._doubts, strict=True)
@@ -132,15 +133,14 @@ class AdaptivePlan:
         )
 
     def add(self, outcome: Outcome) -> None:
-        """Take note of an outcome; of a load measured again, the later one counts."""
+        """Take an outcome in; of a load measured twice, the later one counts."""
         load = round(outcome.load)
         self._tried.add(load)
-        self.limits.add(outcome)
+        self.ceiling.add(outcome)
         if isinstance(outcome, Point) and outcome.sample.status == "ok":
             others = [s for s in self._samples if s.load != outcome.load]
             self._samples = sorted([*others, outcome.sample], key=lambda sample: sample.load)
             self._doubts = doubts_between(self._samples)
-        # A stopped load is the ceiling; what may hide below it is limited by that alone.
 
     @property
     def samples(self) -> list[Sample]:
@@ -148,35 +148,36 @@ class AdaptivePlan:
         return self._samples
 
     def _inside(self, load: int) -> int:
-        """Return the load, away from the ends of an interval that may hold a cliff.
+        """Return the load, moved away from the ends of an interval that may hold a cliff.
 
-        Sizes made from such an interval lie near its slow end and would creep along it.
+        Sizes made from such an interval lie near its slow end: measured there, they would approach
+        the cliff in small steps.
         """
         for (a, b), doubt in zip(pairwise(self._samples), self._doubts, strict=True):
-            if a.load <= load <= b.load and doubt > CLIFF:
+            if a.load <= load <= b.load and doubt > CLIFF_DOUBT:
                 width = math.log(b.load / a.load)
                 place = math.log(load / a.load) / width
                 return round(a.load * math.exp(width * min(max(place, MARGIN), 1 - MARGIN)))
         return load
 
     def _is_near(self, load: int) -> bool:
-        """Whether two samples not too far from each other have the load between them."""
+        """Whether the load lies between two samples at most a factor NEARBY apart."""
         return any(a.load <= load <= b.load <= NEARBY * a.load for a, b in pairwise(self._samples))
 
     def _is_new(self, load: int) -> bool:
         """Whether a load that can be measured is further than the tolerance from all that were."""
-        if not self._start[0] <= load < self.limits.ceiling or load in self._tried:
+        if not self._start[0] <= load < self.ceiling.load or load in self._tried:
             return False
         apart = self._tolerance * load
         if not self.is_sure_of(load):
             apart /= 4
-        elif self._samples:  # sizes move about within the noise of what they are made from
+        elif self._samples:  # sizes vary within the noise of the samples they are made from
             nearest = min(self._samples, key=lambda sample: abs(sample.load - load))
             apart = max(apart, noise_of(nearest) * load)
         return all(abs(load - tried) > apart for tried in self._tried)
 
     def _worst(self) -> int | None:
-        """Return the middle of the interval that may hold most error; None where all is little."""
+        """Return the middle of the interval of largest possible error; None if all are small."""
         pairs = list(pairwise(self._samples))
         scores = np.array(
             [self._score(a, b, doubt) for (a, b), doubt in zip(pairs, self._doubts, strict=True)]
@@ -187,7 +188,7 @@ class AdaptivePlan:
         return _middle(a.load, b.load)
 
     def _score(self, a: Sample, b: Sample, doubt: float) -> float:
-        """Error that may hide between two samples, times how much of all loads lies there."""
+        """Return the possible error between two samples, weighted by the share of loads there."""
         if _middle(a.load, b.load) is None:
             return 0.0
         width = math.log(b.load / a.load)
@@ -196,8 +197,8 @@ class AdaptivePlan:
             first, last = np.searchsorted(self.likely, (a.load, b.load))
             weight += (last - first) / self.likely.size
         if self.wanted and not any(a.load <= load <= b.load for load in self.wanted):
-            weight *= ELSEWHERE
-        return weight * max(doubt * min(1.0, width / FINE), UNSEEN * width)
+            weight *= OFF_SIZES_WEIGHT
+        return weight * max(doubt * min(1.0, width / FINE_WIDTH), LEAST_ERROR * width)
 
 
 def _middle(a: float, b: float) -> int | None:

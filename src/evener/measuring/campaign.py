@@ -88,7 +88,7 @@ class Measuring(Protocol):
 
 
 @dataclass
-class Record:
+class DeviceRecord:
     """All that came of one device: points and gaps in the order they were measured.
 
     again: one of the points at the end once more. alone: while the others were idle. checks:
@@ -182,8 +182,8 @@ def run_campaign(
     together: bool = True,
     groups: Sequence[object] = (),
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
-    learn: Callable[[Sequence[Record]], None] = lambda records: None,  # noqa: ARG005
-) -> list[Record]:
+    learn: Callable[[Sequence[DeviceRecord]], None] = lambda records: None,  # noqa: ARG005
+) -> list[DeviceRecord]:
     """Follow one plan a device until all are done; return what was measured.
 
     together: one load of every device at a time, those that are done at their last one, else one
@@ -192,7 +192,7 @@ def run_campaign(
     those beside them, which are measured twice; None: they are not. learn: told the records
     before each round.
     """
-    records = [Record(name) for name in bench.names]
+    records = [DeviceRecord(name) for name in bench.names]
     while True:
         learn(records)
         odd = [None if checks is None else record.odd_load for record in records]
@@ -212,7 +212,7 @@ def run_campaign(
                 records[i].add(outcome)
                 plans[i].add(outcome)
     for record, plan in zip(records, plans, strict=True):
-        record.skipped, record.why_skipped = list(plan.left_out), plan.limits.why
+        record.skipped, record.why_skipped = list(plan.left_out), plan.ceiling.why
     return records
 
 

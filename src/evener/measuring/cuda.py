@@ -54,7 +54,7 @@ class OnDevice:
         gpu.cuda.synchronize()
 
 
-class Axpy(dense.Axpy):
+class CudaAxpy(dense.Axpy):
     """y = y + a x; x goes there, y comes back."""
 
     def __init__(self, index: int = 0, transfers: bool = True) -> None:
@@ -81,7 +81,7 @@ class Axpy(dense.Axpy):
         super().finalize()
 
 
-class Triad(dense.Triad):
+class CudaTriad(dense.Triad):
     """z = x + a y; x and y go there, z comes back."""
 
     def __init__(self, index: int = 0, transfers: bool = True) -> None:
@@ -110,7 +110,7 @@ class Triad(dense.Triad):
         super().finalize()
 
 
-class Gemm(dense.Gemm):
+class CudaGemm(dense.Gemm):
     """C = C + A B; A and B go there, C stays. Tiles in shared memory, not the vendor's BLAS."""
 
     def __init__(
@@ -227,7 +227,7 @@ class _Sparse:
         self._device.wait()
 
 
-class Spmv(_Sparse, sparse.Spmv):
+class CudaSpmv(_Sparse, sparse.Spmv):
     """y = A x; x goes there, y comes back."""
 
     def initialize(self, d: int) -> None:
@@ -243,7 +243,7 @@ class Spmv(_Sparse, sparse.Spmv):
         self._receive(self._y)
 
 
-class Jacobi(_Sparse, sparse.Jacobi):
+class CudaJacobi(_Sparse, sparse.Jacobi):
     """x = (b - R x) / D; x goes there and comes back."""
 
     def initialize(self, d: int) -> None:
@@ -261,7 +261,7 @@ class Jacobi(_Sparse, sparse.Jacobi):
         self._x[: self._y.size] = self._y[: self._x.size]
 
 
-class Pagerank(_Sparse, sparse.Pagerank):
+class CudaPagerank(_Sparse, sparse.Pagerank):
     """x = (1 - c) / n + c A x; x goes there and comes back, with the sum of changes."""
 
     def initialize(self, d: int) -> None:

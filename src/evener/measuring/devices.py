@@ -176,7 +176,7 @@ SPARE = 0.9  # of the memory; the rest is everybody else's
 
 
 @dataclass(frozen=True)
-class Measured:
+class MeasuredDevice:
     """A device to be measured: its name, kind and cores; for "cuda" also its index.
 
     The cores of a CUDA device are those that drive it: it is measured with them.
@@ -206,7 +206,7 @@ def cores() -> list[Core]:
     return found[: usable_quota(CGROUP_FOLDER, len(found))]
 
 
-def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Measured]:
+def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[MeasuredDevice]:
     """Return the devices in a list such as "cpu0,cpu2-3,cuda0"; None: every core, one each.
 
     cpu2-3 is one device of two cores. cuda0 is driven by the first core that nobody else has, if
@@ -214,7 +214,7 @@ def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Meas
     """
     usable = [core.cpu for core in cores()] if cpus is None else list(cpus)
     if text is None:
-        return [Measured(f"cpu{cpu}", cpus=(cpu,)) for cpu in usable]
+        return [MeasuredDevice(f"cpu{cpu}", cpus=(cpu,)) for cpu in usable]
     devices = [_device(word.strip()) for word in text.split(",")]
     taken: set[int] = set()
     for device in devices:
@@ -226,7 +226,7 @@ def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Meas
     _refuse_foreign(taken)
     free = [cpu for cpu in usable if cpu not in taken]
     return [
-        Measured(d.name, d.kind, (free.pop(0),), d.index)
+        MeasuredDevice(d.name, d.kind, (free.pop(0),), d.index)
         if d.kind == "cuda" and not d.cpus and free
         else d
         for d in devices
@@ -241,14 +241,14 @@ def memory_share(n_devices: int) -> float:
     return SPARE * free / n_devices
 
 
-def _device(word: str) -> Measured:
+def _device(word: str) -> MeasuredDevice:
     if match := re.fullmatch(r"cpu(\d{1,6})(?:-(\d{1,6}))?", word):
         first, last = int(match[1]), int(match[2] or match[1])
         if last >= first:
-            return Measured(word, cpus=tuple(range(first, last + 1)))
+            return MeasuredDevice(word, cpus=tuple(range(first, last + 1)))
     if match := re.fullmatch(r"(cuda(\d{1,3}))(?:@cpu(\d{1,6}))?", word):
         cpus = (int(match[3]),) if match[3] else ()
-        return Measured(match[1], "cuda", cpus, int(match[2]))
+        return MeasuredDevice(match[1], "cuda", cpus, int(match[2]))
     raise UsageError(
         f"--device: {word!r} is no device", hint="Devices are named as cpu0, cpu0-3, cuda0."
     )

@@ -34,7 +34,7 @@ class Kernel(Protocol):
 
 
 @dataclass(frozen=True)
-class Offer:
+class KernelEntry:
     """A built-in kernel: what one unit is, and where it lies for each kind of device."""
 
     unit: str
@@ -44,37 +44,37 @@ class Offer:
 
 
 DENSE, SPARSE = "evener.measuring.dense", "evener.measuring.sparse"
-CUDA, CUDA_SPARSE = "evener.measuring.cuda", "evener.measuring.cuda"
+CUDA = "evener.measuring.cuda"
 
-KERNELS: dict[str, Offer] = {
-    "spmv": Offer(
+KERNELS: dict[str, KernelEntry] = {
+    "spmv": KernelEntry(
         "row",
         "y = A x, A a sparse matrix in CSR",
-        {"cpu": f"{SPARSE}:Spmv", "cuda": f"{CUDA_SPARSE}:Spmv"},
+        {"cpu": f"{SPARSE}:Spmv", "cuda": f"{CUDA}:CudaSpmv"},
         ("matrix", "degree"),
     ),
-    "jacobi": Offer(
+    "jacobi": KernelEntry(
         "row",
         "a Jacobi sweep, x = (b - R x) / D",
-        {"cpu": f"{SPARSE}:Jacobi", "cuda": f"{CUDA_SPARSE}:Jacobi"},
+        {"cpu": f"{SPARSE}:Jacobi", "cuda": f"{CUDA}:CudaJacobi"},
         ("matrix", "degree"),
     ),
-    "pagerank": Offer(
+    "pagerank": KernelEntry(
         "row",
         "a PageRank step with its change, columns drawn as in a power-law graph",
-        {"cpu": f"{SPARSE}:Pagerank", "cuda": f"{CUDA_SPARSE}:Pagerank"},
+        {"cpu": f"{SPARSE}:Pagerank", "cuda": f"{CUDA}:CudaPagerank"},
         ("matrix", "degree"),
     ),
-    "axpy": Offer(
-        "element", "y = y + a x", {"cpu": f"{DENSE}:Axpy", "cuda": f"{CUDA}:Axpy"}
+    "axpy": KernelEntry(
+        "element", "y = y + a x", {"cpu": f"{DENSE}:Axpy", "cuda": f"{CUDA}:CudaAxpy"}
     ),
-    "triad": Offer(
-        "element", "z = x + a y", {"cpu": f"{DENSE}:Triad", "cuda": f"{CUDA}:Triad"}
+    "triad": KernelEntry(
+        "element", "z = x + a y", {"cpu": f"{DENSE}:Triad", "cuda": f"{CUDA}:CudaTriad"}
     ),
-    "gemm": Offer(
+    "gemm": KernelEntry(
         "block of b x b",
         "C = C + A B, A a column and B a row of blocks",
-        {"cpu": f"{DENSE}:Gemm", "cuda": f"{CUDA}:Gemm"},
+        {"cpu": f"{DENSE}:Gemm", "cuda": f"{CUDA}:CudaGemm"},
         ("block", "width"),
     ),
 }  # fmt: skip

@@ -72,19 +72,19 @@ class LoadPlan(Protocol):
         """Loads that were to be tried and never will be [units]."""
 
     @property
-    def limits(self) -> Limits:
-        """Beyond what nothing is tried, and why."""
+    def ceiling(self) -> LoadCeiling:
+        """The load from which on nothing is tried, and why."""
 
 
-class Limits:
-    """The loads that a device can still be asked for: nothing beyond what failed or was slower.
+class LoadCeiling:
+    """The load from which on a device is asked for no more, because it failed or was too slow.
 
     Where memory ended, bisection (in logarithms) finds the capacity: the largest load that was
     measured, with one that failed at most a tenth above it.
     """
 
     def __init__(self) -> None:
-        self.ceiling = math.inf  # [units], exclusive
+        self.load = math.inf  # [units], exclusive
         self.short_of_memory = False
         self.too_slow = False
         self.why = ""  # nothing larger is tried
@@ -120,8 +120,8 @@ class Limits:
             self.given_up, self.why = True, f"its process was lost {LOST_IN_A_ROW} times in a row"
 
     def _lower(self, load: float, why: str) -> None:
-        if load < self.ceiling:
-            self.ceiling, self.why = load, why
+        if load < self.load:
+            self.load, self.why = load, why
 
     def between(self, slow: float = math.inf) -> int | None:
         """Return a load to try between what fits and what does not; None where they are near.
@@ -130,9 +130,9 @@ class Limits:
         """
         if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
             return None
-        middle = round(math.sqrt(self.largest * self.ceiling))
-        near = self.ceiling <= (NEAR if self.short_of_memory else slow) * self.largest
-        return None if near or not self.largest < middle < self.ceiling else middle
+        middle = round(math.sqrt(self.largest * self.load))
+        near = self.load <= (NEAR if self.short_of_memory else slow) * self.largest
+        return None if near or not self.largest < middle < self.load else middle
 
 
 class GridPlan:
@@ -145,7 +145,7 @@ class GridPlan:
         self._loads = sorted(set(loads))
         self._search = search
         self._done: set[int] = set()
-        self.limits = Limits()
+        self.ceiling = LoadCeiling()
 
     @property
     def done(self) -> int:
@@ -159,17 +159,17 @@ class GridPlan:
 
     def next(self) -> int | None:
         """Return the least load left that is below the ceiling."""
-        if self.limits.given_up:
+        if self.ceiling.given_up:
             return None
         for load in self._loads:
-            if load not in self._done and load < self.limits.ceiling:
+            if load not in self._done and load < self.ceiling.load:
                 return load
-        return self.limits.between() if self._search else None
+        return self.ceiling.between() if self._search else None
 
     def add(self, outcome: Outcome) -> None:
         """Take note of an outcome."""
         self._done.add(round(outcome.load))
-        self.limits.add(outcome)
+        self.ceiling.add(outcome)
 
     @property
     def left_out(self) -> list[int]:

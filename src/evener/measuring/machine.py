@@ -17,7 +17,7 @@ from evener.measuring.links import PRECISION, FittedLink, measure_link
 from evener.measuring.outcomes import BUSY, Outcome, Point, Precision
 from evener.measuring.pings import ProcessPing
 from evener.measuring.together import Bench
-from evener.measuring.workers import Task, Worker
+from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.platform import Device, Level, Link, Platform
 
 KERNEL = "spmv"
@@ -59,8 +59,8 @@ def measured_speeds(
     for device in devices:
         gpu = device.kind == "cuda"
         index = {"index": int(device.name.removeprefix("cuda"))} if gpu else {}
-        task = Task(KERNEL, device.kind, () if gpu else (next(free),), share, index)
-        workers.append(Worker(device.name, task))
+        job = KernelJob(KERNEL, device.kind, () if gpu else (next(free),), share, index)
+        workers.append(Worker(device.name, job))
     with Bench(workers, POINT) as bench:
         for worker in workers:
             worker.launch()
@@ -95,7 +95,7 @@ def _works(worker: Worker, say: Say) -> bool:
     try:
         worker.ensure()
     except EvenerError as error:
-        if worker.task.kind == "cpu":
+        if worker.job.kind == "cpu":
             raise
         say(f"{worker.name} could not be measured: {error.message}")
         return False

@@ -16,7 +16,7 @@ from evener.measuring import machine
 from evener.measuring.campaign import Progress
 from evener.measuring.devices import (
     CGROUP_FOLDER,
-    Measured,
+    MeasuredDevice,
     cores,
     cuda_devices,
     memory_share,
@@ -27,7 +27,7 @@ from evener.measuring.machine import KERNEL, ROW_BYTES, ROWS, Say
 from evener.measuring.pings import RankPing, answer
 from evener.measuring.ranks import RankBench, devices_of_rank
 from evener.measuring.together import Bench
-from evener.measuring.workers import Task, Worker
+from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.comm import Comm
 
@@ -73,7 +73,7 @@ def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -
     )  # fmt: skip
 
 
-def _home(mine: Measured) -> Home:
+def _home(mine: MeasuredDevice) -> Home:
     sockets = {core.cpu: core.socket for core in cores()}
     at = sockets.get(mine.cpus[0], 0) if mine.cpus else 0
     return Home(socket.gethostname(), at, usable_memory(CGROUP_FOLDER), len(cuda_devices()))
@@ -98,7 +98,7 @@ def _devices(homes: Sequence[Home]) -> list[Device]:
 
 def _speeds(
     comm: Comm,
-    mine: Measured,
+    mine: MeasuredDevice,
     devices: Sequence[Device],
     homes: Sequence[Home],
     rows: int,
@@ -106,7 +106,7 @@ def _speeds(
 ) -> dict[str, float]:
     share = memory_share([home.host for home in homes].count(socket.gethostname()))
     load = min(comm.allgather(max(min(rows, int(share / ROW_BYTES)), 1)))
-    worker = Worker(mine.name, Task(KERNEL, "cpu", mine.cpus, share))
+    worker = Worker(mine.name, KernelJob(KERNEL, "cpu", mine.cpus, share))
     with RankBench(Bench([worker], machine.POINT, comm.rest), comm) as bench:
         outcomes = bench.measure([load] * comm.size)
     return machine.completed(devices, machine.known_speeds(bench.names, outcomes, say), say)

@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from evener.errors import ToolError
 from evener.measuring.echo import CHUNK, HEADER, receive
-from evener.measuring.workers import Task, environment
+from evener.measuring.workers import KernelJob, environment
 from evener.running.comm import Comm
 
 PATIENCE = 20.0  # seconds without an answer
@@ -137,7 +137,7 @@ class ProcessPing:
                 [*command, str(theirs.fileno()), str(cpu)],
                 pass_fds=(theirs.fileno(),),
                 stdin=subprocess.DEVNULL,
-                env=environment(Task("echo")),
+                env=environment(KernelJob("echo")),
             )
         self._sockets.append(mine)
         self._children.append(child)

@@ -12,7 +12,7 @@ from dataclasses import replace
 from typing import Self, TypeVar, cast
 
 from evener.errors import EvenerError, ToolError, UsageError
-from evener.measuring.devices import Measured, devices_of
+from evener.measuring.devices import MeasuredDevice, devices_of
 from evener.measuring.outcomes import Outcome
 from evener.measuring.together import Bench
 from evener.running.comm import Comm, run_threads
@@ -76,7 +76,7 @@ class RankBench:
         return everything
 
 
-def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[Measured]:
+def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[MeasuredDevice]:
     """Return the devices that this rank measures, named by it.
 
     text: as devices_of takes it. With as many names as ranks on this computer each takes one; one
@@ -113,7 +113,7 @@ def together(comm: Comm, action: Callable[[], T]) -> T:
 
 def _chosen(
     text: str | None, comm: Comm, gathered: Sequence[tuple[str, tuple[int, ...]]]
-) -> list[Measured]:
+) -> list[MeasuredDevice]:
     here, cpus = gathered[comm.rank]
     beside = [rank for rank, (host, _) in enumerate(gathered) if host == here]
     place = beside.index(comm.rank)
@@ -130,8 +130,8 @@ def _chosen(
     if len(beside) > 1 and any(bound[place] & own for own in bound if own is not bound[place]):
         if len(beside) > len(cpus):
             raise UsageError(f"{len(beside)} ranks share {len(cpus)} cores of {here}")
-        return [Measured("", cpus=(cpus[place],))]
-    return [Measured("", cpus=tuple(cpus))] if cpus else [Measured("")]
+        return [MeasuredDevice("", cpus=(cpus[place],))]
+    return [MeasuredDevice("", cpus=tuple(cpus))] if cpus else [MeasuredDevice("")]
 
 
 def one_rank() -> Comm:

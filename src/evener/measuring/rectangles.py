@@ -15,7 +15,7 @@ import numpy as np
 
 from evener.errors import NotFoundError
 from evener.io.machines.surfaces import write_surfaces
-from evener.measuring.campaign import Progress, Record, run_campaign
+from evener.measuring.campaign import DeviceRecord, Progress, run_campaign
 from evener.measuring.loads import GridPlan
 from evener.measuring.outcomes import Gap
 from evener.measuring.ranks import one_rank
@@ -34,7 +34,7 @@ class Rectangles:
 
     name: str
     widths: tuple[int, ...]
-    columns: tuple[Record, ...]
+    columns: tuple[DeviceRecord, ...]
     notes: tuple[str, ...] = ()
 
     @property
@@ -119,7 +119,7 @@ def measure_surfaces(
     one rectangle could be measured; a device of which none could is left out of the file.
     """
     comm = comm or one_rank()
-    columns: list[list[Record]] = []
+    columns: list[list[DeviceRecord]] = []
     notes: list[str] = []
     with running(settings, output, comm, second=list(widths)) as run:
         for i, width in enumerate(widths):
@@ -147,7 +147,7 @@ def measure_surfaces(
 
 def _column(
     settings: Settings, width: int, run: Running, progress: Progress
-) -> tuple[list[Record], list[str]]:
+) -> tuple[list[DeviceRecord], list[str]]:
     """Measure all heights at one width; return the records, and how each was measured."""
     settings = replace(settings, options={**settings.options, "width": width})
     with run.bench_of(settings) as bench:

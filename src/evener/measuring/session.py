@@ -17,16 +17,16 @@ from evener.files.temporary import private_folder
 from evener.files.writing import atomic_write
 from evener.io.machines.speeds import write_speeds
 from evener.measuring.adaptive import TOLERANCE, AdaptivePlan
-from evener.measuring.answers import Answer
-from evener.measuring.campaign import Progress, Record, run_campaign
-from evener.measuring.devices import Measured
+from evener.measuring.campaign import DeviceRecord, Progress, run_campaign
+from evener.measuring.devices import MeasuredDevice
 from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
 from evener.measuring.loads import GridPlan, LoadPlan
 from evener.measuring.outcomes import Point, Precision
+from evener.measuring.provisional_sizes import ProvisionalSizes
 from evener.measuring.ranks import RankBench, give_up, one_rank, together
 from evener.measuring.together import Bench
-from evener.measuring.workers import Task, Worker
+from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.models.samples import DeviceSpeeds
 from evener.running.comm import Comm
 
@@ -51,7 +51,7 @@ class Settings:
     """
 
     kernel: str
-    devices: tuple[Measured, ...]
+    devices: tuple[MeasuredDevice, ...]
     loads: tuple[int, ...]
     precision: Precision
     memory: float
@@ -94,7 +94,7 @@ JOURNAL = ".journal"  # added to the name of the file that is to be written
 
 def measure(
     settings: Settings, output: str | Path, progress: Progress, comm: Comm | None = None
-) -> list[Record]:
+) -> list[DeviceRecord]:
     """Measure all, write the file of speeds, return the records.
 
     What an interrupted run left in the journal is not measured again. comm: the ranks that measure
@@ -152,7 +152,7 @@ def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> 
 
 def _campaigns(
     settings: Settings, bench: RankBench, journal: Journal, progress: Progress
-) -> list[Record]:
+) -> list[DeviceRecord]:
     """Measure together or alone as asked; then a load of each device again, and alone."""
     plans, learn = plans_of(settings, len(bench.names))
     records = run_campaign(
@@ -187,7 +187,7 @@ def _campaigns(
     ]
 
 
-def _middle(record: Record) -> list[int]:
+def _middle(record: DeviceRecord) -> list[int]:
     """Return the middle one of a device's loads, if there is any."""
     loads = [round(s.load) for s in record.samples if s.status == "ok"]
     return [loads[len(loads) // 2]] if loads else []
@@ -200,15 +200,15 @@ def _devices_of(settings: Settings) -> list[dict[str, Any]]:
 
 def plans_of(
     settings: Settings, k: int
-) -> tuple[Sequence[LoadPlan], Callable[[Sequence[Record]], None]]:
+) -> tuple[Sequence[LoadPlan], Callable[[Sequence[DeviceRecord]], None]]:
     """Return a plan for each of k devices, and what tells them of the answer so far."""
     if not settings.adaptive:
         return [GridPlan(settings.loads) for _ in range(k)], lambda records: None  # noqa: ARG005
     low, high = min(settings.loads), max(settings.loads)
     plans = [AdaptivePlan(low, high, settings.adaptive, settings.tolerance) for _ in range(k)]
-    answer = Answer(plans, low, high, settings.total, settings.tolerance)
+    answer = ProvisionalSizes(plans, low, high, settings.total, settings.tolerance)
 
-    def learn(records: Sequence[Record]) -> None:
+    def learn(records: Sequence[DeviceRecord]) -> None:
         answer.update([r.samples for r in records], [r.capacity for r in records])
 
     return plans, learn
@@ -229,7 +229,7 @@ def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
         workers = [
             Worker(
                 device.name,
-                Task(
+                KernelJob(
                     settings.kernel,
                     device.kind,
                     device.cpus,
@@ -244,7 +244,7 @@ def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
 
 
 def described(
-    settings: Settings, bench: RankBench, records: Sequence[Record]
+    settings: Settings, bench: RankBench, records: Sequence[DeviceRecord]
 ) -> list[DeviceSpeeds]:
     """Return what the file of speeds holds of each device."""
     return [
@@ -270,7 +270,7 @@ def notes_of(settings: Settings, host: str, together: bool) -> dict[str, Any]:
     }
 
 
-def refuse_nothing(records: Sequence[Record]) -> None:
+def refuse_nothing(records: Sequence[DeviceRecord]) -> None:
     """Raise NotFoundError where nothing was measured, with the first reason."""
     if any(record.points for record in records):
         return

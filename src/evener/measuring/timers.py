@@ -14,7 +14,7 @@ from evener.files.writing import refusal
 from evener.platforms.models.samples import Sample
 
 
-class Observer(Protocol):
+class TimeSink(Protocol):
     """What takes the times of all devices in an iteration [s]: a Balancer, or a TraceLog."""
 
     def observe(self, times: Sequence[float]) -> Any:
@@ -43,7 +43,7 @@ class timed:  # noqa: N801 - reads as a verb: with timed(balancer)
 
     def __init__(
         self,
-        observer: Observer,
+        observer: TimeSink,
         comm: Gathering | None = None,
         clock: Callable[[], float] = time.perf_counter,
     ) -> None:

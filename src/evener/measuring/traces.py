@@ -29,7 +29,7 @@ KEYS = ("device", "load", "seconds")
 
 
 @dataclass(frozen=True)
-class Taken:
+class TracedTime:
     """One time: of a device, at a load [units], [s]."""
 
     device: str
@@ -60,7 +60,7 @@ def read_traces(
     for what is no trace, and where a time or load is not finite and above zero.
     """
     notes: list[str] = []
-    taken: list[Taken] = []
+    taken: list[TracedTime] = []
     remaining = iter(loads)
     for path in paths:
         if Path(path).suffix == ".prv":
@@ -80,7 +80,7 @@ def read_traces(
     return Trace(_devices(taken, confidence), tuple(notes))
 
 
-def _devices(taken: Iterable[Taken], confidence: float) -> tuple[DeviceSpeeds, ...]:
+def _devices(taken: Iterable[TracedTime], confidence: float) -> tuple[DeviceSpeeds, ...]:
     groups: dict[str, dict[float, list[float]]] = {}
     for one in taken:
         groups.setdefault(one.device, {}).setdefault(one.load, []).append(one.seconds)
@@ -104,17 +104,17 @@ def _sample(load: float, times: Sequence[float], confidence: float) -> Sample:
 
 def _of_ranks(
     path: str | Path, times: Sequence[Sequence[float]], loads: Sequence[float]
-) -> list[Taken]:
+) -> list[TracedTime]:
     if len(times) != len(loads):
         raise InputError(f"{len(times)} ranks, but {len(loads)} loads are given", file=path)
     return [
-        Taken(f"rank{rank}", _checked(load, "load", path, None), seconds)
+        TracedTime(f"rank{rank}", _checked(load, "load", path, None), seconds)
         for rank, (load, own) in enumerate(zip(loads, times, strict=True))
         for seconds in own
     ]
 
 
-def _lines(path: str | Path, notes: list[str]) -> Iterator[Taken]:
+def _lines(path: str | Path, notes: list[str]) -> Iterator[TracedTime]:
     text = _text_of(path)
     if not text.strip():
         raise InputError("empty: no times in it", file=path)
@@ -132,7 +132,7 @@ def _lines(path: str | Path, notes: list[str]) -> Iterator[Taken]:
         if not (isinstance(device, str) and device.strip()):
             raise InputError("device must be a text that is not empty", file=path, line=line)
         load, seconds = (_checked(entry[key], key, path, line) for key in KEYS[1:])
-        yield Taken(device.strip(), load, seconds)
+        yield TracedTime(device.strip(), load, seconds)
 
 
 def _json_entries(path: str | Path, text: str) -> Iterator[tuple[int, dict[str, Any] | str]]:

@@ -30,7 +30,7 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 
 @dataclass(frozen=True)
-class Task:
+class KernelJob:
     """What a device's process is to run.
 
     cpus: the cores it is bound to; none: not bound. memory [B]: what the kernel may take; None:
@@ -52,8 +52,8 @@ class Worker:
 
     program = "evener.measuring.child"
 
-    def __init__(self, name: str, task: Task) -> None:
-        self.name, self.task = name, task
+    def __init__(self, name: str, job: KernelJob) -> None:
+        self.name, self.job = name, job
         self._process: subprocess.Popen[bytes] | None = None
         self._output: IO[bytes] | None = None
         self._lifeline = -1
@@ -88,7 +88,7 @@ class Worker:
             return
         self.end()
         self._start()
-        self.say(asdict(self.task))
+        self.say(asdict(self.job))
 
     def _greet(self) -> None:
         message = self._first_message()
@@ -185,7 +185,7 @@ class Worker:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._output,
-                env=environment(self.task),
+                env=environment(self.job),
                 pass_fds=(reader,),
                 start_new_session=True,
             )
@@ -196,10 +196,10 @@ class Worker:
             _running.add(self._process)
 
 
-def environment(task: Task) -> dict[str, str]:
+def environment(job: KernelJob) -> dict[str, str]:
     """Return the variables of a device's process: as many threads as it has cores."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(OF_MPI)}
-    return kept | dict.fromkeys(THREADS, str(max(len(task.cpus), 1)))
+    return kept | dict.fromkeys(THREADS, str(max(len(job.cpus), 1)))
 
 
 def end_all() -> None:

@@ -27,4 +27,7 @@ enforce.py       brings them within their contract: weight flows along neighbour
                  (packing.py), connected on request (connecting.py); state.py is what all share
 proofs.py        proofs that no partition keeps a contract
 refine.py        improves them, never worsens them; judged.py compares
+
+A plan enters this room three times: for blocks, to bring them within their contract, and to map
+them onto devices.
 """

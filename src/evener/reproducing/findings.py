@@ -9,7 +9,7 @@ from enum import StrEnum
 Row = Mapping[str, float | int | str]
 
 
-class Verdict(StrEnum):
+class FindingVerdict(StrEnum):
     """What became of a statement."""
 
     HELD = "held"
@@ -53,18 +53,18 @@ class Finding:
     beside: bool = False
 
     @property
-    def verdict(self) -> Verdict:
+    def verdict(self) -> FindingVerdict:
         """Held: every criterion met, each the paper's own, tried as the paper did.
 
         Not tried: there are no criteria. Not held: none is met. Partly: all else.
         """
         if not self.criteria:
-            return Verdict.NOT_TRIED
+            return FindingVerdict.NOT_TRIED
         if not any(criterion.met for criterion in self.criteria):
-            return Verdict.NOT_HELD
+            return FindingVerdict.NOT_HELD
         as_the_paper = self.beside or not any(criterion.own for criterion in self.criteria)
         whole = all(criterion.met for criterion in self.criteria) and not self.lacking
-        return Verdict.HELD if whole and as_the_paper else Verdict.PARTLY
+        return FindingVerdict.HELD if whole and as_the_paper else FindingVerdict.PARTLY
 
     def row(self) -> dict[str, str]:
         """Return all of it as words, by name."""
@@ -101,7 +101,7 @@ class Plot:
 
 
 @dataclass(frozen=True)
-class Result:
+class PaperResult:
     """Findings of an experiment, its plots, and its numbers as rows of a table."""
 
     findings: Sequence[Finding]
@@ -112,7 +112,7 @@ class Result:
     def verdicts(self) -> dict[str, int]:
         """How many findings have each verdict."""
         found = [finding.verdict for finding in self.findings]
-        return {str(verdict): found.count(verdict) for verdict in Verdict}
+        return {str(verdict): found.count(verdict) for verdict in FindingVerdict}
 
 
 def counted(verdicts: Mapping[str, int]) -> str:

@@ -13,14 +13,14 @@ from pathlib import Path
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.reporting.plots import draw_lines, save_figure
-from evener.reproducing.findings import Result, counted
+from evener.reproducing.findings import PaperResult, counted
 from evener.reproducing.fupermod_balancing import balancing
 from evener.reproducing.fupermod_hybrid import hybrid
 from evener.reproducing.fupermod_partial import partial_models
 from evener.reproducing.fupermod_rectangles import rectangles
 from evener.reproducing.fupermod_speedup import speedup
 
-Experiment = Callable[[bool], Result]
+Experiment = Callable[[bool], PaperResult]
 EXPERIMENTS: Mapping[str, Experiment] = {
     "balancing": lambda _: balancing(),
     "speedup": lambda fast: speedup((6000, 11000, 14000)) if fast else speedup(),
@@ -40,20 +40,22 @@ LABELS = {
 }
 
 
-def reproduce(fast: bool = False, tell: Callable[[str, float], None] = lambda *_: None) -> Result:
+def reproduce(
+    fast: bool = False, tell: Callable[[str, float], None] = lambda *_: None
+) -> PaperResult:
     """Run all experiments, fewer sizes of each where it is to be fast; tell(name, part done)."""
     results = []
     for i, (name, experiment) in enumerate(EXPERIMENTS.items()):
         tell(name, i / len(EXPERIMENTS))
         results.append(experiment(fast))
-    return Result(
+    return PaperResult(
         [finding for result in results for finding in result.findings],
         [plot for result in results for plot in result.plots],
         {name: rows for result in results for name, rows in result.tables.items()},
     )
 
 
-def write_result(folder: str | Path, result: Result, where: str = EMULATED) -> list[str]:
+def write_result(folder: str | Path, result: PaperResult, where: str = EMULATED) -> list[str]:
     """Write the plots, README.md with the findings, and numbers.jsonl; return the files' names.
 
     where: what was measured on. The folder is made where there is none. Raises InputError where it
@@ -75,7 +77,7 @@ def write_result(folder: str | Path, result: Result, where: str = EMULATED) -> l
     return [*names, "README.md", "numbers.jsonl"]
 
 
-def _page(result: Result, pictures: list[str], where: str) -> str:
+def _page(result: PaperResult, pictures: list[str], where: str) -> str:
     parts = [f"# FuPerMod, tried on {where}", f"{counted(result.verdicts)}."]
     for finding in result.findings:
         row = finding.row()

@@ -10,7 +10,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.platforms.models.examples import jacobi_servers
 from evener.platforms.models.fitting import Constant
-from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result
+from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot
 from evener.reproducing.fupermod_balancers import (
     EPSILON,
     balanced_at,
@@ -45,7 +45,7 @@ class Played(NamedTuple):
     noisy: tuple[FloatArray, IntArray]
 
 
-def balancing() -> Result:
+def balancing() -> PaperResult:
     """Figures 2.2 to 2.7: seconds of each server, iteration by iteration."""
     cases = [_case(cluster, n) for cluster in ("cluster1", "cluster2") for n in (SMALL, LARGE)]
     small, large = ([case for case in cases if case.unknowns == n] for n in (SMALL, LARGE))
@@ -54,7 +54,7 @@ def balancing() -> Result:
         Plot("figure-2.4-traditional", [_panel(case, case.cpm[0]) for case in cases]),
         Plot("figure-2.6-dynamic", [_panel(case, case.dpa[0]) for case in cases]),
     ]
-    return Result(findings, plots, {"balancers": [_row(case) for case in cases]})
+    return PaperResult(findings, plots, {"balancers": [_row(case) for case in cases]})
 
 
 def _case(cluster: str, n: int) -> Played:

@@ -9,7 +9,7 @@ import numpy as np
 from evener.arrays import IntArray
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import SpeedModel
-from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result, Row
+from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 from evener.reproducing.fupermod_balancers import EPSILON, even_sizes, spread
 from evener.reproducing.fupermod_partial import CPM_STEPS
 from evener.running.emulation import EmulatedMachine
@@ -27,7 +27,7 @@ TRIED = f"90 nodes, emulated, each with one curve; a step of the product; even w
 LACKING = "no sizing within nodes; nothing is sent"
 
 
-def hybrid(sizes: Sequence[int] = HYBRID_SIZES) -> Result:
+def hybrid(sizes: Sequence[int] = HYBRID_SIZES) -> PaperResult:
     """Figure 5.10: even, single-CPM, multiple-CPM and FPM on 90 nodes, some with a GPU."""
     curves = [curve for curve, count in zip(curve_set("hybrid"), HYBRID_NODES, strict=True)
               for _ in range(count)]  # fmt: skip
@@ -37,7 +37,7 @@ def hybrid(sizes: Sequence[int] = HYBRID_SIZES) -> Result:
     panel = Panel("90 nodes with and without GPUs: C = A B", "N", "GFLOPS", list(sizes), lines)
     plot = Plot("figure-5.10-hybrid", [panel])
     findings = [_slowest(rows), _limits(rows), _general(rows), _reliable(rows), _sent()]
-    return Result(findings, [plot], {"hybrid": rows})
+    return PaperResult(findings, [plot], {"hybrid": rows})
 
 
 def _row(models: Sequence[SpeedModel], names: Sequence[str], n: int) -> Row:

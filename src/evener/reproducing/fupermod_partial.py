@@ -13,7 +13,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import SpeedModel
-from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result
+from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot
 from evener.reproducing.fupermod_balancers import (
     EPSILON,
     Start,
@@ -49,7 +49,7 @@ TRIED = (
 LACKING = "nothing is sent; repetitions are fixed"
 
 
-def partial_models(sizes: Sequence[int] = GRENOBLE_SIZES) -> Result:
+def partial_models(sizes: Sequence[int] = GRENOBLE_SIZES) -> PaperResult:
     """Table 4.2 and figure 4.6: a product with full models, with partial ones, and with CPM."""
     models = [curve.model for curve in curve_set("grenoble")]
     rows = [_row(models, n) for n in sizes]
@@ -63,7 +63,7 @@ def partial_models(sizes: Sequence[int] = GRENOBLE_SIZES) -> Result:
     panel = Panel("75 nodes (Grenoble): C = A B", "N", "seconds", list(sizes), lines, log_y=True)
     plot = Plot("figure-4.6-partial-models", [panel])
     findings = [_cost(rows), _full(), _near(rows), _better(rows)]
-    return Result(findings, [plot], {"partial_models": rows})
+    return PaperResult(findings, [plot], {"partial_models": rows})
 
 
 def _row(models: Sequence[SpeedModel], n: int) -> dict[str, float]:

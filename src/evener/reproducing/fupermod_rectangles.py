@@ -15,7 +15,7 @@ from evener.arrays import FloatArray
 from evener.plans.tiling import Tiling
 from evener.platforms.models.examples import SpeedCurve, curve_set
 from evener.platforms.models.fitting import Piecewise, SpeedModel
-from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result, Row
+from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 from evener.reproducing.fupermod_partial import PIVOT
 from evener.sizing.tiling.methods import TilingDevices, tile
 
@@ -39,7 +39,7 @@ DID = "ScaLAPACK's outer product on 64 nodes of Grid'5000 Lille, four algorithms
 LACKING = f"no messages; no N = {THESIS_MOST:,}: our emulated memories end before"
 
 
-def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> Result:
+def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> PaperResult:
     """Figures 5.4 and 5.5: even, BR, FPM-KL and FPM-BR (1.5D) on 64 nodes of four kinds.
 
     Nodes stand in the grid in one of two ORDERS: dealt to its columns, so that each has some of
@@ -66,7 +66,7 @@ def rectangles(sizes: Sequence[int] = LILLE_SIZES) -> Result:
         _slower(shown, other),
         *_fourteen(),
     ]
-    return Result(findings, [Plot("figure-5.4-rectangles", [panel])], {"rectangles": rows})
+    return PaperResult(findings, [Plot("figure-5.4-rectangles", [panel])], {"rectangles": rows})
 
 
 def _tried(rows: Sequence[Row], order: str = "dealt to the grid's columns") -> str:

@@ -8,7 +8,7 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.platforms.models.examples import jacobi_servers
-from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result
+from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot
 from evener.reproducing.fupermod_balancers import (
     EPSILON,
     balanced_at,
@@ -28,7 +28,7 @@ ROOTS_UNKNOWNS, ROOTS_ITERATION = 12000, 7  # figure 4.3: optimal by that iterat
 DID = "16 unlike servers, run of unstated length with its redistribution; over even sizes"
 
 
-def speedup(sizes: Sequence[int] = SPEEDUP_SIZES) -> Result:
+def speedup(sizes: Sequence[int] = SPEEDUP_SIZES) -> PaperResult:
     """Figures 4.3 and 4.4: iterations to balance, and the speed-up of a run of LONG iterations."""
     lines: dict[str, list[float]] = {"CPM": [], "DPA (NPA)": [], "ours, with noise": []}
     for n in sizes:
@@ -49,7 +49,7 @@ def speedup(sizes: Sequence[int] = SPEEDUP_SIZES) -> Result:
     ]
     rows = [{"unknowns": n, **{name: round(own[i], 3) for name, own in lines.items()}}
             for i, n in enumerate(sizes)]  # fmt: skip
-    return Result(findings, [Plot("figure-4.4-speedup", [panel])], {"speedup": rows})
+    return PaperResult(findings, [Plot("figure-4.4-speedup", [panel])], {"speedup": rows})
 
 
 def _roots() -> Finding:

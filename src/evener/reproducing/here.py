@@ -18,10 +18,10 @@ import numpy.typing as npt
 from evener.errors import NotFoundError
 from evener.measuring.outcomes import Gap, Point, Precision
 from evener.measuring.together import Bench
-from evener.measuring.workers import Task, Worker
+from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.models.fitting import SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
-from evener.reproducing.here_pair import Pair, Times, rivalled_pair, two_cores
+from evener.reproducing.here_pair import DevicePair, Times, rivalled_pair, two_cores
 from evener.sizing import solve_sizes
 
 Progress = Callable[[str, float], None]
@@ -63,7 +63,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Trial:
+class PredictionTrial:
     """One prediction and what came of it, seconds of an iteration.
 
     n: first_units + second_units, sizes of the devices. steps: iterations measured. model_s: by
@@ -97,7 +97,7 @@ def predicted_and_measured(
     iterations: Sequence[float] = ITERATIONS,
     window: float = WINDOW,
     point: Precision = POINT,
-) -> list[Trial]:
+) -> list[PredictionTrial]:
     """Return all trials; the cases take turns, in another order each time.
 
     Raises UsageError on a computer of one core, NotFoundError where nothing could be measured,
@@ -123,7 +123,7 @@ def predicted_and_measured(
 
 def measured_models(program: Program, cpus: Sequence[int], point: Precision) -> list[SpeedModel]:
     """Return a model of each device, seconds of an iteration over units, measured together."""
-    workers = [Worker(f"cpu{cpu}", Task(program.kernel, cpus=(cpu,))) for cpu in cpus]
+    workers = [Worker(f"cpu{cpu}", KernelJob(program.kernel, cpus=(cpu,))) for cpu in cpus]
     samples: list[list[Sample]] = [[] for _ in cpus]
     gaps: list[str] = []
     with Bench(workers, point) as bench:
@@ -161,7 +161,7 @@ def cases_of(
     return cases
 
 
-def one_trial(pair: Pair, case: Case, trial: int, window: float) -> Trial:
+def one_trial(pair: DevicePair, case: Case, trial: int, window: float) -> PredictionTrial:
     """Take times of both devices at once, predict, iterate in step, and once more."""
     pair.prepare(case.program, case.sizes, case.executions)
     before = pair.beside(window)
@@ -170,7 +170,7 @@ def one_trial(pair: Pair, case: Case, trial: int, window: float) -> Trial:
     runs = [pair.in_step(steps), pair.in_step(steps)]
     shares = [min(own.share for own in device) for device in zip(before, *runs, strict=True)]
     measured, again = (_per_step(run) for run in runs)
-    return Trial(
+    return PredictionTrial(
         case.program,
         case.n,
         *case.sizes,

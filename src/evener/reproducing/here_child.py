@@ -2,7 +2,7 @@
 
     python -m evener.reproducing.here_child LIFELINE
 
-Speaks with `Pair` in here_pair.py as evener.measuring.child does with its parent.
+Speaks with `DevicePair` in here_pair.py as evener.measuring.child does with its parent.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Gate:
                 raise TimeoutError("the other device did not come")
 
 
-class Device:
+class SteppedKernel:
     """A kernel of which some executions make an iteration."""
 
     def __init__(self, gate: Gate) -> None:
@@ -95,7 +95,7 @@ def main(lifeline: int) -> int:
     try:
         job = talk.hear()
         os.sched_setaffinity(0, job["cpus"])
-        device = Device(Gate(**job["options"]))
+        device = SteppedKernel(Gate(**job["options"]))
         talk.say(event="ready")
         while True:
             _obey(device, talk, talk.hear())
@@ -106,7 +106,7 @@ def main(lifeline: int) -> int:
     return 1
 
 
-def _obey(device: Device, talk: Talk, asked: dict[str, Any]) -> None:
+def _obey(device: SteppedKernel, talk: Talk, asked: dict[str, Any]) -> None:
     """Answer one message; after a time beside the other, keep it company until it is done."""
     act = asked.pop("act")
     if act == "prepare":

@@ -8,8 +8,8 @@ from dataclasses import asdict
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.reproducing.findings import Criterion, Finding, Panel, Plot, Result, Row
-from evener.reproducing.here import Trial
+from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
+from evener.reproducing.here import PredictionTrial
 
 DRAWS = 2000
 SEED = 5
@@ -27,7 +27,7 @@ COMPARED = {
 }
 
 
-def found_here(trials: Sequence[Trial]) -> Result:
+def found_here(trials: Sequence[PredictionTrial]) -> PaperResult:
     """Return what the trials show: a finding and a panel for each program, errors, trials."""
     programs = list(dict.fromkeys(trial.program for trial in trials))
     own = {name: [trial for trial in trials if trial.program == name] for name in programs}
@@ -37,10 +37,10 @@ def found_here(trials: Sequence[Trial]) -> Result:
         "errors": error_rows(trials),
         "trials": [asdict(trial) for trial in trials],
     }
-    return Result(findings, [Plot("here-errors", panels)], tables)
+    return PaperResult(findings, [Plot("here-errors", panels)], tables)
 
 
-def error_rows(trials: Sequence[Trial]) -> list[Row]:
+def error_rows(trials: Sequence[PredictionTrial]) -> list[Row]:
     """Return the errors of each program and size, of all its sizes, and of undisturbed trials."""
     rows = []
     for name in dict.fromkeys(trial.program for trial in trials):
@@ -55,7 +55,7 @@ def error_rows(trials: Sequence[Trial]) -> list[Row]:
     return rows
 
 
-def undisturbed(trials: Sequence[Trial]) -> list[Trial]:
+def undisturbed(trials: Sequence[PredictionTrial]) -> list[PredictionTrial]:
     """Return the trials during which others took next to nothing of both cores.
 
     What they took is known from processor time, not from the seconds that were to be predicted.
@@ -64,7 +64,7 @@ def undisturbed(trials: Sequence[Trial]) -> list[Trial]:
     return [t for t in trials if t.first_share >= first and t.second_share >= second]
 
 
-def relative(trials: Sequence[Trial], key: str) -> FloatArray:
+def relative(trials: Sequence[PredictionTrial], key: str) -> FloatArray:
     """(trials,) what `key` of COMPARED is off the measured seconds, relative to them."""
     values = np.array([getattr(trial, COMPARED[key][0]) for trial in trials])
     return np.asarray(values / np.array([trial.measured_s for trial in trials]) - 1)
@@ -83,7 +83,7 @@ def spread(errors: FloatArray) -> dict[str, float]:
     }
 
 
-def _errors(program: str, units: str, trials: Sequence[Trial]) -> Row:
+def _errors(program: str, units: str, trials: Sequence[PredictionTrial]) -> Row:
     row: dict[str, float | int | str] = {
         "program": program,
         "units": units,
@@ -99,7 +99,7 @@ def _errors(program: str, units: str, trials: Sequence[Trial]) -> Row:
     return row
 
 
-def _finding(program: str, trials: Sequence[Trial]) -> Finding:
+def _finding(program: str, trials: Sequence[PredictionTrial]) -> Finding:
     row = _errors(program, "all", trials)
     seen = (
         f"median error {row['predicted_median']:.1%} ({row['predicted_low']:.1%} to "
@@ -122,7 +122,7 @@ def _finding(program: str, trials: Sequence[Trial]) -> Finding:
     )
 
 
-def _panel(program: str, trials: Sequence[Trial]) -> Panel:
+def _panel(program: str, trials: Sequence[PredictionTrial]) -> Panel:
     lines = {
         label: np.sort(100 * np.abs(relative(trials, key))).clip(LEAST_SHOWN).tolist()
         for key, (_, label) in COMPARED.items()

@@ -17,7 +17,7 @@ from typing import Any, Self
 from evener.errors import ToolError, UsageError
 from evener.files.temporary import private_folder
 from evener.measuring.devices import cores
-from evener.measuring.workers import Task, Worker
+from evener.measuring.workers import KernelJob, Worker
 from evener.reproducing.here_child import GATE_BYTES
 
 AHEAD = 10e-3  # seconds from the word to the start
@@ -54,13 +54,13 @@ class Times:
     share: float
 
 
-class Pair:
+class DevicePair:
     """The processes of both devices. Used as a context, at whose end they are gone."""
 
     def __init__(self, cpus: Sequence[int], gate: str | Path) -> None:
         self._devices = [
             DeviceProcess(
-                f"cpu{cpu}", Task("", cpus=(cpu,), options={"path": str(gate), "place": i})
+                f"cpu{cpu}", KernelJob("", cpus=(cpu,), options={"path": str(gate), "place": i})
             )
             for i, cpu in enumerate(cpus)
         ]
@@ -122,14 +122,14 @@ def two_cores() -> tuple[int, int]:
 
 
 @contextmanager
-def rivalled_pair(cpus: tuple[int, int]) -> Iterator[Pair]:
+def rivalled_pair(cpus: tuple[int, int]) -> Iterator[DevicePair]:
     """Yield both devices, the rival at work on the second one's core until the context ends."""
     with ExitStack() as stack:
         folder = stack.enter_context(private_folder())
         gates = [folder / "pair", folder / "rival"]
         for gate in gates:
             gate.write_bytes(bytes(GATE_BYTES))
-        rival = stack.enter_context(Pair(cpus[1:], gates[1]))
+        rival = stack.enter_context(DevicePair(cpus[1:], gates[1]))
         rival.prepare(RIVAL[0], RIVAL[1:], 1)
         rival.keep_busy()
-        yield stack.enter_context(Pair(cpus, gates[0]))
+        yield stack.enter_context(DevicePair(cpus, gates[0]))

@@ -19,7 +19,7 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
-    from evener.measuring.devices import Measured
+    from evener.measuring.devices import MeasuredDevice
     from evener.measuring.session import Settings
     from evener.running.comm import Comm
 
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _read_traces(options: TraceOptions, output: str, out: Output) -> int:
     """Write the samples that trace files hold, and print them."""
     from evener.io.machines.speeds import write_speeds
-    from evener.measuring.campaign import Record
+    from evener.measuring.campaign import DeviceRecord
     from evener.measuring.outcomes import Point
     from evener.measuring.traces import read_traces
 
@@ -68,7 +68,7 @@ def _read_traces(options: TraceOptions, output: str, out: Output) -> int:
     for note in trace.notes:
         out.note(note)
     write_speeds(output, trace.devices)
-    records = [Record(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
+    records = [DeviceRecord(d.name, [Point(s) for s in d.samples]) for d in trace.devices]
     show_records(records, None, output, out)
     return 0
 
@@ -135,7 +135,7 @@ def _settings(options: MeasureOptions, comm: Comm) -> Settings:
     )
 
 
-def _devices(device: str | None, comm: Comm) -> list[Measured]:
+def _devices(device: str | None, comm: Comm) -> list[MeasuredDevice]:
     """Return the devices of this rank."""
     from evener.measuring.devices import cores, devices_of
     from evener.measuring.ranks import devices_of_rank

@@ -13,7 +13,7 @@ from evener.wording import count, duration, percent, plural, signed_percent
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.measuring.campaign import Record
+    from evener.measuring.campaign import DeviceRecord
     from evener.measuring.linking import NamedLink
     from evener.measuring.outcomes import Outcome, Point
     from evener.measuring.rectangles import Rectangles
@@ -23,7 +23,9 @@ MARK = "*"  # marks a sample that is less precise than asked for
 CHANGED = 0.05  # min. relative change between two measurements of a load that is printed
 
 
-def show_records(records: Sequence[Record], kernel: str | None, written: str, out: Output) -> None:
+def show_records(
+    records: Sequence[DeviceRecord], kernel: str | None, written: str, out: Output
+) -> None:
     """Print the samples of each device, as a table or for --json."""
     unit = unit_of(kernel or "")
     rows = [row for record in records for row in _rows(record)]
@@ -87,7 +89,7 @@ def width_text(point: Point, share: float | None) -> str:
     return percent(share) + (f" {MARK}" if is_imprecise(point) else "")
 
 
-def _rows(record: Record) -> list[tuple[str, ...]]:
+def _rows(record: DeviceRecord) -> list[tuple[str, ...]]:
     rows: list[tuple[str, ...]] = []
     for point in sorted(record.points, key=lambda point: point.load):
         sample = point.sample
@@ -134,7 +136,7 @@ def _remark(point: Point) -> str:
     return ", ".join(parts)
 
 
-def _as_dict(record: Record) -> dict[str, Any]:
+def _as_dict(record: DeviceRecord) -> dict[str, Any]:
     return {
         "device": record.name,
         "capacity": record.capacity if record.capacity < math.inf else None,

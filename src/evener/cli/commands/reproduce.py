@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from evener.cli.output import Output, Progress
-    from evener.reproducing.findings import Finding, Result
+    from evener.reproducing.findings import Finding, PaperResult
 
 PAPERS = ("fupermod",)
 TRIALS, FEW_TRIALS = 20, 3
@@ -78,14 +78,14 @@ def _show(finding: Finding, out: Output) -> None:
             out.say(textwrap.fill(text, width, initial_indent=label, subsequent_indent=indent))
 
 
-def _measured(n_trials: int, progress: Progress) -> Result:
+def _measured(n_trials: int, progress: Progress) -> PaperResult:
     from evener.reproducing.here import predicted_and_measured
     from evener.reproducing.here_errors import found_here
 
     return found_here(predicted_and_measured(n_trials, progress))
 
 
-def _show_errors(result: Result, out: Output) -> None:
+def _show_errors(result: PaperResult, out: Output) -> None:
     """Print errors, median and nine tenths, by program and size."""
     from evener.wording import count, duration, percent
 

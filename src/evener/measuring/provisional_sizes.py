@@ -1,4 +1,4 @@
-"""The loads that the models so far would give each device: those on which measuring is spent."""
+"""The sizes that the models so far would give each device, around which more loads are measured."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import EvenerError
-from evener.measuring.adaptive import FEWEST, TOLERANCE, AdaptivePlan
+from evener.measuring.adaptive import FEWEST_POINTS, TOLERANCE, AdaptivePlan
 from evener.platforms.models.fitting import SpeedModel, fit_model
 from evener.platforms.models.samples import Sample
 from evener.sizing import solve_sizes
 from evener.sizing.equal_finish import finish_times
 
-TOTALS = 32  # amounts of work that are looked at where none is given
+N_TOTALS = 32  # total loads whose sizes count, where no total is given
 
 
-class Answer:
-    """The sizes of blocks by the models so far, for one total load or for many between the ends.
+class ProvisionalSizes:
+    """The sizes of all devices by the models so far, for one total load or for many totals.
 
-    Tells every plan which loads those sizes are, and when they have settled: twice in a row none
-    has changed by more than `tolerance` of the largest.
+    It tells every plan which loads those sizes are, and when they have settled: when no size has
+    changed by more than `tolerance` of the largest one, twice in a row.
     """
 
     def __init__(
@@ -41,7 +41,7 @@ class Answer:
     def update(self, samples: Sequence[Sequence[Sample]], capacities: Sequence[float]) -> None:
         """Solve for the sizes again. samples, capacities: of each device."""
         if any(len(own) < 3 for own in samples) or (self._total is None and len(samples) == 1):
-            return  # one device alone gets everything: only its curve is of interest
+            return  # a single device gets everything: there are no sizes to settle
         models = [
             fit_model(own, self._model, capacity)
             for own, capacity in zip(samples, capacities, strict=True)
@@ -66,24 +66,24 @@ class Answer:
                 plan.likely = np.sort(own)
             else:
                 plan.wanted = [int(size) for size in own if size > 0]
-            plan.settled = sure and self._stable >= 2 and len(known) >= FEWEST
+            plan.settled = sure and self._stable >= 2 and len(known) >= FEWEST_POINTS
 
     def _solved(self, models: Sequence[SpeedModel]) -> FloatArray | None:
         """Return the sizes for every total, (totals, k); None where no total fits."""
         if self._total is None:
-            return finished_alike(models, self._low, self._high)
+            return equal_finish_loads(models, self._low, self._high)
         try:
             return np.array([solve_sizes(models, self._total).sizes], dtype=np.float64)
-        except EvenerError:  # more than fits: there is no answer yet
+        except EvenerError:  # more than the devices can take, by the models so far
             return None
 
 
-def finished_alike(models: Sequence[SpeedModel], low: int, high: int) -> FloatArray:
-    """Return the loads of k devices that finish together, (TOTALS, k) [units].
+def equal_finish_loads(models: Sequence[SpeedModel], low: int, high: int) -> FloatArray:
+    """Return loads of k devices that finish together, for N_TOTALS totals, (N_TOTALS, k) [units].
 
-    Their sums rise by equal factors, from k times `low` to k times `high` or what the devices can
-    take; a device is given no more than `high`. The same as `solve_sizes` finds, to 1e-5, but
-    real, and for all totals at once.
+    The totals rise by equal factors from k times `low` to k times `high`, or to what the devices
+    can take; no device gets more than `high`. The same as `solve_sizes` finds, to 1e-5, but real
+    numbers, and for all totals at once.
     """
 
     def done(times: FloatArray) -> FloatArray:
@@ -91,5 +91,5 @@ def finished_alike(models: Sequence[SpeedModel], low: int, high: int) -> FloatAr
 
     last = max(float(m.time(min(high, m.capacity))) for m in models)
     most = float(done(np.array([last])).sum())
-    totals = np.geomspace(min(len(models) * low, most), most, TOTALS)
-    return done(finish_times(done, totals, np.full(TOTALS, last), little=np.zeros(TOTALS)))
+    totals = np.geomspace(min(len(models) * low, most), most, N_TOTALS)
+    return done(finish_times(done, totals, np.full(N_TOTALS, last), little=np.zeros(N_TOTALS)))
