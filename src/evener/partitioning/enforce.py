@@ -1,9 +1,9 @@
 """Makes any partition keep its contract, moving as little as possible; or says why it cannot.
 
-Weight flows along the quotient graph from blocks that have too much to blocks that lack it, each
-over the shortest chain of neighbours; every arc of that flow is carried out by moving the boundary
-vertices of best gain. Heavy vertices make the rest bin packing: single moves, swaps, then packing
-afresh. What no partition can keep is proved impossible first.
+First it is proved where no partition can keep the contract. Then weight flows along the quotient
+graph from blocks that have too much to blocks that lack it, over the shortest chain of neighbours;
+border vertices of best gain carry it. Heavy vertices make the rest bin packing: single moves,
+swaps, then packing afresh. Limits on several weights: multiconstraint/enforce.py.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from evener.arrays import Part
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
@@ -20,16 +21,11 @@ from evener.partitioning.repair.connecting import connect, pieces_left
 from evener.partitioning.repair.flowing import flow_until_kept, smooth
 from evener.partitioning.repair.packing import pack_afresh, polish
 from evener.partitioning.repair.proofs import prove_possible
-from evener.partitioning.repair.state import State
+from evener.partitioning.repair.state import MANY_MOVED, REPAIR_SEED, State
 from evener.plans.partition import Contract, Partition
 from evener.wording import brief, memory
 
-# Orders of packing are shaken by this; any number does, the same one always.
-PACKING_SEED = 20_613
-# Vertices looked at by single moves and swaps, in all steps together.
-STEP_WORK = 10_000_000
-# A repair that moved more than this share of the vertices has left scraps and worn borders.
-MANY_MOVED = 0.02
+STEP_WORK = 10_000_000  # vertices looked at by single moves and swaps, in all steps together
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,48 +57,50 @@ def enforce(
 ) -> Enforced:
     """Return a partition of `graph` in which every block keeps `contract`, close to the given one.
 
-    graph, partition: as of `evaluate`.
-    With `connected`, blocks end in one piece wherever the contract and the graph allow it. names
+    graph, partition: as of `evaluate`. connected: blocks end in one piece wherever the contract and
+    the graph allow it. constraint: which weight of several the contract is on; a contract on
+    several weights is kept on all of them, and `connected` is refused there (UsageError). names
     (k,): the devices, for messages. Raises InfeasibleError with block and shortfall where a proof
     of impossibility is known, NotFoundError where none is and no solution was found either.
-    Deterministic. With limits on several weights all are kept; `connected` is refused there
-    (UsageError), and `constraint` has no meaning.
+    Deterministic.
     """
     graph = as_graph(graph)
     partition = as_partition(partition, graph, contract.k)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
-    if contract.further:
-        return _enforce_several(graph, partition, contract, connected, names)
-    state = State.of(graph, partition, contract, constraint)
-    if not (state.holds() and not connected):
-        prove_possible(state, names or [f"block {b}" for b in range(contract.k)])
-        _repair(state)
-        if connected:
-            connect(state)
-    _check(state, names)
-    changed = state.part != partition.part
-    return Enforced(
-        Partition(state.part, contract.k),
-        moved=int(changed.sum()),
-        moved_weight=float(state.weights[changed].sum()),
-        disconnected=pieces_left(state) if connected else (),
-    )
-
-
-def _enforce_several(
-    graph: Graph, partition: Partition, contract: Contract, connected: bool, names: list[str] | None
-) -> Enforced:
-    if connected:
+    names = names or [f"block {b}" for b in range(contract.k)]
+    disconnected: tuple[int, ...] = ()
+    if not contract.further:
+        state = State.of(graph, partition, contract, constraint)
+        part = _kept(state, connected, names)
+        disconnected = pieces_left(state) if connected else ()
+    elif connected:
         raise UsageError(
             "blocks cannot be kept in one piece where vertices have several weights",
             hint="--constraint I divides one of the weights alone.",
         )
-    names = names or [f"block {b}" for b in range(contract.k)]
-    part = kept_blocks(graph, partition, contract, names)
-    changed = part != partition.part
-    moved_weight = float(graph.weights()[changed].sum())
-    return Enforced(Partition(part, contract.k), int(changed.sum()), moved_weight)
+    else:
+        part, constraint = kept_blocks(graph, partition, contract, names), 0
+    return _enforced(graph, partition, part, constraint, disconnected)
+
+
+def _enforced(
+    graph: Graph, given: Partition, part: Part, constraint: int, disconnected: tuple[int, ...]
+) -> Enforced:
+    changed = part != given.part
+    weight = np.asarray(graph.weights(constraint)[changed], np.float64)
+    return Enforced(Partition(part, given.k), int(changed.sum()), float(weight.sum()), disconnected)
+
+
+def _kept(state: State, connected: bool, names: list[str]) -> Part:
+    """Return blocks (n,) that keep the contract on one weight; `state` is left with them."""
+    if connected or not state.holds():
+        prove_possible(state, names)
+        _repair(state)
+        if connected:
+            connect(state)
+    _check(state, names)
+    return state.part
 
 
 def _repair(state: State) -> None:
@@ -111,20 +109,19 @@ def _repair(state: State) -> None:
     given = state.part.copy()
     if flow_until_kept(state) or polish(state, steps=steps):
         if np.count_nonzero(state.part != given) > MANY_MOVED * given.size:
-            # Scraps left by large flows cost more cut than all else.
             connect(state, quickly=True)
             smooth(state)
         return
-    pack_afresh(state, steps=steps, seed=PACKING_SEED)
+    pack_afresh(state, steps=steps, seed=REPAIR_SEED)
 
 
-def _check(state: State, names: list[str] | None) -> None:
+def _check(state: State, names: list[str]) -> None:
+    """Raise NotFoundError, with the block that is furthest off, where some contract is broken."""
     state.sum_up()
     if state.holds():
         return
     violations = state.violations()
     b = int(violations.argmax())
-    name = names[b] if names else f"block {b}"
     if state.size[b] == 0:
         what = "stays empty"
     elif state.memory[b] > state.caps[b]:
@@ -136,6 +133,6 @@ def _check(state: State, names: list[str] | None) -> None:
     off = int((violations > 0).sum())
     heaviest = float(np.max(state.weights))
     raise NotFoundError(
-        f"no partition found that keeps every contract: {name} {what} ({off} block(s) off)",
+        f"no partition found that keeps every contract: {names[b]} {what} ({off} block(s) off)",
         hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
     )

@@ -1,11 +1,15 @@
-"""Makes any partition keep limits on several weights; or says which of them it cannot keep."""
+"""Makes any partition keep limits on several weights; or says which of them it cannot keep.
+
+Proofs of impossibility are those of repair/proofs.py, for each weight, and one on two weights.
+"""
 
 from __future__ import annotations
 
-import numpy as np
-import numpy.typing as npt
+import itertools
 
-from evener.arrays import Part
+import numpy as np
+
+from evener.arrays import FloatArray, Part
 from evener.errors import InfeasibleError, NotFoundError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
@@ -14,22 +18,25 @@ from evener.partitioning.multiconstraint.loads import Bounds, Loaded, loads_of, 
 from evener.partitioning.multiconstraint.multiconstraint import cycle_loaded, several_blocks
 from evener.partitioning.multilevel.multilevel import edge_weights
 from evener.partitioning.multilevel.presets import PRESETS
+from evener.partitioning.repair.proofs import (
+    SUMS_DIFFER,
+    prove_blocks,
+    prove_heaviest,
+    prove_totals,
+)
+from evener.partitioning.repair.state import MANY_MOVED, REPAIR_SEED
 from evener.plans.partition import Contract, Partition
 
-SEED = 20_613  # any does, the same one always
-MANY_MOVED = 0.02  # of the vertices: a repair that moves more has worn the borders
-NAMED = 4
+NAMED = 4  # limits in a message, at most
 
 
-def kept_blocks(
-    graph: Graph, partition: Partition, contract: Contract, names: list[str]
-) -> npt.NDArray[np.int32]:
+def kept_blocks(graph: Graph, partition: Partition, contract: Contract, names: list[str]) -> Part:
     """Return blocks (n,) near `partition` that keep every limit of `contract`.
 
-    Few moves at the borders where they do; else the graph is shrunk inside the blocks, and
-    clusters are moved before vertices; else it is divided afresh. names (k,): the devices. Raises
-    InfeasibleError where limits are proved to contradict each other, NotFoundError with the
-    blocks and weights that are off where no partition was found.
+    First a few vertices are moved between neighbouring blocks. Where that is not enough, the graph
+    is shrunk inside the blocks, so that clusters move before vertices; where that fails, it is
+    divided afresh. names (k,): the devices. Raises InfeasibleError where the limits are proved to
+    contradict each other, NotFoundError with blocks and weights where no partition was found.
     """
     loads, bounds = loads_of(graph, contract)
     level = finest(
@@ -44,9 +51,9 @@ def kept_blocks(
     off = bounds.off(balance(loaded, part, bounds, NEIGHBOURS_ONLY))
     if not off.any() and np.count_nonzero(part != partition.part) <= MANY_MOVED * graph.n:
         return part
-    part = cycle_loaded(loaded, partition.part.copy(), bounds, PRESETS["default"], SEED, 1)
+    part = cycle_loaded(loaded, partition.part.copy(), bounds, PRESETS["default"], REPAIR_SEED, 1)
     if bounds.off(loaded.weight(part, bounds.k)).any():
-        afresh = several_blocks(graph, contract, seed=SEED)
+        afresh = several_blocks(graph, contract, seed=REPAIR_SEED)
         if _total_off(loaded, bounds, afresh) < _total_off(loaded, bounds, part):
             part = afresh
     _check(loaded, bounds, part, contract, names)
@@ -54,53 +61,35 @@ def kept_blocks(
 
 
 def prove_several(graph: Graph, contract: Contract, names: list[str]) -> None:
-    """Raise InfeasibleError where no partition can keep the limits on several weights.
-
-    Known proofs: lows of a weight that ask for more than there is, highs that hold less, a vertex
-    heavier than every high, and two weights whose ratio is bounded over all vertices.
-    """
+    """Raise InfeasibleError where a simple argument shows that no partition keeps all limits."""
+    prove_blocks(graph.n, contract.k)
     low, high = contract.table("low"), contract.table("high")
     columns = [np.asarray(graph.weights(i), np.float64) for i in range(contract.n_constraints)]
     for i, weights in enumerate(columns):
-        total, heaviest = float(weights.sum()), float(weights.max(initial=0.0))
-        hair = 1e-9 * total
-        if low[:, i].sum() > total + hair or high[:, i].sum() < total - hair:
-            raise InfeasibleError(
-                f"the blocks ask for {low[:, i].sum():,.9g} to {high[:, i].sum():,.9g} units of "
-                f"weight {i} together, and there are {total:,.9g}"
-            )
-        if heaviest > high[:, i].max() * (1 + 1e-9):
-            raise InfeasibleError(
-                f"vertex {int(weights.argmax())} has {heaviest:,.6g} of weight {i}, more than any "
-                f"block may hold: {high[:, i].max():,.6g}",
-                hint="Split the vertex, or give a larger --epsilon or a larger device.",
-            )
-        for j, others in enumerate(columns):
-            if i != j:
-                _ratio_allows(weights, others, i, j, low[:, j], high[:, i], names)
+        prove_totals(weights, low[:, i], high[:, i], f"units of weight {i}")
+        prove_heaviest(weights, high[:, i], names, f"units of weight {i}")
+    for i, j in itertools.permutations(range(len(columns)), 2):
+        _prove_ratio(columns, i, j, low, high, names)
 
 
-def _ratio_allows(
-    weights: npt.NDArray[np.float64],
-    others: npt.NDArray[np.float64],
-    i: int,
-    j: int,
-    low: npt.NDArray[np.float64],
-    high: npt.NDArray[np.float64],
-    names: list[str],
+def _prove_ratio(
+    columns: list[FloatArray], i: int, j: int, low: FloatArray, high: FloatArray, names: list[str]
 ) -> None:
-    """Refuse a block that is to have much of weight j, and little of weight i that goes with it."""
-    some = others > 0
+    """Refuse a block that must have more of weight j than its limit on weight i allows.
+
+    Every vertex has at least `ratio` of weight i for each unit of weight j.
+    """
+    some = columns[j] > 0
     if not some.any():
         return
-    ratio = float((weights[some] / others[some]).min())
-    needs = ratio * low
-    wrong = needs > high * (1 + 1e-9)
+    ratio = float((columns[i][some] / columns[j][some]).min())
+    needs, most = ratio * low[:, j], high[:, i]
+    wrong = needs > most * (1 + SUMS_DIFFER)
     if wrong.any():
         b = int(np.argmax(wrong))
         raise InfeasibleError(
-            f"{names[b]} asks for {low[b]:,.6g} units of weight {j} or more, which bring "
-            f"{needs[b]:,.6g} of weight {i} at least, and may hold {high[b]:,.6g}",
+            f"{names[b]} asks for {low[b, j]:,.6g} units of weight {j} or more, which bring "
+            f"{needs[b]:,.6g} of weight {i} at least, and may hold {most[b]:,.6g}",
             hint="The two weights go together: let them be shared alike (--constraints), or give "
             "a larger --epsilon.",
         )
@@ -113,7 +102,7 @@ def _total_off(loaded: Loaded, bounds: Bounds, part: Part) -> float:
 def _check(
     loaded: Loaded, bounds: Bounds, part: Part, contract: Contract, names: list[str]
 ) -> None:
-    """Raise NotFoundError that names what is off, the worst first."""
+    """Raise NotFoundError, with the limits that are furthest off, where some limit is broken."""
     off = bounds.off(loaded.weight(part, bounds.k))
     if not off.any():
         return
@@ -127,9 +116,7 @@ def _check(
     )
 
 
-def _limit(
-    at: int, bounds: Bounds, off: npt.NDArray[np.float64], contract: Contract, names: list[str]
-) -> str:
+def _limit(at: int, bounds: Bounds, off: FloatArray, contract: Contract, names: list[str]) -> str:
     b, i = divmod(at, off.shape[1])
     if i < contract.n_constraints:
         return f"{names[b]} is {off[b, i]:.2%} of its target off its limits on weight {i}"

@@ -4,49 +4,61 @@ from __future__ import annotations
 
 import numpy as np
 
+from evener.arrays import FloatArray
 from evener.errors import InfeasibleError
 from evener.partitioning.repair.state import State
 from evener.plans.partition import RELATIVE_SLACK
 from evener.wording import memory
 
+SUMS_DIFFER = 1e-9  # relative: sums of real weights in another order differ by less
+
 
 def prove_possible(state: State, names: list[str]) -> None:
-    """Raise InfeasibleError where a simple argument rules every partition out."""
-    _enough_vertices(state)
+    """Raise InfeasibleError where a simple argument shows that no partition keeps the contract."""
+    prove_blocks(state.graph.n, state.k)
     _lightest_fits_everywhere(state, names)
     _some_weight_is_allowed(state, names)
-    _lows_within_total(state)
-    _highs_cover_total(state)
+    prove_totals(state.weights, state.low, state.high, "units")
     _some_number_fits(state, names)
     _bytes_covered(state)
-    _heaviest_fits(state, names)
+    prove_heaviest(state.weights, state.contract.high, names, "units")
+    prove_heaviest(state.n_bytes, state.contract.caps, names, "bytes")
     _each_fits_somewhere(state, names)
 
 
-def _enough_vertices(state: State) -> None:
-    if state.k > state.graph.n:
+def prove_blocks(n: int, k: int) -> None:
+    """Raise InfeasibleError where there are more blocks than vertices."""
+    if k > n:
         raise InfeasibleError(
-            f"{state.k:,} blocks for {state.graph.n:,} vertices: some block would be empty",
+            f"{k:,} blocks for {n:,} vertices: some block would be empty",
             hint="Use fewer devices or a larger graph.",
         )
 
 
-def _lows_within_total(state: State) -> None:
-    total, low = float(state.weights.sum()), float(state.low.sum())
-    if low > total * (1 + 1e-9):
+def prove_totals(weights: FloatArray, low: FloatArray, high: FloatArray, unit: str) -> None:
+    """Raise InfeasibleError where the sum of weights (n,) is below all lows, or above all highs."""
+    total, least, most = (float(values.sum()) for values in (weights, low, high))
+    if least > total * (1 + SUMS_DIFFER):
         raise InfeasibleError(
-            f"the blocks ask for at least {low:,.6g} units together, the graph has {total:,.6g}: "
-            f"{low - total:,.6g} short"
+            f"the blocks ask for at least {least:,.6g} {unit} together, the graph has "
+            f"{total:,.6g}: {least - total:,.6g} short"
+        )
+    if total > most * (1 + SUMS_DIFFER):
+        raise InfeasibleError(
+            f"the blocks may hold at most {most:,.6g} {unit} together, the graph has "
+            f"{total:,.6g}: {total - most:,.6g} too many",
+            hint="A larger epsilon, more memory or more devices would make room.",
         )
 
 
-def _highs_cover_total(state: State) -> None:
-    total, high = float(state.weights.sum()), float(state.high.sum())
-    if total > high * (1 + 1e-9):
+def prove_heaviest(amounts: FloatArray, limits: FloatArray, names: list[str], unit: str) -> None:
+    """Raise InfeasibleError where a vertex's amount (n,) exceeds the limit (k,) of every block."""
+    v, b = int(amounts.argmax()), int(limits.argmax())
+    if amounts[v] > limits[b] * (1 + RELATIVE_SLACK):
         raise InfeasibleError(
-            f"the blocks may hold at most {high:,.6g} units together, the graph has {total:,.6g}: "
-            f"{total - high:,.6g} too many",
-            hint="A larger epsilon, more memory or more devices would make room.",
+            f"vertex {v} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
+            f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
+            hint="Split the vertex, or give a larger --epsilon or a larger device.",
         )
 
 
@@ -57,20 +69,6 @@ def _bytes_covered(state: State) -> None:
             f"the graph needs {memory(needed)}, all devices together have {memory(room)}: "
             f"{memory(needed - room)} short"
         )
-
-
-def _heaviest_fits(state: State, names: list[str]) -> None:
-    for amounts, limits, unit in (
-        (state.weights, state.contract.high, "units"),
-        (state.n_bytes, state.contract.caps, "bytes"),
-    ):
-        v, b = int(amounts.argmax()), int(limits.argmax())
-        if amounts[v] > limits[b] * (1 + RELATIVE_SLACK):
-            raise InfeasibleError(
-                f"vertex {v} weighs {amounts[v]:,.6g} {unit}, more than any block may hold: "
-                f"{names[b]} has room for {limits[b]:,.6g}, {amounts[v] - limits[b]:,.6g} short",
-                hint="Split the vertex, or give a larger --epsilon or a larger device.",
-            )
 
 
 def _lightest_fits_everywhere(state: State, names: list[str]) -> None:
@@ -105,16 +103,16 @@ def _some_weight_is_allowed(state: State, names: list[str]) -> None:
 
 
 def _some_number_fits(state: State, names: list[str]) -> None:
-    """Refuse a block for which every number of vertices is too light, or too heavy.
+    """Refuse a block for which any number of vertices is too light or too heavy.
 
-    Vertices of nearly one weight leave gaps that no sum lies in, as multiples of it do.
+    Where all vertices weigh nearly the same, their sums lie near its multiples, with gaps between.
     """
     lightest, heaviest = float(state.weights.min()), float(state.weights.max())
     if lightest <= 0:
         return
-    hair = RELATIVE_SLACK / 8  # within the slack of the limits
-    least = np.ceil(state.low / heaviest * (1 - hair))
-    most = np.floor(state.high / lightest * (1 + hair))
+    rounding = RELATIVE_SLACK / 8  # within the slack of the limits
+    least = np.ceil(state.low / heaviest * (1 - rounding))
+    most = np.floor(state.high / lightest * (1 + rounding))
     none = least > most
     if none.any():
         b = int(none.argmax())
@@ -136,7 +134,7 @@ def _some_number_fits(state: State, names: list[str]) -> None:
 
 
 def _each_fits_somewhere(state: State, names: list[str]) -> None:
-    """Refuse a vertex that fits by weight in some blocks and by bytes only in others."""
+    """Refuse a vertex that fits into some blocks by weight, and only into others by its bytes."""
     order = np.argsort(-state.high, kind="stable")
     best_cap = np.maximum.accumulate(state.caps[order])
     allowed = np.searchsorted(-state.high[order], -state.weights, side="right")

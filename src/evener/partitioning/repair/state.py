@@ -14,6 +14,10 @@ from evener.partitioning.repair import block_kernels as kernels
 from evener.partitioning.repair.block_kernels import BlockLimits, BlockTotals
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 
+REPAIR_SEED = 20_613  # an arbitrary number, always the same: repairs are deterministic
+# Share of the vertices: a repair that moves more leaves small pieces and ragged borders behind, so
+# that it is followed by steps that mend them.
+MANY_MOVED = 0.02
 INT64_END = 2.0**63  # floats from here on have no int64
 
 
