@@ -1,15 +1,16 @@
-"""Our partitioner on small graphs: several tries, of which the best is taken.
+"""Our partitioner: one partition of a large graph, the best of several of a small one.
 
-One try places and refines blocks once, which is as good as it gets where there are thousands of
-vertices. Where there are dozens, a single move decides, and a try takes next to no time: blocks are
-placed in several ways (by other seeds, with and without coordinates, filled in random order),
-each is refined and repaired, and all are counted. Uneven graphs of few edges are tried both by
-label propagation and by levels, whatever their size.
+With thousands of vertices, blocks that are placed and refined once are as good as those of more
+attempts. With dozens, a single move decides, and an attempt takes next to no time: blocks are
+started in several ways (from other seeds, without coordinates, filled at random, by perturbing
+the best), and each start is refined, repaired and scored. Graphs of uneven degrees and few edges
+are divided both by label propagation and by levels, whatever their size.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypedDict
 
 import numpy as np
 
@@ -20,26 +21,36 @@ from evener.partitioning.label_propagation.propagation import is_sparse, is_unev
 from evener.partitioning.levels.clusters import bundled
 from evener.partitioning.multilevel.multilevel import halved_blocks, multilevel_blocks
 from evener.partitioning.refine import refined_blocks
-from evener.partitioning.scored import Judged, repaired
-from evener.plans.partition import Contract, Partition
+from evener.partitioning.scored import Scored, repaired, scored
+from evener.plans.partition import Contract
 
-SHAKEN = 0.3  # of the vertices
-BLOCK = 4  # vertices that cost as much as a block
+PERTURBED = 0.3  # of the vertices get another block
+BLOCK_COST = 4  # vertices that cost an attempt as much time as a block does
+CYCLE = 8  # attempts: the first of them starts from another seed, the second from random blocks,
+# the others from the best blocks so far
 
 
 @dataclass(frozen=True)
-class Patience:
-    """Tries at most, and vertices that all of them together may have."""
+class Attempts:
+    """How many attempts are made at most, and how many vertices they may have together."""
 
-    tries: int
+    most: int
     vertices: int
 
 
-PATIENCE = {
-    "fast": Patience(8, 2_000),
-    "default": Patience(32, 4_000),
-    "strong": Patience(128, 16_000),
+ATTEMPTS = {
+    "fast": Attempts(8, 2_000),
+    "default": Attempts(32, 4_000),
+    "strong": Attempts(128, 16_000),
 }
+
+
+class Options(TypedDict):
+    """Options that all attempts share, as of multilevel_blocks."""
+
+    preset: str
+    objective: str
+    threads: int
 
 
 def best_blocks(
@@ -52,72 +63,77 @@ def best_blocks(
     threads: int = 1,
     starts: list[Part] | None = None,
 ) -> Part:
-    """Return the block (n,) of every vertex, the best of several on small graphs.
+    """Return the block (n,) of every vertex; on small graphs, of the best of several attempts.
 
-    Options and errors as of multilevel_blocks; `starts` is left empty where its try is not best.
-    Of partitions that are as far outside the contract, the one with the least objective.
+    Options and errors as of multilevel_blocks; `starts` stays empty where another attempt than the
+    first is best. The best is that of the least objective among those of the least violation of
+    the contract.
     """
-    options: dict[str, str | int] = {"preset": preset, "objective": objective, "threads": threads}
-    first = multilevel_blocks(graph, contract, seed=seed, starts=starts, **options)  # type: ignore[arg-type]
+    options = Options(preset=preset, objective=objective, threads=threads)
+    first = multilevel_blocks(graph, contract, seed=seed, starts=starts, **options)
     if is_uneven(graph) and is_sparse(graph):
         first = _or_by_levels(graph, first, contract, options, seed)
-    patience = PATIENCE[preset]
-    tries = min(patience.tries, patience.vertices // (graph.n + BLOCK * contract.k))
-    if tries < 2 or contract.k == 1:
+    limits = ATTEMPTS[preset]
+    attempts = min(limits.most, limits.vertices // (graph.n + BLOCK_COST * contract.k))
+    if attempts < 2 or contract.k == 1:
         return first
-    bare = graph if graph.coords is None else graph.with_(coords=None)
     best = _finished(graph, first, contract, options, seed)
-    if not best.holds:  # it may be impossible: `enforce` will say so
-        return best.partition.part
-    for turn in range(1, tries):
-        rng = np.random.default_rng([seed, turn])
-        if turn % 8 == 0:
-            among = graph if turn % 16 else bare
-            part = multilevel_blocks(among, contract, seed=seed + turn, **options)  # type: ignore[arg-type]
-        elif turn % 8 == 1:
-            part = _filled(graph, contract, rng)
-        else:
-            part = _shaken(graph, best.partition.part, contract.k, rng)
+    if not best.holds:  # perhaps no partition does; `enforce` reports it
+        return best.part
+    for turn in range(1, attempts):
+        part = _started(graph, best, contract, options, seed, turn)
         found = _finished(graph, part, contract, options, seed + turn)
-        if (found.off.sum(), found.cost) < (best.off.sum(), best.cost):
+        if _order(found) < _order(best):
             best = found
             if starts is not None:
                 starts.clear()
-    return best.partition.part
+    return best.part
+
+
+def _order(found: Scored) -> tuple[float, float]:
+    return found.violation, found.cost
 
 
 def _or_by_levels(
-    graph: Graph, part: Part, contract: Contract, options: dict[str, str | int], seed: int
+    graph: Graph, part: Part, contract: Contract, options: Options, seed: int
 ) -> Part:
     """Return these blocks, those of the hierarchy, or those of bisection, whichever are best."""
-    objective = str(options["objective"])
-    # A graph of leaves does not shrink by levels: in bundles it does.
+    objective = options["objective"]
+    # Coarsening joins a hub with one leaf at a time; leaves in bundles shrink at once.
     small = bundled(graph, float(contract.targets.min()))
     whole = graph if small is None else small.graph
-    by_levels = multilevel_blocks(whole, contract, seed=seed, by_levels=True, **options)  # type: ignore[arg-type]
-    halved = halved_blocks(whole, contract, seed=seed, **options)  # type: ignore[arg-type]
+    by_levels = multilevel_blocks(whole, contract, seed=seed, by_levels=True, **options)
+    halved = halved_blocks(whole, contract, seed=seed, **options)
     if small is not None:
         by_levels, halved = small.spread(by_levels), small.spread(halved)
-    found = [
-        Judged.of(graph, Partition(blocks, contract.k), contract, objective)
-        for blocks in (part, by_levels, halved)
-    ]
+    found = [scored(graph, blocks, contract, objective) for blocks in (part, by_levels, halved)]
     found = [one if one.holds else repaired(one, graph, contract, objective) for one in found]
-    return min(found, key=lambda one: (one.off.sum(), one.cost)).partition.part
+    return min(found, key=_order).part
 
 
-def _finished(
-    graph: Graph, part: Part, contract: Contract, options: dict[str, str | int], seed: int
-) -> Judged:
-    """Lower the objective on the whole graph, repair what is off, and count."""
-    objective = str(options["objective"])
-    refined = refined_blocks(graph, part, contract, seed=seed, manner="gentle", **options)  # type: ignore[arg-type]
-    found = Judged.of(graph, Partition(refined, contract.k), contract, objective)
-    return found if found.holds else repaired(found, graph, contract, objective)
+def _started(
+    graph: Graph, best: Scored, contract: Contract, options: Options, seed: int, turn: int
+) -> Part:
+    """Return the blocks (n,) that attempt number `turn` begins with."""
+    rng = np.random.default_rng([seed, turn])
+    if turn % CYCLE == 0:
+        bare = turn % (2 * CYCLE) == 0 and graph.coords is not None
+        among = graph.with_(coords=None) if bare else graph
+        return multilevel_blocks(among, contract, seed=seed + turn, **options)
+    if turn % CYCLE == 1:
+        return _filled(graph, contract, rng)
+    return _perturbed(graph, best.part, contract.k, rng)
+
+
+def _finished(graph: Graph, part: Part, contract: Contract, options: Options, seed: int) -> Scored:
+    """Lower the objective on the whole graph, repair what breaks the contract, and score."""
+    refined = refined_blocks(graph, part, contract, seed=seed, manner="gentle", **options)
+    found = scored(graph, refined, contract, options["objective"])
+    return found if found.holds else repaired(found, graph, contract, options["objective"])
 
 
 def _filled(graph: Graph, contract: Contract, rng: np.random.Generator) -> Part:
-    """Fill blocks to their targets, in random order, with vertices in random order."""
+    """Return blocks (n,) filled to their targets one by one, all in random order."""
     order, following = rng.permutation(graph.n), rng.permutation(contract.k)
     filled, part = np.empty(graph.n, np.int32), np.empty(graph.n, np.int32)
     weights = graph.weights()[order].astype(np.float64)
@@ -126,10 +142,10 @@ def _filled(graph: Graph, contract: Contract, rng: np.random.Generator) -> Part:
     return part
 
 
-def _shaken(graph: Graph, part: Part, k: int, rng: np.random.Generator) -> Part:
-    """Put some vertices into the blocks of others."""
+def _perturbed(graph: Graph, part: Part, k: int, rng: np.random.Generator) -> Part:
+    """Return the blocks with some vertices in others: exchanged among them, or drawn at random."""
     part = part.copy()
-    some = rng.integers(0, graph.n, max(2, int(SHAKEN * graph.n)))
+    some = rng.integers(0, graph.n, max(2, int(PERTURBED * graph.n)))
     part[some] = (
         part[rng.permutation(some)] if rng.random() < 0.5 else rng.integers(0, k, some.size)
     )

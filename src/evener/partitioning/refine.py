@@ -1,8 +1,8 @@
-"""Improves anybody's partition: a better one, or the very one that was given.
+"""Improves any partition: returns a better one, or the very one that was given.
 
-The blocks are shrunk, refined level by level and, for volumes, once more on the whole graph, as
-our own partitioner does with its own. What comes back is counted anew: it is returned only if it
-is better and no further outside the contract.
+The graph is shrunk inside the blocks, which are refined level by level and, for volumes, once more
+on the whole graph, as our own partitioner does. The result is scored anew, and returned only if
+it is better and no further outside the contract.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from evener.partitioning.refinement.fm import (
 )
 from evener.partitioning.refinement.volumes import AIMS
 from evener.partitioning.requests import check_options
-from evener.partitioning.scored import Judged, repaired
+from evener.partitioning.scored import repaired, scored
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.wording import brief
@@ -43,7 +43,7 @@ MOST_BLOCKS = 2**31 - 1
 
 @dataclass(frozen=True, eq=False)
 class Refined:
-    """A partition that is no worse than the one given, and what came of it.
+    """A partition that is no worse than the one given, and how the two compare.
 
     before, after: the objective's value. moved: vertices in another block than before. holds:
     whether every block keeps the contract; never False where the given one did.
@@ -72,13 +72,12 @@ def refine(
 ) -> Refined:
     """Return a partition with less of the objective, or the given one; never a less balanced one.
 
-    graph, partition: as of `evaluate`, but of blocks without a contract all up to the last are.
-    objective: "cut", "total_volume" or "max_volume". preset: "fast", "default" or "strong". What
-    the given partition breaks of `contract` (blocks too light, too heavy, over their bytes,
-    empty) is broken no further, neither by the block that is worst off nor by all together;
-    `enforce` repairs it. Without a contract every block keeps what it weighs, within epsilon, and
-    the lightest and the heaviest weight of a block are not passed. Raises InputError where lengths
-    differ, UsageError for unknown names and several weights per vertex. Deterministic.
+    graph, partition: as of `evaluate`; without a contract there are as many blocks as the largest
+    block number says. objective: "cut", "total_volume" or "max_volume". preset: "fast", "default"
+    or "strong". Where the given partition breaks `contract` (blocks too light, too heavy, over
+    their bytes, empty), the result breaks it no more, neither in sum nor in the worst block;
+    `enforce` repairs it. Without a contract, `own_contract` is used. Raises InputError where
+    lengths differ, UsageError for unknown names and several weights per vertex. Deterministic.
     """
     graph = as_graph(graph)
     partition = _blocks_given(graph, partition, contract)
@@ -90,7 +89,7 @@ def refine(
     contract = contract or own_contract(graph, partition, epsilon)
     if partition.k != contract.k:
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
-    best = given = Judged.of(graph, partition, contract, objective)
+    best = given = scored(graph, partition.part, contract, objective)
     if graph.n > 1 and partition.k > 1:
         for manner in _manners(graph, preset):
             if manner == "gentle" and best is not given:
@@ -99,17 +98,18 @@ def refine(
                 graph, partition.part, contract, preset=preset, objective=objective, seed=seed,
                 threads=threads, manner=manner,
             )  # fmt: skip
-            found = Judged.of(graph, Partition(part, contract.k), contract, objective)
+            found = scored(graph, part, contract, objective)
             if not found.as_balanced_as(given):
                 found = repaired(found, graph, contract, objective)
             if found.as_balanced_as(given) and found.better_than(best):
                 best = found
-    moved = int(np.count_nonzero(best.partition.part != partition.part))
-    return Refined(best.partition, given.cost, best.cost, moved, best.holds)
+    moved = int(np.count_nonzero(best.part != partition.part))
+    better = partition if best is given else best.partition
+    return Refined(better, given.cost, best.cost, moved, best.holds)
 
 
 def _blocks_given(graph: Graph, partition: PartitionLike, contract: Contract | None) -> Partition:
-    """Return the partition; its blocks are the contract's, or all up to the last one used."""
+    """Return the partition, of as many blocks as the contract or the largest number says."""
     if isinstance(partition, Partition):
         return partition.checked_for(graph.n)
     if contract is not None:
@@ -119,7 +119,7 @@ def _blocks_given(graph: Graph, partition: PartitionLike, contract: Contract | N
 
 
 def _manners(graph: Graph, preset: str) -> tuple[str, ...]:
-    """Return the manners of refined_blocks that are tried; the gentle one where no other helps."""
+    """Return the manners of refined_blocks to try; "gentle" only where the others did not help."""
     if preset == "fast" or is_uneven(graph):
         return ("refined", "gentle")
     return ("rounded", "refined", "gentle")
@@ -138,9 +138,10 @@ def refined_blocks(
 ) -> Part:
     """Return blocks (n,) made of those of `part` (n,) int32; options as of `refine`.
 
-    manner: "rounded", by diffusion on small graphs, then refined, which wins most; "refined"
-    only; or "gentle", on the whole graph alone and at even prices. Searches of the first two
-    follow clusters and prices, and may end worse; the last lowers the objective or nothing.
+    manner: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
+    refined only; "gentle": refined on the whole graph alone, where all cut edges cost the same.
+    The first two move clusters and weigh edges by the block, so that the objective may end higher;
+    the last never raises it.
     """
     chosen = PRESETS[preset]
     if is_uneven(graph) and manner != "gentle":
@@ -165,7 +166,7 @@ def refined_blocks(
 def _refine_whole(
     level: Level, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
 ) -> None:
-    """Lower the cut in place, or leave it: all borders are equally dear."""
+    """Lower the cut in place, on this level alone; cut edges of all blocks cost the same."""
     slack: FloatArray = np.maximum(preset.slack * contract.targets, level.vwgt.max())
     limits = Limits(contract.low, contract.high, contract.low - slack, contract.high + slack)
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
@@ -177,9 +178,9 @@ def _refine_whole(
 
 
 def own_contract(graph: Graph, partition: Partition, epsilon: float) -> Contract:
-    """Return the contract that a partition keeps by itself: what its blocks weigh, within epsilon.
+    """Return a contract that the partition keeps: every block's weight, within epsilon.
 
-    No block may get lighter than the lightest or heavier than the heaviest of them.
+    No block may become lighter than the lightest or heavier than the heaviest is.
     """
     weight = metrics.block_weights(graph, partition)
     low: FloatArray = np.maximum((1 - epsilon) * weight, weight.min())
