@@ -86,7 +86,7 @@ def test_the_report_has_both(evener, large_grid_file, tmp_path):
     assert said.code == 0, said.err
     text = page.read_text()
     assert "Against hilbert" in text
-    assert "How the partition came to be" in text
+    assert "Stages of the search" in text
 
 
 def test_plans_of_a_rival_that_failed_are_plans(evener, grid_file, tmp_path):

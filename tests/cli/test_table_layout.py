@@ -75,8 +75,9 @@ def many(place, evener):
 def test_every_table_of_every_command(evener, many, monkeypatch, name):
     tables, said = [], []
     table, say = Output.table, Output.say
-    monkeypatch.setattr(Output, "table", lambda out, titles, rows, **how: (
-        tables.append((titles, rows[: how.get("most")])), table(out, titles, rows, **how)))  # fmt: skip
+    monkeypatch.setattr(Output, "table", lambda out, titles, rows, **cut: (
+        tables.append((titles, rows[: cut.get("most")])), table(out, titles, rows, **cut),
+    ))  # fmt: skip
     monkeypatch.setattr(Output, "say", lambda out, text, **how: (
         said.append((text, how)), say(out, text, **how)))  # fmt: skip
     done = evener(*(EXAMPLES | LONG)[name].split())

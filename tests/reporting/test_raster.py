@@ -1,8 +1,12 @@
 """Pixels: every centre decided as by a slow, obvious rule; no gaps, no overlaps."""
 
+import base64
+import io
+
 import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from matplotlib import image as readers
 
 from evener.reporting import raster
 
@@ -89,3 +93,13 @@ def test_inside_a_box():
     expected = np.zeros((HEIGHT, WIDTH), bool)
     expected[1:5, 2:6] = True
     assert (within == expected).all()
+
+
+def test_a_picture_is_read_back_by_another_reader():
+    rng = np.random.default_rng(11)
+    colours = rng.integers(0, 256, (7, 4)).astype(np.uint8)
+    image = rng.integers(0, 7, (5, 9)).astype(np.uint8)
+    uri = raster.data_uri(image, colours)
+    assert uri.startswith("data:image/png;base64,")
+    found = readers.imread(io.BytesIO(base64.b64decode(uri.split(",", 1)[1])))
+    assert np.array_equal(np.round(found * 255).astype(np.uint8), colours[image])

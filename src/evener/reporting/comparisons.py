@@ -1,4 +1,4 @@
-"""Several tools' partitions of one graph: the best of each column, and the words for a page."""
+"""Figures of several tools' partitions of a graph, for the page of `evener compare`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, signed_percent
 
-# Key, heading, what it means; of each the least is the best.
+# Key, heading, meaning; of each the lowest value is the best.
 MEASURES = (
     ("seconds", "time", "predicted per iteration"),
     ("edge_cut", "cut", "weight of the edges between blocks"),
@@ -19,12 +19,12 @@ MEASURES = (
 )
 
 
-LEAST_SPAN = 0.05  # above the best: what a whole bar stands for at least
+MIN_SPAN = 0.05  # of a chart: relative distance from the best that a full bar stands for
 
 
 @dataclass(frozen=True)
-class Measured:
-    """A figure: text, value to sort by, how far above the best, as bar [%] and in words."""
+class ComparedFigure:
+    """A figure: text, value to sort by, distance from the best as a bar [%] and in words."""
 
     text: str
     value: float | None
@@ -35,12 +35,12 @@ class Measured:
 
 @dataclass(frozen=True)
 class Contestant:
-    """A tool and its figures, in the order of MEASURES; raw: how its blocks came."""
+    """A tool and its figures in the order of MEASURES; raw: block / target before repair."""
 
     tool: str
     family: str
     holds: bool | None
-    figures: list[Measured]
+    figures: list[ComparedFigure]
     raw: str
     moved: str
     enforce: str
@@ -49,15 +49,15 @@ class Contestant:
 
 @dataclass(frozen=True)
 class Compared:
-    """The verdict and the tools, those with the shortest predicted time first.
+    """The verdict and the tools, in order of predicted time.
 
-    ranked: for each of the measures the tools that have it, the best first, with their figures.
+    charts: for each of the measures the tools that have it and their figures, in the same order.
     """
 
     verdict: str
     tools: list[Contestant]
     measures: tuple[tuple[str, str, str], ...]
-    ranked: list[list[tuple[str, Measured]]]
+    charts: list[list[tuple[str, ComparedFigure]]]
     name_width: int
 
 
@@ -81,16 +81,11 @@ def compared(rows: Sequence[Mapping[str, Any]]) -> Compared:
         for row in ordered
     ]  # fmt: skip
     width = max((len(tool.tool) for tool in tools), default=0)
-    ranked = [_ranked(tools, column) for column in range(len(MEASURES))]
-    return Compared(_verdict(ordered), tools, MEASURES, ranked, width)
-
-
-def _ranked(tools: Sequence[Contestant], column: int) -> list[tuple[str, Measured]]:
-    """The tools by one measure, the best first; those that have no figure are left out."""
-    found = [(tool.tool, tool.figures[column]) for tool in tools]
-    return sorted(
-        (one for one in found if one[1].value is not None), key=lambda one: one[1].value or 0.0
-    )
+    charts = [
+        [(tool.tool, figure) for tool in tools if (figure := tool.figures[i]).value is not None]
+        for i in range(len(MEASURES))
+    ]
+    return Compared(_verdict(ordered), tools, MEASURES, charts, width)
 
 
 def _verdict(ordered: Sequence[Mapping[str, Any]]) -> str:
@@ -125,7 +120,7 @@ def _most(rows: Sequence[Mapping[str, Any]], key: str) -> float:
     return max((row[key] for row in rows if _counts(row, key)), default=0.0)
 
 
-def _figure(key: str, value: float, best: float, worst: float) -> Measured:
+def _figure(key: str, value: float, best: float, worst: float) -> ComparedFigure:
     if key == "imbalance":
         text = signed_percent(value)
     elif key.endswith("seconds"):
@@ -135,25 +130,27 @@ def _figure(key: str, value: float, best: float, worst: float) -> Measured:
     if key == "imbalance":  # is relative already
         span, above, words = max(worst, 0.0), max(value, 0.0), ""
     elif best > 0:
-        span, above = max(worst / best - 1, LEAST_SPAN), value / best - 1
+        span, above = max(worst / best - 1, MIN_SPAN), value / best - 1
         words = _above(above)
     else:
         span, above, words = worst, value, ""
     bar = round(100 * above / span, 1) if span > 0 else 0.0
-    return Measured(text, float(value), bar, "best" if value == best else words, value == best)
+    return ComparedFigure(
+        text, float(value), bar, "best" if value == best else words, value == best
+    )
 
 
 def _above(share: float) -> str:
-    """How far above the best, in percent, or as a ratio where that is large."""
+    """Return the distance from the best in percent, or as a ratio where that is large."""
     return f"+{percent(share)}" if share < 1 else ratio(1 + share)
 
 
-def _none() -> Measured:
-    return Measured(NOTHING, None, 0.0, "", False)
+def _none() -> ComparedFigure:
+    return ComparedFigure(NOTHING, None, 0.0, "", False)
 
 
 def _raw(row: Mapping[str, Any]) -> str:
-    """How far the blocks were off their targets before the contract was enforced."""
+    """Return the range of weight / target of the blocks before the contract was enforced."""
     if row["smallest"] is None:
         return NOTHING
     return f"{row['smallest']:.2f} to {row['largest']:.2f}"

@@ -1,4 +1,4 @@
-"""One picture: blocks in colours, outlined, named; and what is too small in it, enlarged."""
+"""Draws the picture of a partition: coloured, outlined, named blocks, and enlarged parts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.reporting import raster
-from evener.reporting import raster as png
 from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.framing import TALLEST, Frame, Inset, with_insets
 from evener.reporting.labels import Callout, Label, place_callouts, place_labels
@@ -201,7 +200,7 @@ def draw_blocks(
         for f, own in ((font, labels), (large_font, few_labels))
     )
     return Picture(
-        png.data_uri(image.astype(np.uint8), _colour_table()), width, height, title,
+        raster.data_uri(image.astype(np.uint8), _colour_table()), width, height, title,
         labels=labels, few_labels=few_labels, callouts=callouts, few_callouts=few_callouts,
         font=round(font, 1), large_font=round(large_font, 1),
         css_width=round(width / blocks.density), regions=regions,

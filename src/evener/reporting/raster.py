@@ -1,14 +1,13 @@
-"""Rasterises triangles and points into images of numbers: which one is seen at each pixel.
+"""Rasterises triangles and points into images of numbers: which of them is seen at each pixel.
 
-Every pixel is decided at its centre and in the same way for both sides of a shared edge, so that
-neighbouring triangles neither overlap nor leave gaps, however small they are.
+A pixel belongs to the triangle that covers its centre; both triangles of an edge compute it alike,
+so that neighbours neither overlap nor leave gaps, however small they are.
 """
 
 from __future__ import annotations
 
 import base64
-import struct
-import zlib
+import io
 from collections.abc import Iterator
 
 import numpy as np
@@ -16,40 +15,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 
-# PNG images of few colours, as data: URIs; transparent where nothing is.
-
-
-def data_uri(image: npt.NDArray[np.uint8], colours: npt.NDArray[np.uint8]) -> str:
-    """Return `image` (h, w), numbers of `colours` (c <= 256, 4) RGBA, as a data: URI."""
-    return "data:image/png;base64," + base64.b64encode(encode(image, colours)).decode()
-
-
-def encode(image: npt.NDArray[np.uint8], colours: npt.NDArray[np.uint8]) -> bytes:
-    """Return the bytes of an indexed PNG file [PNG]_."""
-    height, width = image.shape
-    header = struct.pack(">IIBBBBB", width, height, 8, 3, 0, 0, 0)
-    rows = np.zeros((height, width + 1), np.uint8)  # a zero before each row: no filter
-    rows[:, 1:] = image
-    return b"".join(
-        [
-            b"\x89PNG\r\n\x1a\n",
-            _chunk(b"IHDR", header),
-            _chunk(b"PLTE", np.ascontiguousarray(colours[:, :3]).tobytes()),
-            _chunk(b"tRNS", np.ascontiguousarray(colours[:, 3]).tobytes()),
-            _chunk(b"IDAT", zlib.compress(rows.tobytes(), 9)),
-            _chunk(b"IEND", b""),
-        ]
-    )
-
-
-def _chunk(kind: bytes, content: bytes) -> bytes:
-    checksum = zlib.crc32(kind + content)
-    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", checksum)
-
-
 Ids = npt.NDArray[np.int32]
 NOTHING = -1
-_CHUNK = 1 << 18  # triangles at a time, so that memory stays below a few hundred MB
+_CHUNK = 1 << 18  # triangles rasterised at a time: keeps memory below a few hundred MB
 
 
 def fill(corners: FloatArray, owner: IntArray, width: int, height: int) -> Ids:
@@ -64,7 +32,7 @@ def fill(corners: FloatArray, owner: IntArray, width: int, height: int) -> Ids:
 
 
 def fill_nearest(corners: FloatArray, owner: IntArray, width: int, height: int) -> tuple[Ids, Ids]:
-    """As `fill`, with depth: corners (t, 3, 3), z towards the eye; the nearest is seen.
+    """Rasterise triangles with depth, corners (t, 3, 3), z towards the eye: the nearest is seen.
 
     Returns the owner and the triangle at each pixel, -1 where there is none.
     """
@@ -77,7 +45,7 @@ def fill_nearest(corners: FloatArray, owner: IntArray, width: int, height: int) 
     if pixels:
         pixel, triangle = np.concatenate(pixels), np.concatenate(triangles)
         order = np.argsort(np.concatenate(depths), kind="stable")
-        seen[pixel[order]] = triangle[order]  # the last one assigned, the nearest, stays
+        seen[pixel[order]] = triangle[order]  # the last assignment, the nearest, stays
     image = np.where(seen < 0, NOTHING, owner[seen])
     return image.reshape(height, width), seen.reshape(height, width)
 
@@ -92,7 +60,7 @@ def stamp_nearest(centres: FloatArray, radius: FloatArray, width: int, height: i
     x = np.floor(centres[order, 0]).astype(np.int64)
     y = np.floor(centres[order, 1]).astype(np.int64)
     reach = np.maximum(np.ceil(radius[order]).astype(np.int64), 0)
-    # Far to near in slices, each drawn offset by offset: within a slice depth hardly differs.
+    # Far to near, in slices of similar depth; within one, all discs are drawn offset by offset.
     for part in np.array_split(np.arange(order.size), min(64, max(1, order.size))):
         largest = int(reach[part].max()) if part.size else 0
         for dy in range(-largest, largest + 1):
@@ -105,7 +73,7 @@ def stamp_nearest(centres: FloatArray, radius: FloatArray, width: int, height: i
 
 
 def edges_of(ids: Ids) -> npt.NDArray[np.bool_]:
-    """(h, w) whether a pixel differs from the one to its right or below; nothing has no edge."""
+    """(h, w) whether a pixel differs from its right or lower neighbour; never where nothing is."""
     different = np.zeros(ids.shape, np.bool_)
     different[:, :-1] |= ids[:, :-1] != ids[:, 1:]
     different[:-1] |= ids[:-1] != ids[1:]
@@ -153,7 +121,7 @@ def _fragments(
 
 
 def _rows(y: FloatArray, height: int) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Each triangle with each row whose centre line it crosses."""
+    """Return pairs (triangle, row) where a triangle crosses the centre line of a row."""
     first = np.clip(np.ceil(y.min(axis=1) - 0.5), 0, height).astype(np.int64)
     last = np.clip(np.ceil(y.max(axis=1) - 0.5), 0, height).astype(np.int64)
     n_rows = np.maximum(last - first, 0)
@@ -165,7 +133,7 @@ def _rows(y: FloatArray, height: int) -> tuple[npt.NDArray[np.int64], npt.NDArra
 def _span(
     corners: FloatArray, triangle: npt.NDArray[np.int64], row: npt.NDArray[np.int64]
 ) -> tuple[FloatArray, FloatArray]:
-    """Where each triangle enters and leaves each row's centre line."""
+    """Return where each triangle enters and leaves its row's centre line."""
     y = row + 0.5
     left, right = np.full(y.size, np.inf), np.full(y.size, -np.inf)
     for i in range(3):
@@ -183,7 +151,7 @@ def _span(
 
 
 def _depth(corners: FloatArray, pixel: npt.NDArray[np.int64], width: int) -> FloatArray:
-    """Height above the screen of each triangle's plane at a pixel's centre."""
+    """Return the height above the screen of each triangle's plane at a pixel's centre."""
     a, u, v = corners[:, 0], corners[:, 1] - corners[:, 0], corners[:, 2] - corners[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     flat = np.abs(area) < 1e-12
@@ -193,3 +161,15 @@ def _depth(corners: FloatArray, pixel: npt.NDArray[np.int64], width: int) -> Flo
     t = (u[:, 0] * y - u[:, 1] * x) / area
     inside = a[:, 2] + s * u[:, 2] + t * v[:, 2]
     return np.where(flat, corners[:, :, 2].max(axis=1), inside)
+
+
+def data_uri(image: npt.NDArray[np.uint8], colours: npt.NDArray[np.uint8]) -> str:
+    """Return `image` (h, w), numbers of `colours` (c <= 256, 4) RGBA, as a PNG in a data: URI."""
+    from PIL import Image
+
+    picture = Image.fromarray(image)
+    picture.putpalette(np.ascontiguousarray(colours[:, :3]).tobytes())
+    content = io.BytesIO()
+    opacity = np.ascontiguousarray(colours[:, 3]).tobytes()
+    picture.save(content, "PNG", transparency=opacity, compress_level=9)
+    return "data:image/png;base64," + base64.b64encode(content.getvalue()).decode()

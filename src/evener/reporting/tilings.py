@@ -1,8 +1,9 @@
-"""Pictures of a tiling: every device's rectangle in its colour, named; PNG or SVG."""
+"""Draws a tiling: the rectangle of each device in its colour, with its name; PNG or SVG."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -11,10 +12,9 @@ from evener.plans.tiling import Tiling
 from evener.reporting.colours import OUTLINE, PALETTE, block_colours
 from evener.reporting.plots import new_figure, save_figure, styled
 
-SIDE = 7.0  # inches, of the longer side of the matrix
-POINTS = 72
-LEAST_TEXT = 3.5  # points: smaller names are left out
-MOST_TEXT = 11.0
+SIDE = 7.0  # [inches] of the longer side of the matrix
+POINTS = 72  # in an inch
+MIN_TEXT, MAX_TEXT = 3.5, 11.0  # [points] of names; those that would be smaller are left out
 
 
 def draw_tiling(
@@ -25,24 +25,25 @@ def draw_tiling(
     title: str = "",
     groups: Sequence[int] | None = None,
 ) -> None:
-    """Write a picture of the tiling. names: one a device. title: a line above.
+    """Write a picture of the tiling. names: of the devices. title: a line above the picture.
 
-    groups (k,): devices of one group get one colour; without it every device has its own, and
-    rectangles that touch differ. Raises UsageError for a format not known, InputError where the
+    groups (k,): devices of a group have the same colour; without groups, rectangles that touch
+    have different colours. Raises UsageError for an unknown format, InputError where the
     file cannot be written.
     """
     rows, columns = tiling.shape
     scale = SIDE / max(rows, columns)
     with styled():
         figure, (axes,) = new_figure(1, 1, columns * scale, rows * scale + (0.3 if title else 0))
-        axes.set(xlim=(0, columns), ylim=(rows, 0), title=title)
+        axes.set(title=title)
         axes.axis("off")
         _fill(axes, tiling, names, _colours(tiling, groups), scale * POINTS)
+        axes.set(xlim=(0, columns), ylim=(rows, 0))
     save_figure(path, figure)
 
 
 def touching(tiling: Tiling) -> tuple[IntArray, IntArray]:
-    """Pairs of rectangles, both ways, that share a part of an edge."""
+    """Return the pairs of rectangles, both ways, that share a part of an edge."""
     used = np.flatnonzero(tiling.areas > 0)
     up, west = tiling.top[used], tiling.left[used]
     down, east = up + tiling.height[used], west + tiling.width[used]
@@ -60,20 +61,25 @@ def _colours(tiling: Tiling, groups: Sequence[int] | None) -> list[str]:
     return ["#{:02x}{:02x}{:02x}".format(*PALETTE[number]) for number in numbers]
 
 
-def _fill(axes, tiling: Tiling, names: Sequence[str], colours: list[str], unit: float) -> None:  # type: ignore[no-untyped-def]
-    """Draw the rectangles; `unit` is a block's side in points."""
-    from matplotlib.patches import Rectangle
-
-    edge = "#{:02x}{:02x}{:02x}".format(*OUTLINE)
-    for i in np.flatnonzero(tiling.areas > 0).tolist():
+def _fill(axes: Any, tiling: Tiling, names: Sequence[str], colours: list[str], unit: float) -> None:
+    """Draw the rectangles, each with its name if it fits; `unit` is a block's side in points."""
+    used = np.flatnonzero(tiling.areas > 0)
+    axes.bar(
+        tiling.left[used],
+        tiling.height[used],
+        tiling.width[used],
+        tiling.top[used],
+        align="edge",
+        color=[colours[i] for i in used.tolist()],
+        edgecolor="#{:02x}{:02x}{:02x}".format(*OUTLINE),
+        linewidth=0.7,
+        clip_on=False,
+    )
+    for i in used.tolist():
         x, y, w, h = tiling.left[i], tiling.top[i], tiling.width[i], tiling.height[i]
-        patch = Rectangle(
-            (x, y), w, h, facecolor=colours[i], edgecolor=edge, linewidth=0.7, clip_on=False
-        )
-        axes.add_patch(patch)
         lines = names[i].split("\n")
         across = 0.65 * max(map(len, lines)) + 0.6
-        size = min(MOST_TEXT, w * unit / across, h * unit / (1.4 * len(lines)))
-        if size >= LEAST_TEXT:
+        size = min(MAX_TEXT, w * unit / across, h * unit / (1.4 * len(lines)))
+        if size >= MIN_TEXT:
             shown = "\n".join(line.replace("$", r"\$") for line in lines)
             axes.text(x + w / 2, y + h / 2, shown, ha="center", va="center", fontsize=size)

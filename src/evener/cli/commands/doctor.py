@@ -25,6 +25,7 @@ CORE = (
     "rich",
     "jinja2",
     "matplotlib",
+    "pillow",
     "tomli-w",
     "zstandard",
     "psutil",
