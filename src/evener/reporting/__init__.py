@@ -1,14 +1,18 @@
-"""What people look at: tables, pictures, the report's page. The only place with units in text.
+"""What people look at: the HTML reports, their pictures and charts, tables for the screen.
 
-html.py          the report of a plan, of a comparison; decisions.py that of a program's decisions
-headline.py      the five figures at the head; certificates.py, comparisons.py, stages.py (in plain
-                 words: stage_words.py), limiting.py, matrices.py, provenance.py, speed_section.py,
-                 courses.py: the pages' sections
-tables.py        a plan as a short table for a screen of text
-pictures.py      the picture of a mesh (scenes.py in space): raster.py, shapes.py, framing.py,
-                 insets.py, labels.py, colours.py, png.py; networks.py the quotient graph;
-                 bars.py, volumes.py charts
-plots.py         figures by matplotlib: line_plots.py, scaling_plots.py, speed_plots.py,
-                 surface_plots.py, tilings.py
-numbers.py       numbers as people read them; clocks.py predicted times
+html.py              the page of a plan and that of a comparison (templates/); read this first
+decisions.py         the page of a rebalancer's decision log
+headline.py, bars.py, stages.py, bottleneck.py, speed_section.py, exchange_matrix.py,
+certificates.py, provenance.py, comparisons.py
+                     the sections of the pages, each named as its file: values for the templates
+scenes.py, pictures.py
+                     the picture of a mesh or graph: framing.py (what is shown), shapes.py
+                     (triangles), raster.py (pixels), labels.py (names), colours.py;
+                     networks.py draws the quotient graph where there are no coordinates
+plots.py             figures by matplotlib, for scaling_plots.py, speed_plots.py, surface_plots.py,
+                     tilings.py; no other file imports it
+tables.py, clocks.py a plan as a table for a terminal; predicted times as text
+
+Imports `planning` and what is below it; `cli` and `reproducing` import it. Numbers become text in
+evener.wording.
 """

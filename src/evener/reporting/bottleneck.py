@@ -1,4 +1,4 @@
-"""What limits a plan, in words, and a table of what would help most."""
+"""What the slowest device spends its time with, and the changes that would help most."""
 
 from __future__ import annotations
 
@@ -8,12 +8,13 @@ from evener.planning.bottleneck import Limits
 from evener.wording import duration, percent, plural
 
 COLUMNS = ("what if (same partition)", "predicted", "saves")
-MOST = 8
-NOTICED = 1e-3  # of the seconds: less of a delay is not spoken of
+MAX_CHANGES = 8
+NOTICED = 1e-3  # of the time: shorter delays are not mentioned
+ALIKE = 5e-4  # relative: times nearer than this are shown as the same
 
 
-class Limiting(NamedTuple):
-    """The section of the page: its sentence, and a table's columns and rows."""
+class BottleneckSection(NamedTuple):
+    """The section of the page: a sentence, and the columns and rows of a table."""
 
     sentence: str
     columns: tuple[str, ...]
@@ -21,7 +22,7 @@ class Limiting(NamedTuple):
 
 
 def sentence(limits: Limits) -> str:
-    """Say what the device done last spends its time with, and how far ahead the next one is."""
+    """Return what the slowest device spends its time with, and how much earlier the next ends."""
     parts = [f"{_share(limits.compute, limits)} computing"]
     exchange = limits.latency + limits.transfer
     if limits.neighbours:
@@ -39,13 +40,14 @@ def sentence(limits: Limits) -> str:
     if limits.overlapped > 0:
         text += f"; {_share(limits.overlapped, limits)} of that happens at once"
     if limits.next_seconds is not None and limits.seconds > 0:
-        sooner = percent(1 - limits.next_seconds / limits.seconds)
-        text += f". {limits.next_device} finishes {sooner} earlier"
+        sooner = 1 - limits.next_seconds / limits.seconds
+        when = "at the same time" if sooner < ALIKE else f"{percent(sooner)} earlier"
+        text += f". {limits.next_device} finishes {when}"
     return text + "."
 
 
-def rows(limits: Limits, most: int = MOST) -> list[tuple[str, str, str]]:
-    """A row for each of the changes that help most: COLUMNS."""
+def rows(limits: Limits, most: int = MAX_CHANGES) -> list[tuple[str, str, str]]:
+    """Return a row of COLUMNS for each of the changes that help most."""
     return [
         (one.text, duration(one.seconds), f"−{percent(1 - one.ratio)}")
         for one in limits.changes[:most]
@@ -53,7 +55,7 @@ def rows(limits: Limits, most: int = MOST) -> list[tuple[str, str, str]]:
 
 
 def to_dict(limits: Limits) -> dict[str, Any]:
-    """Return the limits as JSON takes them; every change that helps, best first."""
+    """Return the limits for --json, with every change that helps, best first."""
     table = {key: getattr(limits, key) for key in _KEYS}
     changes = [
         {"change": one.text, "seconds": one.seconds, "ratio": one.ratio} for one in limits.changes

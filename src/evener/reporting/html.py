@@ -21,7 +21,7 @@ from evener.planning.evaluate import stage_of
 from evener.plans.plan import Plan, Rival
 from evener.platforms.platform import Platform
 from evener.reporting import bars, bottleneck, stages
-from evener.reporting.bottleneck import Limiting
+from evener.reporting.bottleneck import BottleneckSection
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
 from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
@@ -103,9 +103,9 @@ def report(
     )
 
 
-def _limiting(limits: Limits) -> Limiting:
-    """What limits the plan, as the page shows it."""
-    return Limiting(bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits))
+def _limiting(limits: Limits) -> BottleneckSection:
+    """Return the section on the bottleneck."""
+    return BottleneckSection(bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits))
 
 
 def _is_small(scene: Scene | None, network: Network | None) -> bool:
