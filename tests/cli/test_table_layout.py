@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.cli.output import Output
-from evener.cli.table_layout import LEAST, MOST_TABLES, atoms, table_lines, width_of, wrapped
+from evener.cli.table_layout import MAX_TABLES, MIN_WIDTH, atoms, table_lines, width_of, wrapped
 from tests.cli.test_manners import EXAMPLES
 from tests.cli.test_terminals import on_a_terminal
 
@@ -120,7 +120,7 @@ def test_few_columns_stay_one_table_and_many_become_several_then_rows_are_stacke
     firsts = {w: [line.text.split()[0] for line in table_lines(TITLES, ROWS, w) if line.text]
               for w in (200, 80, 40)}  # fmt: skip
     assert firsts[200] == ["tool", "evener", "metis-recursive"]
-    assert 2 <= firsts[80].count("evener") <= MOST_TABLES
+    assert 2 <= firsts[80].count("evener") <= MAX_TABLES
     stacked = [line for line in table_lines(TITLES, ROWS, 40) if line.is_heading]
     assert [line.text for line in stacked] == ["tool evener", "tool metis-recursive"]
 
@@ -145,7 +145,7 @@ def test_names_that_move_the_cursor_are_escaped():
 
 def test_a_number_stays_beside_its_unit():
     text = "predicted 450 µs per iteration, 1.6 % above 443 µs; 17.5 MiB, +2.75 %, > 12 ms, ~3 s."
-    for width in range(LEAST, 90):
+    for width in range(MIN_WIDTH, 90):
         lines = wrapped(text, width)
         assert max(map(len, lines)) <= width
         for number in ("450 µs", "1.6 %", "443 µs;", "17.5 MiB,", "+2.75 %,", "> 12 ms,", "~3 s."):
@@ -160,7 +160,7 @@ def test_what_fits_is_as_it_is():
 
 @given(
     st.lists(st.lists(st.text("ab 12µ%,.日", max_size=30), min_size=3, max_size=3), max_size=4),
-    st.integers(LEAST, 120),
+    st.integers(MIN_WIDTH, 120),
 )
 def test_no_line_is_ever_too_long(rows, width):
     lines = [line.text for line in table_lines(["one two", "b", ""], rows, width)]

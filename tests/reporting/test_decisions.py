@@ -11,7 +11,7 @@ from evener.errors import InputError
 from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.rows import RowRebalancer
 from evener.reporting.decisions import (
-    MOST_POINTS,
+    MAX_POINTS,
     Course,
     course_of,
     draw_course,
@@ -83,7 +83,7 @@ def test_long_courses_keep_their_peaks():
     times[12_345] = 7.0
     zeros = np.zeros(20_000)
     chart = draw_course(["a"], Course(times, times[:, 0], zeros, zeros, [])).times
-    assert len(re.findall("[ML]", chart.lines[0].path)) <= MOST_POINTS
+    assert len(re.findall("[ML]", chart.lines[0].path)) <= MAX_POINTS
     lowest = min(float(y) for y in re.findall(r"[\d.]+ ([\d.]+)", chart.lines[0].path))
     (one,) = [place for place, text in chart.y_ticks if text == "6.00 s"]
     assert lowest < one

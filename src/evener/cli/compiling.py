@@ -1,4 +1,4 @@
-"""Says that kernels are being compiled, which happens once, and where they cannot be kept."""
+"""Runs a command in a thread, and shows meanwhile that kernels are being compiled."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 WORDS = "compiling kernels, once"
-WORTH_SAYING = 1.0  # seconds of compiling, all together
-STEADY = 1.0  # seconds for which it stays when nothing is compiled: the next kernel may follow
+WORTH_SAYING = 1.0  # [s] of compiling from which it is shown
+STEADY = 1.0  # [s] without compiling after which the text is removed
 
 
 class CompilingShown:
-    """Called again and again while a command runs: shows the seconds spent compiling so far."""
+    """Shows the seconds spent compiling so far; called ten times a second by `run_beside`."""
 
     def __init__(self, out: Output, command: str) -> None:
         self._out = out
@@ -32,10 +32,10 @@ class CompilingShown:
         self._last = 0.0
         self._n_told = 0
         self._command = command
-        self._is_off = command == "warm"  # whose own bar says it
+        self._is_off = command == "warm"  # which shows a bar of its own
 
     def __call__(self) -> None:
-        """Say it while a kernel is being compiled, and no longer."""
+        """Update the text, or remove it when nothing is being compiled."""
         for name in self._compiled.names[self._n_told :]:
             self._n_told += 1
             if name:
@@ -43,7 +43,7 @@ class CompilingShown:
         if self._is_off:
             return
         if not self._is_watching:
-            # Commands without kernels do not import the compiler; nothing is imported for this.
+            # Do not import the compiler here: commands without kernels do not need it.
             self._is_watching = watch_if_imported(self._compiled)
         if self._compiled.is_busy and self._compiled.seconds > WORTH_SAYING:
             self._last = time.monotonic()
@@ -52,23 +52,20 @@ class CompilingShown:
             self._out.wait_for("")
 
     def _how_far(self) -> str:
-        """What it is for, and the kernels so far; how many follow, nobody knows before they do."""
+        """Return the command, and how many kernels are compiled; the total is not known."""
         names = [name for name in self._compiled.names if name]
         now = f", now {names[-1]}" if names else ""
         return f"for `{self._command}`: {max(len(names) - 1, 0):,} compiled{now}"
 
 
 def explained(error: Exception) -> Exception:
-    """Return the error with what to do where the compiler has nowhere to keep kernels."""
+    """Return a UsageError for numba's error that no folder can hold compiled kernels."""
     if isinstance(error, EvenerError) or "no locator available" not in str(error):
         return error
     return UsageError(
         "there is no folder in which compiled kernels can be kept",
-        hint="NUMBA_CACHE_DIR may name one that can be written.",
+        hint="Set NUMBA_CACHE_DIR to a folder that can be written.",
     )
-
-
-# Runs a command beside a waiting main thread, so that Ctrl-C works during foreign calls.
 
 
 def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None = None) -> int:
@@ -76,8 +73,8 @@ def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None 
 
     meanwhile: called ten times a second while it runs.
 
-    A compiled kernel never gives Python the chance to see a signal. The command therefore runs
-    in a thread of its own, and the main thread sleeps until it ends or a signal wakes it.
+    Python handles no signal while a compiled kernel runs. The command therefore runs in a thread
+    of its own, and the main thread waits for its end or a signal.
     """
     outcome: list[int] = []
     failure: list[BaseException] = []
@@ -85,7 +82,7 @@ def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None 
     def target() -> None:
         try:
             outcome.append(command())
-        except BaseException as error:  # handed to the waiting thread
+        except BaseException as error:  # raised by the main thread
             failure.append(error)
 
     worker = threading.Thread(target=target, daemon=True, name="command")
@@ -105,7 +102,7 @@ def run_beside(command: Callable[[], int], meanwhile: Callable[[], None] | None 
 
 
 def leave() -> NoReturn:
-    """End now: no half-written file, no child left behind, no wait for a running kernel."""
+    """Exit with 130 at once; removes unfinished files and ends child processes first."""
     from evener.files.writing import discard_unfinished
 
     discard_unfinished()

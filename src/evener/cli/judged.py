@@ -1,4 +1,4 @@
-"""What commands print of a judged partition."""
+"""Options on contract and workload; the figures of a judged partition, printed and as JSON."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from evener.platforms.platform import Platform
 
 
-OWN = "the plan's own contract"  # what a plan is judged by, in words
+OWN = "the plan's own contract"  # value of "judged_by" in JSON
 
 
 def add_judging_options(parser: argparse.ArgumentParser) -> None:
@@ -32,20 +32,20 @@ def add_workload_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--kernel",
         metavar="KERNEL",
-        help="what an iteration does: weights (default: by the vertex weights), spmv, jacobi, "
-        "pagerank, or a file",
+        help="workload of an iteration: weights (default: the vertex weights), spmv, jacobi, "
+        "pagerank, or a kernel file",
     )
     parser.add_argument(
         "--overlap",
         action=argparse.BooleanOptionalAction,
-        help="interior vertices are computed during the exchange (default: as the kernel says)",
+        help="compute interior vertices during the exchange (default: as the kernel states)",
     )
     parser.add_argument(
         "--bytes-per-value",
         type=_bytes_per_value,
         metavar="B",
-        help="what a boundary vertex sends to a neighbouring block (default: as the kernel "
-        "says, 8 for those built in)",
+        help="bytes that a boundary vertex sends to a neighbouring block (default: as the kernel "
+        "states, 8 for those built in)",
     )
 
 
@@ -82,8 +82,8 @@ def add_shares(parser: argparse.ArgumentParser) -> None:
         dest="shares",
         default="",
         metavar="SHARE,...",
-        help="what each of several vertex weights follows: speed, memory or equal, such as "
-        "speed,memory (default: speed for all)",
+        help="what the blocks' shares of each vertex weight follow: speed, memory or equal, such "
+        "as speed,memory (default: speed for all)",
     )
 
 
@@ -94,17 +94,17 @@ def add_epsilon(parser: argparse.ArgumentParser) -> None:
         type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance about each target, both ways, as 0.03 or 3%% (default 0.03)",
+        help="tolerance around each target, as 0.03 or 3%% (default 0.03)",
     )
 
 
 def finite(value: float | None) -> float | None:
-    """Return what JSON can say: None for what is not finite."""
+    """Return a number for JSON: None if it is not finite."""
     return None if value is None or not math.isfinite(value) else float(value)
 
 
 def fullness(certificate: Certificate) -> FloatArray:
-    """(k, c) weight/target of each block; a target of nothing counts as the least there is."""
+    """(k, c) weight / target of each block; a target of zero counts as 1e-300."""
     import numpy as np
 
     weights = np.column_stack([certificate.weights, certificate.further])
@@ -112,7 +112,7 @@ def fullness(certificate: Certificate) -> FloatArray:
 
 
 def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]:
-    """Return the judgement as JSON takes it; `blocks` holds one object a device."""
+    """Return the figures for --json; `blocks` holds an object for each device."""
     prediction = judged.prediction
     bottleneck = platform.names[prediction.bottleneck]
     return {
@@ -184,14 +184,14 @@ def _bytes_per_value(text: str) -> float:
     return value
 
 
-# Another tool's partition beside the plan's: on the screen and as JSON.
+# A rival of a plan: another tool's partition of the same graph.
 
 COLUMNS = ("", "cut", "max vol", "total vol", "neighbours", "block/target", "predicted", "CPU s")
 KEYS = ("edge_cut", "max_volume", "total_volume", "neighbours")
 
 
 def print_versus(made: Plan, rival: Rival, out: Output) -> None:
-    """Print both tools' figures and their ratios; or why there is nothing to compare."""
+    """Print the figures of both tools and their ratios, or why there are none."""
     if rival.stages:
         out.say("")
         out.table(COLUMNS, _rows(made, rival))
@@ -200,12 +200,12 @@ def print_versus(made: Plan, rival: Rival, out: Output) -> None:
 
 
 def rival_to_dict(made: Plan, rival: Rival) -> dict[str, Any]:
-    """Return the rival's figures as JSON takes them; `ratios` are the plan's to the rival's."""
+    """Return the rival's figures for --json; `ratios`: the plan's over the rival's."""
     return asdict(rival) | {"ratios": ratios(made, rival)}
 
 
 def ratios(made: Plan, rival: Rival) -> dict[str, float | None]:
-    """Return the plan's figures over the rival's, enforced if need be; None where that is 0."""
+    """Return the plan's figures over the rival's after repair; None where that is 0."""
     if not rival.stages:
         return {}
     mine, theirs = _own(made), rival.stages[-1]
@@ -224,7 +224,7 @@ def _rows(made: Plan, rival: Rival) -> list[list[str]]:
     theirs = NOTHING if rival.seconds is None else time_of(rival.seconds, ideal)
     rows = [_figures(made.tool, _own(made), own, made.cpu_seconds)]
     for i, stage in enumerate(rival.stages):
-        # The repair's time is nobody's; what is predicted is predicted of the last.
+        # CPU time: the tool's, without repair. Predicted: the last stage, after repair.
         seconds = theirs if i == last else ""
         rows.append(
             _figures(rival_name(rival, i), stage, seconds, None if i else rival.cpu_seconds)
@@ -260,24 +260,20 @@ def _over(ours: float | None, theirs: float | None) -> float | None:
     return ours / theirs if ours is not None and theirs else None
 
 
-# What limits a partition, as commands print it.
-
-SHOWN = 4  # changes; --json and the report have more
+SHOWN_CHANGES = 4  # that would help most; --json and the report have more
 
 
 def say_limits(
     judged: Evaluation, platform: Platform, workload: Workload, out: Output
 ) -> dict[str, Any]:
-    """Say what the last device is busy with and what would help most, nothing without links;
-    return it as JSON takes it.
-    """
+    """Print the bottleneck and what would help most, if links are stated; return it for --json."""
     from evener.planning.bottleneck import limits_of
     from evener.reporting import bottleneck
 
     limits = limits_of(judged, platform, workload)
     if platform.has_links:
         out.say(bottleneck.sentence(limits))
-        rows = bottleneck.rows(limits, SHOWN)
+        rows = bottleneck.rows(limits, SHOWN_CHANGES)
         if rows:
             out.table(list(bottleneck.COLUMNS), [list(row) for row in rows])
     return bottleneck.to_dict(limits)

@@ -1,4 +1,4 @@
-"""A machine drawn as a tree: levels, places, devices; equal neighbours in one line."""
+"""Draws a machine as a tree of text: levels, places, devices; equal devices in one line."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ OWN = {
     "watts": "W",
     "idle_watts": "W idle",
 }
-MAX_LINES = 40  # below one place; the rest is counted
+MAX_LINES = 40  # below one place; further ones are counted
 
 
 @dataclass
-class Node:
-    """A line of the tree, and what is drawn below it."""
+class TreeNode:
+    """A line of the tree, and the lines below it."""
 
     text: str
-    below: list[Node] = field(default_factory=list)
+    below: list[TreeNode] = field(default_factory=list)
 
-    def add(self, text: str) -> Node:
+    def add(self, text: str) -> TreeNode:
         """Add a line below this one; returns it."""
-        self.below.append(Node(text))
+        self.below.append(TreeNode(text))
         return self.below[-1]
 
 
 def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
-    """Return the tree: places below places, devices as leaves, links of their own last.
+    """Return the lines of the tree: places, devices as leaves, then links between pairs.
 
     width: of the terminal, or None where lines may be of any length.
     """
     title = platform.name or "machine"
-    root = Node(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}")
+    root = TreeNode(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}")
     _fill(root, platform, platform.devices, 0)
     if platform.connections:
         links = root.add(plural(len(platform.connections), "link"))
@@ -54,7 +54,7 @@ def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
     return _drawn(root, "", "", width)
 
 
-def _drawn(node: Node, before: str, further: str, width: int | None) -> list[str]:
+def _drawn(node: TreeNode, before: str, further: str, width: int | None) -> list[str]:
     """Return the lines of a node, begun by `before` and then `further`, and of those below it."""
     room = None if width is None else max(width - len(before), 16)
     parts = [node.text] if room is None else wrapped(node.text, room, 0)
@@ -67,7 +67,7 @@ def _drawn(node: Node, before: str, further: str, width: int | None) -> list[str
 
 
 def link_text(link: Link) -> str:
-    """Say what a link costs, in the units of the machine file."""
+    """Return latency and bandwidth of a link, in the units of machine files."""
     if link.alpha == 0 and link.beta == 0:
         return "free"
     rate = "no limit" if link.beta == 0 else f"{1e-9 / link.beta:.4g} GB/s"
@@ -75,7 +75,7 @@ def link_text(link: Link) -> str:
 
 
 def device_text(devices: Sequence[Device]) -> str:
-    """Describe a device, or neighbours that are equal but for their names."""
+    """Return the description of a device, or of several that differ in their names only."""
     device = devices[0]
     words = [run_name([d.name for d in devices]), device.kind, f"speed {device.speed:,.6g}"]
     if device.memory is not None:
@@ -94,8 +94,8 @@ def device_text(devices: Sequence[Device]) -> str:
     return "  ".join(words)
 
 
-def _fill(tree: Node, platform: Platform, devices: Sequence[Device], depth: int) -> None:
-    """Add what is at one place: its own devices, then the places below it."""
+def _fill(tree: TreeNode, platform: Platform, devices: Sequence[Device], depth: int) -> None:
+    """Add the devices at one place, then the places below it."""
     own: list[Device] = []
     below: dict[str, list[Device]] = {}
     for device in devices:
@@ -125,7 +125,7 @@ def _shared(one: Level | Connection) -> str:
     return ", shared" if one.shared else ""
 
 
-def _add_some(tree: Node, lines: Iterable[str], count: int, what: str) -> None:
+def _add_some(tree: TreeNode, lines: Iterable[str], count: int, what: str) -> None:
     for _, line in zip(range(MAX_LINES), lines, strict=False):
         tree.add(line)
     if count > MAX_LINES:

@@ -1,4 +1,4 @@
-"""The options that choose a plan, shared by the commands that make one."""
+"""The options of commands that make a plan."""
 
 from __future__ import annotations
 
@@ -13,18 +13,17 @@ if TYPE_CHECKING:
 
 
 def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) -> None:
-    """Add the options of preset, objective, seed, threads, sizes, time, and judging's.
+    """Add the options that `plan_options_from` returns.
 
-    seconds: whether that objective may be chosen, and is where links are known.
+    seconds: whether that objective may be chosen; it is the default then where links are stated.
     """
     parser.add_argument(
         "--objective",
         choices=("cut", "total_volume", "max_volume", *(["seconds"] if seconds else [])),
         default="auto" if seconds else "cut",
-        help="what is lowered (default seconds where the machine file says what communication "
-        "costs, else cut)"
+        help="what is minimised (default seconds if the machine file has links, else cut)"
         if seconds
-        else "what the partitioner lowers (default cut)",
+        else "what the partitioner minimises (default cut)",
     )
     add_effort_options(parser, "plan")
     parser.add_argument(
@@ -33,12 +32,12 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
         default="auto",
         help="how speed curves become sizes, with --speeds FILE (default auto)",
     )
-    parser.add_argument("--connected", action="store_true", help="blocks in one piece each")
+    parser.add_argument("--connected", action="store_true", help="make every block connected")
     parser.add_argument(
         "--map",
         action=argparse.BooleanOptionalAction,
         default=True,
-        help="blocks may go to other devices, where links differ (default yes)",
+        help="map blocks to devices by their exchange, where links differ (default yes)",
     )
     if seconds:
         parser.add_argument(
@@ -46,8 +45,8 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
             type=share,
             default=0.01,
             metavar="A",
-            help="plans whose predicted seconds differ by less, relative, count as equal: the one "
-            "that sends and cuts least is taken (default 0.01)",
+            help="plans whose predicted seconds differ by less than this share count as equal; the "
+            "one with least volume and cut is taken (default 0.01)",
         )
     parser.add_argument(
         "--time-limit",
@@ -62,7 +61,7 @@ def add_plan_options(parser: argparse.ArgumentParser, *, seconds: bool = False) 
 def add_effort_options(
     parser: argparse.ArgumentParser, result: str, preset: str = "effort"
 ) -> None:
-    """Add --preset, --seed and --threads; result: what the same seed makes again."""
+    """Add --preset, --seed and --threads; result: noun for what the seed determines."""
     parser.add_argument(
         "--preset",
         choices=("fast", "default", "strong"),

@@ -1,4 +1,4 @@
-"""--verbose: every step with its time on stderr, which are the records of the logger `evener`.
+"""Shows for --verbose every step with its time on stderr: the records of the logger `evener`.
 
 Python programs get the same by `logging.getLogger("evener")`.
 """

@@ -1,8 +1,8 @@
-"""Tables as lines: one table where it fits, else narrower columns, else several, else rows stacked.
+"""Lays out tables for a terminal: nothing is cut, whatever its width.
 
-Nothing is left out or cut: columns of words become narrower and their cells longer; where that is
-not enough, the first column is repeated in front of each group of the others; in very narrow
-terminals every row is a heading and a list of names and values.
+If a table is too wide, cells of words are broken into lines; then the columns are divided into
+several tables, each with the first column; in very narrow terminals every row becomes a heading
+and a list of names and values.
 """
 
 from __future__ import annotations
@@ -13,31 +13,26 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TextIO
 
-# Lines no wider than a terminal, broken between words; a number stays beside its unit.
-
-LEAST = 20  # columns that are always taken to be there
-USUAL = 80  # columns of a terminal that does not say how many it has
+MIN_WIDTH = 20  # columns that any terminal is assumed to have
+USUAL_WIDTH = 80  # columns of a terminal that does not report them
 
 _UNIT = r"(?:[mµun]?s|%|B|[KMGT]iB|[kMGT]?B/s|GB/s|[kMGT] units/s|[kMGT]|units/s|units|/s|W|J)"
-# A word, or a number with what stands before it and its unit; a plain word may be anything.
+# A number with its sign and unit, or any other word.
 _ATOM = re.compile(rf"(?:[<>~] )?\S*\d\S* {_UNIT}(?=[\s,;:.)]|$)[,;:.)]*|\S+")
 
 
 def terminal_width(stream: TextIO) -> int | None:
-    """Return the columns of the terminal that the stream is; None where it is none.
-
-    COLUMNS says otherwise, where it is set.
-    """
+    """Return the columns of a terminal; None for another stream. COLUMNS overrides them."""
     if not stream.isatty():
         return None
     said = os.environ.get("COLUMNS", "")
     if said.isascii() and said.isdigit() and int(said[:6]) > 0:
-        return max(int(said[:6]), LEAST)
+        return max(int(said[:6]), MIN_WIDTH)
     try:
         columns = os.get_terminal_size(stream.fileno()).columns
     except (OSError, ValueError, AttributeError):  # a stream that only says it is a terminal
         columns = 0
-    return max(columns or USUAL, LEAST)
+    return max(columns or USUAL_WIDTH, MIN_WIDTH)
 
 
 def width_of(text: str) -> int:
@@ -50,15 +45,14 @@ def width_of(text: str) -> int:
 
 
 def atoms(text: str) -> list[str]:
-    """Return the parts of a text that stay whole: words, and numbers with their units."""
+    """Return the parts of a text that are not broken: words, and numbers with their units."""
     return _ATOM.findall(text)
 
 
 def wrapped(text: str, width: int, hang: int = 0) -> list[str]:
-    """Return the lines of one, each at most `width` columns, as it is where it fits.
+    """Return a line broken into lines of at most `width` columns, between words if possible.
 
-    hang: by how much further than the first the lines after it begin. A word wider than a line is
-    broken; what is narrower is not.
+    hang: additional indentation of all lines but the first.
     """
     if width_of(text) <= width:
         return [text]
@@ -80,7 +74,7 @@ def wrapped(text: str, width: int, hang: int = 0) -> list[str]:
 
 
 def _pieces(word: str, width: int) -> Iterator[str]:
-    """Yield a word in parts of at most so many columns."""
+    """Yield the parts of a word, each at most `width` columns."""
     part = ""
     for character in word:
         if part and width_of(part + character) > width:
@@ -91,20 +85,20 @@ def _pieces(word: str, width: int) -> Iterator[str]:
 
 
 GAP = 2  # blanks between columns
-MOST_TABLES = 3  # that one is divided into; beyond, rows are stacked
-NARROWEST = 14  # columns that a column of words keeps, if it has as many
+MAX_TABLES = 3  # into which one is divided; beyond, rows are stacked
+MIN_WORDS = 14  # min. width of a column of words that is broken into lines
 
 
-class Line(NamedTuple):
-    """A line of a table; whether it is of headings."""
+class TableLine(NamedTuple):
+    """A line of a table, and whether it is a heading."""
 
     text: str
     is_heading: bool = False
 
 
 @dataclass(frozen=True)
-class Column:
-    """A column as it is shown. has_words: it may be broken into lines; such stand to the left."""
+class TableColumn:
+    """A column as text. has_words: cells may be broken into lines, and are aligned left."""
 
     title: str
     cells: list[str]
@@ -117,26 +111,26 @@ class Column:
 
     @property
     def widest(self) -> int:
-        """Width at which nothing is broken."""
+        """Width in which nothing is broken."""
         return max(self.content, width_of(self.title))
 
     @property
     def unbroken(self) -> int:
-        """Width at which the title is broken between words, and nothing else is."""
+        """Width in which only the title is broken, between words."""
         return max(self.content, _longest(self.title))
 
     @property
     def narrowest(self) -> int:
-        """Width below which the column is not read well any more."""
+        """Min. width in which the column is legible."""
         if not self.has_words:
             return self.unbroken
         words = max(map(_longest, [self.title, *self.cells]), default=0)
-        return min(self.unbroken, max(words, NARROWEST))
+        return min(self.unbroken, max(words, MIN_WORDS))
 
 
 def table_lines(
     titles: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None
-) -> list[Line]:
+) -> list[TableLine]:
     """Return a table's lines, at most `width` columns wide; one table, where that is None."""
     columns = _columns(titles, rows)
     if width is None:
@@ -144,23 +138,23 @@ def table_lines(
     if widths := _widths(columns, width):
         return _table(columns, widths)
     groups = _groups(columns, width)
-    if groups is None or len(groups) > MOST_TABLES:
+    if groups is None or len(groups) > MAX_TABLES:
         return _stacked(columns, width)
-    lines: list[Line] = []
+    lines: list[TableLine] = []
     for group in groups:
-        lines += [*([Line("")] if lines else []), *_table(group, _widths(group, width) or [])]
+        lines += [*([TableLine("")] if lines else []), *_table(group, _widths(group, width) or [])]
     return lines
 
 
 def shown(cell: Any) -> str:
-    """Return a cell as text: what does not print escaped, numbers with commas."""
+    """Return a cell as text: numbers with commas, unprintable characters escaped."""
     text = cell if isinstance(cell, str) else f"{cell:,}"
     if text.isprintable():
         return text
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
-def _columns(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Column]:
+def _columns(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[TableColumn]:
     columns = []
     for i, title in enumerate(titles):
         cells = [shown(row[i]) for row in rows]
@@ -168,24 +162,24 @@ def _columns(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Colum
         words = all(isinstance(row[i], str) for row in rows) and (
             i == 0 or (bool(told) and all(cell[0].isalpha() or cell[0] == "." for cell in told))
         )
-        columns.append(Column(title, cells, words))
+        columns.append(TableColumn(title, cells, words))
     return columns
 
 
 def _longest(text: str) -> int:
-    """Width of the widest part that stays whole."""
+    """Return the width of the widest part that is not broken."""
     return max(map(width_of, atoms(text)), default=0)
 
 
 def _room(widths: Sequence[int]) -> int:
-    """Width of a table of such columns."""
+    """Return the width of a table with columns of these widths."""
     return sum(widths) + GAP * (len(widths) - 1)
 
 
-def _widths(columns: Sequence[Column], width: int) -> list[int] | None:
-    """Return columns' widths in a table of `width`, as little broken as can be; None: too narrow.
+def _widths(columns: Sequence[TableColumn], width: int) -> list[int] | None:
+    """Return the columns' widths in a table of `width`, with few broken cells; None: too narrow.
 
-    Titles are broken before cells are.
+    Titles are broken before cells.
     """
     stages = [
         [column.narrowest for column in columns],
@@ -197,7 +191,7 @@ def _widths(columns: Sequence[Column], width: int) -> list[int] | None:
         return None
     widths = list(fitting[-1])
     for wider in stages[len(fitting) :][:1]:
-        # What is left goes to those that are broken most, a column of text at a time.
+        # Widen the column that lacks most, one character at a time.
         left = width - _room(widths)
         while left > 0:
             lacking = [b - a for a, b in zip(widths, wider, strict=True)]
@@ -209,8 +203,8 @@ def _widths(columns: Sequence[Column], width: int) -> list[int] | None:
     return widths
 
 
-def _groups(columns: list[Column], width: int) -> list[list[Column]] | None:
-    """Return columns as groups that fit, each begun by the first; None where two do not fit."""
+def _groups(columns: list[TableColumn], width: int) -> list[list[TableColumn]] | None:
+    """Return groups of columns that fit, each with the first; None if two columns do not fit."""
     first, *others = columns
     groups = [[first]]
     for column in others:
@@ -222,16 +216,16 @@ def _groups(columns: list[Column], width: int) -> list[list[Column]] | None:
     return groups
 
 
-def _table(columns: Sequence[Column], widths: Sequence[int]) -> list[Line]:
+def _table(columns: Sequence[TableColumn], widths: Sequence[int]) -> list[TableLine]:
     """Return the lines of a table whose columns have these widths."""
-    lines = [Line(text, is_heading=True) for text in _row(columns, widths, None)]
+    lines = [TableLine(text, is_heading=True) for text in _row(columns, widths, None)]
     for i in range(len(columns[0].cells) if columns else 0):
-        lines += [Line(text) for text in _row(columns, widths, i)]
+        lines += [TableLine(text) for text in _row(columns, widths, i)]
     return lines
 
 
-def _row(columns: Sequence[Column], widths: Sequence[int], i: int | None) -> list[str]:
-    """Return the lines of row i, or of the titles, which end at the bottom."""
+def _row(columns: Sequence[TableColumn], widths: Sequence[int], i: int | None) -> list[str]:
+    """Return the lines of row i, or of the titles (None), which are aligned at the bottom."""
     pairs = list(zip(columns, widths, strict=True))
     texts = [column.title if i is None else column.cells[i] for column in columns]
     cells = [wrapped(text, w) for text, w in zip(texts, widths, strict=True)]
@@ -255,22 +249,22 @@ def _padded(text: str, width: int, *, to_the_left: bool) -> str:
     return text + blanks if to_the_left else blanks + text
 
 
-def _stacked(columns: list[Column], width: int) -> list[Line]:
-    """Return each row as its first cell and, below it, names and values that flow over lines."""
+def _stacked(columns: list[TableColumn], width: int) -> list[TableLine]:
+    """Return each row as its first cell and, below it, a list of names and values."""
     first, *others = columns
     lines = []
     for i, cell in enumerate(first.cells):
         named = f"{first.title} {cell}" if first.title else cell
-        lines += [Line(text, is_heading=True) for text in wrapped(named, width, 2)]
+        lines += [TableLine(text, is_heading=True) for text in wrapped(named, width, 2)]
         pairs = [
             f"{column.title} {column.cells[i]}".strip() for column in others if column.cells[i]
         ]
-        lines += [Line(text) for text in _flowing(pairs, width)]
+        lines += [TableLine(text) for text in _flowing(pairs, width)]
     return lines
 
 
 def _flowing(pairs: Sequence[str], width: int) -> list[str]:
-    """Return lines of pairs, indented by two; one that is wider than a line is broken."""
+    """Return pairs in lines, indented by two; too long pairs are broken."""
     lines: list[str] = []
     for pair in pairs:
         if lines and width_of(lines[-1]) + 3 + width_of(pair) <= width:

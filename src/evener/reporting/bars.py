@@ -1,4 +1,4 @@
-"""Bars, one row a device: predicted time, load against memory and limits; lengths in percent."""
+"""The charts of predicted times and of loads: a bar for each device, lengths in percent."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from evener.reporting.clocks import clock_of
 from evener.reporting.tables import off_targets
 from evener.wording import NOTHING, count, duration, memory, percent, plural, ranges
 
-MAX_BARS = 32  # devices that all have a bar; of more the foremost
-FOREMOST = 24
-WHOLE = 1000  # units from which on fractions of a load are not shown
-NAMES_SHOWN = 8  # ranges of names in the line on unused devices
+MAX_BARS = 32  # devices up to which all have a bar
+FOREMOST = 24  # bars where there are more devices
+WHOLE = 1000  # [units] from which loads are shown without fractions
+NAMES_SHOWN = 8  # ranges of names of unused devices that are listed
 
 
 @dataclass(frozen=True)
 class TimeBar:
-    """One device's seconds: lengths of its parts [%], the words, whether it is the last.
+    """The time of one device: lengths of its parts [%], texts, whether it is the slowest.
 
-    number, colour: of its block in the pictures. communicate: what no interior work hides, waiting
-    for shared links left out; waiting: that, and of the last device waiting for partners.
-    exchange, total: seconds in words; split: all parts of them.
+    number, colour: of its block in the pictures. communicate: communication that does not overlap
+    with computing, without waiting; waiting: for shared links, of the slowest device for partners
+    as well. exchange, total: times as text; split: all parts as text.
     """
 
     number: int
@@ -43,10 +43,10 @@ class TimeBar:
 
 @dataclass(frozen=True)
 class LoadBar:
-    """One device's load: bar, target, limits and memory as positions [%] on a common scale.
+    """The load of one device: bar, target, limits and memory as positions [%] on one scale.
 
-    low, high: where limits bind, else None. cap: the memory in units, where it is on the scale.
-    filled: share of the memory used [%], None where there is no cap; memory: that in words.
+    low, high: None where they do not bind. cap: the load that fills the memory, None beyond the
+    scale. filled: share of the memory in use [%], None without a cap; memory: as text.
     """
 
     number: int
@@ -66,10 +66,10 @@ class LoadBar:
 
 @dataclass(frozen=True)
 class DeviceBars:
-    """Both charts. bound: where the lower bound lies [%]. off: heading of the column beside loads.
+    """Both charts. bound: position of the lower bound [%]. off: heading of the deviations.
 
-    used, shown: devices that have a block, and those of them that have bars. unused: the line on
-    all others, "" where there are none.
+    used, shown: numbers of devices with a block, and with a bar. unused: the sentence on devices
+    without a block, "" if all have one.
     """
 
     times: list[TimeBar]
@@ -82,7 +82,7 @@ class DeviceBars:
 
     @property
     def name_width(self) -> int:
-        """Characters that the column of names is wide; longer ones are cut, and end in dots."""
+        """Width of the column of names in characters; longer names are shortened."""
         names = [bar.name for bar in self.times] + [bar.name for bar in self.loads]
         return min(max([6, *map(len, names)]), 18)
 
@@ -102,9 +102,9 @@ def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
 
 
 def unused_devices(plan: Plan) -> str:
-    """Name the devices without a block: "12 devices unused: old0..old11"; "" where all have one.
+    """Return a sentence on devices without a block, "12 devices unused: old0..old11", or "".
 
-    Of plans that may leave devices unused it says why.
+    With the reason, if the plan was free to leave devices unused.
     """
     names = [plan.platform.names[b] for b in np.flatnonzero(plan.certificate.vertices == 0)]
     if not names:
@@ -119,7 +119,7 @@ def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Time
     clock = clock_of(plan)
     shown = prediction.communicate - prediction.overlapped
     contention = np.minimum(prediction.contention, shown)
-    # Others wait for partners while they have nothing else to do: that is idle time.
+    # Only the slowest device's waiting for partners costs time; others would be idle anyway.
     last = np.arange(shown.size) == prediction.bottleneck
     waiting = contention + np.where(last, prediction.delay, 0.0)
     ends = np.where(last, prediction.ends, prediction.seconds)
@@ -178,14 +178,14 @@ def load_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Load
 
 
 def _latest(plan: Plan, used: IntArray) -> IntArray:
-    """All of these devices in their order, or those done last, the last first."""
+    """Return these devices in order; of many, the slowest, slowest first."""
     if used.size <= MAX_BARS:
         return used
     return used[np.argsort(-plan.prediction.seconds[used], kind="stable")[:FOREMOST]]
 
 
 def _tightest(plan: Plan, used: IntArray) -> IntArray:
-    """All of these devices, or those closest to a limit of their contract, in device order."""
+    """Return these devices in order; of many, those closest to a limit of their contract."""
     if used.size <= MAX_BARS:
         return used
     contract, certificate = plan.certificate.contract, plan.certificate
@@ -201,14 +201,14 @@ def _tightest(plan: Plan, used: IntArray) -> IntArray:
 
 
 def _binding(plan: Plan) -> BoolArray:
-    """(k,) where a block's low or high forbids something that memory does not forbid already."""
+    """(k,) whether a block's low or high is stricter than its memory."""
     contract, total = plan.certificate.contract, plan.certificate.weights.sum()
     free = contract.high >= np.minimum(total, plan.platform.memory_units) * (1 - 1e-9)
     return np.asarray((contract.low > 0) | ~free)
 
 
 def _targets_say_nothing(plan: Plan) -> bool:
-    """Whether targets are but what blocks came to weigh, as in plans for seconds of old."""
+    """Whether the targets equal the weights, as in plans for seconds of older versions."""
     contract, weights = plan.certificate.contract, plan.certificate.weights
     if contract.may_be_unused:
         return False
@@ -220,7 +220,7 @@ def _off_heading(plan: Plan) -> str:
 
 
 def _caps_in_units(plan: Plan) -> FloatArray:
-    """(k,) how much each block could weigh, at its bytes a unit, until the memory is full."""
+    """(k,) load that fills each device's memory, at the block's bytes per unit."""
     certificate = plan.certificate
     some = certificate.bytes > 0
     growth = np.full(some.size, np.inf)
@@ -230,7 +230,7 @@ def _caps_in_units(plan: Plan) -> FloatArray:
 
 
 def _filled(plan: Plan, b: int, units: float) -> float:
-    """Share of the device's memory that is used, by bytes or by units, whichever is more."""
+    """Return the share of the memory in use, by bytes or by units, whichever is larger."""
     certificate = plan.certificate
     by_units = float(certificate.weights[b]) / units if units > 0 else 0.0
     by_bytes = float(certificate.bytes[b]) / float(certificate.contract.caps[b])
@@ -248,12 +248,12 @@ def _memory(plan: Plan, b: int) -> str:
 
 
 def _units(weight: float) -> str:
-    """A load; its fractions where it is small enough that they matter."""
+    """Return a load as text, with fractions below WHOLE."""
     return count(round(weight) if weight >= WHOLE else weight)
 
 
 def _off(share: float) -> str:
-    """A deviation with one digit behind the point: "+2.3 %"."""
+    """Return a deviation with one decimal: "+2.3 %"."""
     if not np.isfinite(share):
         return NOTHING
     text = percent(abs(share))
@@ -261,7 +261,7 @@ def _off(share: float) -> str:
 
 
 def _split(plan: Plan, b: int) -> str:
-    """The parts of a device's seconds: "3.0 ms + 1.0 ms", less what happens at once."""
+    """Return the parts of a device's time, "3.0 ms + 1.0 ms", minus what overlaps."""
     prediction = plan.prediction
     if not plan.platform.has_links and not prediction.fixed.any():
         return clock_of(plan)(prediction.compute[b])
@@ -276,10 +276,10 @@ def _split(plan: Plan, b: int) -> str:
 
 
 def _time_scale(plan: Plan) -> float:
-    """Percent of the track for a second."""
+    """Return the length of one second [%]."""
     return 100 / (1.02 * max(plan.prediction.makespan, plan.prediction.bound, 1e-300))
 
 
 def _place(value: float) -> float:
-    """Round a position for the page, cut off at both ends of the scale."""
+    """Return a position rounded for the page, within 0 to 100."""
     return round(min(max(float(value), 0.0), 100.0), 2)

@@ -1,4 +1,4 @@
-"""The certificate as a table: a row a device, each cell as text and as a value to sort by."""
+"""The certificate as a table: a row for each device, cells as text and as values to sort by."""
 
 from __future__ import annotations
 
@@ -13,39 +13,39 @@ from evener.reporting.tables import off_targets
 from evener.wording import count, memory, signed_percent
 
 MAX_NAMED = 12
-MAX_ROWS = 2000  # more would break the page's size; the plan file has them all
+MAX_ROWS = 2000  # keeps the page small; the plan file has all
 
 
-class Column(NamedTuple):
-    """Heading and what it means."""
+class CertificateColumn(NamedTuple):
+    """A heading and its meaning."""
 
     title: str
     meaning: str
 
 
-class Cell(NamedTuple):
-    """What stands in a cell, and the value to sort by where the text is not it."""
+class CertificateCell(NamedTuple):
+    """Text of a cell, and the value to sort by if it is not the text."""
 
     text: str
     value: float | None = None
 
 
 COLUMNS = (
-    Column("device", "name in the machine file"),
-    Column("holds", "whether the block keeps to low, high and cap"),
-    Column("low", "least weight allowed [units]"),
-    Column("target", "weight at which all devices finish together [units]"),
-    Column("high", "largest weight allowed [units]"),
-    Column("weight", "the block's weight [units]"),
-    Column("off target", "weight / target − 1"),
-    Column("memory", "what vertices and edges of the block need"),
-    Column("cap", "the device's memory"),
-    Column("vertices", "vertices of the block"),
-    Column("boundary", "vertices with a neighbour in another block"),
-    Column("pieces", "connected components of the block; 1 is best"),
-    Column("neighbours", "other blocks it touches"),
-    Column("sends", "values sent per iteration"),
-    Column("time", "predicted per iteration"),
+    CertificateColumn("device", "name in the machine file"),
+    CertificateColumn("holds", "whether the block keeps to low, high and cap"),
+    CertificateColumn("low", "least weight allowed [units]"),
+    CertificateColumn("target", "weight at which all devices finish together [units]"),
+    CertificateColumn("high", "largest weight allowed [units]"),
+    CertificateColumn("weight", "the block's weight [units]"),
+    CertificateColumn("off target", "weight / target − 1"),
+    CertificateColumn("memory", "what vertices and edges of the block need"),
+    CertificateColumn("cap", "the device's memory"),
+    CertificateColumn("vertices", "vertices of the block"),
+    CertificateColumn("boundary", "vertices with a neighbour in another block"),
+    CertificateColumn("pieces", "connected components of the block; 1 is best"),
+    CertificateColumn("neighbours", "other blocks it touches"),
+    CertificateColumn("sends", "values sent per iteration"),
+    CertificateColumn("time", "predicted per iteration"),
 )
 
 OPTIMUM = "weight that would be optimal if nothing were exchanged [units]; no limit"
@@ -53,26 +53,28 @@ TARGET = 3  # where the column of targets is
 MEMORY = 7  # where the columns of memory begin
 
 
-def certificate_columns(plan: Plan) -> tuple[Column, ...]:
+def certificate_columns(plan: Plan) -> tuple[CertificateColumn, ...]:
     """Return COLUMNS, with five more for each further weight of the vertices."""
     more = [
         column
         for i, one in enumerate(plan.certificate.contract.further, start=1)
         for column in (
-            Column(f"low {i}", f"least of weight {i} allowed [units]"),
-            Column(f"target {i}", f"what the device should have of weight {i}, by {one.by}"),
-            Column(f"high {i}", f"most of weight {i} allowed [units]"),
-            Column(f"weight {i}", f"the block's weight {i} [units]"),
-            Column(f"off target {i}", f"weight {i} / target {i} − 1"),
+            CertificateColumn(f"low {i}", f"least of weight {i} allowed [units]"),
+            CertificateColumn(
+                f"target {i}", f"what the device should have of weight {i}, by {one.by}"
+            ),
+            CertificateColumn(f"high {i}", f"most of weight {i} allowed [units]"),
+            CertificateColumn(f"weight {i}", f"the block's weight {i} [units]"),
+            CertificateColumn(f"off target {i}", f"weight {i} / target {i} − 1"),
         )
     ]
     columns = [*COLUMNS]
     if plan.certificate.contract.may_be_unused:
-        columns[TARGET] = Column("target", OPTIMUM)
+        columns[TARGET] = CertificateColumn("target", OPTIMUM)
     return (*columns[:MEMORY], *more, *columns[MEMORY:])
 
 
-def certificate_rows(plan: Plan) -> list[list[Cell]]:
+def certificate_rows(plan: Plan) -> list[list[CertificateCell]]:
     """Return a row of cells, as `certificate_columns`, for each device that `certified` names."""
     certificate, contract = plan.certificate, plan.certificate.contract
     off, seconds, names = off_targets(plan)[:, 0], plan.prediction.seconds, plan.platform.names
@@ -83,40 +85,42 @@ def certificate_rows(plan: Plan) -> list[list[Cell]]:
                  certificate.neighbours, certificate.volumes)  # fmt: skip
         rows.append(
             [
-                Cell(names[b]),
-                Cell("yes" if holds else "NO"),
-                Cell(count(float(contract.low[b])), float(contract.low[b])),
-                Cell(count(_round(contract.targets[b])), float(contract.targets[b])),
-                Cell(count(float(contract.high[b])), float(contract.high[b])),
-                Cell(count(float(certificate.weights[b])), float(certificate.weights[b])),
-                Cell(signed_percent(float(off[b])), _finite(off[b])),
+                CertificateCell(names[b]),
+                CertificateCell("yes" if holds else "NO"),
+                CertificateCell(count(float(contract.low[b])), float(contract.low[b])),
+                CertificateCell(count(_round(contract.targets[b])), float(contract.targets[b])),
+                CertificateCell(count(float(contract.high[b])), float(contract.high[b])),
+                CertificateCell(
+                    count(float(certificate.weights[b])), float(certificate.weights[b])
+                ),
+                CertificateCell(signed_percent(float(off[b])), _finite(off[b])),
                 *_further(plan, b),
-                Cell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
-                Cell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
-                *(Cell(f"{int(values[b]):,}", int(values[b])) for values in whole),
-                Cell(clock(seconds[b]), float(seconds[b])),
+                CertificateCell(memory(float(certificate.bytes[b])), float(certificate.bytes[b])),
+                CertificateCell(memory(float(contract.caps[b])), _finite(contract.caps[b])),
+                *(CertificateCell(f"{int(values[b]):,}", int(values[b])) for values in whole),
+                CertificateCell(clock(seconds[b]), float(seconds[b])),
             ]
         )
     return rows
 
 
-def _further(plan: Plan, b: int) -> list[Cell]:
+def _further(plan: Plan, b: int) -> list[CertificateCell]:
     """Return five cells for each further weight of block b."""
     cells, off = [], off_targets(plan)
     for i, one in enumerate(plan.certificate.contract.further):
         weight = float(plan.certificate.further[b, i])
         cells += [
-            Cell(count(float(one.low[b])), float(one.low[b])),
-            Cell(count(_round(one.targets[b])), float(one.targets[b])),
-            Cell(count(float(one.high[b])), float(one.high[b])),
-            Cell(count(weight), weight),
-            Cell(signed_percent(float(off[b, i + 1])), _finite(off[b, i + 1])),
+            CertificateCell(count(float(one.low[b])), float(one.low[b])),
+            CertificateCell(count(_round(one.targets[b])), float(one.targets[b])),
+            CertificateCell(count(float(one.high[b])), float(one.high[b])),
+            CertificateCell(count(weight), weight),
+            CertificateCell(signed_percent(float(off[b, i + 1])), _finite(off[b, i + 1])),
         ]
     return cells
 
 
 def certified(plan: Plan) -> IntArray:
-    """Return the devices of the table: all, or those that do not hold and those done last."""
+    """Return the devices of the table: all, or those outside their contract and the slowest."""
     k = plan.platform.k
     if k <= MAX_ROWS:
         return np.arange(k)
@@ -125,7 +129,7 @@ def certified(plan: Plan) -> IntArray:
 
 
 def in_pieces(plan: Plan) -> str:
-    """Name the blocks of more than one piece, the worst first: "gpu0 (3), old1 (2)"."""
+    """Return the blocks of more than one component, most first: "gpu0 (3), old1 (2)"."""
     components, names = plan.certificate.components, plan.platform.names
     split = [b for b in np.argsort(-components, kind="stable").tolist() if components[b] > 1]
     named = [f"{names[b]} ({components[b]:,})" for b in split[:MAX_NAMED]]
@@ -135,7 +139,7 @@ def in_pieces(plan: Plan) -> str:
 
 
 def _round(target: float) -> float:
-    """A target to four digits behind the point: more are noise of its computation."""
+    """Return a target without the decimals that are rounding errors."""
     return round(float(target), 4) if target < 100 else round(float(target), 1)
 
 

@@ -1,4 +1,4 @@
-"""Colours for blocks: neighbours differ, also for the colour-blind, under black labels."""
+"""Chooses the colours of blocks: neighbours differ, black labels are legible on all."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 
-# Paul Tol's "light" scheme, made for filling areas that carry black labels, and darker kin of
-# it for graphs that need more than nine.
+# Paul Tol's "light" scheme, for areas with black labels, safe for colour-blind readers; and
+# darker variants for graphs that need more than nine.
 PALETTE: tuple[tuple[int, int, int], ...] = (
     (119, 170, 221), (238, 136, 102), (238, 221, 136), (68, 187, 153), (255, 170, 187),
     (153, 221, 255), (187, 204, 51), (200, 170, 220), (221, 221, 221), (170, 170, 0),

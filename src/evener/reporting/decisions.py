@@ -1,4 +1,4 @@
-"""The report of a program's decisions: times, what was lost, moves predicted and measured."""
+"""The report of a decision log: times, regret, moves with predicted and measured gains."""
 
 from __future__ import annotations
 
@@ -15,18 +15,16 @@ from evener.rebalancing.replaying import replay
 from evener.reporting.html import render
 from evener.wording import count, duration, percent, plural
 
-# Times of devices over iterations, and what was lost, as charts: lines, moves, ticks.
-
-MOST_LINES = 7  # devices drawn each by itself: those that took longest
+MAX_LINES = 7  # devices with a line: the slowest
 WIDTH, LEFT, RIGHT, TOP, BOTTOM = 900.0, 58.0, 10.0, 22.0, 26.0
 HEIGHTS = (250.0, 170.0)
-MOST_POINTS = 1200  # of a line: of more, the least and the largest of each few
+MAX_POINTS = 1200  # of a line; of more, the smallest and largest in each interval
 TICKS = 5  # at most, on either axis
 
 
 @dataclass(frozen=True, eq=False)
 class Course:
-    """What the lines hold, as arrays: times (n, k) [s], NaN where untold; regret, price (n,) [s].
+    """The data of the lines: times (n, k) [s], NaN where not measured; regret, price (n,) [s].
 
     span (n,): seconds of the slowest device. moves: the line index of each.
     """
@@ -39,8 +37,8 @@ class Course:
 
 
 @dataclass(frozen=True)
-class Line:
-    """A line: what it is, the CSS class that colours it, its path."""
+class CourseLine:
+    """A line: name, CSS class of its colour, SVG path."""
 
     name: str
     kind: str
@@ -49,7 +47,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Chart:
-    """One chart of `width` x `height`: its lines, where moves were, ticks (place, text)."""
+    """A chart of `width` x `height`: lines, places of moves, ticks (place, text)."""
 
     title: str
     width: float
@@ -58,7 +56,7 @@ class Chart:
     right: float
     top: float
     floor: float
-    lines: list[Line]
+    lines: list[CourseLine]
     moves: list[float]
     x_ticks: list[tuple[float, str]]
     y_ticks: list[tuple[float, str]]
@@ -66,7 +64,7 @@ class Chart:
 
 @dataclass(frozen=True)
 class Charts:
-    """Times above, regret and price of moving below; drawn: devices that have a line."""
+    """Times; regret and price of moving; drawn: number of devices that have a line."""
 
     times: Chart
     lost: Chart
@@ -76,7 +74,7 @@ class Charts:
 def draw_course(names: list[str], course: Course) -> Charts:
     """Return the charts of a program's course; names (k,) of its devices."""
     totals = np.nan_to_num(course.times).sum(axis=0)
-    slowest = np.sort(np.argsort(-totals, kind="stable")[:MOST_LINES]).tolist()
+    slowest = np.sort(np.argsort(-totals, kind="stable")[:MAX_LINES]).tolist()
     times = [(names[b], f"c{i}", course.times[:, b]) for i, b in enumerate(slowest)]
     lost = [("regret", "regret", course.regret), ("price of moving", "price", course.price)]
     return Charts(
@@ -102,7 +100,7 @@ def _chart(
 
     return Chart(
         title, WIDTH, height, LEFT, WIDTH - RIGHT, TOP, floor,
-        [Line(name, kind, _path(values, across, up, floor)) for name, kind, values in series],
+        [CourseLine(name, kind, _path(values, across, up, floor)) for name, kind, values in series],
         [x(i + 1) for i in moves],
         [(x(value), f"{value:,.0f}") for value in _ticks(n, whole=True) if 1 <= value <= n],
         [(round(floor - up * value, 1), duration(value)) for value in _ticks(1.05 * most)],
@@ -110,8 +108,8 @@ def _chart(
 
 
 def _path(values: FloatArray, across: float, up: float, floor: float) -> str:
-    """The line through all values that are numbers; it breaks where one is none."""
-    number = _extremes(values) if values.size > MOST_POINTS else np.arange(values.size)
+    """Return the path through all values; NaN interrupts it."""
+    number = _extremes(values) if values.size > MAX_POINTS else np.arange(values.size)
     words, is_down = [], False
     for i in number.tolist():
         value = float(values[i])
@@ -124,9 +122,9 @@ def _path(values: FloatArray, across: float, up: float, floor: float) -> str:
 
 
 def _extremes(values: FloatArray) -> IntArray:
-    """Indices, ascending, of the least and the largest value of each of a few hundred parts."""
+    """Return the ascending indices of the smallest and largest value of each interval."""
     chosen = []
-    for part in np.array_split(np.arange(values.size), MOST_POINTS // 2):
+    for part in np.array_split(np.arange(values.size), MAX_POINTS // 2):
         own = values[part]
         if np.isfinite(own).any():
             chosen += [part[np.nanargmin(own)], part[np.nanargmax(own)]]
@@ -136,7 +134,7 @@ def _extremes(values: FloatArray) -> IntArray:
 
 
 def _ticks(most: float, *, whole: bool = False) -> list[float]:
-    """Round numbers from zero up to `most`."""
+    """Return round numbers from zero to `most`."""
     least = most / TICKS
     power = 10.0 ** np.floor(np.log10(least))
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= least * (1 - 1e-9))
@@ -145,13 +143,13 @@ def _ticks(most: float, *, whole: bool = False) -> list[float]:
     return [float(step * i) for i in range(int(most / step * (1 + 1e-9)) + 1)]
 
 
-NEAR = 10  # iterations before and after a move that its saving is taken from
-MOST_ROWS = 200  # moves listed
+NEAR = 10  # iterations before and after a move over which its gain is measured
+MAX_ROWS = 200  # moves listed
 
 
 @dataclass(frozen=True)
 class MoveRow:
-    """One move, in words: when, how, what was predicted and what came of it."""
+    """A move as text: when, how, predicted and measured gain."""
 
     iteration: str
     kind: str
@@ -164,7 +162,7 @@ class MoveRow:
 
 
 def write_decisions(path: str | Path, told: Decisions) -> str:
-    """Write the report of a file of decisions; return its verdict. Equal files, equal bytes."""
+    """Write the report of a decision log, and return its verdict; equal logs give equal bytes."""
     course, rows = course_of(told), move_rows(told)
     verdict = verdict_of(told, course)
     page = render(
@@ -172,7 +170,7 @@ def write_decisions(path: str | Path, told: Decisions) -> str:
         verdict=verdict,
         names=told.names,
         charts=draw_course(told.names, course),
-        rows=rows[:MOST_ROWS],
+        rows=rows[:MAX_ROWS],
         n_moves=len(course.moves),
         silent=_silent(told.names, course),
         replayed=replay(told),
@@ -195,7 +193,7 @@ def course_of(told: Decisions) -> Course:
 
 
 def verdict_of(told: Decisions, course: Course) -> str:
-    """Return the file in one sentence."""
+    """Return a sentence on the whole log."""
     n, moves = len(course.span), len(course.moves)
     what = f"{plural(n, 'iteration')} on {plural(told.state.k, 'device')}"
     if not moves:
@@ -207,7 +205,7 @@ def verdict_of(told: Decisions, course: Course) -> str:
 
 
 def move_rows(told: Decisions) -> list[MoveRow]:
-    """Return a row a move."""
+    """Return a row for each move."""
     course, lines = course_of(told), _decided(told)
     took = _took(told)
     obtained = _obtained(course)
@@ -237,7 +235,7 @@ def _decided(told: Decisions) -> list[dict[str, Any]]:
 
 
 def _totals(told: Decisions) -> list[float]:
-    """All work [units] in each iteration: weights may change."""
+    """Return the total work of each iteration [units], as weights may change."""
     found, total = [], float(told.state.loads.sum())
     for line in _decided(told):
         if line.get("state") is not None:
@@ -247,7 +245,7 @@ def _totals(told: Decisions) -> list[float]:
 
 
 def _took(told: Decisions) -> dict[int, float]:
-    """Seconds told of each move, by its number; the last ones told count."""
+    """Return the measured duration [s] of each move, by its number; the last record counts."""
     found: dict[int, float] = {}
     number = -1
     for line in told.lines:
@@ -259,12 +257,12 @@ def _took(told: Decisions) -> dict[int, float]:
 
 
 def _obtained(course: Course) -> list[tuple[float | None, int]]:
-    """For each move the seconds an iteration became shorter by, and how many followed it."""
+    """Return for each move the time saved per iteration [s], and the iterations that followed."""
     ends = [*[i + 1 for i in course.moves], len(course.span)][1:]
     found: list[tuple[float | None, int]] = []
     before = 0
     for i, end in zip(course.moves, ends, strict=True):
-        # Up to three iterations before it, and none from before the imbalance: regret grew in all.
+        # Up to three iterations before the move in which regret grew, that is, with the imbalance.
         first = i
         while first > max(before, i - 2) and 0 < course.regret[first - 1] < course.regret[first]:
             first -= 1
@@ -277,6 +275,6 @@ def _obtained(course: Course) -> list[tuple[float | None, int]]:
 
 
 def _silent(names: list[str], course: Course) -> list[str]:
-    """Devices that have told nothing for the last iterations."""
+    """Return the devices without a measurement in the last iterations."""
     gone = np.isnan(course.times[-NEAR:]).all(axis=0) if len(course.span) else np.zeros(0)
     return [names[b] for b in np.flatnonzero(gone)]

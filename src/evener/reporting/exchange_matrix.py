@@ -1,4 +1,4 @@
-"""Who talks to whom: the blocks' exchange as a matrix, and its largest entries as words."""
+"""The section on exchange: the matrix of values between blocks, its largest entries, volumes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from evener.plans.plan import Plan
 from evener.reporting import raster
 from evener.wording import count, memory, plural, ratio
 
-MAX_NUMBERED = 32  # up to so many blocks a cell has room for its number
-MAX_DRAWN = 256  # beyond that a cell is a pixel of an image
-LEVELS = 8
-MAX_TITLED = 6000  # cells that tell their numbers under the pointer; more weigh too much
+MAX_NUMBERED = 32  # blocks up to which cells show their numbers
+MAX_DRAWN = 256  # blocks up to which cells are drawn; of more, the matrix is an image
+LEVELS = 8  # shades
+MAX_TITLED = 6000  # cells up to which each has a tooltip: keeps the page small
 MAX_PAIRS = 4000  # rows of the table of all exchanges
 N_LARGEST = 10
 
 
 @dataclass(frozen=True)
-class Pair:
+class ExchangePair:
     """One block sends `values` numbers [each iteration] to another."""
 
     sender: str
@@ -31,8 +31,8 @@ class Pair:
 
 
 @dataclass(frozen=True)
-class Cell:
-    """A cell: its shade, 0 the faintest, its number where there is room, and the whole story."""
+class MatrixCell:
+    """A cell: its shade, 0 the lightest, its number where there is room, and its tooltip."""
 
     row: int
     column: int
@@ -42,7 +42,7 @@ class Cell:
 
 
 @dataclass(frozen=True)
-class Matrix:
+class ExchangeMatrix:
     """The drawing: k x k, rows send, columns receive.
 
     names (k,); cells, or where these are too many paths (LEVELS,), one for each shade, or where
@@ -53,18 +53,18 @@ class Matrix:
 
     k: int
     names: list[str]
-    cells: list[Cell]
+    cells: list[MatrixCell]
     paths: list[str]
     uri: str | None
     ranges: list[str]
-    largest: list[Pair]
-    pairs: list[Pair]
+    largest: list[ExchangePair]
+    pairs: list[ExchangePair]
     n_pairs: int
     ticks: list[int]
     margin: int
 
 
-def exchange_matrix(plan: Plan) -> Matrix:
+def exchange_matrix(plan: Plan) -> ExchangeMatrix:
     """Return the drawing of what each block sends to each other per iteration."""
     exchange, k = plan.evaluation.exchange, plan.platform.k
     values = exchange.values
@@ -79,7 +79,7 @@ def exchange_matrix(plan: Plan) -> Matrix:
     else:
         uri = _image(k, exchange.sender, exchange.receiver, level)
     everyone = order if 0 < order.size <= MAX_PAIRS else order[:0]
-    return Matrix(
+    return ExchangeMatrix(
         k, plan.platform.names, cells, paths, uri, ranges,
         largest=_pairs(plan, order[:N_LARGEST], per_value),
         pairs=_pairs(plan, np.sort(everyone), per_value) if order.size > N_LARGEST else [],
@@ -89,11 +89,11 @@ def exchange_matrix(plan: Plan) -> Matrix:
     )  # fmt: skip
 
 
-def _cells(plan: Plan, level: npt.NDArray[np.int64]) -> list[Cell]:
+def _cells(plan: Plan, level: npt.NDArray[np.int64]) -> list[MatrixCell]:
     exchange, names = plan.evaluation.exchange, plan.platform.names
     has_room = plan.platform.k <= MAX_NUMBERED
     return [
-        Cell(r, c, shade, _short(v) if has_room else "", f"{names[r]} to {names[c]}: {v:,}")
+        MatrixCell(r, c, shade, _short(v) if has_room else "", f"{names[r]} to {names[c]}: {v:,}")
         for r, c, shade, v in zip(
             exchange.sender.tolist(), exchange.receiver.tolist(), level.tolist(),
             exchange.values.tolist(), strict=True,
@@ -102,7 +102,7 @@ def _cells(plan: Plan, level: npt.NDArray[np.int64]) -> list[Cell]:
 
 
 def _levels(values: npt.NDArray[np.int64]) -> tuple[npt.NDArray[np.int64], list[str]]:
-    """Shade of each value, in equal steps of its square root, and what each shade stands for."""
+    """Return the shade of each value, in equal steps of its square root, and each shade's range."""
     if values.size == 0 or values.max() <= 0:
         return np.zeros(values.size, np.int64), []
     largest = int(values.max())
@@ -130,27 +130,27 @@ def _image(
     columns: npt.NDArray[np.int64],
     level: npt.NDArray[np.int64],
 ) -> str:
-    """Draw a pixel a pair, or the largest of several where there are too many blocks."""
+    """Return an image with a pixel for each pair, or for the largest of several pairs."""
     step = -(-k // 1200)
     size = -(-k // step)
     image = np.zeros((size, size), np.uint8)
     np.maximum.at(image, (rows // step, columns // step), (level + 1).astype(np.uint8))
-    # Light or dark around it, the page shows through; the middle blue is seen on both.
+    # Transparent where nothing is exchanged; this blue is legible on light and dark pages.
     alpha = [0, *(round(70 + 185 * i / (LEVELS - 1)) for i in range(LEVELS))]
     colours = np.array([(60, 125, 200, a) for a in alpha], np.uint8)
     return raster.data_uri(image, colours)
 
 
 def _ticks(k: int) -> list[int]:
-    """Blocks whose names stand beside the matrix."""
+    """Return the blocks whose names label the matrix."""
     step = next(s for s in (1, 2, 5, 10, 20, 50, 100, 200, 500, 10**9) if k / s <= 50)
     return list(range(0, k, step))
 
 
-def _pairs(plan: Plan, chosen: npt.NDArray[np.int64], per_value: float) -> list[Pair]:
+def _pairs(plan: Plan, chosen: npt.NDArray[np.int64], per_value: float) -> list[ExchangePair]:
     exchange, names = plan.evaluation.exchange, plan.platform.names
     return [
-        Pair(names[s], names[r], v, memory(v * per_value))
+        ExchangePair(names[s], names[r], v, memory(v * per_value))
         for s, r, v in zip(
             exchange.sender[chosen].tolist(), exchange.receiver[chosen].tolist(),
             exchange.values[chosen].tolist(), strict=True,
@@ -159,7 +159,7 @@ def _pairs(plan: Plan, chosen: npt.NDArray[np.int64], per_value: float) -> list[
 
 
 def _short(value: int) -> str:
-    """At most four characters: 9999, 12k, 340k, 1.2M."""
+    """Return a number in at most four characters: 9999, 12k, 340k, 1.2M."""
     if value < 10_000:
         return str(value)
     if value < 999_500:
@@ -167,14 +167,12 @@ def _short(value: int) -> str:
     return f"{value / 1e6:.1f}M" if value < 99.5e6 else f"{value / 1e6:.0f}M"
 
 
-# What every block sends, sorted: a named bar a block, beside their mean.
-
-MAX_BARS = 64  # blocks that have a bar: those that send most
+MAX_BARS = 64  # blocks with a bar: those that send most
 
 
 @dataclass(frozen=True)
 class VolumeBar:
-    """A block: its number, colour, device and volume; bar: that of the largest [%]."""
+    """A block: number, colour, device and volume; bar: volume over the largest [%]."""
 
     number: int
     colour: str
@@ -185,7 +183,7 @@ class VolumeBar:
 
 @dataclass(frozen=True)
 class VolumeChart:
-    """The bars, the largest first; mean: where it lies [%], and in words; blocks: how many send."""
+    """The bars, largest first; mean: position [%], and as text; blocks: how many send."""
 
     bars: list[VolumeBar]
     mean: float
@@ -195,7 +193,7 @@ class VolumeChart:
 
     @property
     def name_width(self) -> int:
-        """Characters that the column of names is wide."""
+        """Width of the column of names in characters."""
         return min(max(6, *(len(bar.name) for bar in self.bars)), 18)
 
 

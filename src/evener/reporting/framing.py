@@ -1,4 +1,4 @@
-"""What a picture shows of the plane, and the view of a body in space."""
+"""Chooses what a picture shows: a box of the plane, a view of a body, enlarged parts."""
 
 from __future__ import annotations
 
@@ -67,9 +67,9 @@ class Frame:
 
 
 def frame_around(points: FloatArray, width: int, margin: float = 0.01) -> Frame:
-    """Return the frame that shows all of `points` (n, 2), a little air around them.
+    """Return the frame of all `points` (n, 2), with a margin.
 
-    A box much taller than wide is drawn less wide; one that is almost a line gets air.
+    A box much taller than wide is drawn less wide; one that is almost a line is widened.
     """
     low, high = points.min(axis=0), points.max(axis=0)
     return framed((low + high) / 2, (high - low) * (1 + 2 * margin), width)
@@ -94,7 +94,7 @@ def turned(points: FloatArray, view: str) -> FloatArray:
 
 
 def local_reach(xadj: IntArray, adjncy: IntArray, coords: FloatArray) -> FloatArray:
-    """(n,) how far the space around each vertex reaches: somewhat more than its usual edge.
+    """(n,) radius of the area that each vertex colours: somewhat more than its typical edge.
 
     Edges count by harmonic mean, so that the long ones along a convex hull do not, and the
     neighbours' means are averaged. The typical spacing of all where a vertex has no edge.
@@ -128,22 +128,21 @@ def framed(middle: FloatArray, size: FloatArray, width: int) -> Frame:
     return Frame(x - w / 2, x + w / 2, y - h / 2, y + h / 2, width).fitted(width)
 
 
-# Where a picture is too small for its blocks: frames around the groups of those, enlarged.
+# Enlarged parts, around groups of blocks that are too small in the picture.
 
-
-LEGIBLE = 0.055  # of a picture's width: blocks smaller than this are told by no name
-GAP = 0.12  # of a picture's width: blocks this far apart belong to two groups
-WORTH = 0.3  # of a picture's width or height: a group larger than this gains too little
-STRIDE = 14.0  # the most by which one picture may enlarge the one before it
+LEGIBLE = 0.055  # min. size of a block with a name, over the picture's width
+GAP = 0.12  # distance between two groups, over the picture's width
+WORTH = 0.3  # max. size of a group that is enlarged, over the picture's width or height
+STRIDE = 14.0  # max. factor by which one picture enlarges another
 MAX_PICTURES = 7
 MAX_BLOCKS = 5000
 
 
 @dataclass(frozen=True)
 class Inset:
-    """A frame, the number of the one it enlarges a part of (-1: none), and what it gains.
+    """A frame, the index of the frame that it enlarges a part of (-1: none), and its gain.
 
-    gained: how many blocks become large enough to be told by their names.
+    gained: number of blocks that become large enough for a name.
     """
 
     frame: Frame
@@ -154,10 +153,10 @@ class Inset:
 def with_insets(
     whole: Frame, centres: FloatArray, part: IntArray, k: int, least: int = 2
 ) -> list[Inset]:
-    """Return the whole, and frames around groups of blocks that are small in those before.
+    """Return the whole, and frames around groups of blocks that are too small in other frames.
 
-    centres (n, 2) of the vertices, part (n,) their blocks; a block of none is not looked for.
-    least: fewer blocks than this make no group.
+    centres (n, 2) of the vertices, part (n,) their blocks; empty blocks are ignored.
+    least: min. number of blocks in a group.
     """
     insets = [Inset(whole, -1)]
     if k > MAX_BLOCKS or k < 2:
@@ -184,7 +183,7 @@ def with_insets(
 
 
 def _extents(centres: FloatArray, part: IntArray, k: int) -> tuple[FloatArray, FloatArray]:
-    """Middle and size (k, 2) of each block: the mean and four standard deviations."""
+    """Return middle and size (k, 2) of each block: mean and four standard deviations."""
     count = np.maximum(np.bincount(part, minlength=k), 1)[:, None]
     mean = np.stack([np.bincount(part, x, k) for x in centres.T], axis=1) / count
     offset = (centres - mean[part]) ** 2
@@ -197,7 +196,7 @@ def _is_small(size: FloatArray, frame: Frame) -> npt.NDArray[np.bool_]:
 
 
 def _groups(middle: FloatArray, small: IntArray, frame: Frame) -> list[IntArray]:
-    """Blocks that lie near each other, the largest group first."""
+    """Return groups of blocks that lie near each other, the largest first."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
     from scipy.spatial import cKDTree
@@ -223,21 +222,21 @@ def _around(middle: FloatArray, size: FloatArray, within: Frame) -> Frame | None
     for last in range(order.size - 1, 0, -1):
         extent = (high[last] - low[last]) * 1.1
         frame = framed((low[last] + high[last]) / 2, extent, within.width)
-        # A tall frame is drawn less wide: what counts is the enlargement.
+        # A tall frame is drawn less wide; the enlargement counts.
         if within.scale < WORTH * frame.scale:
             return frame
     return None
 
 
 def _way(whole: Frame, part: Frame) -> list[Frame]:
-    """Return `part`, after frames between where the way there would be lost."""
+    """Return `part`, after intermediate frames if it is a very small part of the whole."""
     n_steps = max(1, int(np.ceil(np.log(part.scale / whole.scale) / np.log(STRIDE))))
     ways = [step / n_steps for step in range(1, n_steps)]
     return [*(_between(whole, part, way) for way in ways), part]
 
 
 def _between(whole: Frame, part: Frame, way: float) -> Frame:
-    """Return a frame around `part`, its size `way` from the one's to the other's, as ratios."""
+    """Return a frame around `part` whose size is between both, at `way` on a logarithmic scale."""
     sizes = [(f.x1 - f.x0, f.y1 - f.y0) for f in (whole, part)]
     size = np.array([a ** (1 - way) * b**way for a, b in zip(*sizes, strict=True)])
     middle = np.array([part.x0 + part.x1, part.y0 + part.y1]) / 2

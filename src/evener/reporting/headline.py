@@ -1,6 +1,4 @@
-"""The handful of figures at the head of a report: time, distance from the bound, a rival, who is
-last, what is cut.
-"""
+"""The five figures at the head of a report: time, lower bound, rival, slowest device, cut."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ ALIKE = 5e-4  # relative: times nearer than this are the same
 
 @dataclass(frozen=True)
 class Figure:
-    """A figure: what it is of, the figure itself, and a line on it."""
+    """A figure: name, value, and a line that explains it."""
 
     name: str
     value: str
@@ -45,7 +43,7 @@ def headline(plan: Plan, limits: Limits | None) -> list[Figure]:
 
 
 def _above_bound(plan: Plan) -> Figure:
-    """How far the predicted time is above the lower bound."""
+    """Return the distance of the predicted time from the lower bound."""
     prediction = plan.prediction
     times = prediction.makespan / prediction.bound if prediction.bound > 0 else 1.0
     name, text = "above the lower bound", percent(times - 1)
@@ -61,7 +59,7 @@ def stage_of_role(plan: Plan, role: str) -> Stage | None:
 
 
 def against(seconds: float, ours: float, whose: str = "this plan") -> str:
-    """Say how another time compares with ours: "0.4 % slower than this plan"."""
+    """Return how another time compares with ours: "0.4 % slower than this plan"."""
     over = seconds / ours - 1 if ours > 0 else 0.0
     if abs(over) < ALIKE:
         return f"as fast as {whose}"
@@ -71,7 +69,7 @@ def against(seconds: float, ours: float, whose: str = "this plan") -> str:
 
 
 def _rival(plan: Plan) -> Figure:
-    """METIS at the same sizes, else the rival asked for, else how even the blocks are."""
+    """Return the time of METIS at the same sizes, else of the rival, else the imbalance."""
     ours, metis = plan.prediction.makespan, stage_of_role(plan, METIS_STAGE)
     if metis is not None and metis.seconds is not None:
         name = "METIS at the same sizes"
@@ -86,7 +84,7 @@ def _rival(plan: Plan) -> Figure:
 
 
 def _last(plan: Plan, limits: Limits | None) -> str:
-    """What the slowest device spends its time with, and how far ahead the next one is."""
+    """Return what the slowest device spends its time with, or how much earlier the next ends."""
     if limits is not None and limits.seconds > 0:
         return f"{percent(limits.compute / limits.seconds)} of its time computing"
     seconds, last = plan.prediction.seconds, plan.prediction.bottleneck

@@ -1,4 +1,4 @@
-"""The report of a plan, and of a comparison, as one self-contained HTML page each."""
+"""Writes the report of a plan, or of a comparison, as one self-contained HTML page."""
 
 from __future__ import annotations
 
@@ -27,15 +27,15 @@ from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
 from evener.reporting.exchange_matrix import exchange_matrix, volume_chart
 from evener.reporting.headline import headline
-from evener.reporting.networks import Network, draw_network
+from evener.reporting.networks import QuotientDrawing, draw_network
 from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
 from evener.wording import percent, without_marks
 
-MAX_PICTURE_BYTES = 1_900_000  # leaves room for everything else in a page below 3 MB
-UNUSED = "Unused ("  # how the note on devices begins that the page names beside the bars
+MAX_PICTURE_BYTES = 1_900_000  # keeps a page below 3 MB
+UNUSED = "Unused ("  # begins the note on unused devices, which the page shows beside the bars
 NO_BREAK = "\N{NO-BREAK SPACE}"
 SHRINK = (1.0, 0.75, 0.55, 0.4, 0.25)
 
@@ -48,9 +48,9 @@ def write_report(
 ) -> None:
     """Write the report of `plan`; equal arguments give equal bytes, below 3 MB.
 
-    graph, mesh: what the plan was made from, for the picture, such as the file's name or what
-    `read` returned, which has both; without coordinates the blocks are drawn as a graph. Raises
-    InputError where graph and mesh do not belong to the plan.
+    graph, mesh: what the plan was made from, for the picture: a file name, what `read` returned,
+    or both; without coordinates the quotient graph is drawn. Raises InputError where they do not
+    belong to the plan.
     """
     if graph is None:
         write_text(path, report(plan, None, mesh))
@@ -105,11 +105,13 @@ def report(
 
 def _limiting(limits: Limits) -> BottleneckSection:
     """Return the section on the bottleneck."""
-    return BottleneckSection(bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits))
+    return BottleneckSection(
+        bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits)
+    )
 
 
-def _is_small(scene: Scene | None, network: Network | None) -> bool:
-    """Whether what is drawn leaves room for bars beside it."""
+def _is_small(scene: Scene | None, network: QuotientDrawing | None) -> bool:
+    """Whether the picture leaves room for the bars beside it."""
     if scene is not None:
         return len(scene.pictures) == 1 and scene.pictures[0].css_width <= COLUMN * PAGE + 1
     return network is not None and network.width <= COLUMN * PAGE + 1
@@ -131,9 +133,9 @@ def write_comparison(
 ) -> None:
     """Write a page on several tools' partitions of one graph.
 
-    rows: one a tool, with tool, family, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
+    rows: of each tool, with tool, family, note, moved, cpu_seconds, enforce_seconds, and edge_cut,
     max_volume, total_volume, imbalance, seconds, holds, smallest, largest, held_before, which
-    are None where the tool did not get that far. options: what all tools were asked for; inputs:
+    are None where the tool did not get that far. options: of all tools; inputs:
     file name -> SHA-256.
     """
     page = render(
@@ -149,7 +151,7 @@ def write_comparison(
 
 
 def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Scene | None:
-    """Draw as large as fits into the page: a partition of scraps makes images that do not."""
+    """Draw the picture, smaller if its images are too large for the page."""
     for shrink in SHRINK:
         scene = draw(plan, graph, mesh, shrink=shrink)
         if scene is None or sum(len(p.uri) for p in scene.pictures) <= MAX_PICTURE_BYTES:
@@ -158,7 +160,7 @@ def _scene(plan: Plan, graph: Graph | None, mesh: Mesh | PolyMesh | None) -> Sce
 
 
 def render(template: str, **values: Any) -> str:
-    """Return a page made of a template, which has the words for numbers and these values."""
+    """Return the page of a template, filled with these values."""
     return without_marks(_environment().get_template(template).render(**values))
 
 
@@ -169,7 +171,7 @@ def unbroken(text: str) -> str:
 
 @cache
 def _environment() -> Environment:
-    """Return what templates are compiled in, once: that takes longer than to fill them."""
+    """Return the environment of the templates, which is made once."""
     environment = Environment(
         loader=PackageLoader("evener.reporting"),
         autoescape=True,

@@ -1,4 +1,4 @@
-"""Names on a map: at the middle of each block, where they fit."""
+"""Finds places for names on a picture: inside each block, or beside it with a line."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-STEP = 3  # the map is thinned this much to find a place; labels need no finer one
-LEAST_SEEN = 6  # places of the thinned map: smaller blocks are left without a callout
-MOST_CALLOUTS = 6
-COVERED = 0.97  # of a label's box that its block must cover
-REACH = 0.16  # of the map's width: no line is longer
-CHARACTER = 0.66  # width of a character of bold sans-serif fonts, relative to their size
+STEP = 3  # [pixels] between the places that are tried
+MIN_CALLED_OUT = 6  # places a block must have for a label beside it
+MAX_CALLOUTS = 6
+COVERED = 0.97  # share of a label's box that its block must cover
+REACH = 0.16  # longest line to a label, over the width of the picture
+CHARACTER = 0.66  # width over size of a character of bold sans-serif fonts
 
 
 class Label(NamedTuple):
-    """Text for a block, centred at (x, y) of a picture, in its pixels."""
+    """Text for a block, centred at (x, y) [pixels]."""
 
     x: int
     y: int
@@ -26,7 +26,7 @@ class Label(NamedTuple):
 
 
 class Callout(NamedTuple):
-    """Text in a box centred at (x, y), in pixels, and where the line to its block ends."""
+    """Text in a box centred at (x, y) [pixels], with a line to its block at (from_x, from_y)."""
 
     x: int
     y: int
@@ -46,9 +46,9 @@ def place_labels(
 ) -> tuple[Label, ...]:
     """Return a label for every block of the map that has room for it at this font size.
 
-    blocks (h, w), -1 where there is none. The device's name, or where that is too wide its
-    number; nothing where not even that fits. boxes: x, y, width, height [pixels] of what another
-    picture enlarges: labels stay outside, and clear of the letter above or below.
+    blocks (h, w), -1 where there is none. The text is the device's name, or its number where the
+    name is too wide. boxes: x, y, width, height [pixels] of regions that another picture enlarges;
+    labels avoid them and their letters.
     """
     from scipy import ndimage
 
@@ -82,7 +82,7 @@ def place_labels(
 def _place(
     own: npt.NDArray[np.float32], depth: npt.NDArray[np.float64], width: float, height: float
 ) -> tuple[int, int] | None:
-    """Row and column, deepest in a block, around which it covers a box; None where it has none.
+    """Return row and column of the box farthest inside a block; None if none fits.
 
     own, depth (h, w): where the block is, and how far from its border.
     """
@@ -106,14 +106,14 @@ def place_callouts(
 ) -> tuple[Callout, ...]:
     """Return labels beside the blocks of the map that have no room for one, a line to each.
 
-    Where few enough blocks are without: in a crowd lines would cross. labels: those placed.
-    A callout lies on one block or none, on no label, and on none of the boxes.
+    Only if at most MAX_CALLOUTS blocks have no label, as lines would cross. labels: those placed.
+    A callout lies within one other block or the background, and on no label and no box.
     """
     small = blocks[::STEP, ::STEP]
     size = np.bincount(small[small >= 0], minlength=len(names))
     size[[label.block for label in labels]] = 0
-    missing = np.flatnonzero(size >= LEAST_SEEN)
-    if missing.size > MOST_CALLOUTS:
+    missing = np.flatnonzero(size >= MIN_CALLED_OUT)
+    if missing.size > MAX_CALLOUTS:
         return ()
     taken = np.zeros(small.shape, np.bool_)
     for label in labels:
@@ -131,7 +131,7 @@ def place_callouts(
 def _beside(
     blocks: npt.NDArray[np.int32], taken: npt.NDArray[np.bool_], b: int, name: str, font: float
 ) -> Callout | None:
-    """The nearest place for a callout, None where there is none within reach."""
+    """Return the nearest place for a callout; None if there is none within reach."""
     rows, columns = np.nonzero(blocks == b)
     middle = np.array([np.median(rows), np.median(columns)])
     at = int(np.argmin((rows - middle[0]) ** 2 + (columns - middle[1]) ** 2))

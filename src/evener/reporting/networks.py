@@ -1,4 +1,4 @@
-"""The quotient graph, drawn: a disc a block, a line between blocks that exchange values."""
+"""Draws the quotient graph: a disc for each block, lines between blocks that exchange values."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from evener.reporting.colours import block_colours, in_css
 from evener.wording import count, plural
 
 MARGIN = 46.0
-# Blocks up to which a drawing has these width and height; the small ones stand beside the bars.
+# Max. number of blocks, width and height of a drawing; those 572 wide leave room for the bars.
 SIZES = ((4, 572.0, 250.0), (8, 572.0, 340.0), (12, 572.0, 400.0), (32, 572.0, 520.0))
 LARGEST = 1080.0, 660.0
-MAX_LINES = 3000  # more would be one grey spot
-CROWDED = 0.4  # share of all pairs from which on a circle says more than distances
+MAX_LINES = 3000  # the largest exchanges; more lines would hide each other
+CROWDED = 0.4  # share of pairs that exchange, from which blocks are drawn on a circle
 WIDTHS = (0.7, 1.4, 2.6, 4.2, 6.5)  # of lines, thinnest first
-MAX_NUMBERED, NUMBERED = 128, 8.5  # blocks of which each disc is large enough for its number
+MAX_NUMBERED, NUMBERED = 128, 8.5  # blocks up to which discs have this min. radius, for numbers
 MAX_NODES = 1500
 CHARACTER = 7.2  # width of a character of 12 px
-MAX_APART = 300  # beyond that discs may overlap: pushing them apart takes long
-ROW = 34.0  # height of a row of blocks that are not joined to the rest
+MAX_APART = 300  # blocks up to which overlapping discs are pushed apart
+ROW = 34.0  # height of a row of blocks that are not connected to the rest
 STEPS = 60
 APART_STEPS = 150
 
 
 @dataclass(frozen=True)
-class Node:
-    """A block: place, radius, colour and words; the label is empty where it has no room."""
+class Disc:
+    """The disc of a block: place, radius, colour, tooltip, label or ""."""
 
     x: float
     y: float
@@ -42,7 +42,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Network:
+class QuotientDrawing:
     """A drawing `width` x `height`: lines as one path a width, nodes over them, the caption.
 
     colours (k,): of all blocks, as CSS has them. key: number and device of each block given by its
@@ -52,13 +52,13 @@ class Network:
     width: int
     height: int
     lines: list[tuple[float, str]]
-    nodes: list[Node]
+    nodes: list[Disc]
     caption: str
     colours: list[str]
     key: list[tuple[int, str]]
 
 
-def draw_network(plan: Plan) -> Network | None:
+def draw_network(plan: Plan) -> QuotientDrawing | None:
     """Return the quotient graph of a plan's blocks that are not empty, or None where there are too
     many to draw.
     """
@@ -92,7 +92,7 @@ def draw_network(plan: Plan) -> Network | None:
     caption = _caption(k, u.size, u.size - shown.size)
     if (radius > largest * np.sqrt(share)).any():
         caption = caption.replace("weight;", "weight, but for the smallest;")
-    return Network(round(size[0]), round(size[1]), lines, nodes, caption, colours, key)
+    return QuotientDrawing(round(size[0]), round(size[1]), lines, nodes, caption, colours, key)
 
 
 def _caption(k: int, n_lines: int, left_out: int) -> str:
@@ -108,7 +108,7 @@ def _caption(k: int, n_lines: int, left_out: int) -> str:
 
 
 def _joined(plan: Plan) -> tuple[npt.NDArray[np.int64], ...]:
-    """Pairs of blocks u < v that exchange, and the values both ways together."""
+    """Return the pairs of blocks u < v that exchange, and the values in both directions."""
     exchange, k = plan.evaluation.exchange, plan.platform.k
     low = np.minimum(exchange.sender, exchange.receiver)
     high = np.maximum(exchange.sender, exchange.receiver)
@@ -129,7 +129,7 @@ def _circle(k: int, size: FloatArray) -> FloatArray:
 def _laid_out(
     k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], size: FloatArray
 ) -> FloatArray:
-    """Places (k, 2): the largest connected piece drawn, all other blocks in rows below it."""
+    """Return places (k, 2): the largest component laid out, other blocks in rows below it."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
@@ -161,7 +161,7 @@ def _apart(places: FloatArray, radius: FloatArray, size: FloatArray) -> FloatArr
         lacking = np.maximum(least - length, 0.0)
         if not lacking.any():
             break
-        # A small disc gives way to a large one, not the other way round.
+        # The smaller of two discs moves more.
         share = radius[None, :] / (radius[:, None] + radius[None, :])
         push = apart / np.where(length > 0, length, 1.0)[..., None] * (lacking * share)[..., None]
         places = np.clip(places + 0.8 * push.sum(axis=1), edge, size - edge)
@@ -171,7 +171,7 @@ def _apart(places: FloatArray, radius: FloatArray, size: FloatArray) -> FloatArr
 def _stress_layout(
     k: int, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], room: FloatArray
 ) -> FloatArray:
-    """Places (k, 2) whose distances follow those in the graph, by stress majorisation [GKN05]_."""
+    """Return places (k, 2) with distances as in the graph, by stress majorisation [GKN05]_."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
     from scipy.spatial.distance import cdist
@@ -193,11 +193,11 @@ def _stress_layout(
 
 
 def _fitted(places: FloatArray, size: FloatArray) -> FloatArray:
-    """Turn the longest extent across, and scale to fill the drawing."""
+    """Return the places rotated, longest extent horizontal, and scaled to fill the drawing."""
     centred = places - places.mean(axis=0)
     _, axes = np.linalg.eigh(centred.T @ centred)
     turned = centred @ axes[:, ::-1]
-    # An axis has no sign of its own: the first block stands on the left and above.
+    # Of mirror images, take the one whose first block is on the left and above.
     turned *= np.where(turned[0] > 0, -1.0, 1.0)
     extent = np.ptp(turned, axis=0)
     room = size - 2 * MARGIN
@@ -226,9 +226,9 @@ def _lines(
     return paths
 
 
-def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str, clock: Clock) -> Node:
+def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str, clock: Clock) -> Disc:
     name = plan.platform.names[b]
-    # Among so many discs numbers would lie over each other.
+    # Numbers of that many discs would overlap.
     room = 2 * radius / CHARACTER if plan.platform.k <= MAX_APART else 0
     label = name if len(name) <= room else str(b) if len(str(b)) <= room else ""
     title = (
@@ -237,4 +237,4 @@ def _node(plan: Plan, b: int, place: FloatArray, radius: float, colour: str, clo
         f"{clock(float(plan.prediction.seconds[b]))}"
     )
     x, y = (round(float(c), 1) for c in place)
-    return Node(x, y, round(radius, 1), colour, label, title)
+    return Disc(x, y, round(radius, 1), colour, label, title)

@@ -20,22 +20,22 @@ from evener.wording import count
 SHADES = tuple(1.0 - 0.04 * step for step in range(12))
 LIT = 9
 CROWD, CROWDED = 15, 0.7  # [pixels] of a neighbourhood, and its share of outlines
-FLAT = 0.25  # height / width below which a picture needs the whole width of the page
+FLAT = 0.25  # height / width below which a picture takes the whole width of the page
 LETTERS = " ABCDEFGH"
-MANY = 5  # blocks that become legible in it make a picture worth the whole width
-THIRD = 0.311  # of the page's width, gaps taken off
-LINED = (60, 250)  # [pixels] cells larger than this show their outline, faintly or plainly
+MANY = 5  # blocks that must become legible in a picture of the whole width
+THIRD = 0.311  # of the page's width, less gaps
+LINED = (60, 250)  # [pixels] area of cells from which their outlines are drawn, faint or clear
 PAGE = 1080  # [CSS px] width of the page's content on a wide screen
-COLUMN = 0.53  # of the page's width: a picture that has the devices' bars beside it
-ALONE = 0.62  # height / width, at least, of a part that is shown without the whole
-SKETCH = 480  # [pixels] width of the sketches that tell which pictures are worth showing
-DOMINANT = 0.9  # of a picture: where one block covers more, there is little to see
+COLUMN = 0.53  # width of a picture beside the bars, over the page's
+ALONE = 0.62  # min. height / width of a part that is shown without the whole
+TRIAL = 480  # [pixels] width of the trial pictures that choose which ones are shown
+DOMINANT = 0.9  # share of one block from which a picture is not worth showing
 SMALL_SCREEN = 330  # [CSS px] width of a picture on a phone
 DESKTOP, PHONE = 13.0, 10.0  # [CSS px] height of labels
 
 
 class Region(NamedTuple):
-    """A box of a picture [pixels] that another one enlarges, and the letter it goes by."""
+    """A box of a picture [pixels] that another one enlarges, and the letter that names it."""
 
     x: float
     y: float
@@ -48,7 +48,7 @@ class Region(NamedTuple):
 class Picture:
     """One image: data: URI, size in pixels, heading, labels for wide and narrow screens.
 
-    css_width: its width on a wide screen [CSS px]. regions: what other pictures enlarge.
+    css_width: width on a wide screen [CSS px]. regions: parts that other pictures enlarge.
     """
 
     uri: str
@@ -76,11 +76,11 @@ class Picture:
 
 @dataclass(frozen=True)
 class Blocks:
-    """What colours a picture: part (n,), colour (k,) and name of each block; how wide it is.
+    """What pictures show: part (n,), colour (k,) and name of each block; the pictures' widths.
 
-    differ: whether the colours of blocks that exchange anything do.
-    wide, half [pixels]: of a picture as wide as the page, and of one beside another. beside:
-    whether one picture alone is to leave room for the devices' bars.
+    differ: whether blocks that exchange values have different colours. wide, half [pixels]: of a
+    picture over the whole page, and of one of two in a row. beside: whether a single picture
+    leaves room for the bars.
     """
 
     part: npt.NDArray[np.int32]
@@ -106,10 +106,10 @@ def draw_with_insets(
     name: str = "The whole",
     least: int = 2,
 ) -> tuple[Picture, ...]:
-    """Draw the whole and what is too small in it; sites: places (t, 2), their vertices.
+    """Draw the whole, and parts enlarged; sites: places (t, 2) and their vertices.
 
-    least: how many small blocks are worth a picture. What shows hardly more than one block is left
-    out, where another picture names all that it would.
+    least: min. number of small blocks in an enlarged part. A picture of little more than one block
+    is left out if others name all its blocks.
     """
     places, vertex = sites
     insets = with_insets(whole, places, blocks.part[vertex], len(blocks.names), least)
@@ -145,7 +145,7 @@ def _worth_showing(
         return [0], ""
     named, dominant = [], []
     for inset in insets:
-        ids = cells(inset.frame.fitted(SKETCH))
+        ids = cells(inset.frame.fitted(TRIAL))
         part = np.where(ids >= 0, blocks.part[ids], -1).astype(np.int32)
         labels = place_labels(part, blocks.names, DESKTOP)
         callouts = place_callouts(part, blocks.names, DESKTOP, labels)
@@ -163,7 +163,7 @@ def _worth_showing(
 
 
 def _nearest_kept(insets: list[Inset], i: int, kept: list[int]) -> int:
-    """The picture among those kept that this one enlarges a part of; -1 where none is."""
+    """Return the kept picture that this one enlarges a part of; -1 if none."""
     parent = insets[i].parent
     while parent >= 0 and parent not in kept:
         parent = insets[parent].parent
@@ -208,7 +208,7 @@ def draw_blocks(
 
 
 def _widths(gained: list[int], whole: Frame, blocks: Blocks) -> list[int]:
-    """Widths [pixels] of pictures: large where most blocks become legible, else small."""
+    """Return the widths [pixels] of pictures: wide where most blocks become legible."""
     if len(gained) == 1 and _leaves_room(whole, blocks):
         return [round(blocks.wide * COLUMN)]
     if len(gained) == 1 or whole.height < whole.width * FLAT:
@@ -229,7 +229,7 @@ def _times(whole: Frame, frame: Frame) -> str:
 def _region(frame: Frame, part: Frame, letter: str) -> Region:
     x, y = (part.x0 - frame.x0) * frame.scale, (frame.y1 - part.y1) * frame.scale
     w, h = (part.x1 - part.x0) * frame.scale, (part.y1 - part.y0) * frame.scale
-    least = frame.width / 60  # a region smaller than a mark could not be seen
+    least = frame.width / 60  # smaller regions would be invisible
     grow_x, grow_y = max(0.0, least - w) / 2, max(0.0, least - h) / 2
     left, top = max(x - grow_x, 1.0), max(y - grow_y, 1.0)
     right, bottom = min(x + w + grow_x, frame.width - 1.0), min(y + h + grow_y, frame.height - 1.0)
@@ -239,7 +239,7 @@ def _region(frame: Frame, part: Frame, letter: str) -> Region:
 
 
 def _drawn(outlines: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
-    """Leave out outlines so dense that nothing but them would be seen."""
+    """Return the outlines without those so dense that they would hide the colours."""
     from scipy import ndimage
 
     crowd = ndimage.uniform_filter(outlines.astype(np.float32), CROWD)
@@ -247,7 +247,7 @@ def _drawn(outlines: npt.NDArray[np.bool_]) -> npt.NDArray[np.bool_]:
 
 
 def _cell_lines(cells: raster.Ids) -> npt.NDArray[np.int64]:
-    """How many shades darker each pixel is for lying on the outline of a large cell."""
+    """Return how many shades darker the pixels on outlines of large cells are."""
     area = np.bincount(cells[cells >= 0], minlength=1)[cells]
     steps = (area > LINED[0]).astype(np.int64) + (area > LINED[1])
     return np.where(raster.edges_of(cells), steps, 0)

@@ -1,6 +1,6 @@
-"""Figures by matplotlib, which nothing else imports: made, drawn on by others, saved here.
+"""Makes and saves figures by matplotlib; other files draw on them and do not import matplotlib.
 
-No pyplot and no global state: a figure belongs to who made it, and equal figures give equal bytes.
+Without pyplot and global state; equal figures give equal bytes.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ STYLE: dict[str, Any] = {
 }
 DPI = 150
 SUFFIXES = (".png", ".svg")
-LONGEST_NAME = 32  # characters of a name in a figure: its axes need the room
+LONGEST_NAME = 32  # characters of a name in a figure
 
 
 @contextmanager
 def styled() -> Iterator[None]:
-    """Draw in the house's style: what is made inside has it."""
+    """Apply Evener's style to figures made within the block."""
     import matplotlib as mpl
 
     settings: Any = STYLE
@@ -53,7 +53,7 @@ def new_figure(rows: int, columns: int, width: float, height: float) -> tuple[An
 
 
 def shown_name(name: str) -> str:
-    """Return a name as figures show it: shortened in its middle, and never taken for a formula."""
+    """Return a name for figures: shortened in its middle, never read as a formula."""
     name = printable(name)
     if len(name) > LONGEST_NAME:
         name = f"{name[: LONGEST_NAME // 2]}…{name[1 - LONGEST_NAME // 2 :]}"
@@ -86,45 +86,42 @@ def checked_kind(path: str | Path) -> str:
     return suffix[1:]
 
 
-# Lines over a number, in panels: what experiments show.
-
-
 PANEL = (3.9, 2.9)  # inches
-SHORT = 8  # letters of a label: four such stand in a row
+SHORT = 8  # characters of a label up to which four fit in a row of the legend
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#8a9099")
 MARKERS = "os^vDP*"
 
 
 class Lines(Protocol):
-    """A panel: its words, x, and y by label."""
+    """A panel of lines: title, labels of the axes, x, and y by label."""
 
     @property
     def title(self) -> str:
-        """Above the panel."""
+        """Title of the panel."""
 
     @property
     def x_label(self) -> str:
-        """Below it."""
+        """Label of the x axis."""
 
     @property
     def y_label(self) -> str:
-        """Beside it."""
+        """Label of the y axis."""
 
     @property
     def x(self) -> Sequence[float]:
-        """Where lines have points."""
+        """Values of x."""
 
     @property
     def lines(self) -> Mapping[str, Sequence[float]]:
-        """Label to values, as many as x."""
+        """Label -> values of y, as many as x."""
 
     @property
     def log_y(self) -> bool:
-        """Whether values grow by factors."""
+        """Whether the y axis is logarithmic."""
 
 
 def draw_lines(panels: Sequence[Lines]) -> Any:
-    """Return a figure with the panels, two a row."""
+    """Return a figure with the panels, two in a row."""
     columns = min(2, len(panels))
     rows = -(-len(panels) // columns)
     with styled():
@@ -147,6 +144,6 @@ def _draw(axes: Any, panel: Lines) -> None:
         axes.set_yscale("log")
     else:
         axes.set_ylim(bottom=0)
-    # Below: inside, there is no place that lines to and fro leave free.
+    # The legend is below the axes, as lines may be anywhere inside.
     columns = 2 if max(map(len, panel.lines)) > SHORT else 4
     axes.legend(fontsize=7, loc="upper center", bbox_to_anchor=(0.5, -0.18), ncols=columns)

@@ -1,4 +1,4 @@
-"""Where a plan came from: its inputs, options, versions and machine, as text."""
+"""The section on provenance: inputs, options, versions and machine as rows of text."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ WORKLOAD_MEANINGS = {
 
 
 @dataclass(frozen=True)
-class Row:
-    """A name, its value as text and what it means."""
+class ProvenanceRow:
+    """A name, its value as text, and its meaning."""
 
     name: str
     value: str
@@ -49,16 +49,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Everything that chose the result, as rows of small tables."""
+    """All that the result depends on, as rows of small tables."""
 
-    options: list[Row]
-    versions: list[Row]
-    devices: list[Row]
+    options: list[ProvenanceRow]
+    versions: list[ProvenanceRow]
+    devices: list[ProvenanceRow]
     levels: list[tuple[str, str, str, str]]
 
 
 def mapped(mapping: BlockMapping | None) -> str:
-    """Say what putting blocks on other devices brought; "" where none could go elsewhere."""
+    """Return what mapping blocks to other devices gained; "" where no mapping was tried."""
     if mapping is None:
         return ""
     before, after = memory(mapping.before.hop_bytes), memory(mapping.after.hop_bytes)
@@ -71,19 +71,23 @@ def provenance(plan: Plan) -> Provenance:
     """Return options, versions and machine as rows."""
     return Provenance(
         options=option_rows(plan.options),
-        versions=[Row(name, str(version) or NOTHING) for name, version in plan.versions.items()],
+        versions=[
+            ProvenanceRow(name, str(version) or NOTHING) for name, version in plan.versions.items()
+        ],
         devices=device_rows(plan.platform),
         levels=_levels(plan),
     )
 
 
-def option_rows(options: Mapping[str, Any]) -> list[Row]:
+def option_rows(options: Mapping[str, Any]) -> list[ProvenanceRow]:
     """Return a row for each option, with its unit and what it means."""
     units = {"time_limit": " s"}
     rows = []
     for name, value in options.items():
         if name == "reading":
-            rows += [Row(key, str(v), "how the input was read") for key, v in value.items()]
+            rows += [
+                ProvenanceRow(key, str(v), "how the input was read") for key, v in value.items()
+            ]
             continue
         if name == "workload":
             rows += _workload_rows(value)
@@ -92,23 +96,23 @@ def option_rows(options: Mapping[str, Any]) -> list[Row]:
             continue  # not asked for: nothing to show
         text = ("yes" if value else "no") if isinstance(value, bool) else f"{value}"
         text += units.get(name, "")
-        rows.append(Row(name.replace("_", " "), text, OPTION_MEANINGS.get(name, "")))
+        rows.append(ProvenanceRow(name.replace("_", " "), text, OPTION_MEANINGS.get(name, "")))
     return rows
 
 
-def _workload_rows(kept: Mapping[str, Any]) -> list[Row]:
-    """The kernel's name, what it sends, and what else it states."""
+def _workload_rows(kept: Mapping[str, Any]) -> list[ProvenanceRow]:
+    """Return the kernel's name and figures."""
     units = {"bytes": " B", "fixed": " s"}
-    rows = [Row("kernel", str(kept["name"]), OPTION_MEANINGS["workload"])]
+    rows = [ProvenanceRow("kernel", str(kept["name"]), OPTION_MEANINGS["workload"])]
     for key, value in kept.items():
         if key == "name" or not (value or key == "bytes_per_value"):
             continue
         text = "yes" if value is True else f"{value:g}{units.get(key.split('_')[0], '')}"
-        rows.append(Row(key.replace("_", " "), text, WORKLOAD_MEANINGS[key]))
+        rows.append(ProvenanceRow(key.replace("_", " "), text, WORKLOAD_MEANINGS[key]))
     return rows
 
 
-def device_rows(platform: Platform) -> list[Row]:
+def device_rows(platform: Platform) -> list[ProvenanceRow]:
     """Return a row for each run of equal devices: names, speed, memory."""
     groups: list[list[Device]] = []
     for device in platform.devices:
@@ -122,10 +126,12 @@ def device_rows(platform: Platform) -> list[Row]:
         name = first.name if len(group) == 1 else f"{first.name} to {group[-1].name}"
         many = "" if len(group) == 1 else f"{count(len(group))} x "
         at = "" if first.curve is None else " at its load"
-        rows.append(Row(name, f"{many}{first.kind}, {speed(first.speed)}{at}", _caps(first)))
+        rows.append(
+            ProvenanceRow(name, f"{many}{first.kind}, {speed(first.speed)}{at}", _caps(first))
+        )
     if len(groups) > MAX_GROUPS:
         rest = sum(len(group) for group in groups[MAX_GROUPS:])
-        rows.append(Row(f"and {count(rest)} more", "in the plan file"))
+        rows.append(ProvenanceRow(f"and {count(rest)} more", "in the plan file"))
     return rows
 
 

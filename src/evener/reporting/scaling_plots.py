@@ -1,4 +1,4 @@
-"""Seconds per iteration against devices: what was planned, what is estimated, the knee."""
+"""Plots time per iteration over the number of devices: planned, estimated, best and knee."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from evener.wording import duration
 
 PANEL = (4.6, 3.1)  # inches
 INK, FAINT, LINE, ALARM, PLANNED = "#262a30", "#8a9099", "#4477aa", "#cc3311", "#228833"
-LOG_FROM = 20  # devices from which on their number is drawn in factors
+LOG_FROM = 20  # devices from which the axis is logarithmic
 
 
-class Row(Protocol):
+class ScalingPoint(Protocol):
     """A point of the curve."""
 
     @property
@@ -23,7 +23,7 @@ class Row(Protocol):
 
     @property
     def nodes(self) -> int | None:
-        """How many nodes they are, if they are whole ones."""
+        """Number of nodes, if all devices of these are used; else None."""
 
     @property
     def seconds(self) -> float:
@@ -31,34 +31,34 @@ class Row(Protocol):
 
     @property
     def planned(self) -> bool:
-        """Whether by a real partition."""
+        """Whether predicted from a partition, not estimated."""
 
     @property
     def efficiency(self) -> float:
-        """The time of all speeds together over seconds."""
+        """Time at the sum of all speeds over this time."""
 
 
-class Curve(Protocol):
-    """What is drawn: rows by number of devices and of nodes, and two of them marked."""
+class ScalingCurve(Protocol):
+    """What is drawn: points by number of devices and of nodes; two are marked."""
 
     @property
-    def choices(self) -> Sequence[Row]:
+    def choices(self) -> Sequence[ScalingPoint]:
         """By number of devices."""
 
     @property
-    def nodes(self) -> Sequence[Row]:
+    def nodes(self) -> Sequence[ScalingPoint]:
         """By number of nodes."""
 
     @property
-    def best(self) -> Row:
-        """Of least seconds."""
+    def best(self) -> ScalingPoint:
+        """The fastest."""
 
     @property
-    def knee(self) -> Row:
-        """Of the fewest devices nearly as fast."""
+    def knee(self) -> ScalingPoint:
+        """The one with fewest devices that is nearly as fast."""
 
 
-def draw_scaling(advice: Curve) -> Any:
+def draw_scaling(advice: ScalingCurve) -> Any:
     """Return a figure: seconds by devices, and by whole nodes where there are some."""
     panels = 2 if len(advice.nodes) > 1 else 1
     with styled():
@@ -71,7 +71,7 @@ def draw_scaling(advice: Curve) -> Any:
     return figure
 
 
-def _draw(axes: Any, advice: Curve, rows: Sequence[Row], x: Sequence[int]) -> None:
+def _draw(axes: Any, advice: ScalingCurve, rows: Sequence[ScalingPoint], x: Sequence[int]) -> None:
     seconds = [row.seconds for row in rows]
     axes.plot(x, seconds, color=LINE, linewidth=1.1, zorder=1)
     ideal = [row.seconds * row.efficiency for row in rows]
@@ -116,7 +116,13 @@ def _round_numbers(least: float, most: float) -> list[float]:
 
 
 def _mark(
-    axes: Any, rows: Sequence[Row], x: Sequence[int], one: Row, word: str, colour: str, above: int
+    axes: Any,
+    rows: Sequence[ScalingPoint],
+    x: Sequence[int],
+    one: ScalingPoint,
+    word: str,
+    colour: str,
+    above: int,
 ) -> None:
     for a, row in zip(x, rows, strict=True):
         if row.devices.tolist() == one.devices.tolist():

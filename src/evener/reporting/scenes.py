@@ -1,4 +1,4 @@
-"""The mesh or graph in space, coloured by device: flat, as a surface, as points, as a slice."""
+"""Draws the mesh or graph, coloured by device: in the plane, as a surface, points or a slice."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from evener.reporting.pictures import (
 )
 from evener.reporting.shapes import Triangles, visible_triangles
 
-WIDE, HALF = 1800, 880  # pixels of a picture as wide as the page, and of one beside another
-SQUARE = 1.05  # height / width of one of three pictures in a row, at most
-WORTH_A_SLICE = 3  # blocks; where a slice only grazes two there is nothing to see
-MAX_SITES = 2_000_000  # points beyond this are thinned: a picture has no more pixels
+WIDE, HALF = 1800, 880  # [pixels] width of a picture over the page, and of one of two in a row
+SQUARE = 1.05  # max. height / width of one of three pictures in a row
+MIN_IN_SLICE = 3  # blocks that a slice must show to be drawn
+MAX_SITES = 2_000_000  # points that are drawn, about the pixels of a picture
 
 
 @dataclass(frozen=True)
@@ -74,7 +74,7 @@ def _blocks(plan: Plan, graph: Graph | None, coords: FloatArray | None, shrink: 
     sender, receiver = plan.evaluation.exchange.sender, plan.evaluation.exchange.receiver
     touching = sender, receiver
     if graph is not None and coords is not None and graph.components()[0] > 1:
-        # Zones that exchange nothing lie side by side all the same.
+        # Blocks may lie side by side without an exchange.
         beside = pairs_side_by_side(coords, plan.partition.part)
         pairs = np.unique(np.stack([np.r_[sender, beside[0]], np.r_[receiver, beside[1]]]), axis=1)
         touching = pairs[0], pairs[1]
@@ -105,7 +105,7 @@ def _draw_plane(triangles: Triangles, blocks: Blocks) -> Scene:
 
 
 def _draw_sites(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
-    """Colour each pixel by the nearest vertex, up to about an edge's length from it."""
+    """Draw a plane graph: pixels have the colour of the nearest vertex within an edge's length."""
     from scipy.spatial import cKDTree
 
     step = -(-graph.n // MAX_SITES)
@@ -146,7 +146,7 @@ def _draw_body(
 
 
 def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tuple[Picture, ...]:
-    """Cut a body across its shortest axis: each pixel inside shows the nearest vertex."""
+    """Return a slice of a body across its shortest axis, coloured by the nearest vertex."""
     from scipy.spatial import cKDTree
 
     order, height = _cutting_plane(triangles.corners.reshape(-1, 3))
@@ -168,11 +168,11 @@ def _cut_through(triangles: Triangles, coords: FloatArray, blocks: Blocks) -> tu
     seen = cells(whole).ravel()
     sites = whole.centres()[seen >= 0], seen[seen >= 0]
     own = replace(blocks, beside=False)
-    return draw_with_insets(cells, whole, sites, own, name=name, least=WORTH_A_SLICE)
+    return draw_with_insets(cells, whole, sites, own, name=name, least=MIN_IN_SLICE)
 
 
 def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
-    """Vertices in space as discs, near ones before far ones, and a slice through the middle."""
+    """Draw the vertices as discs, near ones in front, and a slice through the middle."""
     pictures = []
     step = -(-graph.n // MAX_SITES)
     reach = framing.local_reach(graph.xadj, graph.adjncy, coords)
@@ -193,7 +193,7 @@ def _draw_cloud(graph: Graph, coords: FloatArray, blocks: Blocks) -> Scene:
 
 
 def _slice(coords: FloatArray, reach: FloatArray, blocks: Blocks) -> Picture:
-    """Cut a cloud across its shortest axis: each pixel shows the nearest vertex within reach."""
+    """Return a slice of a point cloud across its shortest axis, coloured by the nearest vertex."""
     from scipy.spatial import cKDTree
 
     order, height = _cutting_plane(coords)
@@ -206,7 +206,7 @@ def _slice(coords: FloatArray, reach: FloatArray, blocks: Blocks) -> Picture:
 
 
 def _one_of_three(points: FloatArray, blocks: Blocks) -> Frame:
-    """Return the frame around points (n, 2) of a picture that has two others beside it."""
+    """Return the frame around points (n, 2) for one of three pictures in a row."""
     frame = framing.frame_around(points, blocks.wide, margin=0.02)
     return frame.fitted(round(blocks.wide * THIRD), SQUARE)
 
@@ -219,13 +219,13 @@ def _cutting_plane(points: FloatArray) -> tuple[npt.NDArray[np.int64], float]:
 
 
 def _hull_of(coords: FloatArray) -> Callable[[Frame], npt.NDArray[np.bool_]]:
-    """Return what says of each pixel of a frame whether it lies in the convex hull of coords."""
+    """Return a function: frame -> whether each pixel lies in the convex hull of coords."""
     from scipy.spatial import ConvexHull, QhullError
 
     try:
         ring = coords[ConvexHull(coords).vertices]
     except QhullError:
-        # All on one line: they have no inside.
+        # Points on a line have no inside.
         return lambda frame: np.zeros((frame.height, frame.width), np.bool_)
     fan = np.stack([np.broadcast_to(ring[0], ring[2:].shape), ring[1:-1], ring[2:]], axis=1)
     owner = np.zeros(len(fan), np.int32)

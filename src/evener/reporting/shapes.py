@@ -1,4 +1,4 @@
-"""Triangles of a mesh, each owned by the vertex of the graph whose block colours it."""
+"""Divides a mesh into triangles, each with the vertex of the graph whose block colours it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def visible_triangles(mesh: Mesh | PolyMesh, n: int) -> Triangles | None:
 
 
 def _outlines(mesh: Mesh) -> tuple[IntArray, IntArray] | None:
-    """Offsets and corners of the cells' outlines: without the points of higher order."""
+    """Return offsets and corners of the cells' outlines, without mid-edge points."""
     from evener.graphs import cell_kernels as cells
 
     base = cells.BASE[mesh.kinds]
@@ -56,14 +56,14 @@ def _outlines(mesh: Mesh) -> tuple[IntArray, IntArray] | None:
     keep = np.where(base == cells.POLYGON, sizes, cells.CORNERS[base])
     offsets = np.concatenate([[0], np.cumsum(keep)])
     place = np.arange(offsets[-1]) - np.repeat(offsets[:-1], keep)
-    # VTK's pixel counts its corners row by row, not around.
+    # VTK numbers the corners of a pixel row by row, not around it.
     crossed = np.repeat(base == cells.PIXEL, keep) & (place >= 2)
     place = np.where(crossed, 5 - place, place)
     return offsets, mesh.corners[np.repeat(mesh.offsets[:-1], keep) + place]
 
 
 def _fan(offsets: IntArray, corners: IntArray) -> tuple[IntArray, IntArray, IntArray, IntArray]:
-    """Divide each polygon into triangles around its first corner; also the polygon of each."""
+    """Return a fan of triangles for each polygon, and the polygon of each triangle."""
     n_triangles = np.maximum(np.diff(offsets) - 2, 0)
     polygon = np.repeat(np.arange(n_triangles.size), n_triangles)
     number = np.arange(polygon.size) - np.repeat(np.cumsum(n_triangles) - n_triangles, n_triangles)
@@ -72,7 +72,7 @@ def _fan(offsets: IntArray, corners: IntArray) -> tuple[IntArray, IntArray, IntA
 
 
 def _around_points(points: FloatArray, offsets: IntArray, corners: IntArray) -> Triangles:
-    """Divide each polygon into one kite a corner: corner, middles of its two sides, centre."""
+    """Return a kite for each corner of each polygon: corner, middles of its sides, centre."""
     sizes = np.diff(offsets)
     polygon = np.repeat(np.arange(sizes.size), sizes)
     place = np.arange(polygon.size)
@@ -89,7 +89,7 @@ def _around_points(points: FloatArray, offsets: IntArray, corners: IntArray) -> 
 
 
 def _flat(points: FloatArray) -> FloatArray:
-    """Drop the third coordinate where all points lie in one plane of constant z."""
+    """Return the points without z if they all have the same."""
     if points.shape[-1] == 3:
         z = points[..., 2]
         span = max(float(np.ptp(points[..., 0])), float(np.ptp(points[..., 1])))

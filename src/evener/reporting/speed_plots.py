@@ -1,4 +1,4 @@
-"""Speed against load, a panel a device: samples with error bars, every fit, where they differ."""
+"""Plots speed against load, a panel for each device: samples, all models, where they differ."""
 
 from __future__ import annotations
 
@@ -15,15 +15,13 @@ from evener.platforms.models.samples import KINDS, DeviceSpeeds, Sample
 from evener.reporting.plots import new_figure, shown_name, styled
 from evener.wording import count, percent
 
-# Every model that samples admit, side by side: what each drops and where they disagree.
-
 CURVES = ("piecewise", "shaped", "akima")
-POINTS = 400  # at which models are compared, beside the samples' own loads
-MARGIN = 1.3  # how far beyond the samples they are shown
+POINTS = 400  # loads at which models are compared, besides those of the samples
+MARGIN = 1.3  # factor beyond the smallest and largest sample that is plotted
 
 
 class Disagreement(NamedTuple):
-    """The load [units] where models differ most: highest speed / lowest - 1, and whose they are."""
+    """Where models differ most: load [units], highest / lowest speed - 1, and those models."""
 
     load: float
     share: float
@@ -49,13 +47,13 @@ class DeviceFits:
 
     @property
     def dropped(self) -> tuple[Sample, ...]:
-        """Samples that the rule of shape takes out."""
+        """Samples that the rule of shape drops."""
         shaped = self.models["shaped"]
         return shaped.dropped if isinstance(shaped, Piecewise) else ()
 
     @cached_property
     def loads(self) -> FloatArray:
-        """Loads [units] to compare at: those of the samples, and many between and a bit beyond."""
+        """Loads [units] at which models are compared: those of the samples, and POINTS more."""
         own = np.unique([sample.load for sample in self.device.samples])
         high = min(own[-1] * MARGIN, self.device.capacity)
         grid = np.geomspace(min(own[0] / MARGIN, high), high, POINTS)
@@ -87,7 +85,7 @@ class DeviceFits:
 
 
 def most_disputed(fits: Sequence[DeviceFits], count: int) -> list[DeviceFits]:
-    """Return those `count` devices whose curves disagree most, in their order; all if no more."""
+    """Return the `count` devices whose models disagree most, in their order."""
     if len(fits) <= count:
         return list(fits)
     order = np.argsort([-one.worst().share for one in fits], kind="stable")[:count]
@@ -167,12 +165,12 @@ def _draw(axes: Any, fits: DeviceFits, given: Sequence[float]) -> None:
 
 
 def _top(sample: Sample) -> float:
-    """Return where the interval of a sample ends [units/s], or half above it, if that is lower."""
+    """Return the upper end of a sample's interval [units/s], at most 1.5 times its speed."""
     return sample.speed / max(1 - sample.half_width / sample.seconds, 2 / 3)
 
 
 def _points(axes: Any, samples: Sequence[Sample], label: str, **style: Any) -> None:
-    """Draw samples with their confidence intervals, turned from time to speed."""
+    """Draw samples with confidence intervals, converted from time to speed."""
     if not samples:
         return
     loads = np.array([s.load for s in samples])

@@ -1,4 +1,4 @@
-"""The report's section on speed curves: where each device stands on its own, and how surely."""
+"""The section on speed curves: each device's load and speed on its curve, with uncertainty."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ CSS_DPI = 96
 
 @dataclass(frozen=True)
 class SpeedRow:
-    """One device: its curve, its load, its speed there, the seconds, and by how much they vary."""
+    """A device: curve, load, speed and time there, its uncertainty, times by other models."""
 
     name: str
     curve: str
@@ -32,7 +32,7 @@ class SpeedRow:
 
 @dataclass(frozen=True)
 class SpeedSection:
-    """A picture of the curves, a data URI of `width` pixels, and a row a device."""
+    """A picture of the curves, a data: URI `width` pixels wide, and a row for each device."""
 
     picture: str
     width: int

@@ -1,6 +1,4 @@
-"""How a plan compares with METIS and the minimum-cut plan, which steps led to it, and how another
-tool's partition compares: tables and bars for the page.
-"""
+"""The sections on stages of the search, on METIS and on a rival: tables and bars."""
 
 from __future__ import annotations
 
@@ -15,7 +13,7 @@ from evener.reporting import headline
 from evener.reporting.clocks import Clock, clock_of
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, times
 
-# Field of a Stage, heading, what it means; of each the less is the better.
+# Field of a Stage, heading, meaning; of each the lowest value is the best.
 MEASURES = (
     ("edge_cut", "cut", "edges between blocks, by weight"),
     ("max_volume", "largest volume", "values sent by one block"),
@@ -27,14 +25,14 @@ ROLES = {
     CUT_STAGE: "Evener's minimum-cut plan",
     CHOSEN_STAGE: "this plan",
 }
-FAR = 3.0  # times the median: longer bars are cut off
+FAR = 3.0  # times the median, at which bars are cut off
 
 
 @dataclass(frozen=True)
 class StageBar:
     """A stage in one measure: length of its bar [%], text, ratio to the first of the group.
 
-    is_cut: whether the bar is too long for the chart, and ends in a mark.
+    is_cut: whether the bar is longer than the chart.
     """
 
     name: str
@@ -47,7 +45,7 @@ class StageBar:
 
 @dataclass(frozen=True)
 class Group:
-    """One measure of all stages; bound: where no partition can be below, on the bars' scale [%]."""
+    """One measure of all stages; bound: position of the lower bound on the bars' scale [%]."""
 
     title: str
     meaning: str
@@ -75,8 +73,8 @@ class Stages:
 
 
 def compared(plan: Plan) -> list[StageRow]:
-    """Return METIS at the same sizes, the minimum-cut plan and this plan, as far as there are;
-    none where there is nothing to compare with.
+    """Return rows for METIS at the same sizes, the minimum-cut plan and this plan; none without
+    the first two.
 
     Cells: time, against this plan, cut, largest volume, total volume, neighbours.
     """
@@ -96,7 +94,7 @@ def compared(plan: Plan) -> list[StageRow]:
 
 
 def steps(plan: Plan) -> Stages | None:
-    """Return the steps that led to the plan, the result among them once; None where it has none."""
+    """Return the stages of the search; None for a plan with fewer than two."""
     stages = _without_twin(plan.stages)
     if len(stages) < 2:
         return None
@@ -106,7 +104,7 @@ def steps(plan: Plan) -> Stages | None:
     if any(stage.seconds is None for stage in stages):
         sentence = f"From {named[0][0]} to {named[-1][0]}: {_change(first, last)}."
         return _stages(sentence, named, [NOTHING] * len(named), clock)
-    # Steps of a search for seconds: these are what they are about; the table has the rest.
+    # A search for seconds: only times have bars; the table has the rest.
     shown = _stages("", named, [NOTHING] * len(named), clock)
     most = _longest([stage.seconds or 0.0 for stage in stages])
     bound = min(round(100 * plan.prediction.bound / max(most, 1e-300), 1), 100.0)
@@ -119,7 +117,7 @@ def steps(plan: Plan) -> Stages | None:
 
 
 def beside(plan: Plan) -> str:
-    """Say what METIS at the same sizes and the plan of least cut would take; "" where not tried."""
+    """Return the times of METIS at the same sizes and of the minimum-cut plan; "" if not tried."""
     ours = plan.prediction.makespan
     said = [
         f"{ROLES[role]} {duration(stage.seconds)} ({_longer(stage.seconds / ours - 1)})"
@@ -130,7 +128,7 @@ def beside(plan: Plan) -> str:
 
 
 def _longer(share: float) -> str:
-    """Say how much longer something takes."""
+    """Return a relative difference of times as text."""
     if abs(share) < 5e-4:
         return "as long"
     return f"{times(1 + share)} times as long" if share >= 1 else f"{100 * share:+.1f} %"
@@ -157,12 +155,12 @@ def against(
 
 
 def rival_name(rival: Rival, i: int) -> str:
-    """Return what a stage of a rival is called: the first is the tool's own work."""
+    """Return the name of a rival's stage; the first is the tool's own result."""
     return f"{rival.tool}, {rival.stages[i].name}" if i else rival.tool
 
 
 def _without_twin(stages: Sequence[Stage]) -> list[Stage]:
-    """Leave out the step that the last stage, which is what was chosen, repeats."""
+    """Return the stages without the one that equals the chosen, last one."""
     if not stages or stages[-1].role != CHOSEN_STAGE:
         return list(stages)
     last = stages[-1]
@@ -174,7 +172,7 @@ def _figures(stage: Stage) -> tuple[float | None, ...]:
 
 
 def _apart(seconds: float | None, ours: float) -> str:
-    """A time against ours, signed: "+2.2 %"."""
+    """Return a time relative to ours: "+2.2 %"."""
     if seconds is None or ours <= 0:
         return NOTHING
     over = seconds / ours - 1
@@ -223,12 +221,12 @@ def _group(key: str, title: str, meaning: str, named: Sequence[tuple[str, Stage]
 
 
 def _longest(values: Sequence[float]) -> float:
-    """The value that a whole bar stands for: those far beyond the others are cut off there."""
+    """Return the value of a full bar: the largest, or FAR times the median."""
     return max(min(max(values), FAR * float(np.median(values))), 1e-300)
 
 
 def _change(first: Stage, last: Stage) -> str:
-    """Say what the measures are of the first's: "cut 0.84x, largest volume 0.80x, ..."."""
+    """Return the ratios of the last to the first: "cut 0.84x, largest volume 0.80x, ..."."""
     said = [
         f"{title} {ratio(getattr(last, key) / getattr(first, key))}"
         for key, title, _ in (SECONDS, *MEASURES)

@@ -1,4 +1,4 @@
-"""Speed surfaces: a map of speed over height and width, and sections through it, a row a device."""
+"""Plots speed surfaces, a row for each device: a map over height and width, and sections."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _map(figure: Any, axes: Any, name: str, surface: SpeedSurface) -> None:
     speeds = surface.speed(heights[:, None], widths[None, :])
     image = axes.pcolormesh(widths, heights, speeds, cmap="viridis", shading="nearest",
                             rasterized=True)  # fmt: skip
-    # Lines of equal speed need two speeds, and two places along each side.
+    # Contours need two speeds, and two grid points along each side.
     if min(speeds.shape) > 1 and speeds.max() > speeds.min() * (1 + 1e-9):
         axes.contour(widths, heights, speeds, levels=LEVELS, colors="white", linewidths=0.5)
     columns, rows = np.meshgrid(surface.widths, surface.heights)
@@ -62,7 +62,7 @@ def _map(figure: Any, axes: Any, name: str, surface: SpeedSurface) -> None:
 
 
 def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
-    """Speed along heights at a few widths, and of squares along their sides."""
+    """Plot speed over height at a few widths, and of squares over their sides."""
     heights = _along(surface.heights)
     places = np.unique(np.linspace(0, surface.widths.size - 1, SECTIONS).round().astype(int))
     for i, color in zip(places, LINES, strict=False):
@@ -81,7 +81,7 @@ def _sections(axes: Any, name: str, surface: SpeedSurface) -> None:
 
 
 def _ticks(axis: Any, knots: FloatArray) -> None:
-    """Label points of the grid, as many as have room: they may lie within one decade."""
+    """Label as many grid points as have room; they may lie within one decade."""
     most = TICKS if knots[-1] < SHORT else 4
     shown = knots[np.unique(np.linspace(0, knots.size - 1, most).round().astype(int))]
     axis.set_ticks(shown, labels=[count(float(knot)) for knot in shown])

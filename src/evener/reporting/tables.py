@@ -25,13 +25,13 @@ MIXED = (
 )
 PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
 SECONDS_COLUMNS = ["device", "load", "share", "memory", "computes", "talks", "total"]
-MEMORY = 4  # where the column of memory stands
+MEMORY = 4  # index of the column "memory"
 
 
 def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
-    """Return columns and at most nine rows: every device, or runs of equal ones, or the last done.
+    """Return columns and at most nine rows: all devices, runs of equal ones, or the slowest.
 
-    A row that stands for several devices shows the range of what they have.
+    The row of several devices shows the range of their values.
     """
     groups, left_out = _groups(plan)
     rows = [_row(plan, group) for group in groups]
@@ -42,7 +42,7 @@ def plan_rows(plan: Plan) -> tuple[list[str], list[list[str]]]:
 
 
 def time_remarks(platform: Platform, work: float) -> list[str]:
-    """Return what to know of predicted times: that exchange is not in them, that they are relative.
+    """Return remarks on predicted times: without exchange, relative speeds.
 
     work: the load of all devices [units].
     """
@@ -59,8 +59,8 @@ def time_remarks(platform: Platform, work: float) -> list[str]:
 
 
 def _columns(plan: Plan) -> list[str]:
-    """PLAN_COLUMNS, with one for each further weight of the vertices; of a plan for seconds, whose
-    targets are what came out, SECONDS_COLUMNS.
+    """Return PLAN_COLUMNS with one for each further vertex weight; SECONDS_COLUMNS of a plan for
+    seconds.
     """
     if plan.is_for_seconds:
         return SECONDS_COLUMNS
@@ -69,7 +69,7 @@ def _columns(plan: Plan) -> list[str]:
 
 
 def _groups(plan: Plan) -> tuple[list[IntArray], int]:
-    """Devices of each row, and how many devices no row shows."""
+    """Return the devices of each row, and the number of devices that no row shows."""
     k = plan.platform.k
     if k <= MAX_ROWS:
         return [np.array([b]) for b in range(k)], 0
@@ -77,7 +77,7 @@ def _groups(plan: Plan) -> tuple[list[IntArray], int]:
     starts = [b for b in range(k) if b == 0 or kinds[b] != kinds[b - 1]]
     if len(starts) <= MAX_ROWS:
         return list(np.split(np.arange(k), starts[1:])), 0
-    last = plan.prediction.bottleneck  # of several at once, the one that waits least
+    last = plan.prediction.bottleneck  # comes first among devices that end at the same time
     latest = np.lexsort((-plan.prediction.ends, np.arange(k) != last))[:MAX_ROWS]
     return [np.array([b]) for b in latest], k - MAX_ROWS
 

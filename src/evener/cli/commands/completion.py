@@ -1,4 +1,4 @@
-"""`evener completion`: a script by which bash, zsh or fish complete command lines."""
+"""`evener completion`: print a script that completes command lines in bash, zsh or fish."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ INSTALL = {
 
 @dataclass
 class Offer:
-    """What a command takes: options with what each is for, and the values that are known.
+    """Completions of a command: options with their help, and known values.
 
     values: of an option, or under "" of the first argument.
     """
@@ -32,7 +32,7 @@ class Offer:
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take the shell."""
+    """Add the shell."""
     parser.add_argument("shell", choices=list(INSTALL), metavar="SHELL", help="bash, zsh or fish")
 
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def offers() -> dict[str, Offer]:
-    """Return what every command takes, from its parser."""
+    """Return the completions of every command, from its parser."""
     from evener.cli.parsing import parser_of
 
     found = {name: _offer(parser_of(name), COMMANDS[name].purpose) for name in COMMANDS}
@@ -56,7 +56,7 @@ def offers() -> dict[str, Offer]:
 
 
 def _offer(parser: argparse.ArgumentParser, purpose: str) -> Offer:
-    """Return what a parser takes, with what those below it take."""
+    """Return the completions of a parser and its subparsers."""
     offer, known = Offer(purpose), _known_values()
     for action in parser._actions:  # noqa: SLF001
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
@@ -76,7 +76,7 @@ def _offer(parser: argparse.ArgumentParser, purpose: str) -> Offer:
 
 
 def _known_values() -> dict[str, list[str]]:
-    """Values of options that take names, and more than those."""
+    """Return known values of options that take names, but other values as well."""
     from evener.io.formats import FORMATS
     from evener.io.plans.partitions import EXPORTS
     from evener.partitioning.tools import TOOLS
@@ -105,7 +105,7 @@ def _kernels() -> list[str]:
 
 
 def _cases(found: dict[str, Offer], line: Callable[[str, str, str], str]) -> list[str]:
-    """Return a line for every option, "COMMAND OPTION", whose values are known."""
+    """Return a line for every "COMMAND OPTION" whose values are known."""
     return [
         line(name, option, " ".join(values))
         for name, offer in found.items()
@@ -115,7 +115,7 @@ def _cases(found: dict[str, Offer], line: Callable[[str, str, str], str]) -> lis
 
 
 def bash(found: dict[str, Offer]) -> str:
-    """Return the script for bash; where nothing is known, files are offered."""
+    """Return the script for bash; it completes file names where no values are known."""
     firsts = [
         f'    {name}) [[ $COMP_CWORD -eq 2 ]] && words="{" ".join(offer.values[""])}" ;;'
         for name, offer in found.items()
@@ -211,7 +211,7 @@ def fish(found: dict[str, Offer]) -> str:
 
 
 def _quoted(text: str) -> str:
-    """Return a text as a word of a shell."""
+    """Return a text quoted for a shell."""
     return "'" + text.replace("'", "’").replace("\n", " ") + "'"
 
 

@@ -1,4 +1,4 @@
-"""`evener doctor`: versions, threads, memory, optional tools and how to get them, a self-test."""
+"""`evener doctor`: print versions, threads, memory, optional tools; run a self-test."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ CORE = (
     "zstandard",
     "psutil",
 )
-# Beside the partitioners, which the registry knows: package and how to get it.
+# Optional packages besides partitioners, and how to install them.
 EXTRAS = {
     "h5py": "pip install h5py, for CGNS, MED, XDMF in HDF5 (extra [meshes])",
     "netCDF4": "pip install netCDF4, for Exodus",
     "mpi4py": "pip install mpi4py mpich",
     "numba-cuda": "pip install 'numba-cuda[cu13]', or [cu12]",
 }
-SELF_TEST_LIMIT = 30.0  # seconds; a machine that needs more for 2,500 vertices is not fine
+SELF_TEST_LIMIT = 30.0  # [s] for METIS on 2,500 vertices
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Take no arguments of its own."""
+    """Add nothing: the command has no arguments."""
 
 
 def run(args: argparse.Namespace, out: Output) -> int:  # noqa: ARG001
-    """Print what is there and whether it works; 0 where the core is fine, else 5."""
+    """Print what is installed and whether it works; return 0 if the core works, else 5."""
     packages = {name: _version(name) for name in CORE}
     optional = _optional()
     checks = [_check(name, test) for name, test in _tests().items()]
@@ -98,7 +98,7 @@ def _print(
 
 
 def _optional() -> list[dict[str, Any]]:
-    """Return name, version and how to get it of what Evener can use but does without."""
+    """Return name, version and installation of optional tools and packages."""
     from evener.partitioning.external import scotch
     from evener.partitioning.tools import TOOLS
 
@@ -125,7 +125,7 @@ def _check(name: str, test: Callable[[], str]) -> dict[str, Any]:
     start = time.monotonic()
     try:
         detail, ok = test(), True
-    except Exception as error:  # whatever is broken on this machine is what is asked for
+    except Exception as error:  # any failure is what the command reports
         message = str(error).splitlines()[0] if str(error) else type(error).__name__
         detail, ok = message, False
     return {"check": name, "ok": ok, "seconds": time.monotonic() - start, "detail": detail}
@@ -183,7 +183,7 @@ def _version(package: str) -> str | None:
 
 
 def _threads() -> int:
-    """Return how many threads this process may use, which batch systems often limit."""
+    """Return the number of threads that this process may use."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1

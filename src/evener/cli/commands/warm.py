@@ -1,4 +1,4 @@
-"""`evener warm`: compile all kernels now, so that no later command has to."""
+"""`evener warm`: compile all kernels now, so that later commands start at once."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evener.errors import UsageError
 if TYPE_CHECKING:
     from evener.cli.output import Output
 
-MOST_PROCESSES = 4  # beyond, the longest piece decides
+MAX_PROCESSES = 4  # more do not help: the longest kernel decides
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -19,14 +19,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--processes",
         type=int,
-        default=min(MOST_PROCESSES, _processors()),
+        default=min(MAX_PROCESSES, _processors()),
         metavar="P",
-        help="that compile side by side (default: one a core, at most 4)",
+        help="processes that compile at the same time (default: one per core, at most 4)",
     )
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Compile what is not in the cache yet; say how much that was and where it is kept."""
+    """Compile the kernels that are not in the cache; print how many, and the cache's folder."""
     from evener.cli.precompile.precompile import warm
     from evener.wording import duration, plural
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _whose(place: str) -> str:
-    """Say why machine code is kept there."""
+    """Return what chose the folder."""
     return {
         "NUMBA_CACHE_DIR": "which NUMBA_CACHE_DIR names",
         "the package": "the package's own folder, in __pycache__",
