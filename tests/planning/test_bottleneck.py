@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import evener as ev
 from evener.graphs.generating.delaunay import delaunay
-from evener.planning.bottleneck import limits_of
+from evener.planning.bottleneck import bottleneck_of
 from evener.planning.evaluate import evaluate
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
@@ -37,7 +37,7 @@ COLUMNS = np.tile([0, 2, 1, 3], 3)  # of a 3 x 4 grid, so that all borders cross
 
 def test_where_the_time_goes():
     workload = Workload("w", bytes_per_value=1.0)
-    limits = limits_of(
+    limits = bottleneck_of(
         judged(grid(3, 4), COLUMNS, shared_tree(), workload), shared_tree(), workload
     )
     # Three borders of three values each way: 18 values x 0.5 s on each uplink. cpu1 and gpu0
@@ -77,7 +77,7 @@ def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
     platform = Platform(devices, connections=links)
     graph, part = grid(4, 5), rng.integers(0, 3, 20)
     workload = Workload("w", 1.0, 2.0, bytes_per_value=2.0, overlap=overlap)
-    limits = limits_of(judged(graph, part, platform, workload), platform, workload)
+    limits = bottleneck_of(judged(graph, part, platform, workload), platform, workload)
     assert all(0 < change.seconds < 0.995 * limits.seconds for change in limits.changes)
     texts = {change.text: change.seconds for change in limits.changes}
 
@@ -111,12 +111,12 @@ def test_full_memory_is_what_limits(by):
     one, platform = filled(units=4.0)
     if by == "bytes":
         one, platform = filled(memory=float(one.certificate.bytes[0]))
-    limits = limits_of(one, platform)
+    limits = bottleneck_of(one, platform)
     assert limits.seconds == 8.25
     texts = {change.text: change.seconds for change in limits.changes}
     assert texts["twice the memory of gpu (sizes recomputed)"] == pytest.approx(4.25, rel=1e-3)
     one, platform = filled(units=5.0)  # room for one more: nothing is full
-    assert not any("memory" in change.text for change in limits_of(one, platform).changes)
+    assert not any("memory" in change.text for change in bottleneck_of(one, platform).changes)
 
 
 def test_more_memory_brings_what_a_new_plan_with_it_takes():
@@ -130,7 +130,7 @@ def test_more_memory_brings_what_a_new_plan_with_it_takes():
             graph, machine, ev.PlanOptions(objective="seconds", preset="fast", threads=1)
         )
     small = plans[0.2]
-    changes = limits_of(small.evaluation, small.platform).changes
+    changes = bottleneck_of(small.evaluation, small.platform).changes
     texts = {change.text: change.seconds for change in changes}
     said, real = (
         texts["twice the memory of both gpu devices (sizes recomputed)"],
@@ -142,13 +142,13 @@ def test_more_memory_brings_what_a_new_plan_with_it_takes():
 
 def test_what_has_nothing_to_do_is_not_next():
     platform = Platform((Device("a", 1.0), Device("b", 1.0)), (Level("net", Link(1.0, 0.0)),))
-    limits = limits_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
+    limits = bottleneck_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
     assert (limits.device, limits.next_device, limits.next_seconds) == ("a", "", None)
 
 
 def test_one_device_and_no_links():
     platform = Platform.flat([2.0])
-    limits = limits_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
+    limits = bottleneck_of(judged(grid(3, 4), np.zeros(12), platform, Workload("w")), platform)
     assert limits.next_seconds is None
     assert [(c.text, c.seconds) for c in limits.changes] == [("twice the speed of dev0", 3.0)]
 
@@ -160,7 +160,7 @@ def test_only_levels_that_messages_pass_are_looked_at():
     platform = Platform(devices, levels)
     workload = Workload("w")
     one = judged(grid(3, 4), np.repeat([0, 1, 2], 4), platform, workload)
-    said = [change.text for change in limits_of(one, platform, workload).changes]
+    said = [change.text for change in bottleneck_of(one, platform, workload).changes]
     named = {text.split()[-1] for text in said if "level" in text}
     assert named <= {"l0", "l2", "l59"}
     assert "l0" in named

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from evener.planning.bottleneck import limits_of
+from evener.planning.bottleneck import bottleneck_of
 from evener.plans.plan import METIS_STAGE, Rival, Stage
 from evener.reporting.headline import against, headline
 from evener.wording import duration, percent
@@ -15,7 +15,7 @@ from tests.reporting.conftest import machine, plan_of, stripes
 def figures(plan):
     limits = None
     if plan.platform.has_links:
-        limits = limits_of(plan.evaluation, plan.platform, plan.workload)
+        limits = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
     return {one.name: one for one in headline(plan, limits)}
 
 

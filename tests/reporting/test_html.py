@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.planning.bottleneck import limits_of
+from evener.planning.bottleneck import bottleneck_of
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
 from evener.reporting import bottleneck
 from evener.reporting.html import report, write_comparison, write_report
@@ -82,7 +82,7 @@ def test_a_report(small_plan):
         "Blocks, times and loads", "Bottleneck, and what would help most",
         "Exchange", "Certificate", "Provenance",
     ]  # fmt: skip
-    limits = limits_of(plan.evaluation, plan.platform, plan.workload)
+    limits = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
     assert bottleneck.sentence(limits) in text
     assert all(cell in text for row in bottleneck.rows(limits) for cell in row)
 

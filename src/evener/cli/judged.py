@@ -267,10 +267,10 @@ def say_limits(
     judged: Evaluation, platform: Platform, workload: Workload, out: Output
 ) -> dict[str, Any]:
     """Print the bottleneck and what would help most, if links are stated; return it for --json."""
-    from evener.planning.bottleneck import limits_of
+    from evener.planning.bottleneck import bottleneck_of
     from evener.reporting import bottleneck
 
-    limits = limits_of(judged, platform, workload)
+    limits = bottleneck_of(judged, platform, workload)
     if platform.has_links:
         out.say(bottleneck.sentence(limits))
         rows = bottleneck.rows(limits, SHOWN_CHANGES)

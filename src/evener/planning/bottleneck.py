@@ -1,4 +1,8 @@
-"""What limits a partition on a platform, and what would help most, by the same prediction."""
+"""What limits a partition on a platform, and which changes of the platform would help most.
+
+A change is predicted with the blocks as they are, as the search predicts them. More memory alone
+changes the sizes of blocks.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +12,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray
-from evener.planning.device_sets.equal_finish import Evening
+from evener.planning.device_sets.set_loads import EqualFinish
 from evener.plans import metrics
 from evener.plans.costs import MAX_PAIRED, Costs, costs_of
 from evener.plans.plan import Evaluation, Prediction
@@ -17,84 +21,18 @@ from evener.platforms.models.samples import DeviceSpeeds
 from evener.platforms.platform import Connection, Device, Level, Link, Platform
 from evener.platforms.shared_links import shared_names, shared_routes
 
-# What more memory would bring: devices that are full, and sizes evened out anew with more room.
-
-FULL = 0.99  # of its room: what is filled to the last vertex but a few is full
-LOOKED_AT = 3  # full devices of different kinds, and kinds of them
-
-
-def more_memory(
-    judged: Evaluation, platform: Platform, workload: Workload, kinds: Sequence[Sequence[int]]
-) -> Iterator[tuple[Sequence[int], float]]:
-    """Yield devices of which some are full, and what an iteration would take with twice their
-    memory, by what it takes now (at most 1).
-
-    kinds: devices alike in name. Sizes are evened out anew, with twice the memory and without;
-    every device exchanges what it exchanges now, and those that have nothing go on having nothing.
-    """
-    loads = judged.certificate.weights
-    room, full = _room(judged, platform)
-    if not full.any() or platform.k > MAX_PAIRED or (loads > 0).sum() < 2:
-        return
-    evened = _Evened(judged, costs_of(platform, workload))
-    before = evened.seconds(room)
-    chosen: list[Sequence[int]] = [[b] for b in _first_of_kinds(platform, full, kinds)[:LOOKED_AT]]
-    chosen += [own for own in kinds if len(own) > 1 and full[list(own)].any()][:LOOKED_AT]
-    for own in chosen:
-        more = room.copy()
-        more[list(own)] *= 2
-        yield own, min(evened.seconds(more) / before, 1.0)
-
-
-def _first_of_kinds(
-    platform: Platform, full: BoolArray, kinds: Sequence[Sequence[int]]
-) -> list[int]:
-    """Return full devices, the fastest first, one of each kind: another would bring the same."""
-    kind_of = {b: kind for kind, own in enumerate(kinds) for b in own}
-    fastest = [b for b in np.argsort(-platform.speeds, kind="stable").tolist() if full[b]]
-    first = {kind_of.get(b, -1 - b): b for b in reversed(fastest)}
-    return sorted(first.values(), key=fastest.index)
-
-
-def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
-    """(k,) most that each device's memory holds [units], no less than it has; and who is full."""
-    certificate = judged.certificate
-    loads = certificate.weights
-    busy = (loads > 0) & (certificate.bytes > 0)
-    density = np.where(busy, certificate.bytes, 1.0) / np.where(busy, loads, 1.0)
-    by_bytes = np.where(busy, platform.memories / density, np.inf)
-    memory = np.minimum(by_bytes, platform.memory_units)
-    full = busy & (loads >= FULL * memory)
-    return np.maximum(memory, loads), full
-
-
-class _Evened:
-    """Sizes evened out over the devices that have something, exchanges being what they are."""
-
-    def __init__(self, judged: Evaluation, costs: Costs) -> None:
-        certificate, now = judged.certificate, judged.prediction
-        self._costs, self._mask = costs, certificate.weights[None] > 0
-        self._work, self._n = float(certificate.weights.sum()), int(certificate.vertices.sum())
-        self._exchange = now.communicate[None]  # nobody waits for a partner where sizes are even
-        self._border = 1.0 - now.interior[None]
-
-    def seconds(self, room: FloatArray) -> float:
-        """Time until the last device is done, each holding at most its room (k,) [units]: [s]."""
-        evening = Evening(self._costs, self._work, self._n, room)
-        found = evening.evened(self._mask, lambda *_: (self._exchange, self._border))
-        return float(found.seconds[0])
-
-
-LAST = 3  # devices looked at one by one: those done last
-MOST_LINKS, LARGE, FEW_LINKS = 48, 128, 4  # looked at one by one; on machines of many devices
-WORTH = 0.995  # of the makespan: less of a change is none
+MIN_GAIN = 0.995  # of the makespan: a change that leaves more of it is not reported
+LAST_DEVICES = 3  # devices tried with twice their speed: those that finish last
+# Levels, and connections of machines of up to 128 devices, that are tried one by one; connections
+# of larger machines. They bound the time: each is a prediction.
+MAX_LINKS, LARGE_MACHINE, MAX_LINKS_IF_LARGE = 48, 128, 4
+FULL_SHARE = 0.99  # of its memory: a device that holds more is full but for a few vertices
+MAX_FULL = 3  # full devices, and kinds of devices, tried with twice their memory
 
 
 @dataclass(frozen=True)
 class Change:
-    """A change, and the predicted makespan with it [s], blocks and all else as they are; with more
-    memory blocks grow and shrink, as the text says.
-    """
+    """A change in words, the predicted makespan with it [s], and its ratio to the present one."""
 
     text: str
     seconds: float
@@ -102,14 +40,14 @@ class Change:
 
 
 @dataclass(frozen=True)
-class Limits:
-    """What the device done last spends its time with, and the changes that help, best first.
+class Bottleneck:
+    """How the device that finishes last spends its time [s], and the changes that help, best first.
 
-    compute, latency (alpha), transfer (beta x bytes), waiting (for shared links), delay (by
-    partners), fixed, and overlapped, which counts against them [s]. link: the shared link waited
-    for, "" where none is.
-    next_seconds: of the device that would be next if none were delayed, None where one alone has
-    anything to do.
+    Its seconds are compute, latency (alpha), transfer (beta x bytes), waiting (for shared links),
+    delay (by partners) and fixed, less overlapped. neighbours: devices it exchanges with. link: the
+    shared link it waits for, "" if none.
+    next_device, next_seconds: the last one of the others, if none were delayed; None where one
+    device does all the work.
     """
 
     device: str
@@ -128,9 +66,12 @@ class Limits:
     changes: tuple[Change, ...]
 
 
-def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGHTS) -> Limits:
-    """Return what limits a judged partition, which takes what was stated; changes are predicted as
-    the search predicts.
+def bottleneck_of(
+    judged: Evaluation, platform: Platform, workload: Workload = WEIGHTS
+) -> Bottleneck:
+    """Return what limits a judged partition, and which changes would make it faster.
+
+    The seconds are those of the judgement. platform, workload: what it was judged with.
     """
     between = quotient_of(judged, platform.k)
     loads, interior = judged.certificate.weights, judged.prediction.interior
@@ -143,11 +84,11 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
     changes = []
     for text, changed, does in _changes(platform, workload, between, now):
         seconds = predict(changed, does).makespan
-        if seconds < WORTH * now.makespan:
+        if seconds < MIN_GAIN * now.makespan:
             changes.append(Change(text, seconds, seconds / now.makespan))
     kinds = [own for own in _kinds(platform).values() if len(own) > 1]
     for own, ratio in more_memory(judged, platform, workload, kinds):
-        if ratio < WORTH:
+        if ratio < MIN_GAIN:
             text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
             changes.append(Change(text, ratio * now.makespan, ratio))
     changes.sort(key=lambda change: change.seconds)
@@ -158,7 +99,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
     others = order[(order != last) & (now.seconds[order] > 0)]
     after = int(others[0]) if others.size else None
     waiting, latency = float(now.contention[last]), float(alpha.sum())
-    return Limits(
+    return Bottleneck(
         platform.names[last],
         now.makespan,
         float(now.compute[last]),
@@ -177,7 +118,7 @@ def limits_of(judged: Evaluation, platform: Platform, workload: Workload = WEIGH
 
 
 def quotient_of(judged: Evaluation, k: int) -> metrics.Quotient:
-    """Return who talks to whom, without the weight of the edges between."""
+    """Return the quotient graph of a judged partition; its edge weights are zero."""
     exchange = judged.exchange
     starts = np.searchsorted(exchange.sender, np.arange(k + 1))
     return metrics.Quotient(
@@ -200,7 +141,7 @@ def _busiest(between: metrics.Quotient, platform: Platform, b: int) -> str:
 def _changes(
     platform: Platform, workload: Workload, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform, Workload]]:
-    """Yield what could be other than it is: devices, links, the workload."""
+    """Yield changes in words, with the platform and the workload they make."""
     yield from ((text, changed, workload) for text, changed in _devices(platform, now))
     yield from ((text, changed, workload) for text, changed in _levels(platform, between, now))
     yield from ((text, changed, workload) for text, changed in _connections(platform, now))
@@ -217,9 +158,9 @@ def _changes(
 
 
 def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
-    """The devices done last, twice as fast; and all whose names differ by their number alone."""
+    """Yield twice the speed of the devices that finish last, of their kinds, and of all devices."""
     groups = _kinds(platform)
-    latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
+    latest = np.argsort(-now.seconds, kind="stable")[:LAST_DEVICES].tolist()
     for b in latest:
         yield f"twice the speed of {platform.names[b]}", _faster(platform, [b])
     stems = dict.fromkeys(platform.names[b].rstrip("0123456789") for b in latest)
@@ -232,7 +173,7 @@ def _devices(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platfor
 
 
 def _kinds(platform: Platform) -> dict[str, list[int]]:
-    """Devices whose names differ by their number alone."""
+    """Return the devices by kind: names that differ by their number alone."""
     kinds: dict[str, list[int]] = {}
     for b, device in enumerate(platform.devices):
         kinds.setdefault(device.name.rstrip("0123456789"), []).append(b)
@@ -240,7 +181,7 @@ def _kinds(platform: Platform) -> dict[str, list[int]]:
 
 
 def _called(platform: Platform, chosen: Sequence[int]) -> str:
-    """Name a device, or all of its kind."""
+    """Return the name of a device, or of all devices of its kind."""
     name = platform.names[chosen[0]]
     if len(chosen) == 1:
         return name
@@ -249,6 +190,7 @@ def _called(platform: Platform, chosen: Sequence[int]) -> str:
 
 
 def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
+    """Return the platform with twice the speed of the chosen devices, at every load."""
     devices: list[Device] = list(platform.devices)
     curves: dict[int, DeviceSpeeds] = {}
     for b in chosen:
@@ -269,7 +211,7 @@ def _faster(platform: Platform, chosen: Sequence[int]) -> Platform:
 def _levels(
     platform: Platform, between: metrics.Quotient, now: Prediction
 ) -> Iterator[tuple[str, Platform]]:
-    """Each level whose links messages pass, the busiest where there are many."""
+    """Yield faster links of each level that messages pass; of many levels, the busiest."""
     if not platform.levels:
         return
 
@@ -282,7 +224,7 @@ def _levels(
     own = np.bincount(met, between.sent + 1.0, len(platform.levels))
     # A message passes the shared links of all levels below the one where its ends meet.
     passed = np.where([level.shared for level in platform.levels], np.cumsum(own), own)
-    busy = np.argsort(-passed, kind="stable")[:MOST_LINKS]
+    busy = np.argsort(-passed, kind="stable")[:MAX_LINKS]
     for i in np.sort(busy[passed[busy] > 0]).tolist():
         level = platform.levels[i]
         if level.link.beta > 0:
@@ -297,14 +239,14 @@ def _levels(
 
 
 def _connections(platform: Platform, now: Prediction) -> Iterator[tuple[str, Platform]]:
-    """Each link, those at the devices done last before the others; then the latency of all."""
+    """Yield twice the bandwidth of each link, at the last devices first; then better links all."""
     if not platform.connections:
         return
-    latest = np.argsort(-now.seconds, kind="stable")[:LAST].tolist()
+    latest = np.argsort(-now.seconds, kind="stable")[:LAST_DEVICES].tolist()
     homes = {place for b in latest for place in (platform.names[b], platform.devices[b].at)}
     links: list[Connection] = list(platform.connections)
     order = sorted(range(len(links)), key=lambda i: not homes & set(links[i].between))
-    for i in order[: MOST_LINKS if platform.k <= LARGE else FEW_LINKS]:
+    for i in order[: MAX_LINKS if platform.k <= LARGE_MACHINE else MAX_LINKS_IF_LARGE]:
         a, b = links[i].between
         own = [*links]
         own[i] = replace(links[i], link=_wider(links[i].link))
@@ -323,3 +265,64 @@ def _wider(link: Link) -> Link:
 
 def _sooner(link: Link) -> Link:
     return Link(link.alpha / 2, link.beta)
+
+
+def more_memory(
+    judged: Evaluation, platform: Platform, workload: Workload, kinds: Sequence[Sequence[int]]
+) -> Iterator[tuple[Sequence[int], float]]:
+    """Yield devices of which some are full, and the makespan with twice their memory, as a ratio.
+
+    kinds: devices alike in name. Both makespans are of sizes at which all devices finish together,
+    each exchanging what it exchanges now; devices without a block stay without. At most 1.
+    """
+    loads = judged.certificate.weights
+    room, full = _room(judged, platform)
+    if not full.any() or platform.k > MAX_PAIRED or (loads > 0).sum() < 2:
+        return
+    even = _EvenSizes(judged, costs_of(platform, workload))
+    before = even.seconds(room)
+    chosen: list[Sequence[int]] = [[b] for b in _first_of_kinds(platform, full, kinds)[:MAX_FULL]]
+    chosen += [own for own in kinds if len(own) > 1 and full[list(own)].any()][:MAX_FULL]
+    for own in chosen:
+        more = room.copy()
+        more[list(own)] *= 2
+        yield own, min(even.seconds(more) / before, 1.0)
+
+
+def _first_of_kinds(
+    platform: Platform, full: BoolArray, kinds: Sequence[Sequence[int]]
+) -> list[int]:
+    """Return one full device of each kind, the fastest first: others would gain the same."""
+    kind_of = {b: kind for kind, own in enumerate(kinds) for b in own}
+    fastest = [b for b in np.argsort(-platform.speeds, kind="stable").tolist() if full[b]]
+    first = {kind_of.get(b, -1 - b): b for b in reversed(fastest)}
+    return sorted(first.values(), key=fastest.index)
+
+
+def _room(judged: Evaluation, platform: Platform) -> tuple[FloatArray, BoolArray]:
+    """(k,) the most that each device holds [units], at least what it has; (k,) which are full."""
+    certificate = judged.certificate
+    loads = certificate.weights
+    busy = (loads > 0) & (certificate.bytes > 0)
+    density = np.where(busy, certificate.bytes, 1.0) / np.where(busy, loads, 1.0)
+    by_bytes = np.where(busy, platform.memories / density, np.inf)
+    memory = np.minimum(by_bytes, platform.memory_units)
+    full = busy & (loads >= FULL_SHARE * memory)
+    return np.maximum(memory, loads), full
+
+
+class _EvenSizes:
+    """Sizes at which the devices that have blocks finish together, at the exchanges they have."""
+
+    def __init__(self, judged: Evaluation, costs: Costs) -> None:
+        certificate, now = judged.certificate, judged.prediction
+        self._costs, self._mask = costs, certificate.weights[None] > 0
+        self._work, self._n = float(certificate.weights.sum()), int(certificate.vertices.sum())
+        self._exchange = now.communicate[None]  # without delays: all finish together
+        self._border = 1.0 - now.interior[None]
+
+    def seconds(self, room: FloatArray) -> float:
+        """Return the makespan [s] if each device holds at most its room (k,) [units]."""
+        equal_finish = EqualFinish(self._costs, self._work, self._n, room)
+        found = equal_finish.loads_of(self._mask, lambda *_: (self._exchange, self._border))
+        return float(found.seconds[0])

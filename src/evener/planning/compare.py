@@ -1,11 +1,12 @@
-"""Runs several partitioners side by side: same targets, same contract, CPU seconds.
+"""Runs several partitioners side by side: same sizes, same contract, CPU seconds.
 
-On machines with links the plan for seconds stands beside them, which finds its own sizes.
+On machines with links, `compared_plan` stands beside them: the plan for seconds, with its own
+sizes.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Unpack
 
@@ -17,31 +18,37 @@ from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
 from evener.jit import cpu_seconds
 from evener.partitioning.enforce import enforce
 from evener.partitioning.initial.trees import device_tree
-from evener.partitioning.mapping.blocks import map_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
 from evener.planning.evaluate import evaluate, stage_of
-from evener.planning.keywords import PlanKeywords, options_with
 from evener.planning.makespan.search import solve_seconds
-from evener.planning.options import PlanOptions
+from evener.planning.options import PlanKeywords, PlanOptions, options_with
+from evener.planning.steps import (
+    Progress,
+    Terms,
+    divide,
+    enforced,
+    evaluate_for_seconds,
+    mapped,
+    silent,
+    terms_of,
+)
 from evener.plans.partition import Contract, Further, Mapping, Partition
 from evener.plans.plan import Evaluation, Plan, Rival
 from evener.platforms.platform import Platform
-from evener.sizing import contract_for_seconds, settled
 from evener.wording import brief
 
-PLAN = "plan"  # the row of what `evener plan` would make, for seconds
-WORTH_REPEATING = 60.0  # seconds of CPU: beyond, loading kernels is next to nothing
+PLAN = "plan"  # name of the row of what `evener plan` makes for seconds
+MAX_REPEATED = 60.0  # CPU seconds: of longer runs, loading kernels is a small part
 
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """One tool's result: as it came (raw); enforced, mapped to devices (kept); or why not.
+    """One tool's result, judged: raw, as the tool left it; kept, enforced and mapped to devices.
 
-    cpu_seconds: the tool's own CPU time [s]; enforce_seconds: the repair's. moved: vertices the
-    repair moved. mapping: what going to other devices changed, or None where nothing did. note:
-    the reason where raw or kept is None.
+    cpu_seconds: the tool's own CPU time [s]; enforce_seconds: that of the repair [s]. moved:
+    vertices that the repair moved. mapping: None where blocks stay. note: why raw or kept is None.
     """
 
     tool: str
@@ -62,25 +69,23 @@ def compared_plan(
     platform: Platform,
     options: PlanOptions,
     *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Comparison:
-    """Return what `evener plan` makes for seconds, judged by what such a plan promises.
+    """Return what `evener plan` makes for seconds, judged as such a plan is.
 
-    Raises InfeasibleError where the graph does not fit the platform at all.
+    Raises InfeasibleError where the graph does not fit the platform.
     """
     asked = replace(options, objective="seconds", tool="auto")
     found = solve_seconds(graph, platform, asked, progress=progress)
-    contract = contract_for_seconds(graph, platform, options.workload)
-    judged = evaluate(
-        graph, Partition(found.part, platform.k), platform, contract, workload=options.workload
-    )
+    partition = Partition(found.part, platform.k)
+    judged = evaluate_for_seconds(graph, partition, platform, options.workload)
     return Comparison(PLAN, judged, judged, cpu_seconds=found.cpu_seconds)
 
 
 def available_tools(graph: Graph, platform: Platform) -> list[str]:
-    """Return the tools that are installed and can take this graph, in the registry's order.
+    """Return the tools that are installed and can divide this graph, in the registry's order.
 
-    Along the tree of a platform that has none, nothing is divided: that tool is left out.
+    "hierarchical" is left out for platforms without a tree.
     """
     flat = len(device_tree(platform)) == 0
     return [
@@ -103,72 +108,63 @@ def compare(
     tools: Sequence[str] | None = None,
     options: PlanOptions | None = None,
     *,
-    progress: Callable[[str, float], None] | None = None,
+    progress: Progress | None = None,
     **keywords: Unpack[PlanKeywords],
 ) -> list[Comparison]:
-    """Return one Comparison a tool, in the order given; a tool that fails says why in its note.
+    """Return a Comparison for each tool, in the order given; where one fails, its note says why.
 
-    tools: those that are installed and can, where None; one by its name alone, too. graph,
-    platform, options, keywords: as of `plan`. Raises UsageError for a tool that does not exist,
-    InfeasibleError where the graph does not fit the platform at all.
+    tools: names, or one name; None: all that are installed and can divide this graph. graph,
+    platform, options, keywords: as of `plan`. Raises UsageError for an unknown tool,
+    InfeasibleError where the graph does not fit the platform.
     """
     graph, platform = as_graph(graph), as_platform(platform)
+    options, tell = options_with(options, keywords), progress or silent
     if tools is None:
         tools = available_tools(graph, platform)
     chosen = [tools] if isinstance(tools, str) else list(tools)
     for tool in chosen:
         one_of("partitioner", tool, (*TOOLS, "auto"))
-    return _compared(graph, platform, chosen, options_with(options, keywords), progress)
-
-
-def _compared(
-    graph: Graph,
-    platform: Platform,
-    tools: Sequence[str],
-    options: PlanOptions,
-    progress: Callable[[str, float], None] | None,
-) -> list[Comparison]:
-    counted = options.workload.weighted(graph)
-    contract, sizes = options.contract(counted, platform)
-    platform = settled(platform, sizes)
-    _load_kernels(counted)
-    request = options.request(contract, platform)
-
-    def judge(partition: Partition) -> Evaluation:
-        return evaluate(graph, partition, platform, contract, workload=options.workload)
-
+    weighted = options.workload.weighted(graph)
+    terms = terms_of(weighted, platform, options)
+    _load_kernels(weighted)
     results = []
-    for i, tool in enumerate(tools):
-        if progress is not None:
-            progress(tool, i / len(tools))
-        result = Comparison(tool)
-        try:
-            raw = partition_with(tool, counted, request)
-            partition = Partition(raw.part, contract.k)
-            result = replace(result, raw=judge(partition), cpu_seconds=raw.cpu_seconds)
-            began = cpu_seconds()
-            kept = enforce(counted, partition, contract, connected=options.connected,
-                           names=platform.names)  # fmt: skip
-            spent = cpu_seconds() - began
-            mapping = None
-            final = kept.partition
-            if options.mapping and platform.has_links:
-                mapping = map_blocks(counted, final, platform, contract,
-                                     bytes_per_value=options.workload.bytes_per_value)  # fmt: skip
-                final = mapping.applied(final)
-            result = replace(
-                result, kept=judge(final), moved=kept.moved, enforce_seconds=spent, mapping=mapping
-            )
-        except EvenerError as error:
-            result = replace(result, note=error.message)
-        results.append(result)
+    for i, tool in enumerate(chosen):
+        tell(tool, i / len(chosen))
+        results.append(_compared(tool, graph, weighted, terms, options))
     return results
 
 
-def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) -> Rival:
-    """Return what `tool` makes of the same contract; of the cut, where it cannot do the objective.
+def _compared(
+    tool: str, graph: Graph, weighted: Graph, terms: Terms, options: PlanOptions
+) -> Comparison:
+    """Return one tool's result, by the steps of `plan`, each judged and the repair timed."""
 
-    Raises UsageError where there is no such tool; that it is not installed is a note.
+    def judge(partition: Partition) -> Evaluation:
+        platform, contract = terms.platform, terms.contract
+        return evaluate(graph, partition, platform, contract, workload=options.workload)
+
+    result = Comparison(tool)
+    try:
+        raw = divide(weighted, terms, options, tool)
+        as_it_came = judge(Partition(raw.part, terms.contract.k))
+        result = replace(result, raw=as_it_came, cpu_seconds=raw.cpu_seconds)
+        began = cpu_seconds()
+        kept = enforced(weighted, raw.part, terms, options)
+        spent = cpu_seconds() - began
+        mapping = mapped(weighted, kept.partition, terms, options)
+        final = kept.partition if mapping is None else mapping.applied(kept.partition)
+        return replace(
+            result, kept=judge(final), moved=kept.moved, enforce_seconds=spent, mapping=mapping
+        )
+    except EvenerError as error:
+        return replace(result, note=error.message)
+
+
+def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) -> Rival:
+    """Return what `tool` makes of the same contract, for a plan's record.
+
+    A tool without the objective minimises its own; its note says so, or that it is not installed.
+    Raises UsageError for an unknown tool.
     """
     options = options.settled(graph, platform)
     note, able = "", find_tool(tool).objectives
@@ -193,20 +189,20 @@ def own_cpu_seconds(
 ) -> float | None:
     """Return the CPU time of the tool that made the plan [s], without that of loading kernels.
 
-    A first call loads compiled code, or even compiles: short ones are made again, the same.
+    A first call loads compiled code, or compiles it: short runs are therefore repeated.
     """
     spent = made.cpu_seconds
     if made.options.get("objective") == "seconds":
         return spent
-    if spent is None or spent > WORTH_REPEATING or TOOLS[made.tool].family == "external":
+    if spent is None or spent > MAX_REPEATED or TOOLS[made.tool].family == "external":
         return spent
-    graph = options.workload.weighted(graph)
-    contract, _ = options.contract(graph, platform)
-    return partition_with(made.tool, graph, options.request(contract, platform)).cpu_seconds
+    weighted = options.workload.weighted(graph)
+    terms = terms_of(weighted, platform, options)
+    return divide(weighted, terms, options, made.tool).cpu_seconds
 
 
 def _load_kernels(graph: Graph) -> None:
-    """Repair a small path of the same types: loading compiled code is not the first tool's cost."""
+    """Repair a path of 64 vertices of the same types: no tool is charged for loading code."""
     n, c = 64, graph.n_constraints
     path = Graph.from_edges(
         n,

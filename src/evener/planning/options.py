@@ -1,15 +1,21 @@
-"""PlanOptions: everything that chooses a plan, beside graph and platform."""
+"""PlanOptions: everything that chooses a plan besides graph and platform; also as keywords.
+
+ev.plan(graph, 3, epsilon=0.02, preset="strong")
+"""
 
 from __future__ import annotations
 
 import operator
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
 from threading import TIMEOUT_MAX
+from typing import Any, TypedDict
 
 import numpy as np
 
-from evener.errors import UsageError, one_of, shown
+from evener.errors import UsageError, did_you_mean, one_of, shown
 from evener.graphs.graph import Graph
+from evener.io.machines.workloads import find_workload
 from evener.partitioning.initial.trees import device_tree
 from evener.partitioning.requests import OBJECTIVES, PRESETS, Request
 from evener.partitioning.tools import TOOLS
@@ -23,21 +29,26 @@ from evener.sizing.solving import METHODS
 
 @dataclass(frozen=True)
 class PlanOptions:
-    """What a person may choose.
+    """What a person may choose of a plan. Raises UsageError for unknown names and bad numbers.
 
-    tool: a partitioner's name, or "auto". preset: "fast", "default" or "strong". objective: "cut",
-    "total_volume" or "max_volume", at sizes that follow the speeds; "seconds", where sizes are
-    found as well; or "auto", see `settled`. seed, threads. epsilon: how far a block may be off its
-    target, relative, both ways; for seconds nothing binds but memory. connected: blocks in one
-    piece. mapping: whether blocks may go to other devices than the partitioner meant, where links
-    differ. workload: what an iteration does. shares: what each weight of vertices that have several
-    follows, "speed", "memory" or "equal", such as "speed,memory"; "" for speed all through. sizing:
-    how speed curves become sizes, a method of `solve_sizes`, where devices have curves, or "auto",
-    which alone goes with seconds. time_limit [s]: for tools that run
-    in a process of their own. alike: predicted seconds that differ by less, relative, count as
-    equal: of plans alike the one that sends and cuts least is taken.
-
-    Raises UsageError for numbers out of range and for names of which there is none, at once.
+    tool: a partitioner's name, or "auto".
+    preset: "fast", "default" or "strong".
+    objective: "cut", "total_volume" or "max_volume", at sizes that follow the speeds; "seconds",
+    for which sizes are searched as well; or "auto", see `settled`.
+    seed, threads: whole numbers.
+    epsilon: how far a block's weight may be from its target, relative, both ways; with objective
+    "seconds", only memory and the user's limits bind.
+    connected: whether each block is to be in one piece.
+    mapping: whether blocks may move to other devices than the partitioner chose, where links
+    differ.
+    workload: what an iteration does.
+    time_limit [s]: for tools that run in a process of their own.
+    shares: for vertices with several weights, what each weight follows: "speed", "memory" or
+    "equal", as in "speed,memory"; "": speed for all.
+    sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto". Objective
+    "seconds" has a method of its own and needs "auto".
+    alike: with objective "seconds", plans whose times differ by no more, relative, count as equally
+    fast; of these, the one that sends and cuts least is taken.
     """
 
     tool: str = "auto"
@@ -67,11 +78,12 @@ class PlanOptions:
             )
 
     def settled(self, graph: Graph, platform: Platform) -> PlanOptions:
-        """Return the options with the objective that "auto" means.
+        """Return the options with the objective "auto" replaced by the one it stands for.
 
-        That is "seconds" where the platform says what communication costs, else "cut"; also where
-        a tool or a method of sizing was named, vertices have several weights, or devices are too
-        many for a table of all pairs. Raises UsageError for "seconds" with several weights.
+        That is "seconds" where the platform states what communication costs, else "cut". It is also
+        "cut" where a tool or a method of sizing is named, vertices have several weights, or
+        there are too many devices for a table of all pairs. Raises UsageError for objective
+        "seconds" with several weights.
         """
         if self.objective == "seconds" and graph.n_constraints > 1:
             raise UsageError(
@@ -84,10 +96,10 @@ class PlanOptions:
         return replace(self, objective="seconds" if seconds else "cut")
 
     def request(self, contract: Contract, platform: Platform | None = None) -> Request:
-        """Return what is asked of the partitioner for blocks of this contract.
+        """Return the request to a partitioner for blocks of this contract.
 
-        platform: whose devices the blocks are for, for tools that go along its tree. At sizes that
-        are given, what is done for seconds is to lower the cut.
+        platform: for tools that divide along its tree. At given sizes, "seconds" asks for the least
+        cut.
         """
         return Request(
             contract.targets,
@@ -104,19 +116,16 @@ class PlanOptions:
         )
 
     def contract(self, graph: Graph, platform: Platform) -> tuple[Contract, Sizes]:
-        """Return the contract of the platform's blocks of `graph`, and the sizes it comes from.
+        """Return the contract of the platform's blocks of `graph`, and the sizes it is made from.
 
-        graph: as the workload weighs it.
+        graph: with the workload's weights. Raises what `evener.sizing.contract_for` raises.
         """
         shares = [name.strip() for name in self.shares.split(",")] if self.shares else []
         return contract_for(graph, platform, self.epsilon, shares=shares, method=self.sizing)
 
 
 def _check_choices(options: PlanOptions) -> None:
-    """Refuse unknown names and values of a wrong type; whole numbers of any kind become int.
-
-    Raises UsageError that says what there is.
-    """
+    """Raise UsageError for unknown names and values of a wrong type; NumPy's become Python's."""
     one_of("partitioner", options.tool, (*TOOLS, "auto"))
     one_of("preset", options.preset, PRESETS)
     one_of("objective", options.objective, (*OBJECTIVES, "seconds", "auto"))
@@ -139,6 +148,7 @@ def _check_choices(options: PlanOptions) -> None:
 
 
 def _check_numbers(options: PlanOptions) -> None:
+    """Raise UsageError for what is no number; the options get int and float for any kind of it."""
     for name, least in (("seed", 0), ("threads", 1)):
         value = getattr(options, name)
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
@@ -148,5 +158,63 @@ def _check_numbers(options: PlanOptions) -> None:
         value = getattr(options, name)
         if isinstance(value, bool) or not isinstance(value, int | float | np.integer | np.floating):
             raise UsageError(f"{name} must be a number, not {shown(value)}")
-        # One too large for a float is out of range, which is said of it next.
+        # Integers too large for a float stay as they are: the range check refuses them.
         object.__setattr__(options, name, float(value) if value < 1e18 else value)
+
+
+# Keywords that belong to `read`, and words of the command line with the option they stand for.
+_OF_READING = ("by", "coords", "weights", "format", "constraint", "bytes_per_vertex",
+               "bytes_per_edge")  # fmt: skip
+_MEANT = {"method": "sizing", "map": "mapping", "partitioner": "tool", "kernel": "workload",
+          "eps": "epsilon", "imbalance": "epsilon", "timeout": "time_limit"}  # fmt: skip
+
+
+class PlanKeywords(TypedDict, total=False):
+    """Any fields of PlanOptions; workload may also be a name, or the name of a kernel file."""
+
+    tool: str
+    preset: str
+    objective: str
+    seed: int
+    epsilon: float
+    threads: int
+    connected: bool
+    mapping: bool
+    workload: Workload | str
+    time_limit: float
+    shares: str
+    sizing: str
+    alike: float
+
+
+def options_with(options: PlanOptions | None, keywords: Mapping[str, Any]) -> PlanOptions:
+    """Return the options, or the defaults, with the fields that the keywords name replaced.
+
+    Raises UsageError for an unknown keyword, and suggests a known one.
+    """
+    if options is not None and not isinstance(options, PlanOptions):
+        raise UsageError(
+            f"options must be PlanOptions, not {shown(options)}",
+            hint="Or give them as keywords: epsilon=0.02, preset='strong'.",
+        )
+    known = [field.name for field in fields(PlanOptions)]
+    for name in keywords:
+        if name not in known:
+            raise _unknown(name, known)
+    changes = dict(keywords)
+    if isinstance(changes.get("workload"), str):
+        changes["workload"] = find_workload(changes["workload"])
+    options = options or PlanOptions()
+    return replace(options, **changes) if changes else options
+
+
+def _unknown(name: str, known: list[str]) -> UsageError:
+    if name in _OF_READING:
+        return UsageError(
+            f"{name} is an option of reading, not of planning",
+            hint=f"Read first, and plan what was read: ev.read(FILE, {name}=...).",
+        )
+    near = f"; did you mean {_MEANT[name]}?" if name in _MEANT else did_you_mean(name, known)
+    return UsageError(
+        f"there is no option {shown(name)}{near}", hint=f"There are: {', '.join(known)}."
+    )

@@ -1,41 +1,50 @@
-"""The whole story on one page: from a graph and a platform to a certified plan.
+"""From a graph and a platform to a certified plan: both roads, on one page.
 
-platform + graph -> sizes and contracts -> partition -> contracts enforced -> blocks mapped onto
-devices -> judged -> Plan. For seconds, evener.planning.makespan repeats these steps and takes the
-fastest plan.
+Least cut:      sizes -> blocks -> contract enforced -> mapped onto devices -> judged
+Least seconds:  the search of evener.planning.makespan, which takes these steps for METIS and for
+                the least cut, and others that change sizes, blocks and places together -> judged
+
+The steps that both share are in evener.planning.steps.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, fields
 from importlib.metadata import version
 from typing import Any, Unpack
 
 import numpy as np
 
-from evener.arrays import BoolArray
+from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
-from evener.partitioning.enforce import Enforced, enforce
-from evener.partitioning.mapping.blocks import map_blocks
-from evener.partitioning.registry import Result, partition_with
+from evener.partitioning.enforce import Enforced
+from evener.partitioning.registry import Result
 from evener.partitioning.tools import TOOLS
 from evener.planning.evaluate import evaluate, stage, stage_of
-from evener.planning.keywords import PlanKeywords, options_with
 from evener.planning.makespan.search import solve_seconds
-from evener.planning.options import PlanOptions
-from evener.plans import metrics
-from evener.plans.partition import Contract, Partition
+from evener.planning.options import PlanKeywords, PlanOptions, options_with
+from evener.planning.steps import (
+    Progress,
+    Terms,
+    divide,
+    enforced,
+    evaluate_for_seconds,
+    mapped,
+    named_devices,
+    silent,
+    terms_of,
+)
 from evener.plans.partition import Mapping as BlockMapping
+from evener.plans.partition import Partition
 from evener.plans.plan import Evaluation, Plan, Stage
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
-from evener.sizing import Sizes, contract_for_seconds, settled
 
-Progress = Callable[[str, float], None]
-NAMED = 8  # devices that a remark lists
-FULL = 0.99  # of a memory: what a search for seconds fills is not filled to the last vertex
+# A device is called full above this share of its memory [-]: blocks of least seconds end where the
+# next vertex would not fit, which is seldom the last byte.
+FULL_SHARE = 0.99
 
 
 def plan(
@@ -49,105 +58,116 @@ def plan(
     progress: Progress | None = None,
     **keywords: Unpack[PlanKeywords],
 ) -> Plan:
-    """Divide `graph` over the devices of `platform`, every block certified against its device.
+    """Divide `graph` over the devices of `platform`; every block is certified against its device.
 
     graph: a file's name, what `read` returns, a Graph, a Mesh, a SciPy sparse matrix, a networkx
     graph or a meshio mesh. platform: a machine file's name or tables, a Platform, a number of
     equal devices, a list of speeds or of Devices. keywords: fields of PlanOptions, which replace
     those of `options`.
-    inputs: file name -> SHA-256, and reading: how the graph was read, are kept with the plan;
-    where a file's name was given, they are found here. progress: called with (step, fraction).
+    inputs (file name -> SHA-256) and reading (how the graph was read) are kept with the plan;
+    where `graph` is a file's name, they are found here. progress: called with (step, fraction).
     Raises InfeasibleError where the graph does not fit, UsageError where the tool cannot do what
-    is asked, ToolError where it fails. Same arguments, same plan; the threads, and whether there
-    was time enough, make no difference, but for the tools whose own threads do.
+    is asked, ToolError where it fails. The same arguments give the same plan, whatever the number
+    of threads and the time limit, except by external tools whose result depends on their threads.
     """
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
-    graph, notes = taken.graph, (*taken.notes, *notes)
-    inputs, reading = inputs or taken.inputs, reading or taken.reading
-    options = options.settled(graph, platform)
-    tell = progress or _silent
-    if options.objective == "seconds":
-        record = {"inputs": dict(inputs or {}), "graph": describe(graph)}
-        return _fastest(graph, platform, options, dict(reading or {}), notes, record, tell)
-    tell("sizes", 0.0)
-    counted = options.workload.weighted(graph)
-    contract, sizes = options.contract(counted, platform)
-    platform = settled(platform, sizes)
-    tell("partitioning", 0.05)
-    raw = partition_with(options.tool, counted, options.request(contract, platform))
-    tell("enforcing the contract", 0.75)
-    kept = _enforce(counted, raw, contract, platform, options)
-    tell("mapping", 0.9)
-    mapping = _map(counted, kept.partition, platform, contract, options)
-    partition = kept.partition if mapping is None else mapping.applied(kept.partition)
-    tell("certifying", 0.95)
-    judged = evaluate(graph, partition, platform, contract, workload=options.workload)
+    options = options.settled(taken.graph, platform)
+    tell = progress or silent
+    road = _least_seconds if options.objective == "seconds" else _least_cut
+    made = road(taken.graph, platform, options, tell)
     tell("done", 1.0)
     return Plan(
-        partition,
-        platform,
-        judged,
-        sizes=sizes.sizes,
-        saturated=sizes.saturated,
-        options=_chosen(options, [raw.tool]) | {"reading": dict(reading or {})},
-        graph=describe(graph),
-        inputs=dict(inputs or {}),
-        versions={raw.tool: raw.version, "evener": version("evener"), "numpy": version("numpy")},
-        notes=(
-            *notes,
-            *raw.notes,
-            *_remarks(kept, graph, platform, sizes, contract),
-            *_mapped(mapping),
-        ),
-        mapping=mapping,
-        stages=_stages(counted, raw, kept, judged),
-        cpu_seconds=raw.cpu_seconds,
+        made.partition,
+        made.platform,
+        made.judged,
+        sizes=made.sizes,
+        saturated=made.saturated,
+        options=_recorded(options, made.versions)
+        | {"reading": dict(reading or taken.reading or {})},
+        graph=describe(taken.graph),
+        inputs=dict(inputs or taken.inputs or {}),
+        versions={**made.versions, "evener": version("evener"), "numpy": version("numpy")},
+        notes=(*taken.notes, *notes, *made.notes),
+        mapping=made.mapping,
+        stages=made.stages,
+        cpu_seconds=made.cpu_seconds,
     )
 
 
-def _fastest(
-    graph: Graph,
-    platform: Platform,
-    options: PlanOptions,
-    reading: dict[str, Any],
-    notes: tuple[str, ...],
-    record: dict[str, Any],
-    tell: Progress,
-) -> Plan:
-    """Return the plan of least predicted seconds; its sizes are what the search made of them."""
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """What a road yields: the judged partition, and what the plan says of how it came to be.
+
+    platform: with the speeds that the prediction uses. sizes, saturated (k,): the sizes asked for,
+    and which devices are full. versions: of each tool that made blocks. cpu_seconds: theirs [s].
+    """
+
+    partition: Partition
+    platform: Platform
+    judged: Evaluation
+    sizes: IntVector | FloatArray
+    saturated: BoolArray
+    versions: dict[str, str]
+    notes: tuple[str, ...]
+    stages: tuple[Stage, ...]
+    cpu_seconds: float
+    mapping: BlockMapping | None = None
+
+
+def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:
+    """Return blocks of least cut (or volume) at sizes that follow the speeds."""
+    tell("sizes", 0.0)
+    weighted = options.workload.weighted(graph)
+    terms = terms_of(weighted, platform, options)
+    tell("partitioning", 0.05)
+    raw = divide(weighted, terms, options)
+    tell("enforcing the contract", 0.75)
+    kept = enforced(weighted, raw.part, terms, options)
+    tell("mapping", 0.9)
+    mapping = mapped(weighted, kept.partition, terms, options)
+    partition = kept.partition if mapping is None else mapping.applied(kept.partition)
+    tell("certifying", 0.95)
+    judged = evaluate(graph, partition, terms.platform, terms.contract, workload=options.workload)
+    return _Made(
+        partition,
+        terms.platform,
+        judged,
+        terms.sizes.sizes,
+        terms.sizes.saturated,
+        {raw.tool: raw.version},
+        (*raw.notes, *_notes_on_cut(terms, kept, graph), *_notes_on_mapping(mapping)),
+        _stages(weighted, raw, kept, judged),
+        raw.cpu_seconds,
+        mapping,
+    )
+
+
+def _least_seconds(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:
+    """Return the partition of least predicted seconds; its sizes are the loads of its blocks."""
     found = solve_seconds(graph, platform, options, progress=tell)
     partition = Partition(found.part, platform.k)
     tell("certifying", 0.98)
-    stated = metrics.predicted_seconds(
-        graph, partition, platform, options.workload, exact=True
-    ).makespan
-    stated = max(stated, np.nextafter(0, 1))
-    contract = contract_for_seconds(graph, platform, options.workload, stated)
-    judged = evaluate(graph, partition, platform, contract, workload=options.workload)
+    judged = evaluate_for_seconds(graph, partition, platform, options.workload)
     loads = judged.certificate.weights
-    whole = bool((loads == np.rint(loads)).all())
-    saturated = (loads >= FULL * found.room) | (
-        judged.certificate.bytes >= FULL * platform.memories
+    saturated = (loads >= FULL_SHARE * found.room) | (
+        judged.certificate.bytes >= FULL_SHARE * platform.memories
     )
-    tell("done", 1.0)
-    return Plan(
+    return _Made(
         partition,
         platform,
         judged,
-        sizes=loads.astype(np.int64) if whole else loads,
-        saturated=saturated,
-        options=_chosen(options, found.tools) | {"reading": reading},
-        versions={**found.versions, "evener": version("evener"), "numpy": version("numpy")},
-        notes=(*notes, *_filled(platform, saturated), *found.notes),
-        stages=found.stages,
-        cpu_seconds=found.cpu_seconds,
-        **record,
+        loads.astype(np.int64) if (loads == np.rint(loads)).all() else loads,
+        saturated,
+        found.versions,
+        (*_notes_on_full(platform, saturated), *found.notes),
+        found.stages,
+        found.cpu_seconds,
     )
 
 
 def describe(graph: Graph) -> dict[str, Any]:
-    """Return the graph's counts and what its vertices cost, for the plan's record."""
+    """Return the graph's counts and the bytes of its vertices and edges, for the plan's record."""
     several = graph.n_constraints > 1
     return {
         "vertices": graph.n,
@@ -160,44 +180,24 @@ def describe(graph: Graph) -> dict[str, Any]:
     }
 
 
-def _chosen(options: PlanOptions, tools: Sequence[str]) -> dict[str, Any]:
-    """Return the options that chose the result: no time limit, and threads, shares and the method
-    of sizing only where they may.
+def _recorded(options: PlanOptions, tools: Iterable[str]) -> dict[str, Any]:
+    """Return the options that the plan keeps: those that can change its blocks.
+
+    The time limit is left out, as are shares and the method of sizing at their defaults; threads
+    are 1 where none of the tools depends on them.
     """
-    chosen = asdict(options)
-    del chosen["time_limit"]
+    kept = asdict(options)
+    del kept["time_limit"]
     if not options.shares:
-        del chosen["shares"]
+        del kept["shares"]
     if options.sizing == "auto":
-        del chosen["sizing"]
+        del kept["sizing"]
     same = all(TOOLS[tool].same_at_any_threads for tool in tools)
-    return chosen | {"threads": 1 if same else options.threads}
-
-
-def _enforce(
-    graph: Graph, raw: Result, contract: Contract, platform: Platform, options: PlanOptions
-) -> Enforced:
-    partition = Partition(raw.part, contract.k)
-    names = platform.names
-    return enforce(graph, partition, contract, connected=options.connected, names=names)
-
-
-def _map(
-    graph: Graph,
-    partition: Partition,
-    platform: Platform,
-    contract: Contract,
-    options: PlanOptions,
-) -> BlockMapping | None:
-    """Return where blocks go; None where no link is known, or they are to stay."""
-    if not (options.mapping and platform.has_links and platform.k > 1):
-        return None
-    per_value = options.workload.bytes_per_value
-    return map_blocks(graph, partition, platform, contract, bytes_per_value=per_value)
+    return kept | {"threads": 1 if same else options.threads}
 
 
 def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tuple[Stage, ...]:
-    """Return what the partition was at its start, when the tool was done, and in the end."""
+    """Return the figures of the partition as it began, as the tool left it, and as enforced."""
     contract = judged.certificate.contract
     stages = []
     if raw.start is not None:
@@ -207,72 +207,58 @@ def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tu
     if kept.moved:
         stages.append(stage(done, graph, Partition(raw.part, contract.k), contract))
         done = "enforced"
-    # On other devices blocks weigh and send the same.
+    # Mapping changes neither what blocks weigh nor what they send.
     return (*stages, stage_of(done, judged)) if stages else ()
 
 
-def _mapped(mapping: BlockMapping | None) -> list[str]:
-    """Say what going to other devices brought."""
+def _notes_on_cut(terms: Terms, kept: Enforced, graph: Graph) -> list[str]:
+    """Say how weights are shared, which devices are full, what was repaired and what was not."""
+    contract, platform, notes = terms.contract, terms.platform, list(terms.sizes.notes)
+    if contract.further:
+        shared = ", ".join(["speed", *(one.by for one in contract.further)])
+        notes.append(
+            f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
+            "chooses); seconds are predicted from the first"
+        )
+    notes += _notes_on_full(platform, terms.sizes.saturated, ", below their share by speed")
+    if kept.moved:
+        share = 100 * kept.moved / graph.n
+        what = "vertex" if kept.moved == 1 else "vertices"
+        notes.append(f"{kept.moved:,} {what} ({share:.2f} %) moved to keep every contract")
+    if kept.disconnected:
+        blocks = ", ".join(platform.names[b] for b in kept.disconnected)
+        notes.append(f"not in one piece, although connected blocks were asked for: {blocks}")
+    return notes
+
+
+def _notes_on_full(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
+    """Name the devices whose memory is full."""
+    if not saturated.any():
+        return []
+    return [f"Filled to their memory{more}: {named_devices(platform, saturated)}"]
+
+
+def _notes_on_mapping(mapping: BlockMapping | None) -> list[str]:
+    """Say how much faster the mapped blocks are, where any changed its device."""
     if mapping is None or not mapping.moved:
         return []
     before, after = mapping.before, mapping.after
-    time = _ratio(after.seconds, before.seconds)
-    hops = _ratio(after.hop_bytes, before.hop_bytes)
+    time = _percent(after.seconds, before.seconds)
+    hops = _percent(after.hop_bytes, before.hop_bytes)
     blocks = f"{mapping.moved:,} of {mapping.device.size:,} blocks mapped to other devices"
     return [f"{blocks}: predicted time {time} of before, bytes x hops {hops}"]
 
 
-def _ratio(after: float, before: float) -> str:
+def _percent(after: float, before: float) -> str:
     return f"{100 * after / before:.2f} %" if before > 0 else "100 %"
 
 
-def _remarks(
-    kept: Enforced, graph: Graph, platform: Platform, sizes: Sizes, contract: Contract
-) -> list[str]:
-    """Say how weights are shared, what memory cost, what the repair did and could not do."""
-    remarks = list(sizes.notes)
-    if contract.further:
-        shared = ", ".join(["speed", *(one.by for one in contract.further)])
-        remarks.append(
-            f"{contract.n_constraints} weights per vertex, shared by {shared} (--constraints "
-            "chooses); seconds are predicted from the first"
-        )
-    remarks += _filled(platform, sizes.saturated, ", below their share by speed")
-    if kept.moved:
-        share = kept.moved / graph.n
-        what = "vertex" if kept.moved == 1 else "vertices"
-        remarks.append(f"{kept.moved:,} {what} ({100 * share:.2f} %) moved to keep every contract")
-    if kept.disconnected:
-        blocks = ", ".join(platform.names[b] for b in kept.disconnected)
-        remarks.append(f"not in one piece, although connected blocks were asked for: {blocks}")
-    return remarks
-
-
-def _filled(platform: Platform, saturated: BoolArray, more: str = "") -> list[str]:
-    """Say which devices hold no more."""
-    names = [platform.names[b] for b in np.flatnonzero(saturated)]
-    return [f"Filled to their memory{more}: {_names(names)}"] if names else []
-
-
-def _names(names: list[str]) -> str:
-    shown = ", ".join(names[:NAMED])
-    return shown if len(names) <= NAMED else f"{shown} and {len(names) - NAMED} more"
-
-
-def _silent(step: str, fraction: float) -> None:
-    """Show no progress."""
-
-
-# A plan made again for what devices do now: what a Rebalancer is given, as it imports nothing up.
-#
-# ev.Rebalancer(plan, graph, replan=ev.replan)
-
-
 def replan(old: Plan, graph: Graph, platform: Platform, workload: Workload) -> Partition:
-    """Return a partition from scratch, under the options of the old plan.
+    """Return a new partition under the options of the old plan, for what devices do now.
 
-    graph: with the work as its weights; platform: with the speeds of now; workload: what it sends.
-    Raises what evener.planning.plan.plan raises.
+    This is the `replan` that a Rebalancer takes: rebalancing imports nothing from planning.
+    graph: with the present work as its weights; platform: with the present speeds; workload: what
+    an iteration sends. Raises what `plan` raises.
     """
     known = {field.name for field in fields(PlanOptions)} - {"workload"}
     chosen = {name: value for name, value in old.options.items() if name in known}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from evener.planning.bottleneck import Limits
+from evener.planning.bottleneck import Bottleneck
 from evener.wording import duration, percent, plural
 
 COLUMNS = ("what if (same partition)", "predicted", "saves")
@@ -21,7 +21,7 @@ class BottleneckSection(NamedTuple):
     rows: list[tuple[str, str, str]]
 
 
-def sentence(limits: Limits) -> str:
+def sentence(limits: Bottleneck) -> str:
     """Return what the slowest device spends its time with, and how much earlier the next ends."""
     parts = [f"{_share(limits.compute, limits)} computing"]
     exchange = limits.latency + limits.transfer
@@ -46,7 +46,7 @@ def sentence(limits: Limits) -> str:
     return text + "."
 
 
-def rows(limits: Limits, most: int = MAX_CHANGES) -> list[tuple[str, str, str]]:
+def rows(limits: Bottleneck, most: int = MAX_CHANGES) -> list[tuple[str, str, str]]:
     """Return a row of COLUMNS for each of the changes that help most."""
     return [
         (one.text, duration(one.seconds), f"−{percent(1 - one.ratio)}")
@@ -54,7 +54,7 @@ def rows(limits: Limits, most: int = MAX_CHANGES) -> list[tuple[str, str, str]]:
     ]
 
 
-def to_dict(limits: Limits) -> dict[str, Any]:
+def to_dict(limits: Bottleneck) -> dict[str, Any]:
     """Return the limits for --json, with every change that helps, best first."""
     table = {key: getattr(limits, key) for key in _KEYS}
     changes = [
@@ -69,5 +69,5 @@ _KEYS = (
 )  # fmt: skip
 
 
-def _share(seconds: float, limits: Limits) -> str:
+def _share(seconds: float, limits: Bottleneck) -> str:
     return percent(seconds / limits.seconds if limits.seconds > 0 else 0.0)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.planning.bottleneck import Limits
+from evener.planning.bottleneck import Bottleneck
 from evener.plans.plan import METIS_STAGE, Plan, Stage
 from evener.reporting.clocks import clock_of, is_relative
 from evener.wording import count, percent, plural, ratio
@@ -23,7 +23,7 @@ class Figure:
     meaning: str
 
 
-def headline(plan: Plan, limits: Limits | None) -> list[Figure]:
+def headline(plan: Plan, limits: Bottleneck | None) -> list[Figure]:
     """Return five figures, the most important first; limits: None where no links are stated."""
     judged, prediction = plan.evaluation, plan.prediction
     meaning = "predicted, slowest device"
@@ -83,7 +83,7 @@ def _rival(plan: Plan) -> Figure:
     return Figure("imbalance", f"{sign}{percent(share)}", "heaviest block above its target")
 
 
-def _last(plan: Plan, limits: Limits | None) -> str:
+def _last(plan: Plan, limits: Bottleneck | None) -> str:
     """Return what the slowest device spends its time with, or how much earlier the next ends."""
     if limits is not None and limits.seconds > 0:
         return f"{percent(limits.compute / limits.seconds)} of its time computing"

@@ -16,7 +16,7 @@ from evener.graphs.graph import Graph
 from evener.graphs.mesh import Mesh
 from evener.graphs.polymesh import PolyMesh
 from evener.io.accept import GraphLike, take_graph
-from evener.planning.bottleneck import Limits, limits_of
+from evener.planning.bottleneck import Bottleneck, bottleneck_of
 from evener.planning.evaluate import stage_of
 from evener.plans.plan import Plan, Rival
 from evener.platforms.platform import Platform
@@ -73,7 +73,7 @@ def report(
     colours = drawn.colours if drawn is not None else [""] * plan.platform.k
     limits = None
     if plan.platform.has_links:  # else it is computing alone
-        limits = limits_of(plan.evaluation, plan.platform, plan.workload)
+        limits = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
     return render(
         "report.html.j2",
         plan=plan,
@@ -103,7 +103,7 @@ def report(
     )
 
 
-def _limiting(limits: Limits) -> BottleneckSection:
+def _limiting(limits: Bottleneck) -> BottleneckSection:
     """Return the section on the bottleneck."""
     return BottleneckSection(
         bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits)

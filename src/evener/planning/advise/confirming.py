@@ -1,143 +1,143 @@
-"""Plans for the sets of devices that estimates rank first, until no other is likely to be better.
+"""Plans for the sets of devices with the least estimates, until no other is likely to be better.
 
-An estimate is off by much the same factor for sets of much the same size: what plans have shown of
-it corrects the others. The set of the least corrected estimate is planned next.
+Estimates of sets of similar size are wrong by similar factors. The ratios of plans to estimates
+known so far correct the other estimates; the set with the least corrected estimate is planned next.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from evener.errors import InfeasibleError, NotFoundError
-from evener.planning.advise.trials import Trial
-from evener.planning.device_sets.sets import Candidate
+from evener.planning.advise.set_plans import SetPlan
+from evener.planning.advise.set_search import DeviceSet
 
-BUDGET = {"fast": 4, "default": 10, "strong": 40}  # plans, on large graphs
-MORE_VERTICES = 600_000  # planned in further sets: small graphs cost little
-PATIENCE = {"fast": 1, "default": 3, "strong": 10}  # plans that bring nothing, of many devices
-MARGIN = {"fast": 1.0, "default": 0.92, "strong": 0.8}  # what a plan may be under its estimate
-DOUBT = 0.5  # weight of estimates as they are
-NEAR = 0.25  # how soon what is known of a size counts less for others, in their logarithm
+# By preset; they bound time. Set by hand, 2026-11: benchmarks/advise.py has the results of
+# "default".
+BUDGET = {"fast": 4, "default": 10, "strong": 40}  # plans, besides those always made
+MORE_VERTICES = 600_000  # vertices planned over all further sets: on small graphs, many more plans
+PATIENCE = {"fast": 1, "default": 3, "strong": 10}  # plans in a row without gain before stopping
+MARGIN = {"fast": 1.0, "default": 0.92, "strong": 0.8}  # least plan / corrected estimate expected
+DOUBT = 0.5  # weight of "the estimate is right" beside the known ratios, whose weights are below
+NEAR = 0.25  # in log(size): weight of a ratio is 1 / (NEAR + |log(size / its size)|)^2
+MIN_RATIO = 1e-3  # smaller ratios of plan to estimate count as this
 
-Plan = Callable[[Candidate], Trial]
+PlanSet = Callable[[DeviceSet], SetPlan]
 Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True, eq=False)
 class Confirmed:
-    """Trials of the sets that were planned; corrections for the estimates of others.
+    """Plans of sets, and for those that were estimated first, (number of devices, plan / estimate).
 
-    complete: whether every set left is likely to be slower than the best.
+    complete: whether every set that was not planned is likely to be slower than the best.
     """
 
-    trials: tuple[Trial, ...]
-    sizes: tuple[int, ...]
-    ratios: tuple[float, ...]
-    complete: bool
+    plans: tuple[SetPlan, ...] = ()
+    ratios: tuple[tuple[int, float], ...] = ()
+    complete: bool = False
 
     @property
-    def best(self) -> Trial:
-        """The trial of the least seconds, of the fewest devices."""
-        return min(self.trials, key=lambda one: (one.seconds, one.devices.size))
+    def best(self) -> SetPlan:
+        """The plan of the least seconds, of several that of the fewest devices."""
+        return min(self.plans, key=lambda one: (one.seconds, one.devices.size))
 
-    def with_(self, one: Candidate, trial: Trial) -> Confirmed:
-        """The same, and one trial more."""
-        return Confirmed(
-            (*self.trials, trial),
-            (*self.sizes, one.devices.size),
-            (*self.ratios, _ratio(one, trial)),
-            self.complete,
-        )
+    @property
+    def least(self) -> float:
+        """Seconds of the best plan [s], infinity without any."""
+        return min((one.seconds for one in self.plans), default=np.inf)
 
-    def also(self, trial: Trial) -> Confirmed:
-        """The same, and the trial of a set that no estimate led to."""
-        return Confirmed((*self.trials, trial), self.sizes, self.ratios, self.complete)
+    def with_plan(self, made: SetPlan, estimated: DeviceSet | None = None) -> Confirmed:
+        """Return the same with one plan more; estimated: the set that led to it, if one did."""
+        ratios = self.ratios
+        if estimated is not None:
+            ratio = made.seconds / estimated.seconds if estimated.seconds > 0 else 1.0
+            ratios = (*ratios, (estimated.devices.size, ratio))
+        return replace(self, plans=(*self.plans, made), ratios=ratios)
 
-    def corrected(self, one: Candidate) -> float:
-        """What a plan of this set is likely to take [s]."""
-        return one.seconds * _correction(one.devices.size, self.sizes, self.ratios)
+    def corrected(self, one: DeviceSet) -> float:
+        """Return the estimate of a set, corrected by the ratios of sets of similar size [s].
+
+        The estimate of a single device is exact.
+        """
+        known = np.array([(size, ratio) for size, ratio in self.ratios if size > 1])
+        if one.devices.size == 1 or not known.size:
+            return one.seconds
+        weight = 1.0 / (NEAR + np.abs(np.log(known[:, 0] / one.devices.size))) ** 2
+        logs = np.log(np.maximum(known[:, 1], MIN_RATIO))
+        return one.seconds * float(np.exp((weight * logs).sum() / (weight.sum() + DOUBT)))
 
 
 def confirm(
-    ranked: Sequence[Candidate],
-    plan: Plan,
-    always: Sequence[Candidate],
+    ranked: Sequence[DeviceSet],
+    plan: PlanSet,
+    always: Sequence[DeviceSet],
     *,
     preset: str,
     vertices: int,
     bounds: Sequence[float] | None = None,
     progress: Progress | None = None,
 ) -> Confirmed:
-    """Plan the sets `always`, then those of `ranked` that are likely to be better than the best.
+    """Return plans of the sets `always`, then of those of `ranked` that may beat the best.
 
-    bounds: seconds that no plan of each of `ranked` falls below, where these are all sets: then
-    none is missed for lack of patience, and where there is budget for all, as on small graphs,
-    none but those that cannot be faster than the best. Sets that memory does not hold are passed
-    over. Raises the last InfeasibleError or NotFoundError where no set has a plan.
+    bounds: seconds that no plan of each set of `ranked` falls below, if these are all sets there
+    are. Then planning does not end for lack of patience; and if there is budget for all of them, as
+    on small graphs, it ends only when no set left can be faster than the best. Sets whose memory
+    does not hold the graph are passed over. Raises the last InfeasibleError or NotFoundError if no
+    set has a plan.
     """
     budget = BUDGET[preset] + MORE_VERTICES // max(vertices, 1)
-    sure = bounds is not None and budget >= len(ranked)
-    least_of = dict(
-        zip((c.devices.tobytes() for c in ranked), bounds or [0.0] * len(ranked), strict=True)
+    left = _Left(
+        ranked, bounds, certain=bounds is not None and budget >= len(ranked), preset=preset
     )
-    trials: list[Trial] = []
-    sizes: list[int] = []
-    ratios: list[float] = []
-    done: set[bytes] = set()
+    confirmed, idle, done = Confirmed(), 0, set[bytes]()
     failed: Exception | None = None
-    complete, idle = False, 0
     for count in range(budget + len(always)):
-        one = next((c for c in always if c.devices.tobytes() not in done), None)
+        one = next((s for s in always if s.devices.tobytes() not in done), None)
         if one is None:
-            least = min((trial.seconds for trial in trials), default=np.inf)
-            left = [c for c in ranked if c.devices.tobytes() not in done]
-            if sure:
-                left = [c for c in left if least_of[c.devices.tobytes()] < least]
-            hopes = [c.seconds * _correction(c.devices.size, sizes, ratios) for c in left]
             patient = bounds is not None or idle < PATIENCE[preset]
-            unlikely = not sure and min(hopes, default=0.0) * MARGIN[preset] >= least
-            if not left or unlikely or not patient:
-                complete = patient
+            one = left.next(confirmed, done) if patient else None
+            if one is None:
+                confirmed = replace(confirmed, complete=patient)
                 break
-            one = left[int(np.argmin(hopes))]
         if progress is not None:
             progress(f"planning for {one.devices.size} devices", count / (budget + len(always)))
         done.add(one.devices.tobytes())
         try:
-            trial = plan(one)
+            made = plan(one)
         except (InfeasibleError, NotFoundError) as error:
             failed = error
             continue
-        idle = 0 if trial.seconds < min((t.seconds for t in trials), default=np.inf) else idle + 1
-        trials.append(trial)
-        sizes.append(one.devices.size)
-        ratios.append(_ratio(one, trial))
-    if not trials:
+        idle = 0 if made.seconds < confirmed.least else idle + 1
+        confirmed = confirmed.with_plan(made, one)
+    if not confirmed.plans:
         raise failed or InfeasibleError(
             "no set of devices holds the graph",
             hint="`evener fits` says how much memory is missing.",
         )
-    return Confirmed(tuple(trials), tuple(sizes), tuple(ratios), complete)
+    return confirmed
 
 
-def _ratio(one: Candidate, trial: Trial) -> float:
-    return trial.seconds / one.seconds if one.seconds > 0 else 1.0
+@dataclass(frozen=True, eq=False)
+class _Left:
+    """Chooses the next set to plan. certain: whether sets are left out by their bound alone."""
 
+    ranked: Sequence[DeviceSet]
+    bounds: Sequence[float] | None
+    certain: bool
+    preset: str
 
-def _correction(size: int, sizes: Sequence[int], ratios: Sequence[float]) -> float:
-    """Plan over estimate, by sizes planned: their mean, near sizes first; one alone is exact.
-
-    The farther all of them are, the nearer to one.
-    """
-    if size == 1 or not sizes:
-        return 1.0
-    known = np.array([(s, r) for s, r in zip(sizes, ratios, strict=True) if s > 1])
-    if not known.size:
-        return 1.0
-    weight = 1.0 / (NEAR + np.abs(np.log(known[:, 0] / size))) ** 2
-    return float(
-        np.exp((weight * np.log(np.maximum(known[:, 1], 1e-3))).sum() / (weight.sum() + DOUBT))
-    )
+    def next(self, confirmed: Confirmed, done: set[bytes]) -> DeviceSet | None:
+        """Return the set of the least corrected estimate; None if none may beat the best."""
+        bounds = self.bounds or [0.0] * len(self.ranked)
+        left = [
+            one
+            for one, bound in zip(self.ranked, bounds, strict=True)
+            if one.devices.tobytes() not in done and not (self.certain and bound >= confirmed.least)
+        ]
+        hopes = [confirmed.corrected(one) for one in left]
+        likely = min(hopes, default=0.0) * MARGIN[self.preset] < confirmed.least
+        return left[int(np.argmin(hopes))] if left and (self.certain or likely) else None

@@ -1,4 +1,4 @@
-"""Rows of advice: what sets of devices cost in seconds, money and energy, and which stand out."""
+"""Rows of advice: seconds, money and energy of sets of devices, and which of them are marked."""
 
 from __future__ import annotations
 
@@ -9,22 +9,22 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector
 from evener.planning.advise.confirming import Confirmed
-from evener.planning.advise.trials import Trial, only
-from evener.planning.device_sets.sets import Candidate, Found
+from evener.planning.advise.set_plans import SetPlan, only
+from evener.planning.advise.set_search import DeviceSet
 from evener.plans.advice import Advice, Choice
 from evener.plans.plan import Prediction
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import least_seconds
 
-ITERATIONS = 1000  # that money and energy are counted for
-HOUR = 3600.0
-NEARLY = 1.1  # times the least seconds: the knee is where fewest devices are this near
-SAME = 1.002  # times the least seconds: as fast, with fewer devices
+ITERATIONS = 1000  # for which money and energy are counted
+SECONDS_PER_HOUR = 3600.0
+KNEE = 1.1  # times the least seconds: the knee is the smallest set that takes no longer
+SAME = 1.002  # times the least seconds: a smaller set that takes no longer is the best one
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Turns candidates and trials of a platform into rows; work [units]: of an iteration."""
+    """Makes rows of planned and of estimated sets; work [units]: of an iteration."""
 
     platform: Platform
     work: float
@@ -32,33 +32,33 @@ class Rows:
 
     @property
     def single(self) -> float:
-        """Seconds of the best device alone [s]; no number where none has a plan."""
-        alone = [one.seconds for one in self.confirmed.trials if one.devices.size == 1]
+        """Seconds of the best device alone [s]; NaN where none has a plan."""
+        alone = [one.seconds for one in self.confirmed.plans if one.devices.size == 1]
         return min(alone, default=np.nan)
 
-    def of_size(self, one: Candidate) -> Choice:
-        """The best set planned of this size, or the estimate corrected."""
-        same = [t for t in self.confirmed.trials if t.devices.size == one.devices.size]
-        return self.of_trial(min(same, key=lambda t: t.seconds)) if same else self.of_estimate(one)
+    def of_size(self, one: DeviceSet) -> Choice:
+        """Return the row of the best planned set of this size, else of the corrected estimate."""
+        same = [p for p in self.confirmed.plans if p.devices.size == one.devices.size]
+        return self.of_plan(min(same, key=lambda p: p.seconds)) if same else self.of_estimate(one)
 
-    def of_trial(self, trial: Trial, nodes: int | None = None) -> Choice:
-        """A row that was planned."""
-        return self._row(trial.devices, trial.seconds, trial.prediction, nodes)
+    def of_plan(self, made: SetPlan, nodes: int | None = None) -> Choice:
+        """Return the row of a set that was planned."""
+        return self._row(made.devices, made.seconds, made.prediction, nodes)
 
-    def of_estimate(self, one: Candidate, nodes: int | None = None) -> Choice:
-        """A row that is estimated."""
+    def of_estimate(self, one: DeviceSet, nodes: int | None = None) -> Choice:
+        """Return the row of a set that is estimated."""
         return self._row(one.devices, self.confirmed.corrected(one), None, nodes)
 
-    def of_nodes(self, one: Candidate, nodes: IntVector) -> Choice:
-        """The row of whole nodes, planned where this set was."""
+    def of_nodes(self, one: DeviceSet, nodes: IntVector) -> Choice:
+        """Return the row of whole nodes, planned if this set was."""
         count = int(np.unique(nodes[one.devices]).size)
-        for trial in self.confirmed.trials:
-            if np.array_equal(trial.devices, one.devices):
-                return self.of_trial(trial, count)
+        for made in self.confirmed.plans:
+            if np.array_equal(made.devices, one.devices):
+                return self.of_plan(made, count)
         return self.of_estimate(one, count)
 
     def no_better(self, row: Choice, best: Choice) -> Choice:
-        """An estimated row, not faster than the best plan."""
+        """Return an estimated row, with the seconds of the best plan if it has less."""
         if row.seconds >= best.seconds:
             return row
         return self._row(row.devices, best.seconds, None, row.nodes)
@@ -82,15 +82,23 @@ class Rows:
 
 
 def _cost(platform: Platform, seconds: float) -> float | None:
-    """Money for 1,000 iterations, if every device says its own."""
+    """Return the money for 1,000 iterations; None if a device states no cost."""
     each = [device.cost_per_hour for device in platform.devices]
     if any(cost is None for cost in each):
         return None
-    return ITERATIONS * seconds / HOUR * float(sum(cost for cost in each if cost is not None))
+    return (
+        ITERATIONS
+        * seconds
+        / SECONDS_PER_HOUR
+        * float(sum(cost for cost in each if cost is not None))
+    )
 
 
 def _energy(platform: Platform, busy: npt.NDArray[np.float64], seconds: float) -> float | None:
-    """Energy of 1,000 iterations [J], if every device says its power; waiting counts as idle."""
+    """Return the energy of 1,000 iterations [J]; None if a device states no power.
+
+    While it waits for the last device, a device takes its idle power.
+    """
     total = 0.0
     for device, own in zip(platform.devices, busy.tolist(), strict=True):
         if device.watts is None:
@@ -101,37 +109,45 @@ def _energy(platform: Platform, busy: npt.NDArray[np.float64], seconds: float) -
 
 
 def advice_of(
-    view: Rows, found: Found, whole: list[Candidate], nodes: IntVector | None, every: float
+    view: Rows,
+    sizes: list[DeviceSet],
+    whole: list[DeviceSet],
+    nodes: IntVector | None,
+    every: float,
 ) -> Advice:
-    """Put rows of every size together, and mark the best, the knee and the whole machine.
+    """Return the rows of all sizes, with the best, the knee and the whole machine marked.
 
-    whole: sets of whole nodes, by nodes (k,); every [s]: least of other plans of all devices.
+    sizes: the best estimated set of each size. whole: sets of whole nodes; nodes (k,): of each
+    device. every [s]: least seconds of other plans that use all devices.
     """
     confirmed, platform = view.confirmed, view.platform
-    rows = [view.of_size(one) for one in found.of_each_size()]
-    best = view.of_trial(_fewest(confirmed, platform.k, every))
+    rows = [view.of_size(one) for one in sizes]
+    best = view.of_plan(_fewest(confirmed, platform.k, every))
     rows = [_sooner(row, every) if row.devices.size == platform.k else row for row in rows]
     others = [row for row in rows if row.devices.size != best.devices.size]
     rows = sorted([*others, best], key=lambda row: row.devices.size)
-    # An estimate never looks better than what was planned, or it would have been planned too.
+    # A set that is likely to be faster than the best would have been planned.
     rows = [row if row.planned else view.no_better(row, best) for row in rows]
-    knee = next(row for row in rows if row.seconds <= NEARLY * best.seconds)
+    knee = next(row for row in rows if row.seconds <= KNEE * best.seconds)
     everyone = next((row for row in rows if row.devices.size == platform.k), None)
     by_node = [] if nodes is None else [view.of_nodes(one, nodes) for one in whole]
     return Advice(platform, tuple(rows), tuple(by_node), best, knee, everyone, confirmed.complete)
 
 
-def _fewest(confirmed: Confirmed, k: int, every: float) -> Trial:
-    """The fewest devices as fast as the best but for what nobody could measure, or as all are."""
-    full = min((t.seconds for t in confirmed.trials if t.devices.size == k), default=every)
+def _fewest(confirmed: Confirmed, k: int, every: float) -> SetPlan:
+    """Return the plan of the fewest devices that is as fast as the best but for 0.2 %.
+
+    And no slower than the plans that use all devices, if these are not the best anyhow.
+    """
+    full = min((p.seconds for p in confirmed.plans if p.devices.size == k), default=every)
     full = min(full, every)
     enough = min(SAME * confirmed.best.seconds, max(full, confirmed.best.seconds))
-    as_fast = [trial for trial in confirmed.trials if trial.seconds <= enough]
+    as_fast = [made for made in confirmed.plans if made.seconds <= enough]
     return min(as_fast, key=lambda one: (one.devices.size, one.seconds))
 
 
 def _sooner(row: Choice, seconds: float) -> Choice:
-    """The row of a set that another plan is known for, if that is faster."""
+    """Return the row with these seconds of another plan of the same set, if that is faster."""
     if not seconds < row.seconds:
         return row
     share = seconds / row.seconds

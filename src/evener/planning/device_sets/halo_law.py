@@ -1,8 +1,9 @@
-"""What a block of a graph exchanges, by its size alone: the surface law of the graph at hand.
+"""HaloLaw: what blocks of a graph exchange, estimated from their sizes alone.
 
-A block of v vertices in d dimensions has a surface of about v^((d - 1) / d). What lies on the rim
-of the whole touches nobody, so that all surfaces together are less than their sum by that of the
-whole; and no block can touch more of the others than they have. One partition tells the factor.
+A block of v vertices in d dimensions has a surface of about v^((d - 1) / d). The outside of the
+whole graph touches no block, so that the surfaces between blocks are less than all surfaces by that
+of the whole; and no block touches more of the others' surface than they have. The factor, and where
+coordinates are missing the exponent, are fitted to one partition.
 """
 
 from __future__ import annotations
@@ -20,22 +21,25 @@ from evener.partitioning.requests import Request
 from evener.plans import metrics
 from evener.plans.partition import Partition
 
-SAMPLE_BLOCKS, SPREAD = 16, 32.0  # of the partition that the law is fitted to: how many, how unlike
-MOST = 0.97  # exponent: at 1 there would be no surface, only volume
-RIM = 0.1  # by which slopes are less than the exponent: the larger a block, the more rim it has
-LEAST_INSIDE = 0.02  # part of all surfaces that lies between blocks
-MANY = 3.0  # times its neighbours a partition must have blocks to tell how many there can be
-FEW, UNLIKE = 4, 4.0  # blocks, and how unlike in size: less does not tell the exponent
-SPACE = 2 / 3  # the exponent where nothing tells it
-LARGE_BLOCKS = 0.3  # power of its surface by which a large block has more neighbours
+# Set by hand with commit b50ed5e, 2026-11; no sweep is kept. Estimates only rank sets of devices,
+# plans decide; benchmarks/advise.py has the results under them.
+SAMPLE_BLOCKS, SAMPLE_SPREAD = 16, 32.0  # blocks of the partition fitted to; largest over smallest
+MAX_EXPONENT = 0.97  # at 1, all vertices of a block would be at its border
+OUTSIDE_SLOPE = 0.1  # added to fitted slopes: larger blocks have more of the graph's outside
+MIN_INSIDE = 0.02  # least share of all surfaces that lies between blocks
+BLOCKS_PER_NEIGHBOUR = 3.0  # least ratio of blocks to usual neighbours to trust the mean counted
+MIN_FITTED, MIN_SPREAD = 4, 4.0  # least blocks, and largest over smallest, to fit an exponent
+EXPONENT_IN_SPACE = 2 / 3  # (d - 1) / d for d = 3: of graphs without coordinates, if not fitted
+NEIGHBOUR_POWER = 0.3  # of a block's surface over the mean, with which its neighbours grow
+LONE = 1e-9  # a block with all but this of the surface is alone and sends nothing
 
 
 @dataclass(frozen=True)
-class Surface:
-    """Halos and neighbours of blocks of a graph of n vertices, estimated.
+class HaloLaw:
+    """Estimated halos and neighbours of blocks of a graph of n vertices.
 
-    A block of v vertices sends about coefficient x v^exponent values, and receives as many;
-    with ever more blocks of one size each has `neighbours`.
+    A block of v vertices sends about coefficient * v**exponent values and receives as many.
+    neighbours: of a block among very many of one size.
     """
 
     n: int
@@ -45,94 +49,101 @@ class Surface:
 
     @property
     def section(self) -> float:
-        """Values that one side of a slab sends, which divides the whole."""
+        """Values that one side of a slab sends, where it cuts through the whole graph."""
         return float(0.5 * (1.0 - self.exponent) * self.coefficient * self.n**self.exponent)
 
     def halos(self, vertices: FloatArray) -> FloatArray:
-        """(..., k) values that each block sends, of partitions into such blocks (..., k).
+        """(..., k) values that each block sends in partitions into such blocks (..., k) [vertices].
 
-        A block of no vertices is none, and a single block sends nothing.
+        Blocks without vertices and single blocks send nothing.
         """
         p, total, inside = self._shares(vertices)
         p = p / total
         among = 1.0 - (p * p).sum(axis=-1, keepdims=True)
         with np.errstate(divide="ignore", invalid="ignore"):
             halos = self.coefficient * inside * total * p * (1.0 - p) / among
-        return np.where(among > 1e-9, halos, 0.0)
+        return np.where(among > LONE, halos, 0.0)
 
     def touching(self, vertices: FloatArray) -> FloatArray:
-        """(..., k) how many others each block touches, a number with a fraction."""
+        """(..., k) how many others each block touches, in the mean: not a whole number."""
         p, total, inside = self._shares(vertices)
         count = (vertices > 0).sum(axis=-1, keepdims=True)
         mean = total / np.maximum(count, 1)
         with np.errstate(divide="ignore", invalid="ignore"):
-            more = np.maximum(p / mean, 1.0) ** LARGE_BLOCKS
+            more = np.maximum(p / mean, 1.0) ** NEIGHBOUR_POWER
         usual = np.maximum(self.neighbours * inside * more, 1.0)
         return np.where(vertices > 0, np.minimum(usual, np.maximum(count - 1, 0)), 0.0)
 
     def alone(self, vertices: FloatArray) -> FloatArray:
-        """Surface of blocks, in units of that of one vertex; none of no vertices."""
+        """HaloLaw of each block by itself, in units of that of one vertex; 0 without vertices."""
         some = vertices > 0
         return np.where(some, np.where(some, vertices, 1.0) ** self.exponent, 0.0)
 
     def _shares(self, vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
-        """Each block's surface alone, their sum, and what part of it lies between blocks."""
+        """Return each block's surface by itself, their sum, and the share of it between blocks."""
         p = self.alone(np.asarray(vertices, np.float64))
         total = np.maximum(p.sum(axis=-1, keepdims=True), 1e-300)
-        return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, LEAST_INSIDE, 1.0)
+        return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, MIN_INSIDE, 1.0)
 
 
-def surface_law(graph: Graph, *, seed: int = 7, threads: int = 1) -> Surface:
-    """Return the law of `graph`, by blocks unlike in size that are made for it; O(n + m)."""
+def sampled_halo_law(graph: Graph, *, seed: int = 7, threads: int = 1) -> HaloLaw:
+    """Return the law of `graph`, fitted to blocks of different sizes made for it; O(n + m)."""
     blocks = min(SAMPLE_BLOCKS, graph.n // 8)
     if blocks < 2:
-        return Surface(graph.n, 1.0, 0.0, float(max(graph.n - 1, 1)))
-    targets = SPREAD ** -np.linspace(0.0, 1.0, blocks)
+        return HaloLaw(graph.n, 1.0, 0.0, float(max(graph.n - 1, 1)))
+    targets = SAMPLE_SPREAD ** -np.linspace(0.0, 1.0, blocks)
     request = Request(targets, seed=seed, threads=threads, preset="fast")
     light = graph if graph.vwgt is None else graph.with_(vwgt=None)
     partition = Partition(partition_with("metis", light, request).part, blocks)
-    return surface_of(graph, metrics.quotient(graph, partition), metrics.block_sizes(partition))
+    return halo_law_of(graph, metrics.quotient(graph, partition), metrics.block_sizes(partition))
 
 
-def surface_of(graph: Graph, between: metrics.Quotient, sizes: npt.NDArray[np.int64]) -> Surface:
-    """Return the law that blocks of `graph` tell; sizes (k,) [vertices]."""
+def halo_law_of(graph: Graph, quotient: metrics.Quotient, sizes: npt.NDArray[np.int64]) -> HaloLaw:
+    """Return the law fitted to blocks of `graph`, sizes (k,) [vertices]."""
     vertices = sizes.astype(np.float64)
-    both = np.bincount(between.block, between.sent + between.received, between.k)
-    met = metrics.neighbours(between).astype(np.float64)
+    both = np.bincount(quotient.block, quotient.sent + quotient.received, quotient.k)
+    met = metrics.neighbours(quotient).astype(np.float64)
     own = (vertices > 0) & (both > 0)
     if own.sum() < 2:
-        return Surface(graph.n, 0.0, 0.0, 1.0)  # nothing hangs together: nothing is sent
-    unit = Surface(graph.n, 1.0, _exponent(graph, vertices[own], both[own]), 1.0)
+        return HaloLaw(graph.n, 0.0, 0.0, 1.0)  # no block sends to another
+    unit = HaloLaw(graph.n, 1.0, _exponent(graph, vertices[own], both[own]), 1.0)
     per_unit = unit.halos(np.where(own, vertices, 0.0))
     coefficient = float(np.median(0.5 * both[own] / np.maximum(per_unit[own], 1e-12)))
     met_by = _neighbours(unit, vertices, met, own.sum())
-    return Surface(graph.n, coefficient, unit.exponent, met_by)
+    return HaloLaw(graph.n, coefficient, unit.exponent, met_by)
 
 
 def _exponent(graph: Graph, vertices: FloatArray, both: npt.NDArray[np.int64]) -> float:
-    """The exponent that unlike blocks tell: of points, that of a whole number of dimensions."""
-    if vertices.size < FEW or vertices.max() < UNLIKE * vertices.min():
+    """Return the exponent fitted to blocks of different sizes.
+
+    With coordinates, the nearest (d - 1) / d of a whole number d of dimensions.
+    """
+    if vertices.size < MIN_FITTED or vertices.max() < MIN_SPREAD * vertices.min():
         return surface_power(graph)
-    slope = float(np.polyfit(np.log(vertices), np.log(both), 1)[0]) + RIM
+    slope = float(np.polyfit(np.log(vertices), np.log(both), 1)[0]) + OUTSIDE_SLOPE
     if graph.coords is None:
-        return float(np.clip(slope, 0.0, MOST))
+        return float(np.clip(slope, 0.0, MAX_EXPONENT))
     whole = [(d - 1) / d for d in range(1, int(graph.coords.shape[1]) + 1)]
     return whole[int(np.argmin([abs(exponent - slope) for exponent in whole]))]
 
 
 def surface_power(graph: Graph) -> float:
-    """Return the power with which borders grow: 1 - 1/d of a graph with coordinates (n, d)."""
+    """Return the power of n with which borders grow: 1 - 1/d for coordinates that span d axes."""
     if graph.coords is None:
-        return SPACE
+        return EXPONENT_IN_SPACE
     low, high = extents(graph.coords)
     spread = high - low
     flat = spread > 1e-9 * max(float(spread.max()), 1e-300)
     return 1.0 - 1.0 / max(int(flat.sum()), 2)
 
 
-def _neighbours(unit: Surface, vertices: FloatArray, met: FloatArray, count: int) -> float:
-    """Neighbours of a block among ever more of its size; few blocks tell a lower bound of it."""
-    usual = 3.0 / max(1.0 - unit.exponent, 1.0 - MOST)  # 6 in the plane, 9 in space
+def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int) -> float:
+    """Return the neighbours of a block among very many of its size.
+
+    Few blocks have fewer neighbours: their mean is then a lower bound, and 6 in the plane or 9 in
+    space are taken if that is more.
+    """
+    usual = 3.0 / max(1.0 - unit.exponent, 1.0 - MAX_EXPONENT)  # 6 in the plane, 9 in space
     inside = 1.0 - float(unit.n) ** unit.exponent / float(unit.alone(vertices).sum())
     seen = float(met[vertices > 0].mean()) / max(inside, 0.05)
-    return float(seen if count >= MANY * usual else max(seen, usual))
+    return float(seen if count >= BLOCKS_PER_NEIGHBOUR * usual else max(seen, usual))

@@ -1,7 +1,7 @@
-"""Devices in line, so that those next to each other are near; what slabs in that order exchange.
+"""An order of devices in which neighbours have cheap links, and what slabs in that order exchange.
 
-Where blocks lie side by side along one line each has two neighbours and no more, unless it is
-next to a slab hardly thicker than the border.
+Blocks side by side along one line have two neighbours each. Next to a slab hardly thicker than its
+border, they touch further ones.
 """
 
 from __future__ import annotations
@@ -11,31 +11,33 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
-from evener.planning.device_sets.equal_finish import Exchanged
+from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.plans.costs import Costs
 
-NEXT_TO_NOTHING = 1e-12  # of a vertex: no slab is thinner
-BEYOND, MOST_BEYOND = 2.0, 3.0  # further slabs touched, over border / thickness, and at most
+MIN_THICKNESS = 1e-12  # of a vertex: thinner slabs are taken to be as thick, lest zero divides
+# Further slabs that a side touches: twice (border / thickness of the next slab), at most 3. Not
+# tuned: a slab as thick as the layer at its border lets about two more through.
+FURTHER_PER_THINNESS, MAX_FURTHER = 2.0, 3.0
 
 
 def line_of(costs: Costs, speeds: FloatArray, values: float) -> IntArray:
-    """(k,) devices in line, so that messages of `values` between neighbours cost the least work.
+    """(k,) devices in an order in which messages of `values` between neighbours cost little work.
 
-    While a message is sent, a fast device would have done more: fast ones stand at the ends, with
-    one neighbour, where links leave the choice. Of a line made by seconds and one made by lost work
-    the better one.
+    The price of a message is its time times the speeds of both ends [units]: a fast device would
+    do more in that time. Fast devices so come to the ends, with one neighbour, where links are
+    alike. A greedy order by that price and one by time are made; the cheaper one is returned.
     """
     message = costs.alpha + costs.per_value * values
     lost = message * np.add.outer(speeds, speeds)
     order = np.argsort(message.sum(axis=1), kind="stable").tolist()
-    lines = [_lined_up(order, price) for price in (lost, message)]
+    lines = [_inserted(order, price) for price in (lost, message)]
     return min(lines, key=lambda line: float(lost[line[:-1], line[1:]].sum()))
 
 
-def _lined_up(order: list[int], price: FloatArray) -> IntArray:
-    """Put devices, in this order, where each adds least to the price (k, k) of neighbours."""
+def _inserted(order: list[int], price: FloatArray) -> IntArray:
+    """Insert devices, in this order, where each adds least to the price (k, k) of neighbours."""
     line, to = np.array(order), np.ascontiguousarray(price.T)
-    between = np.zeros(line.size + 1)  # what the two at each place pay each other now
+    between = np.zeros(line.size + 1)  # price of the two devices at each place now
     for size, device in enumerate(order[1:], 1):
         before, after = np.zeros(size + 1), np.zeros(size + 1)
         before[1:], after[:-1] = to[device, line[:size]], price[device, line[:size]]
@@ -47,10 +49,10 @@ def _lined_up(order: list[int], price: FloatArray) -> IntArray:
 
 
 @dataclass(frozen=True, eq=False)
-class Lined:
-    """What slabs exchange: devices in line (k,); alpha, per_value (k, k) [s] in that order.
+class LineArrangement:
+    """Devices in line (k,), and their links: alpha and per_value [s] (k, k), in that order.
 
-    each [units]: the work of a vertex.
+    each [units]: the work of a mean vertex.
     """
 
     line: IntArray
@@ -59,15 +61,15 @@ class Lined:
     each: float
 
     @classmethod
-    def of(cls, line: IntArray, costs: Costs, each: float) -> Lined:
-        """Put costs in order."""
+    def of(cls, line: IntArray, costs: Costs, each: float) -> LineArrangement:
+        """Return the arrangement of devices in this order."""
         square = np.ix_(line, line)
         return cls(line, costs.alpha[square], costs.per_value[square], each)
 
-    def exchanged(self, section: float) -> Exchanged:
-        """Return what slabs spend if one side of each sends `section` values."""
+    def exchanged(self, section: float) -> ExchangeLaw:
+        """Return the exchange of slabs whose sides send `section` values each."""
         border, values = section * self.each, 2.0 * section
-        thin = NEXT_TO_NOTHING * self.each
+        thin = MIN_THICKNESS * self.each
 
         def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
             own = loads[:, self.line]
@@ -76,7 +78,7 @@ class Lined:
             for other in (_before(used), _after(used)):
                 some, at = used & (other >= 0), np.maximum(other, 0)
                 thick = np.maximum(np.take_along_axis(own, at, axis=1), thin)
-                touched = 1.0 + np.minimum(BEYOND * border / thick, MOST_BEYOND)
+                touched = 1.0 + np.minimum(FURTHER_PER_THINNESS * border / thick, MAX_FURTHER)
                 row = np.arange(own.shape[1])
                 cost = touched * self.alpha[row, at] + values * self.per_value[row, at]
                 seconds += np.where(some, cost, 0.0)
@@ -90,14 +92,14 @@ class Lined:
 
 
 def _before(used: BoolArray) -> IntArray:
-    """(s, k) the place of the last one used before each place, -1 where there is none."""
+    """(s, k) the last used place before each place, -1 where there is none."""
     place = np.where(used, np.arange(used.shape[1]), -1)
     last = np.maximum.accumulate(place, axis=1)
     return np.concatenate([np.full((len(used), 1), -1), last[:, :-1]], axis=1)
 
 
 def _after(used: BoolArray) -> IntArray:
-    """(s, k) the same for the first one used after each place."""
+    """(s, k) the first used place after each place, -1 where there is none."""
     k = used.shape[1]
     place = np.where(used, np.arange(k), k)
     first = np.minimum.accumulate(place[:, ::-1], axis=1)[:, ::-1]

@@ -1,4 +1,8 @@
-"""The sets of devices that were looked at, and the best of each size."""
+"""Kinds and groups of a machine's devices, and the sets of devices that are worth estimating.
+
+`few_sets` and `sets_in_line` are what the makespan search tries; the search of
+evener.planning.advise looks at many more, in the same orders.
+"""
 
 from __future__ import annotations
 
@@ -9,20 +13,18 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.planning.device_sets.estimate import Estimator
 
-# How a machine's devices fall into kinds and groups, and orders in which to take them.
-
-
-MOST_KINDS = 4  # that come first in an order of their own
-MOST_GROUPS = 24  # left out whole, of a level
-ALL_SIZES = 128  # devices up to which every number of them is tried
-THINNED = 48  # of more, how many numbers are tried beside the first 16
+MAX_EVERY_SET = 10  # devices: up to here all 2^k - 1 sets are estimated, some milliseconds
+MAX_KINDS = 4  # kinds of devices, the most frequent, that come first in an order of their own
+MAX_GROUPS = 24  # kinds, or groups of a level, that are a set of their own
+MAX_EVERY_SIZE = 128  # devices: up to here every number of them is tried
+DENSE_SIZES, SPREAD_SIZES = 16, 48  # of more devices: all numbers up to 16, and so many beyond
 
 
 @dataclass(frozen=True, eq=False)
 class Machine:
-    """speeds (k,) at an equal share [units/s]; kinds (k,): equal for devices alike.
+    """speeds (k,) at an equal share [units/s]; kinds (k,): equal numbers for devices alike.
 
-    groups (levels, k): equal for devices joined by links up to a cost, the cheapest level first.
+    groups (levels, k): equal numbers for devices joined by links up to a cost, the cheapest first.
     """
 
     speeds: FloatArray
@@ -30,20 +32,24 @@ class Machine:
     groups: IntVector
 
     def sets(self) -> list[BoolArray]:
-        """Masks (k,) of whole kinds and whole groups; of groups alike only the first ones."""
-        found = [self.kinds == kind for kind in range(min(int(self.kinds.max()) + 1, MOST_GROUPS))]
+        """Return masks (k,) of whole kinds and whole groups, up to 24 of each level."""
+        found = [self.kinds == kind for kind in range(min(int(self.kinds.max()) + 1, MAX_GROUPS))]
         for row in self.groups:
-            found += [row == group for group in range(min(int(row.max()) + 1, MOST_GROUPS))]
+            found += [row == group for group in range(min(int(row.max()) + 1, MAX_GROUPS))]
         return found
 
 
 def machine_of(estimator: Estimator) -> Machine:
-    """Return kinds and groups of the devices."""
+    """Return the kinds and groups of the estimator's devices."""
     return Machine(estimator.speeds, estimator.kinds, estimator.groups)
 
 
 def orders_of(machine: Machine) -> list[IntVector]:
-    """Orders (k,) of devices, the first of which are likely to be worth more together."""
+    """Return orders (k,) of devices whose first ones are likely to be a good set.
+
+    The fastest first; for each level of groups, the strongest group first, and the fastest device
+    of each group first; and all of these with the devices of one kind in front.
+    """
     k, speed = machine.speeds.size, machine.speeds
     index = np.arange(k)
     orders = [np.lexsort((index, -speed))]
@@ -55,7 +61,7 @@ def orders_of(machine: Machine) -> list[IntVector]:
         orders.append(np.lexsort((index, -speed, row, -strength)))
         orders.append(np.lexsort((rank, -speed)))
     kinds, count = np.unique(machine.kinds, return_counts=True)
-    common = kinds[np.argsort(-count, kind="stable")][:MOST_KINDS]
+    common = kinds[np.argsort(-count, kind="stable")][:MAX_KINDS]
     for kind in common.tolist() if kinds.size > 1 else []:
         other = machine.kinds != kind
         orders += [np.lexsort((index, rank, -speed, other)) for rank in ranks]
@@ -63,106 +69,56 @@ def orders_of(machine: Machine) -> list[IntVector]:
 
 
 def sizes_to_try(k: int) -> list[int]:
-    """Numbers of devices, all of them up to 128, else thinned out."""
-    if k <= ALL_SIZES:
+    """Return numbers of devices: all up to 128, of more some."""
+    if k <= MAX_EVERY_SIZE:
         return list(range(1, k + 1))
-    rest = np.rint(np.geomspace(17, k, THINNED)).astype(int).tolist()
-    return sorted({*range(1, 17), *rest})
+    rest = np.rint(np.geomspace(DENSE_SIZES + 1, k, SPREAD_SIZES)).astype(int).tolist()
+    return sorted({*range(1, DENSE_SIZES + 1), *rest})
 
 
-ALL_SETS = 10  # devices up to which every set is looked at
-SURELY = 1 - 1e-4  # times another's seconds: less is lost in the precision of estimates
+def every_set(k: int) -> BoolArray:
+    """(2^k - 1, k) masks of all sets, that of all devices last."""
+    return np.asarray(np.arange(1, 1 << k)[:, None] >> np.arange(k) & 1 == 1)
 
 
-@dataclass(frozen=True, eq=False)
-class Candidate:
-    """A set of devices, ascending, the loads (k,) [units] it would have, and estimated seconds."""
-
-    devices: IntVector
-    loads: FloatArray
-    seconds: float
+def first_of(order: IntVector, sizes: list[int]) -> BoolArray:
+    """(sizes, k) masks of the first devices of an order (k,)."""
+    rank = np.empty(order.size, np.int64)
+    rank[order] = np.arange(order.size)
+    return np.asarray(rank[None, :] < np.array(sizes)[:, None])
 
 
-class Found:
-    """The sets looked at so far, and the best of each size."""
+def few_sets(estimator: Estimator) -> BoolArray:
+    """(s, k) masks of a few sets, all devices first: 1, 2, 4, ... of every order, kinds, groups."""
+    k = estimator.k
+    sizes = sorted({*(1 << np.arange(k.bit_length())).tolist(), k})
+    sizes = [size for size in reversed(sizes) if size <= k]
+    machine = machine_of(estimator)
+    masks = [first_of(order, sizes) for order in orders_of(machine)]
+    whole = [np.ones((1, k), np.bool_), *masks, np.array(machine.sets()).reshape(-1, k)]
+    found = np.concatenate(whole)
+    return found[np.sort(np.unique(found, axis=0, return_index=True)[1])]
 
-    def __init__(self, estimator: Estimator, machine: Machine) -> None:
-        self.machine, self.k = machine, estimator.k
-        self._estimator = estimator
-        self._known: dict[bytes, Candidate] = {}
-        self._best: dict[int, Candidate] = {}
 
-    @property
-    def exhaustive(self) -> bool:
-        """Whether every set was looked at."""
-        return self.k <= ALL_SETS
+def sets_in_line(estimator: Estimator) -> BoolArray:
+    """(s, k) masks of sets to make slabs for, all devices first: all sets of up to 10 devices.
 
-    def offer(self, masks: BoolArray) -> list[Candidate]:
-        """Estimate the sets that masks (s, k) mark; return them."""
-        keys = [mask.tobytes() for mask in masks]
-        new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
-        estimates = self._estimator.of(masks[new])
-        for i, seconds, loads in zip(new, estimates.seconds, estimates.loads, strict=True):
-            devices = np.flatnonzero(masks[i])
-            one = Candidate(devices, loads, float(seconds))
-            self._known[keys[i]] = one
-            best = self._best.get(devices.size)
-            if best is None or one.seconds < best.seconds * SURELY:
-                self._best[devices.size] = one
-        return [self._known[key] for key in keys]
-
-    @property
-    def least(self) -> float:
-        """The least estimate found [s]."""
-        return min(one.seconds for one in self._best.values())
-
-    def of_each_size(self) -> list[Candidate]:
-        """The best set of each size that all orders were tried for and has room, smallest first."""
-        best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
-        return [one for one in best if np.isfinite(one.seconds)]
-
-    def all_unlike(self) -> list[Candidate]:
-        """All sets with room that were looked at, the best estimate first; of twins one."""
-        ranked = sorted(
-            (one for one in self._known.values() if np.isfinite(one.seconds)),
-            key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
-        )
-        kinds = self.machine.kinds
-        unlike = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
-        return list(unlike.values())[::-1]
-
-    def unlike(self, one: Candidate) -> list[int]:
-        """Devices of a set of which none is like another, those of the least load first."""
-        load, kind = one.loads[one.devices], self.machine.kinds[one.devices]
-        rounded = _rounded(load)
-        order = np.lexsort((-one.devices, rounded))
-        seen: dict[tuple[int, float], int] = {}
-        for i in order.tolist():
-            seen.setdefault((int(kind[i]), float(rounded[i])), int(one.devices[i]))
-        return list(seen.values())
-
-    def unlike_others(self, one: Candidate) -> list[int]:
-        """Devices outside a set of which none is like another, the fastest first."""
-        mask = np.zeros(self.k, np.bool_)
-        mask[one.devices] = True
-        shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.machine.groups]
-        outside = np.flatnonzero(~mask)
-        order = outside[np.argsort(-self.machine.speeds[outside], kind="stable")]
-        seen: dict[tuple[float, ...], int] = {}
-        for i in order.tolist():
-            seen.setdefault((self.machine.kinds[i], *(row[i] for row in shared)), i)
-        return list(seen.values())
+    Of more devices, `few_sets`. Estimates of slabs are nearer to the truth than those of other
+    blocks, so that many sets are worth comparing.
+    """
+    few = estimator.k > MAX_EVERY_SET
+    return few_sets(estimator) if few else every_set(estimator.k)[::-1]
 
 
 def signature(devices: IntVector, loads: FloatArray, kinds: IntVector) -> tuple[object, ...]:
-    """The same for sets of devices alike that have the same loads (k,); kinds (k,)."""
-    load, kind = _rounded(loads[devices]), kinds[devices]
+    """Return what is equal for sets of devices alike with the same loads (k,); kinds (k,)."""
+    load, kind = rounded(loads[devices]), kinds[devices]
     order = np.lexsort((load, kind))
     return devices.size, kind[order].tobytes(), load[order].tobytes()
 
 
-def _rounded(loads: FloatArray) -> FloatArray:
-    """Loads to six digits: what differs by less comes from the order of sums."""
+def rounded(loads: FloatArray) -> FloatArray:
+    """Return loads to six digits: smaller differences come from the order of sums."""
     with np.errstate(divide="ignore"):
         scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(loads, 1e-300))))
     return np.asarray(np.rint(loads * scale) / scale)

@@ -1,7 +1,8 @@
-"""What seconds are measured against: METIS at the same sizes, and the plan of least cut."""
+"""Baselines: METIS at the same sizes, and the plan of least cut; no plan is slower than either."""
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
@@ -9,41 +10,78 @@ from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_bipartite_matching
 
 from evener.arrays import FloatArray, Part
-from evener.errors import UsageError
+from evener.errors import EvenerError, UsageError
 from evener.graphs.graph import Graph
-from evener.partitioning.enforce import enforce
-from evener.partitioning.mapping.blocks import map_blocks
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS
-from evener.planning.makespan.task import Candidate, Task
+from evener.planning.makespan.candidates import Candidate, Judge
+from evener.planning.makespan.problem import MakespanProblem
+from evener.planning.makespan.vertex_order import OrderedGraph
 from evener.planning.options import PlanOptions
+from evener.planning.steps import Terms, divide, enforced, mapped, terms_of
 from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
-from evener.platforms.platform import Platform
-from evener.sizing import settled
+from evener.plans.plan import CUT_STAGE, METIS_STAGE
 
 METIS_TOOLS = {"metis": "METIS k-way", "metis-recursive": "METIS recursive bisection"}
+LEAST_CUT = "minimum-cut plan"  # how the candidate is called
 
 
 @dataclass(frozen=True, eq=False)
-class Aim:
-    """The contract of blocks of given sizes, optimal under speed curves, memory and the user's
-    limits; and the platform, its speeds being those at these sizes.
+class Baselines:
+    """The candidates of least cut and of METIS, as far as there are, and what made them.
+
+    terms: the sizes and contract of both; None where the platform has none for this graph.
+    refused: why there is no plan of least cut. made: results of tools. notes: why METIS has none.
     """
 
-    contract: Contract
-    platform: Platform
-
-    @classmethod
-    def of(cls, graph: Graph, platform: Platform, options: PlanOptions) -> Aim:
-        """Return what blocks are to keep to; graph: as weighted. Raises as contract_for does."""
-        contract, sizes = options.contract(graph, platform)
-        return cls(contract, settled(platform, sizes))
+    cut: Candidate | None = None
+    metis: tuple[Candidate, ...] = ()
+    terms: Terms | None = None
+    refused: EvenerError | None = None
+    made: tuple[Result, ...] = ()
+    notes: tuple[str, ...] = ()
 
 
-def metis_blocks(graph: Graph, aim: Aim, options: PlanOptions, tool: str) -> Result:
-    """Return METIS's blocks for the targets of `aim`; graph: as weighted, tool: in METIS_TOOLS.
+def baselines_of(
+    judge: Judge, ordered: OrderedGraph, given: Graph, options: PlanOptions
+) -> Baselines:
+    """Try the plan of least cut and, meanwhile in a thread, both methods of METIS.
+
+    ordered: the graph of the search; given: the same graph, weighted, in the order of its file,
+    which METIS gets. METIS's blocks are mapped to devices here, those of least cut by
+    `mapped_least_cut`, in the end.
+    """
+    graph = judge.problem.weighted
+    try:
+        terms = terms_of(graph, judge.problem.platform, options)
+    except EvenerError as error:
+        return Baselines(refused=error)
+    cut, refused, made, metis, notes = None, None, [], [], []
+    with ThreadPoolExecutor(1) as aside:
+        calls = {
+            tool: aside.submit(metis_blocks, given, terms, options, tool) for tool in METIS_TOOLS
+        }
+        try:
+            made.append(divide(graph, terms, options))
+            blocks = enforced(graph, made[-1].part, terms, options).partition
+            cut = judge.judge(LEAST_CUT, blocks.part, terms.contract.targets, CUT_STAGE)
+        except EvenerError as error:
+            refused = error
+        for tool, call in calls.items():
+            try:
+                made.append(call.result())
+                part = enforced_and_mapped(graph, ordered.ordered(made[-1].part), terms, options)
+                one = judge.judge(METIS_TOOLS[tool], part, terms.contract.targets, METIS_STAGE)
+                metis += [] if one is None else [one]
+            except EvenerError as error:
+                notes.append(f"without {METIS_TOOLS[tool]}: {error.message}")
+    return Baselines(cut, tuple(metis), terms, refused, tuple(made), tuple(notes))
+
+
+def metis_blocks(graph: Graph, terms: Terms, options: PlanOptions, tool: str) -> Result:
+    """Return METIS's blocks at the sizes of `terms`; graph: weighted, tool: one of METIS_TOOLS.
 
     Raises UsageError where it is not installed, ToolError where it fails.
     """
@@ -51,60 +89,66 @@ def metis_blocks(graph: Graph, aim: Aim, options: PlanOptions, tool: str) -> Res
     if absent is not None:
         raise UsageError(absent)
     request = Request(
-        aim.contract.targets, options.epsilon, options.seed, time_limit=options.time_limit
+        terms.contract.targets, options.epsilon, options.seed, time_limit=options.time_limit
     )
     return partition_with(tool, graph, request)
 
 
-def plain_blocks(graph: Graph, aim: Aim, options: PlanOptions) -> Result:
-    """Return blocks of least cut for the contract of `aim`; graph: as weighted."""
-    # To lay out the machine's tree takes milliseconds, and one tool alone goes along it.
-    along = aim.platform if options.tool == "hierarchical" else None
-    return partition_with(options.tool, graph, options.request(aim.contract, along))
+def enforced_and_mapped(graph: Graph, part: Part, terms: Terms, options: PlanOptions) -> Part:
+    """Return the blocks (n,) within their contract, on the devices where they exchange fastest."""
+    partition = enforced(graph, part, terms, options).partition
+    mapping = mapped(graph, partition, terms, options)
+    return np.asarray(partition.part if mapping is None else mapping.applied(partition).part)
 
 
-def kept(graph: Graph, part: Part, aim: Aim, options: PlanOptions) -> Partition:
-    """Return the blocks (n,) with the contract of `aim` enforced. Raises as enforce does."""
-    return enforce(
-        graph, Partition(part, aim.contract.k), aim.contract,
-        connected=options.connected, names=aim.platform.names,
-    ).partition  # fmt: skip
+def mapped_least_cut(
+    judge: Judge, baselines: Baselines, options: PlanOptions, best_seconds: float
+) -> Candidate | None:
+    """Return the plan of least cut on other devices; None where no mapping can help.
 
-
-def mapped(graph: Graph, partition: Partition, aim: Aim, options: PlanOptions) -> Part:
-    """Return blocks that keep the contract of `aim` on the devices where messages cost least."""
-    mapping = map_blocks(
-        graph, partition, aim.platform, aim.contract,
-        bytes_per_value=options.workload.bytes_per_value,
-    )  # fmt: skip
-    return np.asarray(mapping.applied(partition).part)
-
-
-def may_be_mapped_below(seconds: float, task: Task, one: Candidate, contract: Contract) -> bool:
-    """Whether a mapping of these blocks may be done sooner than that [s], by a lower bound.
-
-    Each block on a device of its own, where that device's contract lets it, must be done sooner.
+    Mapping takes longer than computing a lower bound: where that shows that no mapping can be done
+    within `best_seconds` [s], the fastest so far, none is made.
     """
-    sooner = least_on(task, one, contract) < seconds
+    problem, terms, known = judge.problem, baselines.terms, baselines.cut
+    if terms is None or known is None or not (options.mapping and problem.platform.has_links):
+        return None
+    if not may_be_mapped_below(best_seconds, problem, known, terms.contract):
+        return None
+    blocks = Partition(known.part, problem.platform.k)
+    mapping = mapped(problem.weighted, blocks, terms, options)
+    part = known.part if mapping is None else np.asarray(mapping.applied(blocks).part)
+    return judge.judge(f"{LEAST_CUT}, mapped", part, terms.contract.targets, CUT_STAGE)
+
+
+def may_be_mapped_below(
+    seconds: float, problem: MakespanProblem, one: Candidate, contract: Contract
+) -> bool:
+    """Whether some mapping of these blocks may take less than `seconds` [s], by a lower bound.
+
+    Necessary for that: a perfect matching of blocks and devices in which each block takes less on
+    its device, by `least_seconds_on`, and fits its contract.
+    """
+    sooner = least_seconds_on(problem, one, contract) < seconds
     if not sooner.any(axis=1).all():
         return False
     return bool((maximum_bipartite_matching(csr_array(sooner), "column") >= 0).all())
 
 
-def least_on(task: Task, one: Candidate, contract: Contract) -> FloatArray:
-    """(k, k) seconds that each block takes at least on each device, infinity where it may not go.
+def least_seconds_on(problem: MakespanProblem, one: Candidate, contract: Contract) -> FloatArray:
+    """(k, k) lower bound on the seconds of each block on each device [s]; inf where it cannot go.
 
-    Its messages cost what the cheapest links of that device do, the largest one by the cheapest.
+    The block's largest message is priced at the cheapest beta of that device's links, its second
+    largest at the second cheapest, and so on; its alphas likewise.
     """
-    k, costs, loads = task.platform.k, task.costs, one.loads
+    k, costs, loads = problem.platform.k, problem.costs, one.loads
     slack = RELATIVE_SLACK * np.maximum(contract.targets, 1e-300)
     fits = (loads[:, None] >= contract.low - slack) & (loads[:, None] <= contract.high + slack)
     np.fill_diagonal(fits, True)
     seconds = np.empty((k, k))
-    for model in {id(model): model for model in task.models}.values():
-        own = np.array([other is model for other in task.models])
+    for model in {id(model): model for model in problem.models}.values():
+        own = np.array([other is model for other in problem.models])
         seconds[:, own] = (loads / np.asarray(model.speed(loads)))[:, None]
-    between, many = one.between, metrics.neighbours(one.between)
+    quotient, many = one.quotient, metrics.neighbours(one.quotient)
     if not costs.overlap and many.any():
         # Rows of links without that of a device with itself, the cheapest first.
         alpha, per_value = (
@@ -112,7 +156,7 @@ def least_on(task: Task, one: Candidate, contract: Contract) -> FloatArray:
             for cost in (costs.alpha, costs.per_value)
         )
         values = np.zeros((k, many.max()))
-        values[np.arange(values.shape[1]) < many[:, None]] = between.sent + between.received
+        values[np.arange(values.shape[1]) < many[:, None]] = quotient.sent + quotient.received
         fixed = np.cumsum(np.pad(alpha, ((0, 0), (1, 0))), axis=1)
         seconds += fixed[:, many].T + -np.sort(-values, axis=1) @ per_value.T
     return np.where(fits, seconds + costs.fixed, np.inf)

@@ -1,46 +1,56 @@
-"""How much is tried for seconds, by preset."""
+"""How much the makespan search tries, by preset."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 
 @dataclass(frozen=True)
-class Effort:
-    """One trade of time for seconds per iteration.
+class SearchEffort:
+    """How many candidates are made, and how: planning time against predicted seconds.
 
-    sets: whether smaller sets of devices are estimated. slabs, slab_rounds: sets that slabs are
-    tried for, and rounds of sizes for each. blocks, rounds: the same for blocks from scratch, of
-    sets whose estimate is below `hopeful` times the best seconds so far; objective, preset: of the
-    partitioner that makes them, epsilon its tolerance. placing: whether blocks change places among
-    devices alike. sketched: how many plans of few devices are tried on a small copy of the graph.
-    again: how often the best candidate is refined once more at most, by refine_effort.
-    near: what takes more than so many times the best seconds, as where one device does best alone,
-    is not refined.
+    smaller_sets: whether slabs are tried for subsets of the devices.
+    slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.
+    block_starts, block_rounds: the same for blocks from scratch.
+    objective, preset, epsilon: of the partitioner that makes blocks from scratch.
+    swaps: whether blocks change places among devices alike.
+    coarse_runs: most plans made on the coarse graph.
+    more_refinements: how often a candidate is refined after the first time, at most.
+    refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
+    hopeful: sets of devices are tried whose estimate is at most so many times the best seconds.
     """
 
-    sets: bool
-    slabs: int
+    smaller_sets: bool
+    slab_starts: int
     slab_rounds: int
-    blocks: int
-    rounds: int
+    block_starts: int
+    block_rounds: int
     objective: str
     preset: str
     epsilon: float
-    placing: bool
-    sketched: int
-    again: int
+    swaps: bool
+    coarse_runs: int
+    more_refinements: int
     refine_effort: str
     hopeful: float = 1.05
-    near: float = np.inf
 
 
+# Set by hand, 2026-11; no sweep of single values is kept. benchmarks/seconds.py has the results of
+# each preset (docs/results/README.md#seconds).
 EFFORTS = {
-    "fast": Effort(False, 1, 1, 0, 0, "cut", "fast", 0.01, False, 0, 0, "fast", near=1.5),
-    "default": Effort(True, 2, 2, 0, 0, "cut", "default", 0.01, True, 8, 2, "default"),
-    "strong": Effort(True, 4, 3, 1, 2, "max_volume", "default", 0.01, True, 12, 6, "strong", 1.1),
-}
-DAMPING, CALMER = 0.7, 0.8  # how far sizes move to those asked, and times that a round
-SETTLED = 0.002  # of the time: a round that wins less is the last
+    "fast": SearchEffort(
+        smaller_sets=False, slab_starts=1, slab_rounds=1, block_starts=0, block_rounds=0,
+        objective="cut", preset="fast", epsilon=0.01, swaps=False, coarse_runs=0,
+        more_refinements=0, refine_effort="fast",
+    ),
+    "default": SearchEffort(
+        smaller_sets=True, slab_starts=2, slab_rounds=2, block_starts=0, block_rounds=0,
+        objective="cut", preset="default", epsilon=0.01, swaps=True, coarse_runs=8,
+        more_refinements=2, refine_effort="default",
+    ),
+    "strong": SearchEffort(
+        smaller_sets=True, slab_starts=4, slab_rounds=3, block_starts=1, block_rounds=2,
+        objective="max_volume", preset="default", epsilon=0.01, swaps=True, coarse_runs=12,
+        more_refinements=6, refine_effort="strong", hopeful=1.1,
+    ),
+}  # fmt: skip

@@ -1,77 +1,80 @@
-"""Vertices of a candidate moved by seconds, then once more, while that wins something.
+"""Refinement of a candidate: its vertices move to lower the makespan, repeatedly while that helps.
 
-Refinement knows what a device computes and exchanges, but not for how long its partners and shared
-links keep it waiting: what it waited before stands in for that. Where waits make nobody last, once
-is enough.
+`refine_seconds` knows what each device computes and exchanges, but not how long it waits for its
+partners and for shared links. The waits of the last prediction are added to a device's fixed
+seconds. Where no device is last because of its waits, one refinement is enough.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray
 from evener.partitioning.makespan.refine import refine_seconds
-from evener.planning.makespan.presets import Effort
-from evener.planning.makespan.task import Candidate, Task
+from evener.planning.makespan.candidates import Candidate, Judge
+from evener.planning.makespan.presets import SearchEffort
 
-WORTH_AGAIN = 0.005  # of the time: another refinement that wins less is the last
+# Relative, in seconds: where a refinement gains less, or would if nobody waited, it is the last.
+# Set by hand with commit 2845de0, 2026-11; benchmarks/seconds.py has the results under it.
+MIN_GAIN = 0.005
 
-Add = Callable[[str, Part, FloatArray], Candidate | None]
+
+def refinements(
+    first: Candidate, judge: Judge, effort: SearchEffort, seed: int, threads: int
+) -> list[Candidate]:
+    """Return what refining a candidate of several devices makes, one candidate each time."""
+    one, waits, tried = first, np.zeros(first.used.size), list[Candidate]()
+    for turn in range(1 + effort.more_refinements):
+        waits = 0.5 * (waits + _unknown_waits(one, effort))
+        times = f" {turn + 1} times" if turn else ""
+        name = f"{first.name}, refined{times}"
+        now = _refined(name, one, waits, judge, effort, seed=seed + turn, threads=threads)
+        if now is None:
+            break
+        tried.append(now)
+        gain = 1 - now.seconds / one.seconds
+        if gain <= MIN_GAIN or not _late_by_waiting(now, effort):
+            break
+        one = now
+    return tried
 
 
-@dataclass(frozen=True, eq=False)
-class Refining:
-    """Refines candidates of a task; `add` judges what comes of it."""
+def _refined(
+    name: str,
+    one: Candidate,
+    waits: FloatArray,
+    judge: Judge,
+    effort: SearchEffort,
+    *,
+    seed: int,
+    threads: int,
+) -> Candidate | None:
+    """Return the candidate refined once; waits (k,) [s]: added to its devices' fixed seconds."""
+    problem = judge.problem
+    contract = problem.contract(one.loads)
+    costs = replace(problem.costs, fixed=problem.costs.fixed + waits)
+    if effort.more_refinements:  # waits for shared links are among `waits`
+        costs = replace(costs, shared_per_value=np.empty(0))
+    part, _ = refine_seconds(
+        problem.weighted, one.part, problem.work, costs, low=contract.low, high=contract.high,
+        caps=contract.caps, seed=seed, threads=threads, effort=effort.refine_effort,
+    )  # fmt: skip
+    return judge.judge(name, part, one.loads)
 
-    task: Task
-    add: Add
-    effort: Effort
-    seed: int
-    threads: int
 
-    def run(self, first: Candidate) -> Candidate:
-        """Return the best that becomes of a candidate of several devices."""
-        one, waits = first, np.zeros(first.used.size)
-        for turn in range(1 + self.effort.again):
-            waits = 0.5 * (waits + self._waited(one))
-            times = f" {turn + 1} times" if turn else ""
-            now = self._refined(f"{first.name}, refined{times}", one, waits, turn)
-            if now is None or now.seconds >= one.seconds:
-                break
-            won, one = 1 - now.seconds / one.seconds, now
-            if won <= WORTH_AGAIN or not self._waited_for(one):
-                break
-        return one
+def _unknown_waits(one: Candidate, effort: SearchEffort) -> FloatArray:
+    """(k,) waits that refinement does not know of [s].
 
-    def _refined(self, name: str, one: Candidate, waits: FloatArray, turn: int) -> Candidate | None:
-        """Refine by seconds; waits (k,) [s]: what devices take longer in any case."""
-        task, contract = self.task, self.task.contract(one.loads)
-        costs = replace(task.costs, fixed=task.costs.fixed + waits)
-        if self._repeated:  # nobody shares links then
-            costs = replace(costs, shared_per_value=np.empty(0))
-        part, _ = refine_seconds(
-            task.weighted, one.part, task.work, costs, low=contract.low, high=contract.high,
-            caps=contract.caps, seed=self.seed + turn, threads=self.threads,
-            effort=self.effort.refine_effort,
-        )  # fmt: skip
-        return self.add(name, part, one.loads)
+    For partners, always. For shared links where a candidate is refined more than once: the last
+    prediction is then nearer than what refinement computes for them.
+    """
+    held_up = one.prediction.contention if effort.more_refinements else 0.0
+    return np.asarray(one.prediction.delay + held_up)
 
-    @property
-    def _repeated(self) -> bool:
-        """Whether candidates are refined more than once: what shared links hold up is then known
-        from the turn before, and nearer to the prediction than what refinement reckons.
-        """
-        return self.effort.again > 0
 
-    def _waited(self, one: Candidate) -> FloatArray:
-        """(k,) what refinement will not know of the devices' seconds [s]."""
-        held_up = one.prediction.contention if self._repeated else 0.0
-        return np.asarray(one.prediction.delay + held_up)
-
-    def _waited_for(self, one: Candidate) -> bool:
-        """Whether a device is last because it waits for others, and would be sooner else."""
-        alone = float((one.prediction.ends - self._waited(one)).max())
-        return alone <= one.seconds * (1 - WORTH_AGAIN)
+def _late_by_waiting(one: Candidate, effort: SearchEffort) -> bool:
+    """Whether the makespan would be lower if no device waited."""
+    without = float((one.prediction.ends - _unknown_waits(one, effort)).max())
+    return without <= one.seconds * (1 - MIN_GAIN)

@@ -1,101 +1,90 @@
-"""The search for the plan that is fastest; `solve_seconds` is the whole of it.
+"""The search for the plan of least predicted seconds; `solve_seconds` is the whole of it.
 
-METIS and the plan of least cut, at sizes optimal without messages -> sizes that hold an estimated
-halo -> slabs, plans of a small copy of the graph, blocks from scratch -> places among devices alike
--> sizes that hold their real halos -> ... -> refinement by seconds.
-Every candidate is judged by the same predicted seconds, and the best is kept: it is no worse than
-either of the first two. Of candidates as fast as predictions can tell, it is the one that sends
-and cuts least.
+Baselines (METIS and the least cut, at sizes optimal without messages) -> one device, slabs -> slabs
+at sizes that allow for their halos -> plans on a coarse graph -> blocks from scratch -> the best
+refined by seconds -> the fastest candidate, or of those as fast the one that sends least.
+
+Each step returns the candidates that it made, and gets what it needs as arguments; all candidates
+come together in `solve_seconds`, where later steps take the best of them. All are judged by the
+same predicted seconds, so that no plan is slower than a baseline.
 """
 
 from __future__ import annotations
 
-from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
-from functools import cached_property
+from collections.abc import Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, Part
-from evener.errors import EvenerError, NotFoundError
+from evener.errors import NotFoundError
 from evener.graphs.graph import Graph
 from evener.jit import cpu_seconds
-from evener.partitioning.registry import partition_with
+from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
-from evener.planning.device_sets.equal_finish import Exchanged
 from evener.planning.device_sets.estimate import Estimator
-from evener.planning.device_sets.halo_law import surface_of
-from evener.planning.device_sets.search import first_sets, sets_in_line
-from evener.planning.device_sets.sets import signature
-from evener.planning.makespan.baselines import (
-    METIS_TOOLS,
-    Aim,
-    kept,
-    mapped,
-    may_be_mapped_below,
-    metis_blocks,
-    plain_blocks,
+from evener.planning.device_sets.halo_law import halo_law_of
+from evener.planning.device_sets.set_loads import ExchangeLaw
+from evener.planning.device_sets.sets import few_sets, sets_in_line, signature
+from evener.planning.makespan.baselines import Baselines, baselines_of, mapped_least_cut
+from evener.planning.makespan.candidates import (
+    Candidate,
+    Judge,
+    fastest,
+    fastest_baselines,
+    least_sending,
+    stages_of,
 )
-from evener.planning.makespan.coarse_search import Sketch
-from evener.planning.makespan.device_swaps import Places
-from evener.planning.makespan.presets import EFFORTS, Effort
-from evener.planning.makespan.record import PLAIN, Progress, Record, Solved
-from evener.planning.makespan.refine import Refining
-from evener.planning.makespan.size_rounds import SECTION, Rounds, as_known
+from evener.planning.makespan.coarse_search import CoarseSearch
+from evener.planning.makespan.device_swaps import DeviceSwaps
+from evener.planning.makespan.presets import EFFORTS, SearchEffort
+from evener.planning.makespan.problem import MakespanProblem
+from evener.planning.makespan.refine import refinements
+from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds, law_through
 from evener.planning.makespan.slabs import Slabs
-from evener.planning.makespan.task import Candidate, Task
-from evener.planning.makespan.vertex_order import Ordered, ordered
+from evener.planning.makespan.vertex_order import order_vertices
 from evener.planning.options import PlanOptions
+from evener.planning.steps import Progress, named_devices, silent
+from evener.plans import metrics
 from evener.plans.partition import Partition
-from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
+from evener.plans.plan import CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
 from evener.platforms.platform import Platform
 from evener.sizing.rounding import limits
 
-# Where rounds of sizes begin: which devices, and loads that hold an estimated halo.
+# Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
+# runs, and the graph 8,192 vertices for each. Not tuned: they bound the time of large cases.
+MIN_COARSE_RUNS, DEVICES_OVER_RUNS, VERTICES_PER_RUN = 4, 512, 1 << 13
+# Coarse plans that are projected to the graph: two at most, within 2 % of the best. Set by hand
+# with commit 3280202, 2026-11; benchmarks/seconds.py has the results under them.
+MAX_PROJECTED, PROJECTED_WITHIN = 2, 1.02
+# Over the fastest candidate's seconds: slower baselines are not refined. Not tuned; tried on nine
+# cells of benchmarks/seconds.py with another seed, 2026-11.
+BASELINE_NEAR = 1.05
 
 
 @dataclass(frozen=True, eq=False)
-class Start:
-    """Sizes to begin with: loads (k,) [units], estimated seconds [s]."""
+class Solved:
+    """The best blocks found, the steps that led there, and what a person should know.
 
-    loads: FloatArray
-    seconds: float
-
-    @property
-    def count(self) -> int:
-        """How many devices have anything."""
-        return int((self.loads > 0).sum())
-
-    @property
-    def name(self) -> str:
-        """What a step is called that begins here."""
-        return "one device" if self.count == 1 else f"{self.count} devices"
-
-
-def starts_of(
-    estimator: Estimator, sets: BoolArray, exchanged: Exchanged, within: float
-) -> list[Start]:
-    """Return where to begin, the most hopeful first, one of sets of devices alike.
-
-    sets: masks (s, k), of which devices are dropped whose messages alone would last too long.
-    within [s]: what is estimated to take longer is left out.
+    part (n,): the block of every vertex. room (k,) [units]: the most that each device holds.
+    versions: of the tools that made candidates, by name. cpu_seconds [s]: of the whole search.
     """
-    found = estimator.evening.evened(sets, exchanged, drop=True)
-    kinds = estimator.kinds if len(sets) > 1 else np.arange(estimator.k)
-    starts: dict[object, Start] = {}
-    for i in found.seconds.argsort(kind="stable").tolist():
-        if found.seconds[i] <= within:
-            own = found.loads[i]
-            alike = signature(np.flatnonzero(own > 0), own, kinds)
-            starts.setdefault(alike, Start(own, float(found.seconds[i])))
-    return list(starts.values())
 
+    best: Candidate
+    part: Part
+    room: FloatArray
+    stages: tuple[Stage, ...]
+    versions: dict[str, str]
+    notes: tuple[str, ...]
+    cpu_seconds: float
 
-DEVICES, VERTICES, FEWEST = 512, 1 << 13, 4  # devices, and the graph's vertices for each sketch
-# Times the fastest: rivals slower than that are not refined. Not tuned; tried on nine cells of
-# benchmarks/seconds.py with another seed, 2026-11.
-RIVAL_NEAR = 1.05
-OF_SKETCHES, NEAR = 2, 1.02  # that are made whole, of those within so many times the best
+    @property
+    def seconds_of_all_devices(self) -> float:
+        """Least seconds of baselines and slabs, which use every device [s]; inf without any."""
+        roles = (METIS_STAGE, CUT_STAGE, SLABS_STAGE)
+        return min(
+            (one.seconds or np.inf for one in self.stages if one.role in roles), default=np.inf
+        )
 
 
 def solve_seconds(
@@ -107,234 +96,274 @@ def solve_seconds(
 ) -> Solved:
     """Divide `graph` over `platform` so that the last device is done as early as possible.
 
-    What binds is memory; a device may get nothing. Raises InfeasibleError where the graph does
-    not fit. Same arguments, same result, whatever the threads.
+    Memory and the user's limits bind, no tolerance does; a device may get nothing. Raises
+    InfeasibleError where the graph does not fit. The same arguments give the same result, whatever
+    the number of threads.
     """
-    began = cpu_seconds()
-    search = Search.begun(graph, platform, options, progress or _silent)
-    record = search.record
-    refused = search.rivals()
-    search.line_up()
-    if not record.found:
-        raise refused or NotFoundError("no partition keeps within the devices' memory")
-    search.sketch()
-    search.make_blocks()
-    search.refine()
-    search.map_plain()
-    best = record.best
+    began, effort = cpu_seconds(), EFFORTS[options.preset]
+    weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
+    problem = MakespanProblem.of(ordered.graph, platform, options.workload).checked()
+    judge, slabs = Judge(problem, options.connected, progress or silent), Slabs(problem)
+    swaps = DeviceSwaps(problem) if effort.swaps and options.mapping else None
+
+    baselines = baselines_of(judge, ordered, weighted, options)
+    targets = targets_of(problem, baselines)
+    alone = on_one_device(judge, slabs)
+    all_slabs = slabs_of_all(judge, slabs, targets)
+    reference = first_made(baselines, alone, all_slabs)
+    if reference is None:
+        raise baselines.refused or NotFoundError("no partition keeps within the devices' memory")
+    estimator = estimator_by(problem, reference)
+    found = present(baselines.cut, *baselines.metis, alone, all_slabs)
+
+    rounds = SizeRounds(judge, estimator.equal_finish, swaps)
+    if all_slabs is not None:
+        found += slab_rounds(rounds, slabs, all_slabs, estimator, effort, fastest(found).seconds)
+    within = effort.hopeful * fastest(found).seconds
+    if effort.coarse_runs and 1 < platform.k <= graph.n / 2:
+        starts = block_starts(estimator, reference, within)
+        found += coarse_plans(judge, estimator, starts, effort, options)
+    made: list[Result] = [*baselines.made]
+    if effort.block_starts and platform.k > 1:
+        within = effort.hopeful * fastest(found).seconds
+        starts = block_starts(estimator, reference, within)
+        scratch, results = scratch_blocks(rounds, estimator, starts, effort, options, within)
+        found, made = found + scratch, made + results
+    found += refined_best(judge, found, effort, options)
+    if options.alike > 0:
+        found += refined_baseline(judge, found, effort, options)
+    found += present(mapped_least_cut(judge, baselines, options, fastest(found).seconds))
+
+    best = least_sending(found, options.alike)
     return Solved(
         best,
-        search.ordered.given(best.part),
-        search.task.room,
-        (*record.stages, _chosen(best)),
-        record.versions,
-        tuple(record.remarks(best)),
-        cpu_seconds() - began + record.foreign_seconds,
+        ordered.given(best.part),
+        problem.room,
+        stages_of(found, best),
+        {one.tool: one.version for one in made},
+        (*baselines.notes, *_notes(problem, best, options.connected)),
+        # METIS runs in a process of its own, which cpu_seconds() does not count.
+        cpu_seconds() - began + sum(o.cpu_seconds for o in made if o.tool.startswith("metis")),
     )
 
 
-@dataclass(eq=False)
-class Search:
-    """A search under way: the steps that fill its record."""
+def present(*candidates: Candidate | None) -> list[Candidate]:
+    """Return those that there are."""
+    return [one for one in candidates if one is not None]
 
-    graph: Graph
-    ordered: Ordered
-    task: Task
-    options: PlanOptions
-    effort: Effort
-    record: Record
-    aim: Aim | None = None
 
-    @classmethod
-    def begun(
-        cls, graph: Graph, platform: Platform, options: PlanOptions, progress: Progress
-    ) -> Search:
-        """Weigh the graph, bring its vertices into order, and begin."""
-        counted = options.workload.weighted(graph)
-        kept = ordered(graph, options.threads)
-        task = Task.of(kept.graph, platform, options.workload).checked()
-        record = Record(task, options.connected, options.alike, progress)
-        return cls(counted, kept, task, options, EFFORTS[options.preset], record)
+def targets_of(problem: MakespanProblem, baselines: Baselines) -> FloatArray:
+    """(k,) sizes that would be best if nothing were exchanged [units]."""
+    if baselines.terms is not None:
+        return baselines.terms.contract.targets
+    speeds = problem.platform.speeds
+    return np.asarray(speeds * (problem.load / speeds.sum()))
 
-    @cached_property
-    def estimator(self) -> Estimator:
-        """What ranks sets of devices, by the halos of the first candidate."""
-        known, task = self.record.found[0], self.task
-        surface = surface_of(task.graph, known.between, known.sizes)
-        return Estimator(surface, task.costs, task.load, task.room)
 
-    @cached_property
-    def rounds(self) -> Rounds:
-        """Rounds of sizes and blocks."""
-        placing = self.effort.placing and self.options.mapping
-        places = Places(self.task) if placing else None
-        return Rounds(self.task, self.estimator.evening, self.record.add, places)
+def on_one_device(judge: Judge, slabs: Slabs) -> Candidate | None:
+    """Return the whole graph on the device that is fastest alone; None for a machine of one."""
+    problem = judge.problem
+    if problem.platform.k == 1:
+        return None
+    loads = np.zeros(problem.platform.k)
+    loads[int(np.argmin(problem.seconds_alone))] = problem.load
+    return judge.judge("one device", slabs.blocks(loads), loads)
 
-    @cached_property
-    def refining(self) -> Refining:
-        """What moves vertices of candidates."""
-        options = self.options
-        return Refining(self.task, self.record.add, self.effort, options.seed, options.threads)
 
-    @cached_property
-    def targets(self) -> FloatArray:
-        """(k,) sizes that would be best if nothing were exchanged [units]."""
-        if self.aim is not None:
-            return self.aim.contract.targets
-        speeds = self.task.platform.speeds
-        return np.asarray(speeds * (self.task.load / speeds.sum()))
+def slabs_of_all(judge: Judge, slabs: Slabs, targets: FloatArray) -> Candidate | None:
+    """Return slabs of all devices at these sizes; None for a machine of one device."""
+    if judge.problem.platform.k == 1:
+        return None
+    return judge.judge("slabs", slabs.blocks(targets), targets, SLABS_STAGE)
+
+
+def first_made(
+    baselines: Baselines, alone: Candidate | None, slabs: Candidate | None
+) -> Candidate | None:
+    """Return the candidate by whose halos sets of devices are estimated: of least cut, if there is.
+
+    Else of METIS, one device, or slabs, the first that there is.
+    """
+    return next(iter(present(baselines.cut, *baselines.metis, alone, slabs)), None)
+
+
+def estimator_by(problem: MakespanProblem, reference: Candidate) -> Estimator:
+    """Return what estimates the seconds of sets of devices, by the halos of the reference."""
+    law = halo_law_of(problem.graph, reference.quotient, reference.sizes)
+    return Estimator(law, problem.costs, problem.load, problem.room)
+
+
+@dataclass(frozen=True, eq=False)
+class Start:
+    """Sizes to begin with: loads (k,) [units], zero for devices left out; estimated seconds [s]."""
+
+    loads: FloatArray
+    seconds: float
 
     @property
-    def within(self) -> float:
-        """Seconds that an estimate must be below to be hopeful [s]."""
-        return self.effort.hopeful * self.record.fastest.seconds
+    def count(self) -> int:
+        """How many devices have a load."""
+        return int((self.loads > 0).sum())
 
-    def rivals(self) -> EvenerError | None:
-        """Try both methods of METIS, and meanwhile the plan of least cut.
+    @property
+    def name(self) -> str:
+        """How candidates are called that begin here."""
+        return "one device" if self.count == 1 else f"{self.count} devices"
 
-        Returns why there is no plan of least cut: where fewer devices do, others are tried.
-        """
-        record, task, options = self.record, self.task, self.options
-        try:
-            self.aim = Aim.of(task.weighted, task.platform, options)
-        except EvenerError as error:
-            return error
-        refused = None
-        with ThreadPoolExecutor(1) as aside:
-            metis = {
-                tool: aside.submit(metis_blocks, self.graph, self.aim, options, tool)
-                for tool in METIS_TOOLS
-            }
-            try:
-                plain = record.made(plain_blocks(task.weighted, self.aim, options))
-                self.try_rival(PLAIN, plain.part, CUT_STAGE, place=False)
-            except EvenerError as error:
-                refused = error
-            for tool, made in metis.items():
-                try:
-                    part = self.ordered.ordered(record.made(made.result()).part)
-                    self.try_rival(METIS_TOOLS[tool], part, METIS_STAGE, place=options.mapping)
-                except EvenerError as error:
-                    record.notes.append(f"without {METIS_TOOLS[tool]}: {error.message}")
-        return refused
 
-    def try_rival(self, name: str, part: Part, role: str, *, place: bool) -> None:
-        """Try somebody's blocks with their contract enforced, on other devices where that helps."""
-        graph, aim = self.task.weighted, self.aim
-        assert aim is not None
-        blocks = kept(graph, part, aim, self.options)
-        if place and self.task.platform.has_links:
-            self.record.add(name, mapped(graph, blocks, aim, self.options), self.targets, role)
-        else:
-            self.record.add(name, blocks.part, self.targets, role)
+def starts_of(
+    estimator: Estimator, sets: BoolArray, exchanged: ExchangeLaw, within: float
+) -> list[Start]:
+    """Return sizes to begin with, the least estimate first; of sets of devices alike, one.
 
-    def line_up(self) -> None:
-        """Try slabs, which cost next to nothing, and the fastest device alone."""
-        task, slabs, effort = self.task, Slabs(self.task), self.effort
-        if task.platform.k == 1:
-            return
-        alone = np.zeros(task.platform.k)
-        alone[int(np.argmin(task.alone))] = task.load
-        self.record.add("one device", slabs.blocks(alone), alone)
-        known = self.record.add("slabs", slabs.blocks(self.targets), self.targets, SLABS_STAGE)
-        if known is None:
-            return
-        few = not effort.sets and task.platform.k <= task.graph.n
-        sets = np.ones((1, task.platform.k), np.bool_) if few else sets_in_line(self.estimator)
-        starts = starts_of(self.estimator, sets, slabs.exchanged(known), self.within)
-        if effort.sets:
-            starts.insert(1, self._of_all(known))
-        for start in starts[: effort.slabs]:
-            if start.seconds <= self.within:
-                self.rounds.run(f"{start.name}, slabs", start.loads, effort.slab_rounds, SECTION,
-                                lambda loads, _: slabs.blocks(loads))  # fmt: skip
+    sets: masks (s, k). Of a set, devices get no load whose messages alone would last too long.
+    within [s]: sets that are estimated to take longer are left out.
+    """
+    found = estimator.equal_finish.loads_of(sets, exchanged, drop=True)
+    kinds = estimator.kinds if len(sets) > 1 else np.arange(estimator.k)
+    starts: dict[object, Start] = {}
+    for i in found.seconds.argsort(kind="stable").tolist():
+        if found.seconds[i] <= within:
+            own = found.loads[i]
+            alike = signature(np.flatnonzero(own > 0), own, kinds)
+            starts.setdefault(alike, Start(own, float(found.seconds[i])))
+    return list(starts.values())
 
-    def _of_all(self, known: Candidate) -> Start:
-        """Where to begin with all devices, by what these slabs of theirs exchange."""
-        task, every = self.task, np.ones((1, self.task.platform.k), np.bool_)
-        found = self.estimator.evening.evened(every, as_known(known, task, SECTION))
-        return Start(found.loads[0], float(found.seconds[0]))
 
-    def sketch(self) -> None:
-        """Try many plans on a small copy of the graph, and the best ones on the graph itself."""
-        task, most = self.task, self.effort.sketched
-        k, n = task.platform.k, task.graph.n
-        if not most or k == 1 or n < 2 * k:
-            return
-        sketch = Sketch(task, self.estimator.evening, self.options.threads)
-        sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in self.block_starts())]
-        runs = max(min(most, DEVICES // k, n // VERTICES), FEWEST)
-        found = sketch.best(sets, runs, self.options.seed)
-        for one in [one for one in found if one.seconds <= NEAR * found[0].seconds][:OF_SKETCHES]:
-            part = sketch.finished(one, self.options.seed)
-            self.record.add(f"{one.used.sum()} devices, sketched", part, task.loads(part))
+def slab_rounds(
+    rounds: SizeRounds,
+    slabs: Slabs,
+    known: Candidate,
+    estimator: Estimator,
+    effort: SearchEffort,
+    best_seconds: float,
+) -> list[Candidate]:
+    """Return slabs at sizes that allow for their halos, of the sets of the least estimates.
 
-    def block_starts(self) -> list[Start]:
-        """Return where to begin with blocks, the most hopeful first."""
-        estimator, known = self.estimator, self.record.found[0]
-        exchanged = estimator.corrected(known.loads, known.prediction.communicate)
-        return starts_of(estimator, first_sets(estimator), exchanged, self.within)
+    known: slabs of all devices. best_seconds [s]: of the fastest candidate so far.
+    """
+    problem, tried = rounds.judge.problem, list[Candidate]()
+    k, within = problem.platform.k, effort.hopeful * best_seconds
+    few = not effort.smaller_sets and k <= problem.graph.n
+    sets = np.ones((1, k), np.bool_) if few else sets_in_line(estimator)
+    starts = starts_of(estimator, sets, slabs.exchanged(known), within)
+    if effort.smaller_sets:  # all devices are tried, too, by what their own slabs exchange
+        law = law_through(known, problem, SLAB_POWER)
+        every = estimator.equal_finish.loads_of(np.ones((1, k), np.bool_), law)
+        starts.insert(1, Start(every.loads[0], float(every.seconds[0])))
+    for start in starts[: effort.slab_starts]:
+        if start.seconds <= effort.hopeful * best_seconds:
+            name, turns = f"{start.name}, slabs", effort.slab_rounds
+            tried += rounds.run(
+                name, start.loads, turns, SLAB_POWER, lambda loads, _: slabs.blocks(loads)
+            )
+            best_seconds = min([best_seconds, *(one.seconds for one in tried)])
+    return tried
 
-    def make_blocks(self) -> None:
-        """Make blocks from scratch for the most hopeful devices."""
-        effort, power = self.effort, self.estimator.surface.exponent
-        if not effort.blocks or self.task.platform.k == 1:
-            return
-        for start in self.block_starts()[: effort.blocks]:
-            if 1 < start.count <= self.task.graph.n and start.seconds < self.within:
-                self.rounds.run(start.name, start.loads, effort.rounds, power, self.blocks)
 
-    def blocks(self, loads: FloatArray, turn: int) -> Part:
-        """Return blocks made from scratch of about these loads (k,) [units]."""
+def block_starts(estimator: Estimator, reference: Candidate, within: float) -> list[Start]:
+    """Return sizes to begin blocks with, the least estimate first; those within so many seconds."""
+    exchanged = estimator.corrected(reference.loads, reference.prediction.communicate)
+    return starts_of(estimator, few_sets(estimator), exchanged, within)
+
+
+def coarse_plans(
+    judge: Judge,
+    estimator: Estimator,
+    starts: Sequence[Start],
+    effort: SearchEffort,
+    options: PlanOptions,
+) -> list[Candidate]:
+    """Return the best plans of a coarse graph, of all devices and of those of the starts."""
+    problem, seed = judge.problem, options.seed
+    k, n = problem.platform.k, problem.graph.n
+    search = CoarseSearch(problem, estimator.equal_finish, options.threads)
+    sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in starts)]
+    runs = max(
+        min(effort.coarse_runs, DEVICES_OVER_RUNS // k, n // VERTICES_PER_RUN), MIN_COARSE_RUNS
+    )
+    found = search.best(sets, runs, seed)
+    good = [one for one in found if one.seconds <= PROJECTED_WITHIN * found[0].seconds]
+    return present(
+        *(
+            judge.judge(f"{one.used.sum()} devices, sketched", search.projected(one, seed))
+            for one in good[:MAX_PROJECTED]
+        )
+    )
+
+
+def scratch_blocks(
+    rounds: SizeRounds,
+    estimator: Estimator,
+    starts: Sequence[Start],
+    effort: SearchEffort,
+    options: PlanOptions,
+    within: float,
+) -> tuple[list[Candidate], list[Result]]:
+    """Return blocks made from scratch in rounds of sizes, and the results of their partitioner.
+
+    within [s]: starts are tried whose estimate is below.
+    """
+    problem, results = rounds.judge.problem, list[Result]()
+    graph, tried = problem.weighted, list[Candidate]()
+
+    def make(loads: FloatArray, turn: int) -> Part:
         if (loads > 0).sum() == 1:
-            return np.full(self.task.graph.n, int(loads.argmax()), np.int32)
-        graph, effort = self.task.weighted, self.effort
-        low, high = limits(loads, effort.epsilon, self.task.most, whole=graph.is_unit)
+            return np.full(graph.n, int(loads.argmax()), np.int32)
+        low, high = limits(loads, effort.epsilon, problem.max_units, whole=graph.is_unit)
         request = Request(
-            loads, effort.epsilon, self.options.seed + turn, self.options.threads,
-            effort.objective, effort.preset, self.options.time_limit, low, high,
+            loads, effort.epsilon, options.seed + turn, options.threads,
+            effort.objective, effort.preset, options.time_limit, low, high,
         )  # fmt: skip
-        return self.record.made(partition_with(self.options.tool, graph, request)).part
+        results.append(partition_with(options.tool, graph, request))
+        return results[-1].part
 
-    def refine(self) -> None:
-        """Move vertices of the best candidate of several devices by seconds."""
-        several = [one for one in self.record.found if one.used.sum() > 1]
-        if not several:
-            return
-        self.refining.run(min(several, key=lambda one: one.seconds))
-        self.refine_rival()
-
-    def refine_rival(self) -> None:
-        """Refine METIS's blocks or those of least cut as well, where they are nearly as fast.
-
-        They send less than what was found by seconds, and what becomes of them often still does.
-        """
-        fastest = self.record.fastest
-        rivals = [
-            one
-            for one in self.record.baselines.values()
-            if one.seconds <= RIVAL_NEAR * fastest.seconds and one.sent < fastest.sent
-        ]
-        if rivals and self.options.alike > 0:
-            self.refining.run(min(rivals, key=lambda one: one.seconds))
-
-    def map_plain(self) -> None:
-        """Map the plan of least cut, unless no mapping can make it as fast as what was found."""
-        linked = self.options.mapping and self.task.platform.has_links
-        known = self.record.baselines.get(CUT_STAGE)
-        if self.aim is None or known is None or not linked:
-            return
-        contract, blocks = self.aim.contract, Partition(known.part, self.task.platform.k)
-        if may_be_mapped_below(self.record.fastest.seconds, self.task, known, contract):
-            part = mapped(self.task.weighted, blocks, self.aim, self.options)
-            self.record.add(f"{PLAIN}, mapped", part, self.targets, CUT_STAGE)
+    power = estimator.law.exponent
+    for start in starts[: effort.block_starts]:
+        if 1 < start.count <= graph.n and start.seconds < within:
+            tried += rounds.run(start.name, start.loads, effort.block_rounds, power, make)
+            best = min(one.seconds for one in tried) if tried else np.inf
+            within = min(within, effort.hopeful * best)
+    return tried, results
 
 
-def _chosen(best: Candidate) -> Stage:
-    """The last step of a plan: what it is."""
-    stage = best.stage(best.loads)
-    return replace(stage, name=f"chosen: {best.name}", role=CHOSEN_STAGE)
+def refined_best(
+    judge: Judge, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
+) -> list[Candidate]:
+    """Return the refinements of the fastest candidate that uses several devices."""
+    several = [one for one in found if one.used.sum() > 1]
+    if not several:
+        return []
+    return refinements(fastest(several), judge, effort, options.seed, options.threads)
 
 
-def _silent(step: str, fraction: float) -> None:
-    """Show no progress."""
+def refined_baseline(
+    judge: Judge, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
+) -> list[Candidate]:
+    """Return the refinements of the faster baseline that is nearly as fast and sends less.
+
+    It sends less than what was found by seconds, and mostly still does when it has been refined.
+    """
+    first = fastest(found)
+    near = [
+        one
+        for one in fastest_baselines(found)
+        if one.seconds <= BASELINE_NEAR * first.seconds and one.sent < first.sent
+    ]
+    if not near:
+        return []
+    return refinements(fastest(near), judge, effort, options.seed, options.threads)
+
+
+def _notes(problem: MakespanProblem, best: Candidate, connected: bool) -> list[str]:
+    """Say which devices are unused, and which blocks are in pieces that were not to be."""
+    notes = []
+    if not best.used.all():
+        notes.append(f"Unused (slower with them): {named_devices(problem.platform, ~best.used)}")
+    if connected:
+        partition = Partition(best.part, problem.platform.k)
+        pieces = metrics.block_components(problem.weighted, partition) > 1
+        if pieces.any():
+            names = named_devices(problem.platform, pieces)
+            notes.append(f"not in one piece, although connected blocks were asked for: {names}")
+    return notes

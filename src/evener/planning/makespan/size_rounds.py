@@ -1,4 +1,4 @@
-"""Rounds: blocks for sizes that hold a halo, then for those that hold the halo they really have."""
+"""Rounds of sizes: blocks, the halos that they have, sizes that allow for those, and again."""
 
 from __future__ import annotations
 
@@ -8,75 +8,87 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, Part
-from evener.planning.device_sets.equal_finish import Evening, Exchanged
-from evener.planning.makespan.device_swaps import Places
-from evener.planning.makespan.presets import CALMER, DAMPING, SETTLED
-from evener.planning.makespan.task import Candidate, Task
+from evener.planning.device_sets.set_loads import EqualFinish, ExchangeLaw
+from evener.planning.makespan.candidates import Candidate, Judge, fastest
+from evener.planning.makespan.device_swaps import DeviceSwaps
+from evener.planning.makespan.problem import MakespanProblem
 
-SECTION = 0.0  # the power with which a slab's border grows with its load
+SLAB_POWER = 0.0  # of the load, with which a slab's border grows: it does not
+# Each round goes 0.7 of the way from the present sizes to those computed, the next 0.8 of that, and
+# so on: halos of a new partition differ from the law's, and full steps swing. Not tuned.
+FIRST_STEP, STEP_DECAY = 0.7, 0.8
+MIN_GAIN = 0.002  # relative, in seconds: a round that gains less is the last; not tuned
+MIN_VERTICES = 2.0  # mean vertices that a device keeps where none may be left without a block
 
-Made = Callable[[FloatArray, int], Part]
-Add = Callable[[str, Part, FloatArray], Candidate | None]
+MakeBlocks = Callable[[FloatArray, int], Part]  # (loads (k,) [units], number of the round) -> part
 
 
 @dataclass(frozen=True, eq=False)
-class Rounds:
-    """Makes blocks in rounds; `add` judges them, or says with None that they cannot be.
+class SizeRounds:
+    """Makes blocks in rounds.
 
-    places: where blocks may change places, or None where they are to stay. drop: whether a device
-    may lose all it has; else it keeps at least two vertices.
+    swaps: of blocks among devices alike; None where blocks are to stay. drop: whether a device may
+    be left without a block; else it keeps at least two vertices.
     """
 
-    task: Task
-    evening: Evening
-    add: Add
-    places: Places | None
+    judge: Judge
+    equal_finish: EqualFinish
+    swaps: DeviceSwaps | None
     drop: bool = True
 
-    def run(self, name: str, loads: FloatArray, turns: int, power: float, blocks: Made) -> None:
-        """Make `blocks` of such loads (k,) [units], take the halo they have, and again.
+    def run(
+        self, name: str, loads: FloatArray, turns: int, power: float, make: MakeBlocks
+    ) -> list[Candidate]:
+        """Return the candidates of up to `turns` rounds that begin with loads (k,) [units].
 
-        power: with which halos grow with the load. Ends where a round wins next to nothing.
+        power: of the load, with which halos grow. The rounds end early where one gains next to
+        nothing, or its blocks cannot be kept within limits.
         """
-        chosen, damping, least = loads > 0, DAMPING, np.inf
+        problem, tried = self.judge.problem, list[Candidate]()
+        chosen, step, least = loads > 0, FIRST_STEP, np.inf
         for turn in range(turns):
             aim = loads if self.drop else self._some(loads, chosen)
-            one = self._best_placed(f"{name}, sizes {turn + 1}", blocks(aim, turn), aim)
+            now = self._judged(f"{name}, sizes {turn + 1}", make(aim, turn), aim)
+            tried += now
             last = turn + 1 == turns or chosen.sum() == 1
-            if one is None or last or one.seconds > least * (1 - SETTLED):
+            if not now or last or fastest(now).seconds > least * (1 - MIN_GAIN):
                 break
+            one = fastest(now)
             least = one.seconds
-            real = self.evening.evened(
-                (loads > 0)[None], as_known(one, self.task, power), drop=self.drop
+            asked = self.equal_finish.loads_of(
+                (loads > 0)[None], law_through(one, problem, power), drop=self.drop
             ).loads[0]
-            loads = self.task.whole(loads + damping * (real - loads))
-            damping *= CALMER
+            loads = problem.without_tiny(loads + step * (asked - loads))
+            step *= STEP_DECAY
+        return tried
 
-    def _best_placed(self, step: str, part: Part, aim: FloatArray) -> Candidate | None:
-        one = self.add(step, part, aim)
-        moved = None if one is None or self.places is None else self.places.placed(one)
-        other = None if moved is None else self.add(f"{step}, placed", moved, aim)
-        return other if one is None or (other and other.seconds < one.seconds) else one
+    def _judged(self, name: str, part: Part, aim: FloatArray) -> list[Candidate]:
+        """Return the blocks as a candidate, and once more where swaps of devices help."""
+        one = self.judge.judge(name, part, aim)
+        swapped = None if one is None or self.swaps is None else self.swaps.swapped(one)
+        other = None if swapped is None else self.judge.judge(f"{name}, placed", swapped, aim)
+        return [found for found in (one, other) if found is not None]
 
     def _some(self, loads: FloatArray, chosen: BoolArray) -> FloatArray:
-        """Loads of which none of those chosen is less than two vertices, nor more than fits."""
-        least = 2.0 * self.task.load / self.task.graph.n
-        kept = np.minimum(np.maximum(loads, least), self.task.room)
+        """Return loads of at least two mean vertices for each chosen device, within its room."""
+        problem = self.judge.problem
+        least = MIN_VERTICES * problem.load / problem.graph.n
+        kept = np.minimum(np.maximum(loads, least), problem.room)
         return np.where(chosen, kept, 0.0)
 
 
-def as_known(one: Candidate, task: Task, power: float) -> Exchanged:
-    """Return what blocks of other loads would spend, by the law through blocks as they are.
+def law_through(one: Candidate, problem: MakespanProblem, power: float) -> ExchangeLaw:
+    """Return the exchange of blocks of other loads, which for its own loads is the candidate's.
 
-    Messages stay, and what lies at the border grows with a power of the load.
+    Messages stay as many; their bytes, and the vertices at the border, grow as load**power.
     """
-    between, k = one.between, task.platform.k
+    quotient, k = one.quotient, problem.platform.k
     spent = one.prediction.communicate
     messages = np.bincount(
-        between.block, task.costs.alpha[between.block, between.other], minlength=k
+        quotient.block, problem.costs.alpha[quotient.block, quotient.other], minlength=k
     )
     messages = np.minimum(messages, spent)
-    at_border = between.boundary / np.maximum(one.sizes, 1)
+    at_border = quotient.boundary / np.maximum(one.sizes, 1)
     some = one.loads > 0
 
     def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:

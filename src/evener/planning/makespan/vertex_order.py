@@ -1,7 +1,7 @@
-"""The graph with neighbours near each other in memory: everything that follows takes less time.
+"""The graph with neighbours near each other in memory, which makes all later steps faster.
 
-Its lists are as the partitioner would lay them out for itself, so that it makes of this graph what
-it makes of the given one, without ordering it once more.
+Adjacency lists are laid out as the partitioner would do for itself: it makes the same blocks of
+this graph as of the given one, and need not order it again.
 """
 
 from __future__ import annotations
@@ -16,33 +16,34 @@ from evener.partitioning.label_propagation.propagation import is_uneven
 from evener.partitioning.levels.levels import finest, scattered
 from evener.partitioning.multilevel.multilevel import vertex_order
 
-LARGE = 1 << 14  # vertices of which an order pays
+MIN_ORDERED = 1 << 14  # vertices: a smaller graph stays in the cache in any order; not tuned
 
 
 @dataclass(frozen=True, eq=False)
-class Ordered:
-    """A graph, and where its vertices were: vertex v was order[v] (n,); None: as it was."""
+class OrderedGraph:
+    """A graph whose vertex v was order[v] (n,) in the given graph; None: the given graph itself."""
 
     graph: Graph
     order: IntArray | None
 
     def given(self, part: Part) -> Part:
-        """Return blocks of the ordered graph for the vertices as they were."""
+        """Return blocks of the ordered graph in the order of the given one."""
         return part if self.order is None else scattered(part, self.order, 1)
 
     def ordered(self, part: Part) -> Part:
-        """Return blocks of the vertices as they were for the ordered graph."""
+        """Return blocks of the given graph in the order of the ordered one."""
         return part if self.order is None else part[self.order]
 
 
-def ordered(graph: Graph, threads: int) -> Ordered:
-    """Order the vertices of a large graph.
+def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
+    """Return the graph in an order of few cache misses, where that pays.
 
-    Weighted edges stay where they are, and graphs of uneven degrees, whose blocks spread anyhow.
+    Left as they are: small graphs; graphs with weighted edges, whose weights would have to move
+    along; graphs of uneven degrees, whose blocks are spread over memory in any order.
     """
-    if graph.n < LARGE or graph.adjwgt is not None or is_uneven(graph):
-        return Ordered(graph, None)
+    if graph.n < MIN_ORDERED or graph.adjwgt is not None or is_uneven(graph):
+        return OrderedGraph(graph, None)
     order = vertex_order(graph, threads)
     level = finest(graph, order, None, np.empty(0, np.int32), threads)
     made = graph.renumbered(order, level.xadj.astype(np.int64), level.adjncy.view(np.int32))
-    return Ordered(made, order)
+    return OrderedGraph(made, order)

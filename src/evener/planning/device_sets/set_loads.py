@@ -1,7 +1,8 @@
-"""Loads of many sets of devices at once, so that all devices of a set end at one time.
+"""Loads of many sets of devices at once, at which all devices of a set finish together.
 
-What a device exchanges depends on the loads of all, and they on what it exchanges: both are found
-in turns. A set is a row of a mask (s, k).
+What a device exchanges depends on the loads of all, and these depend on what it exchanges: both are
+computed in turns until they settle. A set is a row of a mask (s, k). Tables of times at loads make
+thousands of sets cheap; `evener.sizing.solve_sizes` is the exact solver for one set.
 """
 
 from __future__ import annotations
@@ -15,21 +16,28 @@ from evener.arrays import BoolArray, FloatArray
 from evener.plans.costs import Costs
 from evener.sizing.equal_finish import finish_times
 
-# Times at loads, and loads by times, of many sets of devices at once.
+TABLE_LOADS = 256  # loads at which a speed curve is tabulated, besides its own knots
+MIN_TABLE_LOAD = 1e-6  # of the whole work: the smallest load of a table
+MAX_TURNS = 8  # of exchanges from loads, and loads from exchanges
+SETTLED = 1e-3  # of a set's time: the turns end when no exchange changes by more
+MIN_ROOM = 1e-30  # of the work: devices with less room together have none
+CHUNK = 1 << 22  # entries (sets x devices) of one batch: some 32 MB for each array
+ROOM_ROUNDING = 1e-12  # relative: rooms that add up to all of the work but this hold it
 
-LOADS = 256  # at which a device's time is looked at
-LEAST_LOAD = 1e-6  # of the whole: the smallest of them
+# (s, k) loads [units] and masks -> (s, k) seconds of exchange [s], share of the work at the border.
+ExchangeLaw = Callable[[FloatArray, BoolArray], tuple[FloatArray, FloatArray]]
 
 
-class Computing:
-    """Time at loads, and loads by times, of k devices: lines where speed is constant, else tables.
+class ComputeTimes:
+    """Seconds at loads, and loads by seconds, of k devices: lines at constant speeds, else tables.
 
-    Devices whose speeds are alike share a table. `longest`: the most any takes for all the work.
+    Devices with the same speeds share a table. longest: the most that a device takes for all the
+    work [s].
     """
 
     def __init__(self, costs: Costs, work: float) -> None:
         self._rate = np.where(costs.last - costs.first == 1, costs.knot_speed[costs.first], np.nan)
-        grid = np.r_[0.0, np.geomspace(LEAST_LOAD, 1.0, LOADS)] * max(work, 1e-300)
+        grid = np.r_[0.0, np.geomspace(MIN_TABLE_LOAD, 1.0, TABLE_LOADS)] * max(work, 1e-300)
         self._tables = []
         curved = np.flatnonzero(np.isnan(self._rate))
         for first in np.unique(costs.first[curved]).tolist():
@@ -38,14 +46,14 @@ class Computing:
             knots, speeds = costs.knot_load[own], costs.knot_speed[own]
             loads = np.union1d(grid, knots[knots < grid[-1]])
             seconds = loads / np.interp(loads, knots, speeds)
-            # A larger load that takes no longer is what a time allows.
+            # Speeds may rise with load: by a time, the largest load that takes no longer is done.
             last = np.minimum.accumulate(seconds[::-1])[::-1]
             self._tables.append((devices, knots, speeds, loads, last))
         self.longest = float(costs.compute_seconds(np.full(costs.k, work)).max())
         self.longest = max([self.longest, *(float(table[4].max()) for table in self._tables)])
 
     def seconds(self, loads: FloatArray) -> FloatArray:
-        """(s, k) [s] of loads (s, k) [units]."""
+        """(s, k) seconds [s] of loads (s, k) [units]."""
         seconds = loads / self._rate
         for devices, knots, speeds, _, _ in self._tables:
             own = loads[:, devices]
@@ -53,34 +61,25 @@ class Computing:
         return np.asarray(seconds)
 
     def most(self, seconds: FloatArray) -> FloatArray:
-        """(s, k) the largest loads done by times (s, k) [units]."""
+        """(s, k) largest loads [units] done by the times (s, k) [s]."""
         done = seconds * self._rate
         for devices, _, _, loads, last in self._tables:
             done[:, devices] = np.interp(seconds[:, devices], last, loads)
         return np.asarray(done)
 
 
-TURNS = 8  # of halos from sizes, and sizes from halos
-SETTLED = 1e-3  # of a set's time: by how much exchanges may still change
-NEXT_TO_NOTHING = 1e-30  # of the work
-CHUNK = 1 << 22  # entries (sets x devices) of one batch
-
-# (s, k) loads [units] and masks -> (s, k) seconds of exchange, part of the work at the border.
-Exchanged = Callable[[FloatArray, BoolArray], tuple[FloatArray, FloatArray]]
-
-
 @dataclass(frozen=True, eq=False)
 class Estimates:
-    """What s sets of devices would take: seconds (s,), infinity without room; loads (s, k)."""
+    """Of s sets of devices: seconds (s,) [s], infinity without the room; loads (s, k) [units]."""
 
     seconds: FloatArray
     loads: FloatArray
 
 
-class Evening:
-    """Evens out `work` [units] of `n` vertices over sets of the devices of `costs`.
+class EqualFinish:
+    """Divides `work` [units] of `n` vertices over sets of the devices of `costs`.
 
-    high (k,) [units]: what each device can hold at most.
+    high (k,) [units]: the most that each device can hold.
     """
 
     def __init__(self, costs: Costs, work: float, n: int, high: FloatArray | None = None) -> None:
@@ -89,17 +88,19 @@ class Evening:
         most = np.full(self.k, np.inf) if high is None else np.asarray(high, np.float64)
         self.high = np.minimum(most, self.work)
         self._costs = costs
-        self._computing = Computing(costs, self.work)
+        self._compute = ComputeTimes(costs, self.work)
 
-    def evened(self, masks: BoolArray, exchanged: Exchanged, *, drop: bool = False) -> Estimates:
-        """Return loads of the sets that `masks` mark, and the seconds they would take.
+    def loads_of(
+        self, masks: BoolArray, exchanged: ExchangeLaw, *, drop: bool = False
+    ) -> Estimates:
+        """Return the loads at which the sets that `masks` (s, k) mark finish together.
 
-        Each device in a set gets at least a vertex; with `drop` one gets nothing whose messages
-        alone would last too long.
+        Each device in a set gets at least the work of a mean vertex. With `drop`, a device gets
+        nothing if its exchange and fixed seconds alone last longer than the others need in all.
         """
         step = max(CHUNK // self.k, 1)
         parts = [
-            self._evened(masks[i : i + step], exchanged, drop) for i in range(0, len(masks), step)
+            self._settled(masks[i : i + step], exchanged, drop) for i in range(0, len(masks), step)
         ]
         if not parts:
             return Estimates(np.empty(0), np.empty((0, self.k)))
@@ -107,14 +108,15 @@ class Evening:
             np.concatenate([p.seconds for p in parts]), np.concatenate([p.loads for p in parts])
         )
 
-    def _evened(self, masks: BoolArray, exchanged: Exchanged, drop: bool) -> Estimates:
+    def _settled(self, masks: BoolArray, exchanged: ExchangeLaw, drop: bool) -> Estimates:
+        """Take loads and exchanges in turns; return the loads of the least time on the way."""
         count = masks.sum(axis=1)
-        room = np.where(masks, self.high, 0.0).sum(axis=1) >= self.work * (1 - 1e-12)
+        room = np.where(masks, self.high, 0.0).sum(axis=1) >= self.work * (1 - ROOM_ROUNDING)
         room &= (count > 0) & (count <= self.n)
         exchange, border = np.zeros(masks.shape), np.zeros(masks.shape)
         seconds = np.full(len(masks), np.inf)
         loads = best = self._loads(exchange, border, masks, drop)
-        for turn in range(TURNS):
+        for turn in range(MAX_TURNS):
             now, border = exchanged(loads, masks)
             ends = self._ends(loads, now, border)
             better = ends < seconds
@@ -129,8 +131,8 @@ class Evening:
         return Estimates(np.where(room, seconds, np.inf), best)
 
     def _ends(self, loads: FloatArray, exchange: FloatArray, border: FloatArray) -> FloatArray:
-        """(s,) when the last device of each set is done [s]."""
-        compute = self._computing.seconds(loads)
+        """(s,) when the last device of each set finishes [s]."""
+        compute = self._compute.seconds(loads)
         if self._costs.overlap:
             own = np.maximum(compute * (1.0 - border), exchange) + compute * border
         else:
@@ -141,29 +143,29 @@ class Evening:
     def _loads(
         self, exchange: FloatArray, border: FloatArray, masks: BoolArray, drop: bool
     ) -> FloatArray:
-        """(s, k) loads that end at one time, for exchanges (s, k) that are known."""
+        """(s, k) loads [units] that finish together, for known exchanges (s, k) [s]."""
         high = np.where(masks, self.high, 0.0)
         low = np.minimum(np.where(masks & (not drop), min(self.each, self.work), 0.0), high)
         before = np.where(masks, exchange + self._costs.fixed, 0.0)
 
         def done(by: FloatArray) -> FloatArray:
             left = by[:, None] - (self._costs.fixed if self._costs.overlap else before)
-            most = self._computing.most(np.maximum(left, 0.0))
+            most = self._compute.most(np.maximum(left, 0.0))
             if self._costs.overlap:
                 late = np.maximum(by[:, None] - before, 0.0)
                 with np.errstate(divide="ignore", invalid="ignore"):
                     at_border = np.where(border > 0, late / border, np.inf)
                 at_border = np.where(late > 0, at_border, 0.0)
-                most = np.minimum(most, self._computing.most(at_border))
+                most = np.minimum(most, self._compute.most(at_border))
             return np.clip(most, low, high)
 
-        late = before.max(axis=1, initial=0.0) + self._computing.longest
+        late = before.max(axis=1, initial=0.0) + self._compute.longest
         loads = done(finish_times(done, self.work, late, little=low.sum(axis=1)))
-        if drop:  # less than half a vertex is none, unless all devices have so little
+        if drop:  # a load of less than half a vertex becomes none, unless all are so small
             some = (loads >= 0.5 * self.each) | (loads >= loads.max(axis=1, keepdims=True))
             loads = np.where(some, loads, 0.0)
-        # Where fixed costs dwarf computing, no time that a number holds has any work done by it.
+        # Beside huge fixed seconds, computing is lost in rounding: no load is done by any time.
         loads = np.where(loads.any(axis=1, keepdims=True), loads, high)
         total = loads.sum(axis=1, keepdims=True)
-        some = total > NEXT_TO_NOTHING * self.work  # else there is no room for the work
+        some = total > MIN_ROOM * self.work  # else there is no room for the work
         return np.asarray(loads * np.where(some, self.work / np.where(some, total, 1.0), 1.0))

@@ -1,0 +1,209 @@
+"""The search for the best sets of devices of every size, by estimates: what advice begins with.
+
+Up to 10 devices every set is estimated. Beyond: the first devices of several orders (fastest first,
+node by node, kind by kind); devices and whole groups left out one after another, the one first
+without which the estimate is least; and single devices exchanged in the best of these sets. Same
+input, same sets. The plan itself does not come here: it tries `few_sets` and `sets_in_line` of
+evener.planning.device_sets.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray, IntVector
+from evener.planning.device_sets.estimate import Estimator
+from evener.planning.device_sets.sets import (
+    MAX_EVERY_SET,
+    Machine,
+    every_set,
+    first_of,
+    machine_of,
+    orders_of,
+    rounded,
+    signature,
+    sizes_to_try,
+)
+
+# How much is tried; bounds on time, not tuned one by one. benchmarks/advise.py has what they find.
+MANY_DEVICES = 128  # devices: with more, fewer choices are tried in a step
+CHOICES, FEW_CHOICES = 24, 6  # devices that may be left out in one step; of many devices
+MAX_SINGLE, STEP_PARTS = 64, 12  # up to 64 devices are left out one by one; else a 12th at a time
+HOPELESS = 4.0  # times the least estimate: leaving out ends with a set that takes longer
+SWAPPED_SIZES, SWAP_ROUNDS, SWAP_CHOICES = 8, 6, 8  # sizes, rounds and devices for exchanges
+SURELY = 1 - 1e-4  # of another's seconds: a smaller gain is lost in the precision of estimates
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSet:
+    """A set of devices, ascending, the loads (k,) [units] it would have, and estimated seconds."""
+
+    devices: IntVector
+    loads: FloatArray
+    seconds: float
+
+
+class EstimatedSets:
+    """The sets estimated so far, and the best of each size."""
+
+    def __init__(self, estimator: Estimator) -> None:
+        self.machine: Machine = machine_of(estimator)
+        self.k = estimator.k
+        self._estimator = estimator
+        self._known: dict[bytes, DeviceSet] = {}
+        self._best: dict[int, DeviceSet] = {}
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every set is estimated."""
+        return self.k <= MAX_EVERY_SET
+
+    def offer(self, masks: BoolArray) -> list[DeviceSet]:
+        """Return the sets that masks (s, k) mark, estimated."""
+        keys = [mask.tobytes() for mask in masks]
+        new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
+        estimates = self._estimator.of(masks[new])
+        for i, seconds, loads in zip(new, estimates.seconds, estimates.loads, strict=True):
+            devices = np.flatnonzero(masks[i])
+            one = DeviceSet(devices, loads, float(seconds))
+            self._known[keys[i]] = one
+            best = self._best.get(devices.size)
+            if best is None or one.seconds < best.seconds * SURELY:
+                self._best[devices.size] = one
+        return [self._known[key] for key in keys]
+
+    @property
+    def least(self) -> float:
+        """The least estimate found [s]."""
+        return min(one.seconds for one in self._best.values())
+
+    def of_each_size(self) -> list[DeviceSet]:
+        """The best set with the room of each size in `sizes_to_try`, the smallest first."""
+        best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
+        return [one for one in best if np.isfinite(one.seconds)]
+
+    def all_unlike(self) -> list[DeviceSet]:
+        """All estimated sets with the room, the best first; of sets of devices alike, one."""
+        ranked = sorted(
+            (one for one in self._known.values() if np.isfinite(one.seconds)),
+            key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
+        )
+        kinds = self.machine.kinds
+        unlike = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
+        return list(unlike.values())[::-1]
+
+    def unlike(self, one: DeviceSet) -> list[int]:
+        """One device of each kind and load in a set, the least load first."""
+        load, kind = one.loads[one.devices], self.machine.kinds[one.devices]
+        own = rounded(load)
+        order = np.lexsort((-one.devices, own))
+        seen: dict[tuple[int, float], int] = {}
+        for i in order.tolist():
+            seen.setdefault((int(kind[i]), float(own[i])), int(one.devices[i]))
+        return list(seen.values())
+
+    def unlike_others(self, one: DeviceSet) -> list[int]:
+        """One device outside a set of each kind and place in the groups, the fastest first."""
+        mask = np.zeros(self.k, np.bool_)
+        mask[one.devices] = True
+        shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.machine.groups]
+        outside = np.flatnonzero(~mask)
+        order = outside[np.argsort(-self.machine.speeds[outside], kind="stable")]
+        seen: dict[tuple[float, ...], int] = {}
+        for i in order.tolist():
+            seen.setdefault((self.machine.kinds[i], *(row[i] for row in shared)), i)
+        return list(seen.values())
+
+
+def search_sets(estimator: Estimator) -> EstimatedSets:
+    """Return the estimates of the sets looked at, with the best of every size."""
+    found = EstimatedSets(estimator)
+    if found.exhaustive:
+        found.offer(every_set(estimator.k))
+        return found
+    for order in orders_of(found.machine):
+        found.offer(first_of(order, sizes_to_try(estimator.k)))
+    _leave_out(found)
+    _exchange_single(found)
+    return found
+
+
+def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
+    """Return the best set of each number of whole groups (k,), of all sets if they are few."""
+    count = int(groups.max()) + 1
+    if count <= MAX_EVERY_SET:
+        masks = every_set(count)
+    else:
+        speed = np.bincount(groups, found.machine.speeds)
+        masks = first_of(np.lexsort((np.arange(count), -speed)), list(range(1, count + 1)))
+    best: dict[int, DeviceSet] = {}
+    for mask, one in zip(masks, found.offer(masks[:, groups]), strict=True):
+        size = int(mask.sum())
+        if np.isfinite(one.seconds) and (
+            size not in best or one.seconds < best[size].seconds * SURELY
+        ):
+            best[size] = one
+    return [best[size] for size in sorted(best)]
+
+
+def _leave_out(found: EstimatedSets) -> None:
+    """Estimate ever smaller sets: from all devices on, leave out what a set misses least."""
+    mask = np.ones(found.k, np.bool_)
+    (now,) = found.offer(mask[None])
+    while now.devices.size > 1:
+        size = now.devices.size
+        step = 1 if size <= MAX_SINGLE else size // STEP_PARTS
+        choices = found.unlike(now)[: CHOICES if found.k <= MANY_DEVICES else FEW_CHOICES]
+        if not choices:
+            return
+        mask = np.zeros(found.k, np.bool_)
+        mask[now.devices] = True
+        tried = [mask & ~one for one in _left_out(found, now, choices, step)]
+        if found.k <= MANY_DEVICES or size == found.k:
+            rest = [mask & ~one for one in found.machine.sets()]
+            found.offer(np.array([one for one in rest if one.any()], np.bool_).reshape(-1, found.k))
+        nexts = [one for one in found.offer(np.array(tried)) if one.devices.size < size]
+        if not nexts:
+            return
+        before, now = now, min(nexts, key=lambda one: one.seconds)
+        if now.seconds > max(before.seconds, HOPELESS * found.least):
+            return
+
+
+def _left_out(
+    found: EstimatedSets, now: DeviceSet, choices: list[int], step: int
+) -> list[BoolArray]:
+    """(k,) masks of `step` devices each: a choice and those most like it, in kind and in load."""
+    masks = []
+    load, kind = now.loads[now.devices], found.machine.kinds[now.devices]
+    for i in choices:
+        mask = np.zeros(found.k, np.bool_)
+        mask[i] = True
+        if step > 1:
+            other = kind != found.machine.kinds[i]
+            near = np.lexsort((-now.devices, np.abs(load - now.loads[i]), other))
+            mask[now.devices[near[:step]]] = True
+        masks.append(mask)
+    return masks
+
+
+def _exchange_single(found: EstimatedSets) -> None:
+    """Estimate the best sets with one device exchanged for another, as long as that helps."""
+    sizes = sorted(found.of_each_size(), key=lambda one: one.seconds)[:SWAPPED_SIZES]
+    for start in sizes:
+        now = start
+        for _ in range(SWAP_ROUNDS):
+            masks = []
+            for i in found.unlike(now)[:SWAP_CHOICES]:
+                for j in found.unlike_others(now)[:SWAP_CHOICES]:
+                    mask = np.zeros(found.k, np.bool_)
+                    mask[now.devices], mask[i], mask[j] = True, False, True
+                    masks.append(mask)
+            if not masks:
+                break
+            better = min(found.offer(np.array(masks)), key=lambda one: one.seconds)
+            if better.seconds >= now.seconds * SURELY:
+                break
+            now = better

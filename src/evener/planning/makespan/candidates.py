@@ -1,0 +1,185 @@
+"""Candidates: blocks with their predicted seconds; how they are judged, and which one is chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import BoolArray, FloatArray, Part
+from evener.errors import InfeasibleError, NotFoundError
+from evener.planning.makespan.problem import MakespanProblem
+from evener.planning.steps import Progress, silent
+from evener.plans import metrics
+from evener.plans.partition import Partition
+from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Prediction, Stage
+from evener.wording import duration
+
+BASELINES = (METIS_STAGE, CUT_STAGE)  # roles of the candidates that no plan is slower than
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """Blocks (n,), their loads [units] and sizes (k,), their quotient graph, the prediction.
+
+    targets (k,) [units]: the loads that were aimed at. role: of a Stage, "" for most.
+    """
+
+    name: str
+    part: Part
+    loads: FloatArray
+    sizes: npt.NDArray[np.int64]
+    quotient: metrics.Quotient
+    prediction: Prediction
+    targets: FloatArray
+    role: str = ""
+
+    @property
+    def seconds(self) -> float:
+        """Predicted seconds per iteration [s]."""
+        return self.prediction.makespan
+
+    @property
+    def used(self) -> BoolArray:
+        """(k,) which devices have a block."""
+        return self.sizes > 0
+
+    @property
+    def sent(self) -> int:
+        """Values sent by all devices together per iteration."""
+        return int(self.quotient.sent.sum())
+
+    @property
+    def cut(self) -> float:
+        """Weight of the edges between blocks."""
+        return metrics.edge_cut(self.quotient)
+
+    def stage(self) -> Stage:
+        """Return the candidate's figures as a step of a plan."""
+        volumes = metrics.comm_volumes(self.quotient)
+        asked = self.targets > 0
+        ratios = self.loads[asked] / self.targets[asked]
+        return Stage(
+            self.name,
+            self.cut,
+            int(volumes.max()),
+            int(volumes.sum()),
+            int(metrics.neighbours(self.quotient).max()),
+            float(ratios.min()),
+            float(ratios.max()),
+            seconds=self.seconds,
+            role=self.role,
+        )
+
+
+def judged(
+    problem: MakespanProblem,
+    part: Part,
+    name: str = "",
+    targets: FloatArray | None = None,
+    role: str = "",
+) -> Candidate:
+    """Return the blocks (n,) as a candidate, as they are; targets None: the loads they have."""
+    partition = Partition(part, problem.platform.k)
+    sizes, loads = metrics.block_sizes(partition), problem.loads(part)
+    lone = (sizes > 0).sum() == 1
+    quotient = (
+        metrics.silent(partition.k) if lone else metrics.quotient(problem.weighted, partition)
+    )
+    prediction = metrics.predicted_seconds(
+        problem.graph, partition, problem.platform, problem.workload,
+        between=quotient, bound=problem.lower_bound,
+    )  # fmt: skip
+    targets = loads if targets is None else targets
+    return Candidate(name, part, loads, sizes, quotient, prediction, targets, role)
+
+
+class Judge:
+    """Judges blocks for one search: limits enforced, seconds predicted, progress told.
+
+    connected: whether each block is to be in one piece. Names already given are all that a judge
+    remembers, so that no two candidates of a search have the same.
+    """
+
+    def __init__(
+        self, problem: MakespanProblem, connected: bool = False, progress: Progress = silent
+    ) -> None:
+        self.problem = problem
+        self._connected, self._progress = connected, progress
+        self._names: set[str] = set()
+
+    def judge(
+        self, name: str, part: Part, targets: FloatArray | None = None, role: str = ""
+    ) -> Candidate | None:
+        """Return blocks (n,) as a candidate within the limits; None if no such blocks are found.
+
+        targets (k,) [units]: the loads that were aimed at; None: the loads of `part`.
+        """
+        if targets is None:
+            targets = self.problem.loads(part)
+        name = self._unused(name)
+        try:
+            part = self.problem.within_limits(part, self._connected)
+        except (InfeasibleError, NotFoundError):
+            return None
+        candidate = judged(self.problem, part, name, targets, role)
+        self._names.add(name)
+        above = candidate.seconds / candidate.prediction.bound
+        done = 0.97 * (1 - 0.9 ** len(self._names))  # how many will follow is not known
+        text = f"{name}: {duration(candidate.seconds)}, {above:.2f}x the lower bound"
+        self._progress(text, done)
+        return candidate
+
+    def _unused(self, name: str) -> str:
+        if name not in self._names:
+            return name
+        return next(new for i in count(2) if (new := f"{name} ({i})") not in self._names)
+
+
+def fastest(candidates: Iterable[Candidate]) -> Candidate:
+    """Return the candidate of least predicted seconds, the first of several."""
+    return min(candidates, key=lambda one: one.seconds)
+
+
+def fastest_baselines(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the fastest candidate of METIS and the fastest of least cut, as far as there are."""
+    groups = ([one for one in candidates if one.role == role] for role in BASELINES)
+    return [fastest(group) for group in groups if group]
+
+
+def least_sending(candidates: Sequence[Candidate], alike: float) -> Candidate:
+    """Return the candidate that sends least of those whose time equals the fastest's.
+
+    Times count as equal if they differ by at most `alike`, relative; but no candidate slower than
+    a baseline is taken, and none that sends or cuts more than the fastest. Predictions are not
+    known better than that, and where they are wrong, few values sent are the safer choice.
+    """
+    first = fastest(candidates)
+    baselines = [one.seconds for one in candidates if one.role in BASELINES]
+    limit = min([(1 + alike) * first.seconds, *baselines])
+    equal = [
+        one for one in candidates
+        if one.seconds <= limit and one.sent <= first.sent and one.cut <= first.cut
+    ]  # fmt: skip
+    return min(equal, key=lambda one: (one.sent, one.seconds), default=first)
+
+
+def stages_of(candidates: Sequence[Candidate], chosen: Candidate) -> tuple[Stage, ...]:
+    """Return every candidate as a step of a plan, and the chosen one once more, last.
+
+    Of the candidates of METIS and of least cut, the fastest alone keep their role.
+    """
+    baselines = fastest_baselines(candidates)
+    steps = [
+        one.stage()
+        if one.role not in BASELINES or any(one is other for other in baselines)
+        else replace(one.stage(), role="")
+        for one in candidates
+    ]
+    last = replace(
+        chosen, name=f"chosen: {chosen.name}", targets=chosen.loads, role=CHOSEN_STAGE
+    ).stage()
+    return (*steps, last)

@@ -1,0 +1,112 @@
+"""The steps that every plan consists of: terms, blocks, blocks within their contract, mapping.
+
+`plan` takes them once, the search for least seconds for each of its baselines, `compare` for each
+partitioner. What they make is judged by `evaluate`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from evener.arrays import BoolArray, Part
+from evener.graphs.graph import Graph
+from evener.partitioning.enforce import Enforced, enforce
+from evener.partitioning.mapping.blocks import map_blocks
+from evener.partitioning.registry import Result, partition_with
+from evener.planning.evaluate import evaluate
+from evener.planning.options import PlanOptions
+from evener.plans import metrics
+from evener.plans.partition import Contract, Mapping, Partition
+from evener.plans.plan import Evaluation
+from evener.plans.workload import Workload
+from evener.platforms.platform import Platform
+from evener.sizing import Sizes, contract_for_seconds, settled
+
+Progress = Callable[[str, float], None]  # (step, fraction done)
+
+MAX_NAMED = 8  # devices that a note lists by name
+
+
+@dataclass(frozen=True, eq=False)
+class Terms:
+    """What blocks of given sizes are to keep to.
+
+    sizes: optimal under speeds or speed curves, memory and the user's limits. contract: of the
+    blocks of these sizes. platform: each device with the speed that it has at its size.
+    """
+
+    contract: Contract
+    sizes: Sizes
+    platform: Platform
+
+
+def terms_of(graph: Graph, platform: Platform, options: PlanOptions) -> Terms:
+    """Return the sizes, contract and speeds for `graph`, weighted as the workload says.
+
+    Raises what `evener.sizing.contract_for` raises.
+    """
+    contract, sizes = options.contract(graph, platform)
+    return Terms(contract, sizes, settled(platform, sizes))
+
+
+def divide(graph: Graph, terms: Terms, options: PlanOptions, tool: str | None = None) -> Result:
+    """Return the blocks that `tool` makes at these sizes; None: the tool of `options`.
+
+    Raises what `partition_with` raises.
+    """
+    tool = tool or options.tool
+    # One tool alone divides along the tree, which takes milliseconds to lay out for many devices.
+    along = terms.platform if tool == "hierarchical" else None
+    return partition_with(tool, graph, options.request(terms.contract, along))
+
+
+def enforced(graph: Graph, part: Part, terms: Terms, options: PlanOptions) -> Enforced:
+    """Return the blocks `part` (n,), repaired until each keeps its contract.
+
+    Raises InfeasibleError or NotFoundError where no such blocks exist or are found.
+    """
+    partition, names = Partition(part, terms.contract.k), terms.platform.names
+    return enforce(graph, partition, terms.contract, connected=options.connected, names=names)
+
+
+def mapped(
+    graph: Graph, partition: Partition, terms: Terms, options: PlanOptions
+) -> Mapping | None:
+    """Return the devices on which these blocks exchange fastest and keep their contract.
+
+    None where blocks are to stay, or links are unknown or none.
+    """
+    if not (options.mapping and terms.platform.has_links and terms.platform.k > 1):
+        return None
+    per_value = options.workload.bytes_per_value
+    return map_blocks(graph, partition, terms.platform, terms.contract, bytes_per_value=per_value)
+
+
+def evaluate_for_seconds(
+    graph: Graph, partition: Partition, platform: Platform, workload: Workload
+) -> Evaluation:
+    """Judge a partition by what a plan for seconds promises.
+
+    That is: blocks within memory and the user's limits, and no device later than the makespan
+    that is predicted for this partition without rounding.
+    """
+    makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
+    stated = max(makespan, np.nextafter(0, 1))
+    contract = contract_for_seconds(graph, platform, workload, stated)
+    return evaluate(graph, partition, platform, contract, workload=workload)
+
+
+def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:
+    """List the names of the devices that a mask (k,) or indices choose, of many the first eight."""
+    chosen = np.asarray(which)
+    indices = np.flatnonzero(chosen) if chosen.dtype == np.bool_ else chosen
+    names = [platform.names[b] for b in indices.tolist()]
+    more = f" and {len(names) - MAX_NAMED} more" if len(names) > MAX_NAMED else ""
+    return ", ".join(names[:MAX_NAMED]) + more
+
+
+def silent(step: str, fraction: float) -> None:
+    """Show no progress."""
