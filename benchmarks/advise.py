@@ -20,7 +20,6 @@ from records import append, known, parser, read, words
 from seconds import rival
 
 import evener as ev
-from evener.planning.advise.advise import OF_ALL
 from evener.planning.makespan.baselines import METIS_TOOLS
 from evener.planning.makespan.search import solve_seconds
 from evener.plans import metrics
@@ -73,8 +72,7 @@ def one_cell(graph, machine, kernel, preset):
     advice = ev.advise(graph, platform, options)
     spent = time.process_time() - began
     solved = solve_seconds(graph, platform, options)
-    rivals = [one.seconds for one in solved.stages if one.role in OF_ALL]
-    every = min([advice.everyone.seconds, *rivals])
+    every = min(advice.everyone.seconds, solved.seconds_of_all_devices)
     metis, share = of_metis(graph, platform, options)
     return {
         "share": share,

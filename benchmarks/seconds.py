@@ -34,8 +34,9 @@ from seconds_cases import INSTANCE_SEED, KERNELS, MACHINES, MESHES, instance, ma
 import evener as ev
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.planning.makespan.baselines import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.makespan.baselines import METIS_TOOLS, enforced_and_mapped, metis_blocks
 from evener.planning.makespan.search import solve_seconds
+from evener.planning.steps import terms_of
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.workload import WEIGHTS
@@ -167,9 +168,9 @@ def runs(mesh, graph, name, kernel, variant, presets, seed):
 
 def rival(graph, platform, options, tool):
     """METIS's blocks at the sizes of least time, enforced and mapped, as the search has them."""
-    aim = Aim.of(graph, platform, options)
-    blocks = kept(graph, metis_blocks(graph, aim, options, tool).part, aim, options)
-    return mapped(graph, blocks, aim, options)
+    terms = terms_of(graph, platform, options)
+    blocks = metis_blocks(graph, terms, options, tool).part
+    return enforced_and_mapped(graph, blocks, terms, options)
 
 
 def exchanged(graph, partition):

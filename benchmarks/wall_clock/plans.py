@@ -4,9 +4,10 @@ import numpy as np
 
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.planning.makespan.baselines import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.makespan.baselines import METIS_TOOLS, enforced_and_mapped, metis_blocks
 from evener.planning.options import PlanOptions
 from evener.planning.plan import plan
+from evener.planning.steps import terms_of
 from evener.plans.metrics import predicted_seconds
 from evener.plans.partition import Partition
 from wall_clock.machines import platform
@@ -28,10 +29,11 @@ def metis_at_best_sizes(graph, machine, workload):
     """
     options = PlanOptions(objective="seconds", seed=SEED, workload=workload)
     counted = workload.weighted(graph)
-    aim, found = Aim.of(counted, machine, options), []
+    terms, found = terms_of(counted, machine, options), []
     for tool in METIS_TOOLS:
-        blocks = kept(counted, metis_blocks(counted, aim, options, tool).part, aim, options)
-        found.append(Partition(mapped(counted, blocks, aim, options), machine.k))
+        blocks = metis_blocks(counted, terms, options, tool).part
+        blocks = enforced_and_mapped(counted, blocks, terms, options)
+        found.append(Partition(blocks, machine.k))
     return min(found, key=lambda one: predicted(graph, one, machine, workload).makespan)
 
 

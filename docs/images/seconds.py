@@ -13,8 +13,9 @@ from PIL import Image
 import evener as ev
 from evener.graphs.generating.delaunay import delaunay
 from evener.planning.evaluate import evaluate
-from evener.planning.makespan.baselines import METIS_TOOLS, Aim, kept, mapped, metis_blocks
+from evener.planning.makespan.baselines import METIS_TOOLS, enforced_and_mapped, metis_blocks
 from evener.planning.options import PlanOptions
+from evener.planning.steps import terms_of
 from evener.plans.partition import Partition
 from evener.sizing import contract_for_seconds
 
@@ -62,11 +63,11 @@ def main():
 
 def rival(graph, platform, options):
     """The better of METIS's two methods, enforced and mapped, and how it is judged."""
-    aim, contract = Aim.of(graph, platform, options), contract_for_seconds(graph, platform)
+    terms, contract = terms_of(graph, platform, options), contract_for_seconds(graph, platform)
     found = []
     for tool in METIS_TOOLS:
-        blocks = kept(graph, metis_blocks(graph, aim, options, tool).part, aim, options)
-        part = Partition(mapped(graph, blocks, aim, options), platform.k)
+        blocks = metis_blocks(graph, terms, options, tool).part
+        part = Partition(enforced_and_mapped(graph, blocks, terms, options), platform.k)
         found.append((part, evaluate(graph, part, platform, contract)))
     return min(found, key=lambda one: one[1].prediction.makespan)
 

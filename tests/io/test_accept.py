@@ -15,7 +15,7 @@ from evener.errors import InputError, UsageError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.io.accept import as_graph, as_partition, as_platform, take_graph
 from evener.planning import compare
-from evener.planning.keywords import PlanKeywords, options_with
+from evener.planning.options import PlanKeywords, options_with
 from tests.assertions import grid, path
 
 TOML = """

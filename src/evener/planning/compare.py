@@ -21,7 +21,7 @@ from evener.partitioning.initial.trees import device_tree
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS, Tool, find_tool
-from evener.planning.evaluate import evaluate, stage_of
+from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage_of
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
@@ -29,7 +29,6 @@ from evener.planning.steps import (
     Terms,
     divide,
     enforced,
-    evaluate_for_seconds,
     mapped,
     silent,
     terms_of,

@@ -1,4 +1,4 @@
-"""Judges any partition on a platform: certificate, prediction and the usual metrics."""
+"""Judges any partition on a platform, and checks what a plan states of its partition."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from evener.io.accept import (
     as_partition,
     as_platform,
 )
+from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.plans.plan import Evaluation, Plan, Stage
 from evener.plans.recount import recounted, recounted_blocks
@@ -26,6 +27,8 @@ from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.sizing.bounds import lower_bound
 from evener.sizing.contracts import contract_for, contract_for_seconds, lowers_seconds
+
+ROUNDING = 1e-9  # relative: sums of floating-point numbers depend on their order
 
 
 def evaluate(
@@ -37,18 +40,17 @@ def evaluate(
     workload: Workload = WEIGHTS,
     constraint: int = 0,
 ) -> Evaluation:
-    """Judge `partition` of `graph` with block b on device b of `platform`; O(n + m).
+    """Return certificate, prediction and metrics of `partition`, block b on device b; O(n + m).
 
-    graph, platform: as of `plan`; partition: also a file's name, or the block of each vertex.
-    contract: what `plan` would promise on this machine, where None: memory, limits and predicted
-    seconds where links are known, else sizes of least time within 3 %.
-    graph: as it was read; what the workload makes of it is what blocks weigh and what seconds are
-    predicted from, or the vertex weight `constraint`. Where the contract has limits on further
-    weights, all are judged, and that one is the first.
+    graph, platform: as of `plan`; partition: a Partition, a file's name, or the block of each
+    vertex. contract: None for what `plan` promises on this machine, see `usual_contract`.
+    graph: as it was read, with one or several weights a vertex. Blocks weigh, and seconds are
+    predicted from, what the workload makes of the weight `constraint`. If the contract limits
+    further weights, all are judged, that one first.
 
-    Everything but the bound is recounted from graph and partition by evener.plans.recount, which
-    shares no code with whoever made the partition. Raises InputError where their lengths differ,
-    and for seconds beyond all numbers.
+    Everything but the lower bound is recounted from graph and partition by evener.plans.recount,
+    which shares no code with partitioners and search. Raises InputError where lengths differ, and
+    for seconds too large for floating point.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     partition = as_partition(partition, graph, platform.k)
@@ -73,17 +75,34 @@ def evaluate(
     return judged
 
 
+def evaluate_for_seconds(
+    graph: Graph, partition: Partition, platform: Platform, workload: Workload = WEIGHTS
+) -> Evaluation:
+    """Judge a partition by what a plan for seconds promises.
+
+    That is: blocks within memory and the user's limits, and no device later than the makespan
+    that is predicted for this partition without rounding.
+    """
+    makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
+    stated = max(makespan, np.nextafter(0, 1))
+    contract = contract_for_seconds(graph, platform, workload, stated)
+    return evaluate(graph, partition, platform, contract, workload=workload)
+
+
 def usual_contract(graph: Graph, platform: Platform, workload: Workload = WEIGHTS) -> Contract:
-    """Return what the blocks of a plan with no option given keep to."""
+    """Return the contract of a plan made with default options.
+
+    Where links are known, memory and the user's limits; else sizes of least time, within 3 %.
+    """
     if lowers_seconds(graph, platform):
         return contract_for_seconds(graph, platform, workload)
     return contract_for(workload.weighted(graph), platform)[0]
 
 
 def stage(name: str, graph: Graph, partition: Partition, contract: Contract) -> Stage:
-    """Return the figures of a partition on its way to `contract`; O(n + m).
+    """Return the figures of a partition before it is final, for a plan's record; O(n + m).
 
-    graph: as the workload weighs it.
+    graph: with the workload's weights. contract: that the final partition is to keep.
     """
     blocks = recounted_blocks(graph, partition, np.asarray(graph.weights(), np.float64)[:, None])
     return Stage(
@@ -111,7 +130,7 @@ def stage_of(name: str, judged: Evaluation) -> Stage:
 
 
 def _extremes(weights: FloatArray, contract: Contract) -> tuple[float, float]:
-    """Least and largest weight / target of the blocks that are to have any."""
+    """Return the least and largest weight / target of the blocks with a target above zero."""
     asked = contract.targets > 0
     if not asked.any():
         return 1.0, 1.0
@@ -119,16 +138,11 @@ def _extremes(weights: FloatArray, contract: Contract) -> tuple[float, float]:
     return float(ratios.min()), float(ratios.max())
 
 
-# What a plan says of its partition, beside what its graph says: every field, counted anew.
-
-SLACK = 1e-9  # relative: sums of real numbers depend on their order in the last digits
-
-
 def misstated(plan: Plan, graph: Graph) -> list[str]:
-    """Return what the plan says of its partition of `graph` and is not so, one place each.
+    """Return every statement of the plan about its partition that a recount does not confirm.
 
     graph: what the plan was made from, as it was read. The contract is the plan's own. Raises
-    InputError where the partition is none of the graph.
+    InputError where the partition does not fit the graph.
     """
     counts = {"vertices": graph.n, "edges": graph.m}
     wrong = [
@@ -140,13 +154,13 @@ def misstated(plan: Plan, graph: Graph) -> list[str]:
     judged = evaluate(graph, plan.partition, plan.platform, contract, workload=plan.workload)
     told = plan.evaluation
     if not told.prediction.interior.any():
-        # Plans of an evener that did not know it have none; nothing else follows from it.
+        # Plans of older versions do not state it; nothing else in them depends on it.
         judged = _without_interior(judged)
     return wrong + list(differing(told, judged, ""))
 
 
 def refuse_forged(plan: Plan, graph: Graph, file: str) -> None:
-    """Raise InputError where the plan, which `file` holds, says of its partition what is not so."""
+    """Raise InputError where the plan in `file` misstates its partition of `graph`."""
     wrong = misstated(plan, graph)
     if wrong:
         more = f", and {len(wrong) - 1:,} more differ" if len(wrong) > 1 else ""
@@ -181,7 +195,7 @@ def _differing_arrays(
         yield f"{name} has the shape {told.shape}, counted {counted.shape}"
         return
     if told.dtype.kind == counted.dtype.kind == "f":
-        wrong = ~np.isclose(told, counted, rtol=SLACK, atol=0)
+        wrong = ~np.isclose(told, counted, rtol=ROUNDING, atol=0)
     else:
         wrong = told != counted
     if wrong.any():

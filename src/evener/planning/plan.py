@@ -22,7 +22,7 @@ from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.partitioning.enforce import Enforced
 from evener.partitioning.registry import Result
 from evener.partitioning.tools import TOOLS
-from evener.planning.evaluate import evaluate, stage, stage_of
+from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage, stage_of
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
@@ -30,7 +30,6 @@ from evener.planning.steps import (
     Terms,
     divide,
     enforced,
-    evaluate_for_seconds,
     mapped,
     named_devices,
     silent,

@@ -16,14 +16,10 @@ from evener.graphs.graph import Graph
 from evener.partitioning.enforce import Enforced, enforce
 from evener.partitioning.mapping.blocks import map_blocks
 from evener.partitioning.registry import Result, partition_with
-from evener.planning.evaluate import evaluate
 from evener.planning.options import PlanOptions
-from evener.plans import metrics
 from evener.plans.partition import Contract, Mapping, Partition
-from evener.plans.plan import Evaluation
-from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
-from evener.sizing import Sizes, contract_for_seconds, settled
+from evener.sizing import Sizes, settled
 
 Progress = Callable[[str, float], None]  # (step, fraction done)
 
@@ -83,20 +79,6 @@ def mapped(
         return None
     per_value = options.workload.bytes_per_value
     return map_blocks(graph, partition, terms.platform, terms.contract, bytes_per_value=per_value)
-
-
-def evaluate_for_seconds(
-    graph: Graph, partition: Partition, platform: Platform, workload: Workload
-) -> Evaluation:
-    """Judge a partition by what a plan for seconds promises.
-
-    That is: blocks within memory and the user's limits, and no device later than the makespan
-    that is predicted for this partition without rounding.
-    """
-    makespan = metrics.predicted_seconds(graph, partition, platform, workload, exact=True).makespan
-    stated = max(makespan, np.nextafter(0, 1))
-    contract = contract_for_seconds(graph, platform, workload, stated)
-    return evaluate(graph, partition, platform, contract, workload=workload)
 
 
 def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:

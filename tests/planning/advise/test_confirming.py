@@ -7,12 +7,12 @@ import pytest
 
 from evener.errors import InfeasibleError
 from evener.planning.advise.confirming import confirm
-from evener.planning.device_sets.sets import Candidate
+from evener.planning.advise.set_search import DeviceSet
 
 
-def candidates(estimates):
+def device_sets(estimates):
     return [
-        Candidate(np.arange(size), np.ones(size), seconds)
+        DeviceSet(np.arange(size), np.ones(size), seconds)
         for size, seconds in sorted(estimates.items(), key=lambda pair: pair[1])
     ]
 
@@ -27,7 +27,7 @@ def confirmed(estimates, real, always=(), **more):
             raise InfeasibleError("too little memory")
         return SimpleNamespace(devices=one.devices, seconds=real[size])
 
-    ranked = candidates(estimates)
+    ranked = device_sets(estimates)
     first = [one for one in ranked if one.devices.size in always]
     given = {"preset": "default", "vertices": 10**9} | more
     return confirm(ranked, plan, first, **given), asked

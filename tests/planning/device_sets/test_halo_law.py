@@ -7,7 +7,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.generating.grid import grid as grid_of
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.planning.device_sets.halo_law import Surface, surface_law
+from evener.planning.device_sets.halo_law import HaloLaw, sampled_halo_law
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from tests.assertions import path
@@ -26,7 +26,7 @@ def blocks_of(graph, targets):
 @pytest.mark.parametrize("targets", slow_but([[1] * 2, [1] * 6, [1] * 24, [8, 8, *[1] * 12]], 1))
 def test_halos_and_neighbours_are_near_those_of_real_blocks(make, targets):
     graph = make()
-    surface = surface_law(graph)
+    surface = sampled_halo_law(graph)
     vertices, sent, met = blocks_of(graph, targets)
     assert surface.halos(vertices).sum() == pytest.approx(sent.sum(), rel=0.3)
     assert surface.touching(vertices).mean() == pytest.approx(met.mean(), rel=0.4)
@@ -35,17 +35,17 @@ def test_halos_and_neighbours_are_near_those_of_real_blocks(make, targets):
 @pytest.mark.slow
 def test_the_dimension_is_seen_with_coordinates_and_nearly_without():
     flat, deep = delaunay(8000, seed=5), grid_of([20, 20, 20])
-    assert surface_law(flat).exponent == pytest.approx(1 / 2)
-    assert surface_law(deep).exponent == pytest.approx(2 / 3)
-    assert surface_law(flat.with_(coords=None)).exponent == pytest.approx(1 / 2, abs=0.12)
+    assert sampled_halo_law(flat).exponent == pytest.approx(1 / 2)
+    assert sampled_halo_law(deep).exponent == pytest.approx(2 / 3)
+    assert sampled_halo_law(flat.with_(coords=None)).exponent == pytest.approx(1 / 2, abs=0.12)
     # A plane bent in space is still one.
     x, y = flat.coords.T
     bent = flat.with_(coords=np.column_stack([x, y, x * x + y * y]))
-    assert surface_law(bent).exponent == pytest.approx(1 / 2)
+    assert sampled_halo_law(bent).exponent == pytest.approx(1 / 2)
 
 
 def test_two_blocks_send_each_other_the_same_and_one_sends_nothing():
-    surface = Surface(1000, 4.0, 0.5, 6.0)
+    surface = HaloLaw(1000, 4.0, 0.5, 6.0)
     halos = surface.halos(np.array([[900.0, 100.0, 0.0], [1000.0, 0.0, 0.0]]))
     assert halos[0, 0] == pytest.approx(halos[0, 1])
     assert halos[0, 2] == 0
@@ -56,6 +56,6 @@ def test_two_blocks_send_each_other_the_same_and_one_sends_nothing():
 
 @pytest.mark.parametrize("n", [1, 2, 5, 40])
 def test_graphs_without_edges_and_tiny_ones_have_a_law(n):
-    surface = surface_law(path(n) if n % 2 else path(n).with_(adjncy=[], xadj=np.zeros(n + 1)))
+    surface = sampled_halo_law(path(n) if n % 2 else path(n).with_(adjncy=[], xadj=np.zeros(n + 1)))
     halos = surface.halos(np.full(2, n / 2))
     assert np.isfinite(halos).all()

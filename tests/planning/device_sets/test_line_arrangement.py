@@ -5,8 +5,9 @@ from itertools import pairwise, permutations
 import numpy as np
 
 from evener.graphs.generating.grid import grid
+from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.makespan.slabs import Slabs
-from evener.planning.makespan.task import Task
 from evener.plans.workload import WEIGHTS
 from evener.platforms.platform import Device, Level, Link, Platform
 
@@ -15,9 +16,9 @@ def lined_up(speeds, at, levels):
     devices = tuple(
         Device(f"d{b}", s, at=a) for b, (s, a) in enumerate(zip(speeds, at, strict=True))
     )
-    task = Task.of(grid([8, 8]), Platform(devices, levels=levels), WEIGHTS)
-    slabs = Slabs(task)
-    message = task.costs.alpha + task.costs.per_value * 64.0**slabs.power
+    problem = MakespanProblem.of(grid([8, 8]), Platform(devices, levels=levels), WEIGHTS)
+    slabs = Slabs(problem)
+    message = problem.costs.alpha + problem.costs.per_value * 64.0**slabs.power
     lost = message * np.add.outer(speeds, speeds)
     return slabs.line, lambda line: sum(lost[a, b] for a, b in pairwise(line))
 
@@ -38,12 +39,14 @@ def test_devices_of_a_node_stand_together():
 def test_slabs_are_priced_as_those_that_touch_two_others():
     random = np.random.default_rng(8)
     devices = tuple(Device(f"d{b}", s) for b, s in enumerate(random.uniform(1, 9, 6)))
-    task = Task.of(grid([600, 10]), Platform(devices, (Level("all", Link(1e-3, 1e-5)),)), WEIGHTS)
-    slabs = Slabs(task)
-    known = task.judged("", slabs.blocks(np.full(6, 1000.0)))
+    problem = MakespanProblem.of(
+        grid([600, 10]), Platform(devices, (Level("all", Link(1e-3, 1e-5)),)), WEIGHTS
+    )
+    slabs = Slabs(problem)
+    known = judged(problem, slabs.blocks(np.full(6, 1000.0)))
     loads = np.array([0.0, 1500, 500, 1000, 0, 3000])
-    real = task.judged("", slabs.blocks(loads))
+    real = judged(problem, slabs.blocks(loads))
     seconds, border = slabs.exchanged(known)(loads[None], loads[None] > 0)
     assert np.allclose(seconds[0], real.prediction.communicate, rtol=0.1)
-    assert np.allclose(border[0, 1:4], real.between.boundary[1:4] / real.sizes[1:4], atol=0.05)
+    assert np.allclose(border[0, 1:4], real.quotient.boundary[1:4] / real.sizes[1:4], atol=0.05)
     assert (seconds[0] > 0).tolist() == (loads > 0).tolist()

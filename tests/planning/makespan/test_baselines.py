@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from evener.graphs.generating.delaunay import delaunay
-from evener.planning.makespan.baselines import least_on, may_be_mapped_below
-from evener.planning.makespan.task import Task
+from evener.planning.makespan.baselines import least_seconds_on, may_be_mapped_below
+from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.problem import MakespanProblem
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 from evener.plans.workload import WEIGHTS
@@ -29,11 +30,11 @@ def unlike_pairs():
 def test_no_mapping_is_done_sooner_than_the_bound_says(seed):
     rng, platform, graph = np.random.default_rng(seed), unlike_pairs(), delaunay(300, seed=seed)
     part = rng.choice(5, 300, p=platform.speeds / platform.speeds.sum()).astype(np.int32)
-    task = Task.of(graph, platform, WEIGHTS)
-    one = task.judged("plain", part)
+    problem = MakespanProblem.of(graph, platform, WEIGHTS)
+    one = judged(problem, part)
     targets = 300 * platform.speeds / platform.speeds.sum()
     contract = Contract(targets, 0.7 * targets, 1.3 * targets)
-    bound, makespans = least_on(task, one, contract), []
+    bound, makespans = least_seconds_on(problem, one, contract), []
     for device in permutations(range(5)):
         fits = [np.isfinite(bound[b, d]) for b, d in enumerate(device)]
         if all(fits):
@@ -44,5 +45,5 @@ def test_no_mapping_is_done_sooner_than_the_bound_says(seed):
             makespans.append(made.makespan)
     best = min(makespans)
     assert len(makespans) > 1
-    assert may_be_mapped_below(best * (1 + 1e-9), task, one, contract)
-    assert not may_be_mapped_below(0.2 * best, task, one, contract)
+    assert may_be_mapped_below(best * (1 + 1e-9), problem, one, contract)
+    assert not may_be_mapped_below(0.2 * best, problem, one, contract)

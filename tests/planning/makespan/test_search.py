@@ -8,9 +8,15 @@ import pytest
 import evener as ev
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.generating.delaunay import delaunay
+from evener.planning.device_sets.estimate import Estimator
+from evener.planning.device_sets.halo_law import HaloLaw
+from evener.planning.device_sets.sets import few_sets, sets_in_line
+from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.problem import MakespanProblem
+from evener.planning.makespan.search import starts_of
 from evener.planning.makespan.slabs import Slabs, in_line
-from evener.planning.makespan.task import Task
 from evener.plans import metrics
+from evener.plans.costs import costs_of
 from evener.plans.workload import WEIGHTS, WORKLOADS
 from evener.platforms.examples import tree
 from evener.platforms.models.samples import DeviceSpeeds, Sample
@@ -163,9 +169,9 @@ def test_slabs_touch_two_others():
     for one in (graph, graph.with_(coords=None)):
         order = in_line(one, 0.5)
         assert np.array_equal(np.sort(order), np.arange(one.n))
-        task = Task.of(one, CLUSTER, WEIGHTS)
-        found = task.judged("slabs", Slabs(task).blocks(np.full(12, one.n / 12)))
-        assert np.diff(found.between.starts).max() <= 4
+        problem = MakespanProblem.of(one, CLUSTER, WEIGHTS)
+        found = judged(problem, Slabs(problem).blocks(np.full(12, one.n / 12)))
+        assert np.diff(found.quotient.starts).max() <= 4
         assert np.abs(found.sizes - one.n / 12).max() <= 1
 
 
@@ -212,7 +218,7 @@ def test_what_cannot_be_reckoned_is_refused():
     graph = grid(10, 10)
     with pytest.raises(InfeasibleError, match="weigh nothing"):
         ev.plan(graph.with_(vwgt=np.zeros(100)), linked([1.0, 2.0]), SOON)
-    with pytest.raises(InputError, match="too little"):
+    with pytest.raises(InputError, match="too little to predict"):
         ev.plan(graph.with_(vwgt=np.full(100, 1e-300)), linked([1.0, 2.0]), SOON)
     for speeds, alpha, culprit in (
         ([1.0, 1e300], 1e-6, "d1"),
@@ -229,3 +235,36 @@ def test_weights_of_any_size_are_divided(low):
     weights = 2.0 ** np.linspace(low, 54, 60)
     plan = ev.plan(grid(60, 1).with_(vwgt=weights), linked([1e8, 2e8, 1e8]), replace(SOON, seed=3))
     assert plan.certificate.all_hold
+
+
+def estimator(speeds, alpha=1e-6):
+    devices = tuple(Device(f"d{i}", s) for i, s in enumerate(speeds))
+    costs = costs_of(Platform(devices, (Level("net", Link(alpha, 1e-10)),)))
+    return Estimator(HaloLaw(10_000, 4.0, 0.5, 6.0), costs, 10_000.0)
+
+
+def test_all_sets_of_few_devices_are_tried_for_slabs():
+    few = sets_in_line(estimator([1e8] * 5))
+    assert few.shape == (31, 5)
+    assert few[0].all()
+    assert np.unique(few, axis=0).shape == (31, 5)
+    many = estimator([1e8] * 12)
+    assert np.array_equal(sets_in_line(many), few_sets(many))
+
+
+def test_of_sets_of_devices_alike_one_is_tried_the_least_estimate_first():
+    one = estimator([1e8, 1e8, 1e8, 3e7])
+    starts = starts_of(one, sets_in_line(one), one.blocks, np.inf)
+    seconds = [start.seconds for start in starts]
+    assert seconds == sorted(seconds)
+    kinds = {tuple(sorted(one.kinds[start.loads > 0].tolist())) for start in starts}
+    assert (
+        len(kinds) == len(starts) == 7
+    )  # none to three of the fast ones, with the slow or without
+    assert all(np.isclose(start.loads.sum(), 10_000) for start in starts)
+
+
+def test_sets_estimated_to_take_longer_than_the_best_are_left_out():
+    one = estimator([1e8, 1e8], alpha=1.0)
+    starts = starts_of(one, sets_in_line(one), one.blocks, 2e-4)
+    assert [start.name for start in starts] == ["one device"]

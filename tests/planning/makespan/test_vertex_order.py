@@ -6,7 +6,7 @@ import pytest
 from evener.graphs.generating.delaunay import delaunay
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.planning.makespan.vertex_order import ordered
+from evener.planning.makespan.vertex_order import order_vertices
 
 
 @pytest.mark.parametrize("placed", [True, False])
@@ -18,7 +18,7 @@ def test_blocks_of_the_ordered_graph_are_those_of_the_given_one(placed):
     graph = type(graph).from_edges(
         graph.n, where[u], where[graph.adjncy], coords=graph.coords[shuffled] if placed else None
     )
-    kept = ordered(graph, 1)
+    kept = order_vertices(graph, 1)
     assert kept.order is not None
     request = Request(np.array([1.0, 2, 4, 4]), 0.03, 7, 1, "cut", "fast")
     given, own = (partition_with("evener", one, request).part for one in (graph, kept.graph))

@@ -1,9 +1,11 @@
-"""Advice: which devices are worth using.
+"""Advice: which devices of a machine are worth using, as a row for every number of devices.
 
-advise.py      the scaling curve of a machine on a graph
-confirming.py  plans for the sets of devices that are likely to be best
-trials.py      what a set of devices really takes: a plan of all of them
-rows.py        seconds, money and energy of each set, and which stand out
+advise.py      read first: estimate sets, plan the likely ones, make rows
+set_search.py  the best sets of every size, by estimates
+confirming.py  which sets are planned: those likely to be best, until none is left
+set_plans.py   the plan of one set, in which each of its devices has a block
+rows.py        seconds, money and energy of each set; the best, the knee
 
-May import device_sets and makespan. Read advise.py.
+Nothing here decides about a plan: `plan` leaves devices out by itself, see makespan/__init__.py.
+Imports device_sets and makespan of planning, and the rooms below it.
 """

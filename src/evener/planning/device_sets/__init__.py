@@ -1,10 +1,11 @@
-"""Device sets: what any set of devices would take, estimated without a partition.
+"""Estimates for sets of devices: the loads and seconds of thousands of sets, without a partition.
 
-estimate.py          seconds of thousands of sets of devices
-halo_law.py          what a block exchanges by its size alone
-equal_finish.py      loads at which the devices of a set end at one time
-line_arrangement.py  devices in line, and what slabs in that order exchange
-search.py, sets.py   which sets are looked at, and the best of each size
+estimate.py          read first: Estimator, seconds of sets of devices
+set_loads.py         loads at which the devices of many sets finish together
+halo_law.py          what a block exchanges, from its size alone
+line_arrangement.py  an order of the devices, and what slabs in that order exchange
+sets.py              kinds and groups of devices, and the sets that the makespan search tries
 
-Read estimate.py.
+All of it serves both the plan (makespan/ begins with the sets of least estimate) and the advice
+(advise/ searches far more sets, in advise/set_search.py). Imports nothing else of planning.
 """

@@ -70,7 +70,9 @@ def pair_costs(groups: npt.NDArray[np.int64], costs: Costs) -> list[FloatArray]:
     found = []
     for row in [*groups, np.zeros(costs.k, np.int64)]:
         joined = apart & (row[:, None] == row)
-        found.append(np.hstack([joined, joined * costs.alpha, joined * costs.per_value]).astype(kind))
+        found.append(
+            np.hstack([joined, joined * costs.alpha, joined * costs.per_value]).astype(kind)
+        )
         apart &= ~joined
     return found
 

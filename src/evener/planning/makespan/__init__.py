@@ -1,15 +1,22 @@
 """The makespan search: the plan of least predicted seconds.
 
-search.py         candidates, rounds of sizes and blocks, refinement; the best is kept
-task.py           what is searched for, its limits, and the predicted seconds of a candidate
-record.py         what was found so far, and by which steps
-baselines.py      METIS at the same sizes, and the plan of least cut: never slower than either
+search.py         read first: the whole search as a sequence of steps, each returning candidates
+problem.py        the graph, the platform, the limits on blocks
+candidates.py     how blocks become candidates with predicted seconds, and which one is chosen
+baselines.py      METIS at the same sizes, and the least cut: no plan is slower than either
 slabs.py          blocks side by side along a line, with two neighbours each
-size_rounds.py    blocks, the halos they really have, sizes that hold those, and again
-coarse_search.py  candidates tried on a coarse graph first
-device_swaps.py   blocks that change places among devices alike
+size_rounds.py    blocks, the halos they have, sizes that allow for those, and again
+coarse_search.py  whole plans on a coarse graph; device_swaps.py: blocks that swap devices alike
 refine.py         vertices moved to lower the makespan; presets.py: how much is tried
 vertex_order.py   the graph with neighbours near each other in memory
 
-May import device_sets. Read search.py.
+What decides that a device gets nothing, in this order:
+1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
+   no load to a device whose messages alone would take longer than all the rest does (`drop` in
+   device_sets/set_loads.py). Sets with estimates above the best time so far are not tried.
+2. `SizeRounds` does the same with the halos that the blocks really have.
+3. `on_one_device` is always a candidate, and refinement may move the last vertex of a block away.
+4. `least_sending` in candidates.py chooses: devices are unused if the fastest candidate's are.
+
+Imports device_sets, steps and options of planning, and the rooms below it.
 """

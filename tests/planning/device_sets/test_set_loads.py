@@ -1,9 +1,9 @@
-"""Loads end at one time, halos included."""
+"""Loads at which devices finish together, halos included."""
 
 import numpy as np
 import pytest
 
-from evener.planning.device_sets.equal_finish import Evening
+from evener.planning.device_sets.set_loads import EqualFinish
 from evener.plans.costs import costs_of
 from evener.plans.workload import WEIGHTS
 from evener.platforms.models.samples import DeviceSpeeds, Sample
@@ -30,7 +30,7 @@ def growing(messages, per_surface):
 
 def test_all_end_at_one_time_and_whom_messages_keep_busy_gets_nothing():
     three = costs(*(Device(f"d{i}", speed) for i, speed in enumerate((1e6, 4e6, 1e6))))
-    found = Evening(three, 10_000, 10_000).evened(
+    found = EqualFinish(three, 10_000, 10_000).loads_of(
         np.ones((1, 3), bool), growing([1e-4, 1e-4, 5.0], 1e-6), drop=True
     )
     loads = found.loads[0]
@@ -42,7 +42,7 @@ def test_all_end_at_one_time_and_whom_messages_keep_busy_gets_nothing():
 
 def test_without_dropping_each_keeps_a_vertex():
     two = costs(Device("a", 1e6), Device("b", 1e6))
-    found = Evening(two, 500, 1000).evened(np.ones((1, 2), bool), growing([0.0, 1.0], 0.0))
+    found = EqualFinish(two, 500, 1000).loads_of(np.ones((1, 2), bool), growing([0.0, 1.0], 0.0))
     assert found.loads[0].tolist() == pytest.approx([499.5, 0.5])
 
 
@@ -59,7 +59,7 @@ def test_as_even_as_the_exact_solver_makes_curves_and_room(seed):
     platform = Platform(tuple(devices), levels=LINKS)
     room = random.integers(300, 900, 5)
     none = growing(np.zeros(5), 0.0)
-    found = Evening(costs_of(platform, WEIGHTS), 1500, 1500, room).evened(
+    found = EqualFinish(costs_of(platform, WEIGHTS), 1500, 1500, room).loads_of(
         np.ones((1, 5), bool), none, drop=True
     )
     exact = solve_sizes(models_of(platform), 1500, "exact", high=room)
@@ -70,7 +70,7 @@ def test_as_even_as_the_exact_solver_makes_curves_and_room(seed):
 def test_work_that_is_nothing_beside_fixed_costs_is_divided_nevertheless():
     slow = costs(*(Device(f"d{i}", 1e8, fixed_seconds=1e29) for i in range(2)))
     for drop in (False, True):
-        found = Evening(slow, 800, 800).evened(
+        found = EqualFinish(slow, 800, 800).loads_of(
             np.ones((1, 2), bool), growing([1e-6, 1e-6], 0.0), drop=drop
         )
         assert found.loads.sum() == pytest.approx(800)
@@ -79,7 +79,7 @@ def test_work_that_is_nothing_beside_fixed_costs_is_divided_nevertheless():
 
 def test_memory_of_next_to_nothing_is_no_room():
     two = costs(*(Device(f"d{i}", 1e8) for i in range(2)))
-    found = Evening(two, 800, 800, np.full(2, 1e-310)).evened(
+    found = EqualFinish(two, 800, 800, np.full(2, 1e-310)).loads_of(
         np.ones((1, 2), bool), growing([1e-6, 1e-6], 0.0)
     )
     assert np.isinf(found.seconds[0])

@@ -3,16 +3,16 @@
 import numpy as np
 import pytest
 
+from evener.planning.advise.set_search import search_sets
 from evener.planning.device_sets.estimate import Estimator
-from evener.planning.device_sets.halo_law import Surface
-from evener.planning.device_sets.search import search
+from evener.planning.device_sets.halo_law import HaloLaw
 from evener.plans.costs import costs_of
 from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Level, Link, Platform
 from tests.choosing import slow_but
 
-PLANE = Surface(10_000, 4.0, 0.5, 6.0)
+PLANE = HaloLaw(10_000, 4.0, 0.5, 6.0)
 
 
 def machine(speeds, alpha=1e-6, beta=1e-9, fixed=0.0, nodes=1):
@@ -80,7 +80,7 @@ def test_sets_that_cannot_hold_the_work_take_forever():
 
 def searched(platform, surface=PLANE):
     costs = costs_of(platform)
-    return search(Estimator(surface, costs, surface.n))
+    return search_sets(Estimator(surface, costs, surface.n))
 
 
 def test_dear_messages_leave_the_fastest_device_alone():
@@ -95,7 +95,7 @@ def test_free_messages_use_everyone():
 
 @pytest.mark.parametrize("k", [1, 2, 10, 11, 40])
 def test_every_size_is_looked_at_and_of_twins_one(k):
-    found = searched(machine(np.full(k, 1e6), 1e-5, nodes=2), Surface(100_000, 4.0, 0.5, 6.0))
+    found = searched(machine(np.full(k, 1e6), 1e-5, nodes=2), HaloLaw(100_000, 4.0, 0.5, 6.0))
     every = found.of_each_size()
     assert [one.devices.size for one in every] == list(range(1, k + 1))
     assert found.all_unlike()[0].seconds == min(one.seconds for one in every)
@@ -109,16 +109,16 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     platform = machine(speeds, 10 ** random.uniform(-6, -3.5), 1e-8, 1e-5, nodes=3)
     costs = costs_of(platform)
     estimator = Estimator(PLANE, costs, PLANE.n)
-    every = search(estimator)
-    monkeypatch.setattr("evener.planning.device_sets.search.ALL_SETS", 1)
-    some = search(estimator)
+    every = search_sets(estimator)
+    monkeypatch.setattr("evener.planning.advise.set_search.MAX_EVERY_SET", 1)
+    some = search_sets(estimator)
     assert some.least == pytest.approx(every.least, rel=5e-3)
     assert len(some.of_each_size()) == 10
 
 
 @pytest.mark.slow
 def test_a_device_a_thousand_times_faster_among_many():
-    surface = Surface(1 << 15, 4.0, 0.5, 6.0)
+    surface = HaloLaw(1 << 15, 4.0, 0.5, 6.0)
     found = searched(machine(np.r_[np.full(499, 1e8), 1e11], 2e-6, nodes=25), surface)
     assert found.all_unlike()[0].devices.tolist() == [499]
     assert found.of_each_size()[-1].devices.size == 500

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.planning.advise.trials import only
+from evener.planning.advise.set_plans import only
 from evener.platforms.examples import grid, tree
 from evener.platforms.platform import Connection, Device, Link, Platform
 
