@@ -25,8 +25,8 @@ from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage_of
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
+    PlanTerms,
     Progress,
-    Terms,
     divide,
     enforced,
     mapped,
@@ -134,7 +134,7 @@ def compare(
 
 
 def _compared(
-    tool: str, graph: Graph, weighted: Graph, terms: Terms, options: PlanOptions
+    tool: str, graph: Graph, weighted: Graph, terms: PlanTerms, options: PlanOptions
 ) -> Comparison:
     """Return one tool's result, by the steps of `plan`, each judged and the repair timed."""
 

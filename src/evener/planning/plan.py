@@ -26,8 +26,8 @@ from evener.planning.evaluate import evaluate, evaluate_for_seconds, stage, stag
 from evener.planning.makespan.search import solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
 from evener.planning.steps import (
+    PlanTerms,
     Progress,
-    Terms,
     divide,
     enforced,
     mapped,
@@ -210,7 +210,7 @@ def _stages(graph: Graph, raw: Result, kept: Enforced, judged: Evaluation) -> tu
     return (*stages, stage_of(done, judged)) if stages else ()
 
 
-def _notes_on_cut(terms: Terms, kept: Enforced, graph: Graph) -> list[str]:
+def _notes_on_cut(terms: PlanTerms, kept: Enforced, graph: Graph) -> list[str]:
     """Say how weights are shared, which devices are full, what was repaired and what was not."""
     contract, platform, notes = terms.contract, terms.platform, list(terms.sizes.notes)
     if contract.further:

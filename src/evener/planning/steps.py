@@ -27,7 +27,7 @@ MAX_NAMED = 8  # devices that a note lists by name
 
 
 @dataclass(frozen=True, eq=False)
-class Terms:
+class PlanTerms:
     """What blocks of given sizes are to keep to.
 
     sizes: optimal under speeds or speed curves, memory and the user's limits. contract: of the
@@ -39,16 +39,16 @@ class Terms:
     platform: Platform
 
 
-def terms_of(graph: Graph, platform: Platform, options: PlanOptions) -> Terms:
+def terms_of(graph: Graph, platform: Platform, options: PlanOptions) -> PlanTerms:
     """Return the sizes, contract and speeds for `graph`, weighted as the workload says.
 
     Raises what `evener.sizing.contract_for` raises.
     """
     contract, sizes = options.contract(graph, platform)
-    return Terms(contract, sizes, settled(platform, sizes))
+    return PlanTerms(contract, sizes, settled(platform, sizes))
 
 
-def divide(graph: Graph, terms: Terms, options: PlanOptions, tool: str | None = None) -> Result:
+def divide(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str | None = None) -> Result:
     """Return the blocks that `tool` makes at these sizes; None: the tool of `options`.
 
     Raises what `partition_with` raises.
@@ -59,7 +59,7 @@ def divide(graph: Graph, terms: Terms, options: PlanOptions, tool: str | None = 
     return partition_with(tool, graph, options.request(terms.contract, along))
 
 
-def enforced(graph: Graph, part: Part, terms: Terms, options: PlanOptions) -> Enforced:
+def enforced(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Enforced:
     """Return the blocks `part` (n,), repaired until each keeps its contract.
 
     Raises InfeasibleError or NotFoundError where no such blocks exist or are found.
@@ -69,7 +69,7 @@ def enforced(graph: Graph, part: Part, terms: Terms, options: PlanOptions) -> En
 
 
 def mapped(
-    graph: Graph, partition: Partition, terms: Terms, options: PlanOptions
+    graph: Graph, partition: Partition, terms: PlanTerms, options: PlanOptions
 ) -> Mapping | None:
     """Return the devices on which these blocks exchange fastest and keep their contract.
 

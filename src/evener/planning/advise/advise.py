@@ -15,7 +15,7 @@ from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
 from evener.planning.advise.confirming import Confirmed, confirm
-from evener.planning.advise.rows import KNEE, Rows, advice_of
+from evener.planning.advise.rows import KNEE, AdviceRows, advice_of
 from evener.planning.advise.set_plans import SetPlan, SetPlanner
 from evener.planning.advise.set_search import (
     DeviceSet,
@@ -77,7 +77,7 @@ def advise(
         confirmed = confirmed.with_plan(SetPlan(used, solved.best.prediction))
     confirmed = _with_knee(found, confirmed, planner)
     every = np.inf if solved is None else solved.seconds_of_all_devices
-    rows = Rows(platform, planner.problem.load, confirmed)
+    rows = AdviceRows(platform, planner.problem.load, confirmed)
     advice = advice_of(rows, found.of_each_size(), whole, nodes, every)
     tell("done", 1.0)
     return advice

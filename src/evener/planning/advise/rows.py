@@ -23,7 +23,7 @@ SAME = 1.002  # times the least seconds: a smaller set that takes no longer is t
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class AdviceRows:
     """Makes rows of planned and of estimated sets; work [units]: of an iteration."""
 
     platform: Platform
@@ -109,7 +109,7 @@ def _energy(platform: Platform, busy: npt.NDArray[np.float64], seconds: float) -
 
 
 def advice_of(
-    view: Rows,
+    view: AdviceRows,
     sizes: list[DeviceSet],
     whole: list[DeviceSet],
     nodes: IntVector | None,

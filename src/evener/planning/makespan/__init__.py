@@ -15,8 +15,8 @@ What decides that a device gets nothing, in this order:
    no load to a device whose messages alone would take longer than all the rest does (`drop` in
    device_sets/set_loads.py). Sets with estimates above the best time so far are not tried.
 2. `SizeRounds` does the same with the halos that the blocks really have.
-3. `on_one_device` is always a candidate, and refinement may move the last vertex of a block away.
-4. `least_sending` in candidates.py chooses: devices are unused if the fastest candidate's are.
+3. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
+4. `least_sending` in candidates.py chooses the plan: unused are the devices that it leaves without.
 
 Imports device_sets, steps and options of planning, and the rooms below it.
 """

@@ -19,7 +19,7 @@ from evener.planning.makespan.candidates import Candidate, Judge
 from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.makespan.vertex_order import OrderedGraph
 from evener.planning.options import PlanOptions
-from evener.planning.steps import Terms, divide, enforced, mapped, terms_of
+from evener.planning.steps import PlanTerms, divide, enforced, mapped, terms_of
 from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 from evener.plans.plan import CUT_STAGE, METIS_STAGE
@@ -38,7 +38,7 @@ class Baselines:
 
     cut: Candidate | None = None
     metis: tuple[Candidate, ...] = ()
-    terms: Terms | None = None
+    terms: PlanTerms | None = None
     refused: EvenerError | None = None
     made: tuple[Result, ...] = ()
     notes: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ def baselines_of(
     return Baselines(cut, tuple(metis), terms, refused, tuple(made), tuple(notes))
 
 
-def metis_blocks(graph: Graph, terms: Terms, options: PlanOptions, tool: str) -> Result:
+def metis_blocks(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str) -> Result:
     """Return METIS's blocks at the sizes of `terms`; graph: weighted, tool: one of METIS_TOOLS.
 
     Raises UsageError where it is not installed, ToolError where it fails.
@@ -94,7 +94,7 @@ def metis_blocks(graph: Graph, terms: Terms, options: PlanOptions, tool: str) ->
     return partition_with(tool, graph, request)
 
 
-def enforced_and_mapped(graph: Graph, part: Part, terms: Terms, options: PlanOptions) -> Part:
+def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: PlanOptions) -> Part:
     """Return the blocks (n,) within their contract, on the devices where they exchange fastest."""
     partition = enforced(graph, part, terms, options).partition
     mapping = mapped(graph, partition, terms, options)
