@@ -106,6 +106,7 @@ def test_useful_time_of_ranks_in_a_paraver_trace(write):
         ("#Paraver (x):9_ns:\n", {}, "no state"),
         ("#Paraver (x):9_ns:\n1:1:1:1:1:5:2:1\n", {}, "not a Paraver record"),
         ("#Paraver (x):9_ns:\n1:1:1:1:1:zero\n", {}, "not a Paraver record"),
+        (f"#Paraver (x):9_ns:\n1:1:1:1:1:0:{10**400}:1\n", {}, "not a Paraver record"),
         (PRV.format(end=400), {"event": 42}, "fewer than two events"),
         (PRV.format(end=400), {"iterations": 0}, "iterations"),
     ],

@@ -21,6 +21,7 @@ from evener.errors import InputError
 from evener.files.opening import open_input
 
 RUNNING = 1
+LONGEST_TIME = 2**63  # ticks: those of a trace are 64-bit numbers
 LONGEST_LINE = 2**24  # characters; a record has a hundred
 Intervals = list[tuple[int, int]]
 
@@ -102,12 +103,14 @@ def _take(
     """Take one record in. Raises ValueError where it is none."""
     if line.startswith("1:"):
         _, _, _, task, thread, begin, end, state = (int(word) for word in line.split(":"))
-        if begin > end:
+        if begin > end or max(-begin, end) > LONGEST_TIME:
             raise ValueError(line)
         if state == RUNNING:
             states.setdefault((task, thread), []).append((begin, end))
     elif line.startswith("2:") and event is not None:
         _, _, _, task, thread, time, *pairs = (int(word) for word in line.split(":"))
+        if abs(time) > LONGEST_TIME:
+            raise ValueError(line)
         if event in pairs[::2] and thread == 1:
             marks.setdefault(task, []).append(time)
 

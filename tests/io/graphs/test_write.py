@@ -116,6 +116,16 @@ def test_labels(tmp_path, labels):
         assert any("labels" in note for note in write_graph(tmp_path / name, graph))
 
 
+def test_names_with_quotes_come_back_or_are_refused(tmp_path):
+    for name in ('c""', 'a"b', 'x"y z', "#1", " b", "a,b"):
+        graph = Graph([0, 1, 2], [1, 0], labels=np.array(["a", name]))
+        write_graph(tmp_path / "g.csv", graph)
+        assert read_graph(tmp_path / "g.csv").labels.tolist() == ["a", name]
+    for name in ('"', '"a"', 'a"b,c', 'a" ', "a\nb", ""):
+        with pytest.raises(InputError, match="cannot be written as a field"):
+            write_graph(tmp_path / "g.csv", Graph([0, 1, 2], [1, 0], labels=np.array(["a", name])))
+
+
 def test_vertices_without_edges(tmp_path):
     graph = Graph([0, 0, 1, 2], [2, 1], coords=np.zeros((3, 2)))
     notes = write_graph(tmp_path / "g.csv", graph)

@@ -20,6 +20,24 @@ OBJECTIVES = ("cut", "total_volume", "max_volume")
 UNIT = np.empty(0, np.int32)
 
 
+def test_leaves_of_a_large_star_are_bundled(monkeypatch):
+    """Its clusters are sought among few vertices, and its cut is the least that limits allow."""
+    sizes, whole = [], propagation.blocks_by_clusters
+    monkeypatch.setattr(
+        propagation,
+        "blocks_by_clusters",
+        lambda level, *args: sizes.append(level.n) or whole(level, *args),
+    )
+    n, contract = 60_000, unit_contract(60_000, [4, 1, 1], 0.03)
+    hub, leaves = np.zeros(n - 1, np.int64), np.arange(1, n)
+    graph = Graph.from_edges(n, hub, leaves)
+    part = propagation_blocks(graph, contract, UNIT)
+    assert max(sizes) < 2_000
+    assert not faults(graph, part, contract)
+    cut = metrics.edge_cut(metrics.quotient(graph, Partition(part, 3)))
+    assert cut == 2 * 9_700  # the least that the other blocks must hold
+
+
 def nets(board):
     found = []
     for v in range(board.part.size):

@@ -28,6 +28,14 @@ def set_partitions(items):
             yield [*smaller[:i], [first, *column], *smaller[i + 1 :]]
 
 
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("method", ["auto", "kl", "br", "1.5d", "fpm-kl", "guillotine"])
+def test_speeds_whose_sum_is_infinite(method):
+    fast = tile([1e308, 1e308, 1e308, 1.25], (64, 64), block=16, method=method)
+    same = tile([1e8, 1e8, 1e8, 1.25e-300], (64, 64), block=16, method=method)
+    assert fast.tiling.areas.tolist() == same.tiling.areas.tolist()
+
+
 def test_columns_by_hand():
     # Areas 1/2, 1/4, 1/4 of a square: a column of 1 and one of 2 give 2 + 1/2 + 2 * 1/2.
     areas = np.array([1.0, 2.0, 1.0])

@@ -6,12 +6,14 @@ order of appearance. Unless they are 0 to n - 1 they become Graph.labels.
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import IntArray, NumberArray
+from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io import text
 from evener.io.graphs.pairs import (
@@ -28,6 +30,8 @@ _HEADINGS = {
     *(b"source target from to src dst u v id1 id2 id_1 id_2 node1 node2 node_1 node_2".split()),
     *(b"fromnodeid tonodeid weight start end tail head".split()),
 }
+# Fields that read back without quotes: no separator, nothing that begins a comment or a quotation.
+_BARE = re.compile(r"""[^\s,"#%]([^,]*[^\s,])?""")
 
 
 def recognises(source: Source) -> bool:
@@ -201,8 +205,19 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
 
 def _text_of_rows(graph: Graph, ends: IntArray, weights: NumberArray | None) -> bytes:
     names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
-    words = [f'"{name}"' if isinstance(name, str) else str(name) for name in names]
+    words = [_quoted(name) if isinstance(name, str) else str(name) for name in names]
     columns = [[words[v] for v in ends[:, i].tolist()] for i in range(2)]
     if weights is not None:
         columns.append(list(map(repr, weights.tolist())))
     return "".join(",".join(row) + "\n" for row in zip(*columns, strict=True)).encode()
+
+
+def _quoted(name: str) -> str:
+    """Return a name as a field that reads back as it is: quoted, or bare if it holds a quote."""
+    bare = '"' in name
+    if not name or "\n" in name or (bare and not _BARE.fullmatch(name)):
+        raise InputError(
+            f"the vertex name {name!r} cannot be written as a field of a line",
+            hint="`.npz` keeps names as they are.",
+        )
+    return name if bare else f'"{name}"'

@@ -23,6 +23,7 @@ from evener.sizing.tiling.columns import Columns, grid_columns
 
 ROUNDS = 30
 KNOTS = 400  # of a curve that is no piecewise model
+FASTEST = 1e300  # blocks/s: speeds above count as this, so that their sums are finite
 
 
 class TimeSurface(Protocol):
@@ -137,7 +138,8 @@ def _round(
             surfaces[i].time(float(h), float(width)) for i, h in zip(column, heights, strict=True)
         ]
         used = heights > 0
-        speeds[j] = (heights[used] * width / seconds[column[used]]).sum()
+        own = heights[used] * width / seconds[column[used]]
+        speeds[j] = np.minimum(own, FASTEST).sum()
     boxes[:, boxes[2] == 0] = 0
     busy = seconds[seconds > 0]
     converged = bool(busy.size == seconds.size and busy.max() <= (1 + tolerance) * busy.min())

@@ -197,6 +197,8 @@ def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, A
     """Areas by one speed a device, the model's at an even share; capped by capacities."""
     even = total / len(devices.models)
     speeds = np.array([float(m.speed(min(even, m.capacity))) for m in devices.models])
+    # Divided by a power of two, which changes no digit, as sums of speeds near 1e308 are infinite.
+    speeds = np.ldexp(speeds, -int(np.frexp(speeds.max())[1]))
     targets = speeds * (total / speeds.sum())
     return targets, proportional(targets, np.array([m.capacity for m in devices.models]))
 
