@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evener.partitioning.mapping.cost_kernels import Scene
+from evener.partitioning.mapping.cost_kernels import MappingProblem
 from evener.partitioning.mapping.multisection import multisection
 from evener.plans import metrics
 from evener.plans.partition import Partition
@@ -25,7 +25,7 @@ def between_by_hand(q, side):
 def scene_for(q):
     k = q.k
     ones, nothing = np.ones(k), np.empty((0, 0), np.int32)
-    return Scene(
+    return MappingProblem(
         q.starts, q.other, 16.0 * q.sent, ones[:, None], ones, np.arange(k), ones, ones[:, None],
         ones[:, None], ones,
         np.empty((0, k), np.int64), nothing, ones[:1], ones[:1], ones[:1],

@@ -1,7 +1,7 @@
-"""The scene of a mapping: what blocks are and exchange, what devices are, what links cost.
+"""Mapping problems for kernels: blocks, devices, and the cost of links between them.
 
 A mapping is `device` (k,), the device of every block, and its inverse `at` (k,). Predicted
-seconds are in `computing` and `talking` alone, as in evener.plans.metrics.
+seconds are computed as in evener.plans.metrics, by `computing` and `talking` alone.
 """
 
 # mypy: ignore-errors
@@ -14,15 +14,16 @@ from evener.arrays_kernels import copy_to
 from evener.jit import inner, njit
 
 
-class Scene(NamedTuple):
-    """Arrays of a mapping problem over k blocks and k devices.
+class MappingProblem(NamedTuple):
+    """k blocks, k devices, and the kinds of links between devices.
 
-    starts (k + 1,), other (p,), n_bytes (p,): the quotient graph; bytes that two blocks exchange,
-    both ways together, the same in both rows. weight (k, c), size (k,): the blocks' [units], one
-    a weight of the vertices, and [B]; home (k,): where each is at first and may always stay.
-    speed, cap (k,), low, high (k, c): the devices'. codes (depth, k): equal where devices share
-    the first 1, 2, ... places; kind (k, k): kind of link between two devices, empty where the
-    codes say it. alpha [s], beta [s/B], hops: of every kind of link.
+    The quotient graph: starts (k + 1,), other (p,), n_bytes (p,): bytes that two blocks exchange,
+    both ways together, the same in both rows. Blocks: weight (k, c) [units], for each weight of
+    the vertices; size (k,) [B]; home (k,): the device each begins on and may always stay on.
+    Devices: speed (k,), low, high (k, c), cap (k,) [B]. Links: codes (depth, k) are equal in row i
+    where devices share a place of the machine's level i; kind (k, k): the kind of link between two
+    devices, empty where it is the number of levels they share. alpha [s], beta [s/B], hops: of
+    every kind of link.
     """
 
     starts: np.ndarray
@@ -43,82 +44,82 @@ class Scene(NamedTuple):
 
 
 @inner(forceinline=True)
-def link_kind(scene, p, q):
+def link_kind(problem, p, q):
     """Return the kind of link between two different devices."""
-    if scene.kind.size > 0:
-        return np.int64(scene.kind[p, q])
-    depth = scene.codes.shape[0]
+    if problem.kind.size > 0:
+        return np.int64(problem.kind[p, q])
+    depth = problem.codes.shape[0]
     level = 0
-    while level < depth and scene.codes[level, p] == scene.codes[level, q]:
+    while level < depth and problem.codes[level, p] == problem.codes[level, q]:
         level += 1
     return level
 
 
 @inner(forceinline=True)
-def computing(scene, b, d):
+def computing(problem, b, d):
     """Seconds that block b takes on device d."""
-    return scene.weight[b, 0] / scene.speed[d]
+    return problem.weight[b, 0] / problem.speed[d]
 
 
 @inner(forceinline=True)
-def talking(scene, kind, n_bytes):
+def talking(problem, kind, n_bytes):
     """Seconds that either end of a link spends on an exchange of n_bytes, both ways together."""
-    return scene.alpha[kind] + scene.beta[kind] * n_bytes
+    return problem.alpha[kind] + problem.beta[kind] * n_bytes
 
 
 @njit(cache=True, nogil=True)
-def fits(scene, b, d):
+def fits(problem, b, d):
     """Whether block b keeps the contract of device d, or has been there from the beginning."""
-    if scene.home[b] == d:
+    if problem.home[b] == d:
         return True
-    for c in range(scene.weight.shape[1]):
-        if not scene.low[d, c] <= scene.weight[b, c] <= scene.high[d, c]:
+    for c in range(problem.weight.shape[1]):
+        if not problem.low[d, c] <= problem.weight[b, c] <= problem.high[d, c]:
             return False
-    return 0 < scene.size[b] <= scene.cap[d]
+    return 0 < problem.size[b] <= problem.cap[d]
 
 
 @inner()
-def block_seconds(scene, device, b, d):
-    """Seconds of block b on device d, the others being where `device` says."""
-    total = computing(scene, b, d)
-    for e in range(scene.starts[b], scene.starts[b + 1]):
-        kind = link_kind(scene, d, device[scene.other[e]])
-        total += talking(scene, kind, scene.n_bytes[e])
+def block_seconds(problem, device, b, d):
+    """Seconds of block b on device d, with the other blocks where `device` says."""
+    total = computing(problem, b, d)
+    for e in range(problem.starts[b], problem.starts[b + 1]):
+        kind = link_kind(problem, d, device[problem.other[e]])
+        total += talking(problem, kind, problem.n_bytes[e])
     return total
 
 
 @njit(cache=True, nogil=True)
-def count_seconds(scene, device, seconds):
-    """Fill seconds (k,) of all blocks; returns the bytes x hops of all messages."""
+def count_seconds(problem, device, seconds):
+    """Fill in the seconds (k,) of all blocks; return the bytes x hops of all messages."""
     hop_bytes = 0.0
     for b in range(device.size):
-        seconds[b] = block_seconds(scene, device, b, device[b])
-        for e in range(scene.starts[b], scene.starts[b + 1]):
-            kind = link_kind(scene, device[b], device[scene.other[e]])
-            hop_bytes += 0.5 * scene.hops[kind] * scene.n_bytes[e]
+        seconds[b] = block_seconds(problem, device, b, device[b])
+        for e in range(problem.starts[b], problem.starts[b + 1]):
+            kind = link_kind(problem, device[b], device[problem.other[e]])
+            hop_bytes += 0.5 * problem.hops[kind] * problem.n_bytes[e]
     return hop_bytes
 
 
-# Every mapping of a few blocks, for the best one of all.
-
-
 @njit(cache=True, nogil=True)
-def best_of_all(scene, as_soon, most, device):
-    """Put the best mapping into device (k,), which holds one already and keeps it among equals.
+def best_of_all(problem, as_soon, most, device):
+    """Try all mappings and leave the best in device (k,); of equals, the one it held before.
 
-    Its makespan is at most `as_soon` times the least of all, and at most `most`; its bytes x hops
-    are the fewest of such mappings.
+    The best has the fewest bytes x hops of those whose makespan is at most `as_soon` times the
+    least of all, and at most `most` [s].
     """
-    least = _sweep(scene, 0.0, False, device)
-    _sweep(scene, min(as_soon * least, most), True, device)
+    least = _sweep(problem, 0.0, False, device)
+    _sweep(problem, min(as_soon * least, most), True, device)
 
 
 @inner()
-def _sweep(scene, ceiling, choose, device):
-    """Return the least makespan of all mappings; choose the nearest of those up to `ceiling`."""
+def _sweep(problem, ceiling, choose, device):
+    """Return the least makespan of all mappings.
+
+    choose: leave in `device` the one of fewest bytes x hops with a makespan up to `ceiling` [s].
+    """
     k = device.size
     seconds = np.empty(k)
-    fewest = count_seconds(scene, device, seconds) * (1 - 1e-12)
+    fewest = count_seconds(problem, device, seconds) * (1 - 1e-12)
     if seconds.max() > ceiling:
         fewest = np.inf
     least = np.inf
@@ -126,9 +127,9 @@ def _sweep(scene, ceiling, choose, device):
     while True:
         allowed = True
         for b in range(k):
-            allowed = allowed and fits(scene, b, order[b])
+            allowed = allowed and fits(problem, b, order[b])
         if allowed:
-            hop_bytes = count_seconds(scene, order, seconds)
+            hop_bytes = count_seconds(problem, order, seconds)
             makespan = seconds.max()
             least = min(least, makespan)
             if choose and makespan <= ceiling and hop_bytes < fewest:

@@ -1,8 +1,8 @@
-"""Blocks onto the tree of a machine from the root down: halves of blocks onto halves of devices.
+"""Maps blocks along the tree of a machine from the root down.
 
-As dual recursive bipartitioning [PR96]_, on the quotient graph: the devices below a place are
-halved between its groups, and so are the blocks, as many of every kind as there are devices of
-that kind, with few bytes between the halves.
+This is dual recursive bipartitioning [PR96]_ on the quotient graph. The devices are divided into
+two halves between groups of the tree, and the blocks likewise, with few bytes between the halves;
+each half then again. A half receives as many blocks of every kind as it has devices of that kind.
 """
 
 from __future__ import annotations
@@ -13,16 +13,17 @@ import numpy.typing as npt
 from evener.arrays import IntVector
 from evener.partitioning.initial import halving_kernels as kernels
 from evener.partitioning.initial.trees import Tree, leaf_order
-from evener.partitioning.mapping.cost_kernels import Scene
+from evener.partitioning.mapping.cost_kernels import MappingProblem
 
-PASSES = 8
-TRIES_WORK, LEAST_TRIES, MOST_TRIES = 1 << 22, 3, 12
+PASSES = 8  # of Kernighan-Lin improvement of a division
+# Divisions tried: TRIES_WORK over the number of blocks squared, within these limits.
+TRIES_WORK, MIN_TRIES, MAX_TRIES = 1 << 22, 3, 12
 
 
-def multisection(scene: Scene, tree: Tree, alike: IntVector) -> IntVector:
-    """Return the device (k,) of every block, which is one like that of its own number.
+def multisection(problem: MappingProblem, tree: Tree, alike: IntVector) -> IntVector:
+    """Return the device (k,) of every block, one that is like the device of its own number.
 
-    alike (k,): equal for devices that take each other's blocks.
+    alike (k,): equal numbers for devices that may take each other's blocks.
     """
     order = leaf_order(tree)
     device = np.arange(order.size)
@@ -30,27 +31,27 @@ def multisection(scene: Scene, tree: Tree, alike: IntVector) -> IntVector:
     waiting = [(order, 0, everyone)]
     while waiting:
         devices, depth, blocks = waiting.pop()
-        # Where the groups of this level do not divide these devices, those of the next may.
+        # Levels at which all of these devices are in one group are skipped.
         while depth < len(tree) and np.ptp(tree[depth, devices]) == 0:
             depth += 1
         if depth == len(tree):
             device[blocks] = _one_to_one(devices, blocks, alike)
             continue
         half = _half(tree[depth, devices])
-        blocks_of = _halved(scene, devices[:half], blocks, alike)
+        blocks_of = _halved(problem, devices[:half], blocks, alike)
         waiting.append((devices[:half], depth, blocks_of[0]))
         waiting.append((devices[half:], depth, blocks_of[1]))
     return device
 
 
 def _half(groups: IntVector) -> int:
-    """Return where devices are halved: between two groups, as near to the middle as can be."""
+    """Return where the devices are divided: between two groups, nearest to the middle."""
     ends = np.flatnonzero(np.diff(groups)) + 1
     return int(ends[np.abs(ends - groups.size / 2).argmin()])
 
 
 def _one_to_one(devices: IntVector, blocks: IntVector, alike: IntVector) -> IntVector:
-    """Return devices (m,) for these blocks, each like that of its own number, in order."""
+    """Return devices (m,) for these blocks, each like the device of the block's own number."""
     result = np.empty_like(blocks)
     by_kind = np.argsort(alike[blocks], kind="stable")
     result[by_kind] = np.sort(devices)[np.argsort(alike[np.sort(devices)], kind="stable")]
@@ -58,7 +59,7 @@ def _one_to_one(devices: IntVector, blocks: IntVector, alike: IntVector) -> IntV
 
 
 def _halved(
-    scene: Scene, first: IntVector, blocks: IntVector, alike: IntVector
+    problem: MappingProblem, first: IntVector, blocks: IntVector, alike: IntVector
 ) -> tuple[IntVector, IntVector]:
     """Return the blocks for the `first` devices, and for the rest."""
     k = alike.size
@@ -74,11 +75,11 @@ def _halved(
         if (np.bincount(kind[blocks[here[blocks]]], minlength=names.size) == room).all()
         else []
     )
-    starts += _grown(scene, blocks, kind, room)
+    starts += _grown(problem, blocks, kind, room)
     best, least = given, np.inf
     for side in starts:
         bytes_between = kernels.improve(
-            scene.starts, scene.other, scene.n_bytes, blocks, kind, names.size, PASSES, side
+            problem.starts, problem.other, problem.n_bytes, blocks, kind, names.size, PASSES, side
         )
         if bytes_between < least:
             best, least = side, bytes_between
@@ -86,10 +87,13 @@ def _halved(
 
 
 def _grown(
-    scene: Scene, blocks: IntVector, kind: IntVector, room: IntVector
+    problem: MappingProblem, blocks: IntVector, kind: IntVector, room: IntVector
 ) -> list[npt.NDArray[np.int8]]:
-    """Return halves grown from several blocks: from those at the rim, and from some between."""
-    tries = int(np.clip(TRIES_WORK // blocks.size**2, LEAST_TRIES, MOST_TRIES))
+    """Return halves (k,) grown from several blocks, 0 for the first, 1 for the rest, -1 outside.
+
+    Every second one starts at the block that the one before reached last, which lies at the rim.
+    """
+    tries = int(np.clip(TRIES_WORK // blocks.size**2, MIN_TRIES, MAX_TRIES))
     tie = np.empty(kind.size)
     grown: list[npt.NDArray[np.int8]] = []
     first = int(blocks[0])
@@ -97,9 +101,9 @@ def _grown(
         side = np.full(kind.size, -1, np.int8)
         side[blocks] = 1
         last = kernels.grow(
-            scene.starts, scene.other, scene.n_bytes, blocks, kind, room.copy(), first, side, tie
-        )
+            problem.starts, problem.other, problem.n_bytes, blocks, kind, room.copy(), first, side,
+            tie,
+        )  # fmt: skip
         grown.append(side)
-        # From where the last one ended, then from blocks spread over all.
         first = int(last) if turn % 2 == 0 else int(blocks[turn * blocks.size // tries])
     return grown

@@ -1,7 +1,7 @@
-"""Swaps of two blocks' devices: for the cost of all messages, and for the block done last.
+"""Swaps the devices of two blocks, for the cost of all messages or for the makespan.
 
-A swap is looked at in time linear in the blocks' messages. Seconds (k,) of the blocks are kept
-move by move.
+A swap is evaluated in time linear in the messages of the two blocks. The seconds (k,) of all blocks
+are kept up to date.
 """
 
 # mypy: ignore-errors
@@ -21,13 +21,13 @@ from evener.partitioning.mapping.cost_kernels import (
 
 
 class Nearby(NamedTuple):
-    """Where to look for a better device for a block: near those it exchanges much with.
+    """Where to look for a better device for a block: near the blocks it exchanges most with.
 
-    heavy (k, h): those blocks, the heaviest first, -1 where there are no more. order (rows, k):
-    devices, near ones next to each other, `length` (rows,) of them: all of them in row 0, those
-    alike in each other one; place (rows, k): where each device stands, or would. row_of (k,): the
-    row of the devices like each, or 0. window: how far to look to either side; from k on, every
-    device is tried.
+    heavy (k, h): those blocks, by bytes, padded by -1. order (rows, k): devices in the order of the
+    tree's leaves, `length` (rows,) of them: all devices in row 0, like ones in each other row.
+    place (rows, k): where each device stands in that order, or would stand. row_of (k,): the row of
+    the devices like each, or 0. window: how far to look to either side of a place; where it is k
+    or more, every device is tried.
     """
 
     heavy: np.ndarray
@@ -39,46 +39,47 @@ class Nearby(NamedTuple):
 
 
 @inner()
-def _change(scene, fixed, rate, device, b, c):
-    """What all messages together cost more after blocks b and c have swapped devices."""
+def _change(problem, fixed, rate, device, b, c):
+    """By how much the cost of all messages rises if blocks b and c swap devices."""
     p, q = device[b], device[c]
     total = 0.0
-    for e in range(scene.starts[b], scene.starts[b + 1]):
-        x = scene.other[e]
+    for e in range(problem.starts[b], problem.starts[b + 1]):
+        x = problem.other[e]
         if x != c:
-            new, old = link_kind(scene, q, device[x]), link_kind(scene, p, device[x])
+            new, old = link_kind(problem, q, device[x]), link_kind(problem, p, device[x])
             if new != old:
-                total += fixed[new] - fixed[old] + (rate[new] - rate[old]) * scene.n_bytes[e]
-    for e in range(scene.starts[c], scene.starts[c + 1]):
-        x = scene.other[e]
+                total += fixed[new] - fixed[old] + (rate[new] - rate[old]) * problem.n_bytes[e]
+    for e in range(problem.starts[c], problem.starts[c + 1]):
+        x = problem.other[e]
         if x != b:
-            new, old = link_kind(scene, p, device[x]), link_kind(scene, q, device[x])
+            new, old = link_kind(problem, p, device[x]), link_kind(problem, q, device[x])
             if new != old:
-                total += fixed[new] - fixed[old] + (rate[new] - rate[old]) * scene.n_bytes[e]
+                total += fixed[new] - fixed[old] + (rate[new] - rate[old]) * problem.n_bytes[e]
     return total
 
 
 @inner()
-def _list_changes(scene, device, b, c, extra, touched):
-    """Seconds that a swap adds to every block: extra (k,), which was 0; touched: their list.
+def _list_changes(problem, device, b, c, extra, touched):
+    """List the blocks whose seconds a swap changes, in `touched`, and by how much, in extra (k,).
 
-    Returns how many blocks are touched; b and c are the first two.
+    Returns how many; b and c are the first two. extra is 0 before.
     """
     p, q = device[b], device[c]
     count = 2
     touched[0], touched[1] = b, c
-    extra[b] = computing(scene, b, q) - computing(scene, b, p)
-    extra[c] = computing(scene, c, p) - computing(scene, c, q)
+    extra[b] = computing(problem, b, q) - computing(problem, b, p)
+    extra[c] = computing(problem, c, p) - computing(problem, c, q)
     for one in range(2):
         own, away, here, there = (b, c, p, q) if one == 0 else (c, b, q, p)
-        for e in range(scene.starts[own], scene.starts[own + 1]):
-            x = scene.other[e]
+        for e in range(problem.starts[own], problem.starts[own + 1]):
+            x = problem.other[e]
             if x == away:
                 continue
-            new, old = link_kind(scene, there, device[x]), link_kind(scene, here, device[x])
+            new, old = link_kind(problem, there, device[x]), link_kind(problem, here, device[x])
             if new == old:
                 continue
-            more = talking(scene, new, scene.n_bytes[e]) - talking(scene, old, scene.n_bytes[e])
+            n_bytes = problem.n_bytes[e]
+            more = talking(problem, new, n_bytes) - talking(problem, old, n_bytes)
             extra[own] += more
             if extra[x] == 0.0:
                 touched[count] = x
@@ -88,9 +89,9 @@ def _list_changes(scene, device, b, c, extra, touched):
 
 
 @inner()
-def _worst_after(scene, device, seconds, b, c, extra, touched):
-    """The longest seconds among the blocks that a swap touches; extra is 0 again after it."""
-    count = _list_changes(scene, device, b, c, extra, touched)
+def _worst_after(problem, device, seconds, b, c, extra, touched):
+    """Most seconds of a block that a swap changes, after it; extra (k,) is 0 before and after."""
+    count = _list_changes(problem, device, b, c, extra, touched)
     worst = 0.0
     for i in range(count):
         x = touched[i]
@@ -100,22 +101,22 @@ def _worst_after(scene, device, seconds, b, c, extra, touched):
 
 
 @inner()
-def _swap(scene, device, at, seconds, b, c, extra, touched):
-    count = _list_changes(scene, device, b, c, extra, touched)
+def _swap(problem, device, at, seconds, b, c, extra, touched):
+    count = _list_changes(problem, device, b, c, extra, touched)
     for i in range(count):
         x = touched[i]
         seconds[x] += extra[x]
         extra[x] = 0.0
     device[b], device[c] = device[c], device[b]
     at[device[b]], at[device[c]] = b, c
-    # Sums of differences would lose digits where it matters most.
-    seconds[b] = block_seconds(scene, device, b, device[b])
-    seconds[c] = block_seconds(scene, device, c, device[c])
+    # Counted anew: sums of differences would lose digits.
+    seconds[b] = block_seconds(problem, device, b, device[b])
+    seconds[c] = block_seconds(problem, device, c, device[c])
 
 
 @inner()
 def _candidates(device, nearby, b, stamp, mark, found):
-    """List devices worth a try for block b in `found`; returns their number."""
+    """List in `found` the devices to try for block b; return how many."""
     k = device.size
     if nearby.window >= k:
         for d in range(k):
@@ -140,11 +141,12 @@ def _candidates(device, nearby, b, stamp, mark, found):
 
 
 @njit(cache=True, nogil=True)
-def lower_cost(scene, fixed, rate, ceiling, nearby, budget, device, at, seconds):
-    """Swap while the cost of all messages, fixed + rate x bytes by kind of link, goes down.
+def lower_cost(problem, fixed, rate, ceiling, nearby, budget, device, at, seconds):
+    """Swap while the cost of all messages falls; return the number of swaps.
 
-    No swap leaves a touched block above `ceiling` seconds. device, at, seconds (k,) are kept.
-    Returns the number of swaps; looks at `budget` messages at most.
+    A message costs fixed + rate x bytes, by kind of link. No swap leaves a block that it changes
+    above `ceiling` seconds. device, at, seconds (k,) are updated. About `budget` messages are
+    looked at.
     """
     k = device.size
     active = np.ones(k, np.bool_)
@@ -163,42 +165,42 @@ def lower_cost(scene, fixed, rate, ceiling, nearby, budget, device, at, seconds)
             for i in range(count):
                 c = at[found[i]]
                 looks += 1
-                if c == b or not (fits(scene, b, found[i]) and fits(scene, c, device[b])):
+                if c == b or not (fits(problem, b, found[i]) and fits(problem, c, device[b])):
                     continue
-                looks += scene.starts[b + 1] - scene.starts[b]
-                looks += scene.starts[c + 1] - scene.starts[c]
-                change = _change(scene, fixed, rate, device, b, c)
+                looks += problem.starts[b + 1] - problem.starts[b]
+                looks += problem.starts[c + 1] - problem.starts[c]
+                change = _change(problem, fixed, rate, device, b, c)
                 if change >= least:
                     continue
                 if (
                     ceiling < np.inf
-                    and _worst_after(scene, device, seconds, b, c, extra, touched) > ceiling
+                    and _worst_after(problem, device, seconds, b, c, extra, touched) > ceiling
                 ):
                     continue
                 best, least = c, change
-            # Differences below the last digits of what is exchanged are none.
+            # A difference below the last digits of the block's own messages is a rounding error.
             scale = 0.0
-            for e in range(scene.starts[b], scene.starts[b + 1]):
-                scale += fixed.max() + rate.max() * scene.n_bytes[e]
+            for e in range(problem.starts[b], problem.starts[b + 1]):
+                scale += fixed.max() + rate.max() * problem.n_bytes[e]
             if best < 0 or least > -1e-12 * scale:
                 continue
-            _swap(scene, device, at, seconds, b, best, extra, touched)
+            _swap(problem, device, at, seconds, b, best, extra, touched)
             swaps += 1
             for own in (b, best):
                 active[own] = True
-                for e in range(scene.starts[own], scene.starts[own + 1]):
-                    active[scene.other[e]] = True
+                for e in range(problem.starts[own], problem.starts[own + 1]):
+                    active[problem.other[e]] = True
             any_active = True
-    count_seconds(scene, device, seconds)
+    count_seconds(problem, device, seconds)
     return swaps
 
 
 @njit(cache=True, nogil=True)
-def lower_makespan(scene, tolerance, goal, nearby, budget, device, at, seconds):
-    """Swap the block done last, or those it talks to, while that leaves less to do for it.
+def lower_makespan(problem, tolerance, goal, nearby, budget, device, at, seconds):
+    """Swap the block that finishes last, or one it exchanges with, while the makespan falls.
 
-    No touched block is then as late as it was. Stops at `goal` seconds. Returns the number of
-    swaps.
+    After a swap, every block that it changes finishes earlier than the last one did. Stops at
+    `goal` seconds. device, at, seconds (k,) are updated. Returns the number of swaps.
     """
     k = device.size
     extra, touched = np.zeros(k), np.empty(2 * k + 2, np.int64)
@@ -211,45 +213,45 @@ def lower_makespan(scene, tolerance, goal, nearby, budget, device, at, seconds):
             break
         least = seconds[last] * (1 - tolerance)
         best_b, best_c = -1, -1
-        first, end = scene.starts[last], scene.starts[last + 1]
+        first, end = problem.starts[last], problem.starts[last + 1]
         for e in range(first, end):
-            shared[scene.other[e]] = scene.n_bytes[e]
+            shared[problem.other[e]] = problem.n_bytes[e]
         for i in range(first - 1, end):
-            b = last if i < first else scene.other[i]
+            b = last if i < first else problem.other[i]
             stamp += 1
             count = _candidates(device, nearby, b, stamp, mark, found)
             for j in range(count):
                 c = at[found[j]]
                 looks += 1
-                if c == b or not (fits(scene, b, found[j]) and fits(scene, c, device[b])):
+                if c == b or not (fits(problem, b, found[j]) and fits(problem, c, device[b])):
                     continue
-                if _last_after(scene, device, seconds, b, c, last, shared) >= least:
+                if _last_after(problem, device, seconds, b, c, last, shared) >= least:
                     continue
-                looks += scene.starts[b + 1] - scene.starts[b]
-                looks += scene.starts[c + 1] - scene.starts[c]
-                worst = _worst_after(scene, device, seconds, b, c, extra, touched)
+                looks += problem.starts[b + 1] - problem.starts[b]
+                looks += problem.starts[c + 1] - problem.starts[c]
+                worst = _worst_after(problem, device, seconds, b, c, extra, touched)
                 if worst < least:
                     best_b, best_c, least = b, c, worst
             if looks > budget:
                 break
         for e in range(first, end):
-            shared[scene.other[e]] = -1.0
+            shared[problem.other[e]] = -1.0
         if best_b < 0:
             break
-        _swap(scene, device, at, seconds, best_b, best_c, extra, touched)
+        _swap(problem, device, at, seconds, best_b, best_c, extra, touched)
         swaps += 1
-    count_seconds(scene, device, seconds)
+    count_seconds(problem, device, seconds)
     return swaps
 
 
 @inner()
-def _last_after(scene, device, seconds, b, c, last, shared):
-    """Seconds of the last block after a swap that changes only whom it talks to; else none."""
+def _last_after(problem, device, seconds, b, c, last, shared):
+    """Seconds of block `last` after a swap of two others; 0 where it is itself swapped."""
     if b == last or c == last:
         return 0.0
     total, here = seconds[last], device[last]
     for x, there in ((b, device[c]), (c, device[b])):
         if shared[x] >= 0:
-            total += talking(scene, link_kind(scene, here, there), shared[x])
-            total -= talking(scene, link_kind(scene, here, device[x]), shared[x])
+            total += talking(problem, link_kind(problem, here, there), shared[x])
+            total -= talking(problem, link_kind(problem, here, device[x]), shared[x])
     return total

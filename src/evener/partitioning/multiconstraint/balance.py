@@ -15,7 +15,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
-from evener.partitioning.multiconstraint.loads import Bounds, Loaded
+from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded
 from evener.partitioning.refinement.fm import boundary_flags
 
 MAX_DESCENTS = 24  # in a row with the same limits
@@ -48,7 +48,7 @@ NEIGHBOURS_ONLY = BalanceEffort(anywhere=False, breakouts=0, swaps=0)
 
 
 def balance(
-    loaded: Loaded, part: Part, bounds: Bounds, effort: BalanceEffort = THOROUGH
+    loaded: Loaded, part: Part, bounds: LoadBounds, effort: BalanceEffort = THOROUGH
 ) -> FloatArray:
     """Move vertices in `part`, in place, until all limits hold or no move helps.
 
@@ -71,13 +71,13 @@ class _Balancing:
 
     loaded: Loaded
     part: Part
-    bounds: Bounds
+    bounds: LoadBounds
     cost: FloatArray
     weight: FloatArray
     heap: kernels.MoveHeap
 
     @classmethod
-    def of(cls, loaded: Loaded, part: Part, bounds: Bounds) -> _Balancing:
+    def of(cls, loaded: Loaded, part: Part, bounds: LoadBounds) -> _Balancing:
         n = loaded.n
         return cls(
             loaded, part, bounds, bounds.cost.copy(), loaded.weight(part, bounds.k),

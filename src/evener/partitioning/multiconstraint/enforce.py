@@ -14,7 +14,7 @@ from evener.errors import InfeasibleError, NotFoundError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
 from evener.partitioning.multiconstraint.balance import NEIGHBOURS_ONLY, balance
-from evener.partitioning.multiconstraint.loads import Bounds, Loaded, loads_of, mean_shares
+from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded, loads_of, mean_shares
 from evener.partitioning.multiconstraint.multiconstraint import cycle_loaded, several_blocks
 from evener.partitioning.multilevel.multilevel import edge_weights
 from evener.partitioning.multilevel.presets import PRESETS
@@ -95,12 +95,12 @@ def _prove_ratio(
         )
 
 
-def _total_off(loaded: Loaded, bounds: Bounds, part: Part) -> float:
+def _total_off(loaded: Loaded, bounds: LoadBounds, part: Part) -> float:
     return float(bounds.off(loaded.weight(part, bounds.k)).sum())
 
 
 def _check(
-    loaded: Loaded, bounds: Bounds, part: Part, contract: Contract, names: list[str]
+    loaded: Loaded, bounds: LoadBounds, part: Part, contract: Contract, names: list[str]
 ) -> None:
     """Raise NotFoundError, with the limits that are furthest off, where some limit is broken."""
     off = bounds.off(loaded.weight(part, bounds.k))
@@ -116,7 +116,7 @@ def _check(
     )
 
 
-def _limit(at: int, bounds: Bounds, off: FloatArray, contract: Contract, names: list[str]) -> str:
+def _limit(at: int, bounds: LoadBounds, off: FloatArray, contract: Contract, names: list[str]) -> str:
     b, i = divmod(at, off.shape[1])
     if i < contract.n_constraints:
         return f"{names[b]} is {off[b, i]:.2%} of its target off its limits on weight {i}"

@@ -6,7 +6,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.multiconstraint import fm_kernels as kernels
-from evener.partitioning.multiconstraint.loads import Bounds, Loaded
+from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded
 from evener.partitioning.refinement.fm import EVEN_PRICE, MOST_LOOKS, Effort, Flags
 from evener.partitioning.refinement.grouping import shuffle
 
@@ -15,7 +15,7 @@ def refine_loaded(
     loaded: Loaded,
     part: Part,
     weight: FloatArray,
-    bounds: Bounds,
+    bounds: LoadBounds,
     flag: Flags,
     slack: float,
     effort: Effort,

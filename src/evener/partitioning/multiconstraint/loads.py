@@ -45,7 +45,7 @@ class Loaded:
 
 
 @dataclass(eq=False)
-class Bounds:
+class LoadBounds:
     """What blocks are to weigh, arrays (k, c) in the units of the loads.
 
     low, high: the limits, wider than the contract's by RELATIVE_SLACK / 2. scale: one over the
@@ -79,12 +79,12 @@ class Bounds:
         high[:, :a] -= share * (high[:, :a] - target)
         return LoadLimits(low, high)
 
-    def widened(self, more: float) -> Bounds:
+    def widened(self, more: float) -> LoadBounds:
         """Return bounds that leave this much more room, in targets, where there are any."""
         low, high, a = self.low.copy(), self.high.copy(), self.asked
         low[:, :a] -= more * self.targets[:, :a]
         high[:, :a] += more * self.targets[:, :a]
-        return Bounds(self.targets, low, high, self.scale, self.cost, a)
+        return LoadBounds(self.targets, low, high, self.scale, self.cost, a)
 
     def soft(self, slack: float, heaviest: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Return the limits (low, high) that a search keeps on its way.
@@ -100,7 +100,7 @@ class Bounds:
         return np.asarray(over * self.scale)
 
 
-def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, Bounds]:
+def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, LoadBounds]:
     """Return the loads (n, c') of every vertex and the limits of every block.
 
     The columns are the contract's weights; then bytes, where some device's memory is limited; and
@@ -137,11 +137,11 @@ def loads_of(graph: Graph, contract: Contract) -> tuple[FloatArray, Bounds]:
 
 def bounds_between(
     targets: FloatArray, low: FloatArray, high: FloatArray, loads: FloatArray, asked: int
-) -> Bounds:
+) -> LoadBounds:
     """Return the bounds of these limits (k, c) for vertices of these loads (n, c)."""
     scale = 1 / np.maximum(targets, np.maximum(targets.max(axis=0), 1e-140) * 1e-9)
     cost = scale / np.maximum(loads.sum(axis=0), 1e-140)
-    return Bounds(targets, low, high, scale, cost, asked)
+    return LoadBounds(targets, low, high, scale, cost, asked)
 
 
 def mean_shares(loads: FloatArray) -> FloatArray:
@@ -150,7 +150,7 @@ def mean_shares(loads: FloatArray) -> FloatArray:
     return np.asarray((loads / total).mean(axis=1) * len(loads))
 
 
-def target_shares(bounds: Bounds) -> FloatArray:
+def target_shares(bounds: LoadBounds) -> FloatArray:
     """Return the blocks' targets (k, asked) as shares of the sum of all blocks' targets."""
     targets = bounds.targets[:, : bounds.asked]
     return np.asarray(targets / np.maximum(targets.sum(axis=0), 1e-300))

@@ -30,7 +30,7 @@ from evener.partitioning.levels.levels import (
 from evener.partitioning.multiconstraint.balance import COARSE, THOROUGH, balance
 from evener.partitioning.multiconstraint.fm import refine_loaded
 from evener.partitioning.multiconstraint.loads import (
-    Bounds,
+    LoadBounds,
     Loaded,
     loads_of,
     mean_shares,
@@ -85,13 +85,13 @@ def several_blocks(
     return scattered(part, order, threads)
 
 
-def _cost(loaded: Loaded, bounds: Bounds, part: Part) -> tuple[float, float]:
+def _cost(loaded: Loaded, bounds: LoadBounds, part: Part) -> tuple[float, float]:
     """Return what blocks are off their limits, and their cut, to compare partitions by."""
     return float(bounds.off(loaded.weight(part, bounds.k)).sum()), cut_of(loaded.level, part)
 
 
 def _settle(
-    loaded: Loaded, part: Part, bounds: Bounds, preset: Preset, seed: int, threads: int
+    loaded: Loaded, part: Part, bounds: LoadBounds, preset: Preset, seed: int, threads: int
 ) -> None:
     """Bring blocks within all limits and refine them, in place, on the whole graph alone."""
     weight = balance(loaded, part, bounds)
@@ -101,7 +101,7 @@ def _settle(
 
 
 def cycle_loaded(
-    loaded: Loaded, part: Part | None, bounds: Bounds, preset: Preset, seed: int, threads: int
+    loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, seed: int, threads: int
 ) -> Part:
     """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
     above, current, blocks = _shrink_all(loaded, part, bounds, preset, threads)
@@ -124,7 +124,7 @@ def cycle_loaded(
     return blocks
 
 
-def _room(loaded: Loaded, bounds: Bounds) -> float:
+def _room(loaded: Loaded, bounds: LoadBounds) -> float:
     """Return how much wider limits are on a coarser level, in targets.
 
     The contract's own would be narrower than one cluster there, and allow no move.
@@ -134,7 +134,7 @@ def _room(loaded: Loaded, bounds: Bounds) -> float:
 
 
 def _by_mean_share(
-    graph: Graph, order: IntArray, loaded: Loaded, bounds: Bounds, preset: Preset, seed: int,
+    graph: Graph, order: IntArray, loaded: Loaded, bounds: LoadBounds, preset: Preset, seed: int,
     threads: int,
 ) -> Part | None:  # fmt: skip
     """Return blocks (n,) by the mean share of all weights; None where weights are not alike."""
@@ -155,7 +155,7 @@ def _by_mean_share(
     return part if _unlike(loaded, part, shares) <= ALIKE else None
 
 
-def _mean_contract(loaded: Loaded, bounds: Bounds) -> Contract:
+def _mean_contract(loaded: Loaded, bounds: LoadBounds) -> Contract:
     """Return the contract on the mean share of all weights, whose sum is n."""
     total = np.maximum(loaded.loads.sum(axis=0), 1e-300)[: bounds.asked]
     targets, low, high = (
@@ -173,7 +173,7 @@ def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
 
 
 def _shrink_all(
-    loaded: Loaded, part: Part | None, bounds: Bounds, preset: Preset, threads: int
+    loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, threads: int
 ) -> tuple[list[tuple[Loaded, Shrunk]], Loaded, Part]:
     """Shrink until few vertices are left for each block, or nothing shrinks any more."""
     total, k = float(loaded.level.vwgt.sum()), bounds.k

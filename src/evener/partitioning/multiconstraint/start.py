@@ -10,7 +10,7 @@ from evener.partitioning.initial.bisection import cut_of, side_of
 from evener.partitioning.levels.levels import LEAST_SHRINKAGE, Level, Shrunk, projected
 from evener.partitioning.multiconstraint import balance as balancing
 from evener.partitioning.multiconstraint.fm import refine_loaded
-from evener.partitioning.multiconstraint.loads import Bounds, Loaded, bounds_between
+from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded, bounds_between
 from evener.partitioning.refinement.fm import Effort, boundary_flags
 
 WITHOUT_BREAKOUTS = balancing.BalanceEffort(breakouts=0)
@@ -85,7 +85,7 @@ def _best_try(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Par
     return best
 
 
-def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
+def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> LoadBounds:
     """Return limits for two sides, off their targets by the slack or half the heaviest vertex."""
     total = loaded.loads.sum(axis=0)
     targets = np.stack([share * total, (1 - share) * total])
@@ -93,7 +93,7 @@ def _room_for(loaded: Loaded, share: FloatArray, slack: float) -> Bounds:
     return bounds_between(targets, targets - room, targets + room, loaded.loads, share.size)
 
 
-def _improve(loaded: Loaded, side: Part, bounds: Bounds, seed: int) -> None:
+def _improve(loaded: Loaded, side: Part, bounds: LoadBounds, seed: int) -> None:
     """Balance and refine two sides in place."""
     weight = balancing.balance(loaded, side, bounds, WITHOUT_BREAKOUTS)
     flag = boundary_flags(loaded.level, side, 1)

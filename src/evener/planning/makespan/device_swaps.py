@@ -15,9 +15,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.initial.trees import Tree, device_tree
-from evener.partitioning.mapping.cost_kernels import Scene
+from evener.partitioning.mapping.cost_kernels import MappingProblem
 from evener.partitioning.mapping.costs import nearby_of
-from evener.partitioning.mapping.search import Search
+from evener.partitioning.mapping.search import SwapSearch
 from evener.planning.makespan.candidates import Candidate
 from evener.planning.makespan.problem import MakespanProblem
 
@@ -67,14 +67,14 @@ class DeviceSwaps:
         k = self.problem.platform.k
         if np.unique(self.alike).size == k or k > MAX_DEVICES or candidate.used.sum() < 3:
             return None
-        scene = self._scene(candidate)
-        search = Search(scene, nearby_of(scene, self.tree, self.alike), self.alike)
+        mapping = self._mapping_problem(candidate)
+        search = SwapSearch(mapping, nearby_of(mapping, self.tree, self.alike), self.alike)
         device = search.sooner(np.arange(k))
         if (device == np.arange(k)).all():
             return None
         return device.astype(np.int32)[candidate.part]
 
-    def _scene(self, candidate: Candidate) -> Scene:
+    def _mapping_problem(self, candidate: Candidate) -> MappingProblem:
         """Return the mapping's input: a block weighs its seconds and its device's kind."""
         quotient, prediction = candidate.quotient, candidate.prediction
         kind, alpha, per_value = self.kinds
@@ -82,7 +82,7 @@ class DeviceSwaps:
         alike = self.alike.astype(np.float64)
         nothing, anything = np.full(own.size, -np.inf), np.full(own.size, np.inf)
         values = (quotient.sent + quotient.received).astype(np.float64)
-        return Scene(
+        return MappingProblem(
             quotient.starts, quotient.other, values, np.stack([own, alike], axis=1),
             candidate.used.astype(np.float64), np.arange(own.size), np.ones(own.size),
             np.stack([nothing, alike], axis=1), np.stack([anything, alike], axis=1),
