@@ -83,16 +83,22 @@ class Request:
 
     def contract(self, graph: Graph) -> Contract:
         """Return the contract for `graph` that is asked, with limits on each of its weights."""
-        unlimited = np.full(self.k, np.inf)
+        low, high = self.low, self.high
+        if low is None or high is None:
+            low, high = self._limits(graph, 0)
+        further = self.further or tuple(
+            Further(self._targets(graph, i), *self._limits(graph, i))
+            for i in range(1, graph.n_constraints)
+        )
+        return Contract(self._targets(graph, 0), low, high, further=further)
 
-        def around(i: int) -> Further:
-            weights = graph.weights(i)
-            targets = self.targets * (float(weights.sum()) / self.targets.sum())
-            whole = bool(((weights == 0) | (weights == 1)).all())
-            return Further(targets, *limits(targets, self.epsilon, unlimited, whole=whole))
+    def _targets(self, graph: Graph, i: int) -> FloatArray:
+        """Return the targets (k,) as parts of the sum of weight i [units]."""
+        scale = float(graph.weights(i).sum()) / self.targets.sum()
+        return np.asarray(self.targets * scale, np.float64)
 
-        first, count = around(0), graph.n_constraints
-        further = self.further or tuple(around(i) for i in range(1, count))
-        if self.low is not None and self.high is not None:
-            return Contract(first.targets, self.low, self.high, further=further)
-        return Contract(first.targets, first.low, first.high, further=further)
+    def _limits(self, graph: Graph, i: int) -> tuple[FloatArray, FloatArray]:
+        """Return the limits on weight i that epsilon allows."""
+        weights, unlimited = graph.weights(i), np.full(self.k, np.inf)
+        whole = bool(((weights == 0) | (weights == 1)).all())
+        return limits(self._targets(graph, i), self.epsilon, unlimited, whole=whole)

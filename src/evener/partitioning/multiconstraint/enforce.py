@@ -116,7 +116,9 @@ def _check(
     )
 
 
-def _limit(at: int, bounds: LoadBounds, off: FloatArray, contract: Contract, names: list[str]) -> str:
+def _limit(
+    at: int, bounds: LoadBounds, off: FloatArray, contract: Contract, names: list[str]
+) -> str:
     b, i = divmod(at, off.shape[1])
     if i < contract.n_constraints:
         return f"{names[b]} is {off[b, i]:.2%} of its target off its limits on weight {i}"
