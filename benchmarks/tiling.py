@@ -18,7 +18,7 @@ from records import markdown, parser, read, write
 import evener as ev
 from evener.plans.tiling import half_perimeter_bound
 from evener.sizing.tiling.columns import best_columns, columns_half_perimeter, grid_columns
-from evener.sizing.tiling.cuts import MANY, good_cuts
+from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts
 
 RESULTS = Path(__file__).parent / "results" / "tiling.jsonl"
 INSTANCE_SEED = 2026
@@ -56,7 +56,7 @@ def measured(machines):
         for name, columns in (("columns", best_columns(speeds, (1, 1))),
                               ("grid", grid_columns(speeds.size))):  # fmt: skip
             ratios[name].append(columns_half_perimeter(speeds, columns, (1, 1)) / bound)
-        if speeds.size <= MANY:
+        if speeds.size <= MAX_DEVICES:
             value = good_cuts(speeds, (1, 1), np.arange(speeds.size))[1]
             ratios["cuts"].append(value / bound)
     found = {name: summary(values) for name, values in ratios.items() if values}

@@ -151,6 +151,7 @@ if TYPE_CHECKING:
     from evener.planning.evaluate import evaluate
     from evener.planning.options import PlanOptions
     from evener.planning.plan import plan, replan
+    from evener.plans import metrics as metrics
     from evener.plans.advice import Advice
     from evener.plans.partition import Contract, Mapping, Partition
     from evener.plans.plan import Certificate, Evaluation, Exchange, Plan, Prediction
@@ -185,6 +186,8 @@ def __getattr__(name: str) -> Any:
         from importlib.metadata import version
 
         return version("evener")
+    if name == "metrics":  # a module that the documentation has users import from here
+        return import_module("evener.plans.metrics")
     if name not in _HOME:
         raise AttributeError(f"module 'evener' has no attribute {name!r}")
     value = getattr(import_module(_HOME[name]), name)

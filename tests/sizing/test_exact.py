@@ -153,7 +153,7 @@ def test_steps_are_near_and_the_bound_holds(monkeypatch):
         problem = random_problem(rng, most_units=3000)
         exactly = solved(solve_sizes, problem, "exact")
         with monkeypatch.context() as few:
-            few.setattr(exact, "MOST_ENTRIES", 0)
+            few.setattr(exact, "MAX_ENTRIES", 0)
             found = solved(solve_sizes, veiled(problem), "exact")
         assert (found is None) == (exactly is None)
         if found is None:
@@ -168,8 +168,8 @@ def test_steps_are_near_and_the_bound_holds(monkeypatch):
 
 def test_scattered_beyond_count(monkeypatch):
     monkeypatch.setattr(sums_of_runs, "MANY_PAIRS", 0)
-    monkeypatch.setattr(sums_of_runs, "MOST_PAIRS", 0)
-    monkeypatch.setattr(sums_of_runs, "MOST_BITS", 0)
+    monkeypatch.setattr(sums_of_runs, "MAX_PAIRS", 0)
+    monkeypatch.setattr(sums_of_runs, "MAX_BITS", 0)
     for seed in range(60):
         problem = random_problem(np.random.default_rng([607811, seed]))
         found = solved(solve_sizes, problem, "exact")

@@ -1,33 +1,32 @@
-"""Sizes: how much each device gets.
+"""How much work each device gets: sizes of blocks, their limits, and rectangles of a matrix.
 
-memory_capped.py  Algorithm 1 of [LDHT]_: optimal real targets under speeds and memory
-rounding.py       whole sizes between them, and the limits of a block's contract
-curved.py         optimal targets and limits under speed curves and memory
-further.py        limits on the further weights of vertices that have several
-bounds.py         the lower bound: the best that any sizes could do if nothing were exchanged
-contracts.py      the contract of every block of a graph on a platform
+Read contracts.py first for graphs (contract_for), solving.py for speed models (solve_sizes).
 
-Speeds that change with load, by the models of evener.platforms.models.fitting:
+contracts.py      the contract of every block of a graph: target, low, high, memory
+memory_capped.py  optimal targets under constant speeds and memory, Algorithm 1 of [LDHT]_
+curved.py         the same under speed curves
+bounds.py         lower_bound: the least time per iteration if nothing were exchanged
+rounding.py       whole sizes from real targets, low and high around them
+equal_finish.py   real loads with which devices end at the same time
+
+Speeds that change with load (evener.platforms.models), in whole units:
 
 solving.py        solve_sizes: one call for every method
-problems.py       what is asked of a method, checked
-constant.py       one speed each (CPM)
-geometric.py      lines through the origin (GPA)
-numerical.py      root finding on smooth curves (NPA)
-sliding.py        a balance behind a hump of time, for NPA
-handing_out.py    whole sizes from balanced real ones
-exact.py          models of any shape
-multiples.py      where loads are too many: steps, polished, with a bound
+problems.py       Problem: checked input of every method; Solution: its result
+constant.py       constant: one speed each (CPM)
+geometric.py      gpa: lines through the origin (GPA)
+numerical.py      npa: root finding on smooth curves (NPA)
+exact.py          exact: least makespan for models of any shape
+least_time.py     the least time by which whole loads suffice, used by constant, gpa and exact
+segments.py       which whole loads are done by a time, from curve_pieces.py
+sums_of_runs.py   which totals can be formed by one load of each device
 dynamic.py        sizes without models, by measuring (DPA)
 layered.py        level by level of the platform's tree (INPA, IDPA)
 subsets.py        which devices are worth using
-explaining.py     why a device gets nothing
-bisecting.py      the least time by which the largest loads suffice
-reaching.py       which sums whole loads can have
-segments.py       what is done by a time: models in pieces, all at once
-stacking.py       the pieces of all models in flat arrays
-rates.py          what is done by a time: constant speeds
-tables.py         what is done by a time: any models, load by load
+explaining.py     why a device gets nothing, or no more than it does
+tiling/           rectangles of a dense matrix
+
+Imports plans, graphs, platforms, and io.accept for arguments given as files.
 """
 
 from __future__ import annotations

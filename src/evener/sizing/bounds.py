@@ -1,7 +1,7 @@
-"""The lower bound of an iteration: the best that any sizes could do if nothing were exchanged.
+"""lower_bound: the least seconds per iteration of any sizes, if nothing were exchanged.
 
-docs/bound.md defines it. Memory, the user's limits, speed curves and fixed seconds count; shapes
-of blocks and messages do not, so no partition that keeps within memory is faster.
+docs/bound.md defines it. It respects memory, low_units, high_units, speed curves and fixed seconds,
+but neither the shapes of blocks nor messages, so no partition that fits the memories is faster.
 """
 
 from __future__ import annotations
@@ -20,16 +20,17 @@ from evener.platforms.with_curves import model_groups
 from evener.sizing.equal_finish import halved
 from evener.sizing.solving import solve_sizes
 
-PRECISION = 1e-12  # of the bound: where bisection ends
-SPARE = 1e-9  # relative: by which a time may be longer than needed to begin with
-ROUNDING = 1e-12  # relative: loads this little above a limit are at it
+PRECISION = 1e-12  # relative, of the bisection on the time
+SPARE = 1e-9  # relative, added to the time that bisection begins with
+ROUNDING = 1e-12  # relative: loads this little above a limit are at the limit
 
 
 @dataclass(frozen=True, eq=False)
 class Bound:
-    """seconds [s]: no partition is faster. loads (k,) [units]: sizes that would take that long.
+    """A lower bound on an iteration.
 
-    fits: whether all memories together hold the load; where not, memory was left out of account.
+    seconds [s]: no partition is faster. loads (k,) [units]: sizes that would take that long.
+    fits: whether all memories together hold the load; if not, the bound ignores memory.
     """
 
     seconds: float
@@ -56,24 +57,24 @@ def lower_bound(
     each = float(work[0]) if (work == work[0]).all() else 0.0
     memory = _Memory(graph, work, platform.memories) if _is_capped(platform) else None
     for room in (memory, None):
-        done = _Done(platform, workload, load, each, room)
+        done = _WorkByTime(platform, workload, load, each, room)
         bound = _least(done, load, fits=room is memory)
         if bound is not None:
             return replace(bound, seconds=max(bound.seconds, done.of_best_sizes()))
-    return _endless(platform)
+    return _without_room(platform)
 
 
 def _is_capped(platform: Platform) -> bool:
     return bool(np.isfinite(platform.memories).any())
 
 
-def _endless(platform: Platform) -> Bound:
-    """No sizes do all the work, even without memory: high_units or the curves' ends forbid it."""
+def _without_room(platform: Platform) -> Bound:
+    """Return the bound where high_units or capacities of curves leave no room for the work."""
     return Bound(float("inf"), np.zeros(platform.k), fits=False)
 
 
 class _Memory:
-    """How much work fits: the vertices of least bytes for their work, first; a part of the last."""
+    """How much work fits into memories, if vertices with the fewest bytes per work come first."""
 
     def __init__(self, graph: Graph, work: FloatArray, memories: FloatArray) -> None:
         n_bytes = np.asarray(graph.vertex_bytes(), np.float64)
@@ -85,12 +86,12 @@ class _Memory:
         self.room = self.held(memories)
 
     def held(self, n_bytes: FloatArray) -> FloatArray:
-        """Most work of vertices that need at most so many bytes together [units]."""
+        """Return the most work of vertices that need at most so many bytes together [units]."""
         return np.asarray(np.interp(n_bytes, self._bytes, self._work))
 
 
-def _least(done: _Done, load: float, *, fits: bool) -> Bound | None:
-    """Bisect on the time; None where no time is enough."""
+def _least(done: _WorkByTime, load: float, *, fits: bool) -> Bound | None:
+    """Return the bound by bisection on the time; None where no time is enough."""
     enough = load * (1 - ROUNDING)
     late = done.longest
     if not np.isfinite(late) or done.together(late) < enough:
@@ -100,10 +101,10 @@ def _least(done: _Done, load: float, *, fits: bool) -> Bound | None:
     return Bound(early, loads * (load / loads.sum()), fits)
 
 
-class _Done:
-    """What devices can do by a time, each alone and all together.
+class _WorkByTime:
+    """How much work devices can do by a time, each alone and all together.
 
-    each: work of every vertex [units], 0 where they differ.
+    load: of the graph; each: of every vertex, 0 where vertices differ; both [units].
     """
 
     def __init__(
@@ -135,16 +136,17 @@ class _Done:
 
     @property
     def longest(self) -> float:
-        """A time by which whatever can be done at all is done [s]."""
+        """A time by which every device has done all it can [s]."""
         steady = self._rates[self._rates > 0]
         ends = [self._load / float(steady.min())] if steady.size else [0.0]
         ends += [float(model.time(model.capacity)) for model, _ in self._curved]
         return (float(self._fixed.max()) + max(ends)) * (1 + SPARE)
 
     def of_best_sizes(self) -> float:
-        """Time of the best whole sizes, or a bound of it, by curves; 0 where it is not asked [s].
+        """Return a bound on the best whole sizes under curves [s]; 0 where it does not apply.
 
-        By constant speeds the bisection has it, and lower limits are beyond that search.
+        It applies to vertices of weight 1 without low_units; constant speeds need no more than
+        the bisection.
         """
         if not (self._curved and self._each == 1.0 and not self._low.any()):
             return 0.0
@@ -159,15 +161,15 @@ class _Done:
         return found.bound * (1 - PRECISION)
 
     def alone(self, seconds: float) -> FloatArray:
-        """(k,) most that each device can do by then [units]."""
+        """Return (k,) the most that each device can do by then [units]."""
         most = np.minimum(self._computed(seconds), self._room)
         return self._whole(most)
 
     def together(self, seconds: float) -> float:
-        """The most that all devices can do by then [units].
+        """Return the most that all devices can do by then [units].
 
-        Devices that memory limits cannot all hold the vertices that need least: what they hold
-        together is at most what fits into the sum of their memories.
+        Devices limited by memory cannot all hold the same vertices of few bytes: together they
+        hold at most what fits into the sum of their memories.
         """
         computed = self._computed(seconds)
         alone = float(self._whole(np.minimum(computed, self._room)).sum())
@@ -180,7 +182,7 @@ class _Done:
         return min(alone, float(held + self._whole(computed)[~limited].sum()))
 
     def _computed(self, seconds: float) -> FloatArray:
-        """(k,) most that each computes by then, by its speed and the user's limits alone."""
+        """Return (k,) the most each computes by then, by speed, low_units and high_units alone."""
         left = np.maximum(seconds - self._fixed, 0.0)
         most = left * self._rates
         for model, own in self._curved:
@@ -189,7 +191,7 @@ class _Done:
         return np.where(most >= self._low, most, 0.0)
 
     def _whole(self, loads: FloatArray) -> FloatArray:
-        """Loads of whole vertices, where all of them work the same."""
+        """Return loads rounded down to whole vertices, where all vertices are alike."""
         if self._each <= 0:
             return loads
         return np.asarray(np.floor(loads * ((1 + ROUNDING) / self._each)) * self._each)

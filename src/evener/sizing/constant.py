@@ -1,7 +1,7 @@
-"""Sizes by constant speeds: the constant performance model (CPM) of [Cla14]_, 2.3.
+"""constant: optimal whole sizes for constant speeds, the CPM of [Cla14]_, 2.3.
 
-A model that is not constant counts with its speed at an even share, as a benchmark of equal
-blocks would measure it. Sizes are whole and optimal for these speeds, limits included.
+A speed that changes with load is taken at an even share of the load, as a benchmark with equal
+blocks would measure it.
 """
 
 from __future__ import annotations
@@ -14,11 +14,9 @@ from evener.sizing.least_time import handed_back, least_time
 from evener.sizing.problems import Problem, Solution
 from evener.sizing.segments import Runs, joined
 
-# Which whole loads are done by a given time, where every speed is one number.
-
 
 class Rates:
-    """The loads of k devices at constant speeds (k,) [units/s]; see `Segments`."""
+    """Which whole loads k devices of constant speeds (k,) [units/s] do by a time; a `Loads`."""
 
     def __init__(self, problem: Problem, rates: FloatArray) -> None:
         self.problem, self._rates = problem, rates
@@ -29,37 +27,37 @@ class Rates:
             raise InputError(f"{name} takes longer than a number can hold")
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """(k,) seconds of whole sizes [s]."""
+        """Return the seconds (k,) that whole sizes take."""
         return np.asarray(sizes / self._rates + self.problem.fixed * (sizes > 0))
 
     def bounds(self) -> tuple[float, float]:
-        """Seconds before which hardly any sizes are done, and by which all are [s]."""
+        """Return a time [s] too short for n units, and one by which any sizes are done."""
         usable = self.problem.high > 0
         early = self.problem.n / self._rates[usable].sum() * (1 - 1e-9) if usable.any() else 0.0
         return float(early), float(self._latest.max())
 
     def needed(self) -> float:
-        """Seconds that a device takes in any case for the least it must do [s]."""
+        """Return the seconds that some device needs for its lower limit."""
         return float(self.times(self.problem.low).max())
 
     def largest(self, seconds: float) -> IntArray:
-        """(k,) the largest whole load each device does by then, or else its lower limit."""
+        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
         low, high, fixed = self.problem.low, self.problem.high, self.problem.fixed
         with np.errstate(over="ignore"):
             most = np.minimum(np.maximum(seconds - fixed, 0.0) * self._rates, high)
         load = np.minimum(most.astype(np.int64) + 1, high)
-        for _ in range(2):  # at most two above, by rounding
+        for _ in range(2):  # rounding leaves it at most two units too large
             load = load - ((load / self._rates + fixed > seconds) & (load > 0))
         return np.maximum(load, low)
 
     def runs(self, seconds: float) -> Runs:
-        """All whole loads done by then."""
+        """Return all whole loads that are done by then."""
         largest = self.largest(seconds)
         device = np.flatnonzero(self.times(largest) <= seconds)
         return joined(device, self.problem.low[device], largest[device])
 
     def next_time(self, seconds: float) -> float:
-        """The least time above `seconds` that any whole load takes [s]; infinity if none does."""
+        """Return the least time above `seconds` that any whole load takes; infinity if none."""
         load = self.largest(seconds)
         load = np.where(self.times(load) <= seconds, load + 1, load)
         times = self.times(load)[load <= self.problem.high]

@@ -1,4 +1,4 @@
-"""The contract of every block: optimal sizes, made into limits that a graph can keep."""
+"""contract_for: the contract of every block of a graph, from sizes for the platform's devices."""
 
 from __future__ import annotations
 
@@ -33,23 +33,20 @@ def contract_for(
     shares: Sequence[str] = (),
     method: str = "auto",
 ) -> tuple[Contract, Sizes]:
-    """Return the contract of each device's block of `graph`, and the sizes it comes from.
+    """Return the contract of the blocks of `graph`, and the sizes that it comes from.
 
-    graph, platform: as of `plan`.
-    Devices with speed curves get sizes by them, at the loads they will have; method: of
-    `solve_sizes`, which none but they need.
+    graph, platform: as of `plan`. method: of `solve_sizes`, for devices with speed curves.
+    constraint: the only one of several vertex weights to be divided; None divides all, with sizes
+    by the first. shares: what the targets of each weight follow, "speed" (the first weight
+    always), "memory" or "equal"; all "speed" where empty.
 
-    constraint: which of several vertex weights is divided, alone; all of them where None, the
-    sizes being those of the first. shares: what each weight follows, "speed" (the first always),
-    "memory" or "equal"; all "speed" where empty.
+    For targets, the bytes of a weighted graph are spread evenly over its weight; caps in bytes
+    limit what a block really contains. Every block gets at least one vertex, however small its
+    target, and the lows of others are reduced for that. With weights, the i-th lowest high is at
+    least the weight of the i-th lightest vertex, which may be above (1 + epsilon) x target.
 
-    A weighted graph's memory is spread over its weight evenly for the targets; the caps in bytes
-    hold for what the block really contains. Where tiny targets ask for blocks that would be
-    empty, each gets one vertex and the lows of the rest give way: with weights, the i-th lowest
-    high is at least the weight of the i-th lightest vertex, so that the tiny blocks can have one
-    each, and those that hold such a vertex may be above (1 + epsilon) of their target. Raises
-    InfeasibleError for more devices than vertices and for too little memory, UsageError for
-    shares that are none, and for a method without curves.
+    Raises InfeasibleError for more devices than vertices and for too little memory, UsageError for
+    unknown shares, and for a method where no device has a curve.
     """
     graph, platform = as_graph(graph), as_platform(platform)
     among = range(graph.n_constraints) if constraint is None else (constraint,)
@@ -85,9 +82,10 @@ def contract_for(
 
 
 def lowers_seconds(graph: Graph, platform: Platform) -> bool:
-    """Whether a plan lowers predicted seconds where nothing else is asked for.
+    """Return whether a plan without a stated objective lowers predicted seconds.
 
-    That is where links are known, vertices have one weight, and a table holds all pairs of devices.
+    It does where links are known, vertices have one weight, and there are at most MAX_PAIRED
+    devices.
     """
     return platform.has_links and 1 < platform.k <= MAX_PAIRED and graph.n_constraints == 1
 
@@ -95,10 +93,10 @@ def lowers_seconds(graph: Graph, platform: Platform) -> bool:
 def contract_for_seconds(
     graph: Graph, platform: Platform, workload: Workload = WEIGHTS, makespan: float = np.inf
 ) -> Contract:
-    """Return what a plan for seconds promises: memory, the user's limits, and a time.
+    """Return the contract of a plan for seconds: memory, low_units and high_units, and a makespan.
 
-    graph: as it was read. A device may be unused. targets are information: the sizes that would be
-    best if nothing were exchanged. makespan [s]: what is stated, if anything is.
+    graph: as it was read. Devices may be unused. targets are information only: the sizes that
+    would be best if nothing were exchanged. makespan [s]: promised, infinity for no promise.
     """
     loads = lower_bound(graph, platform, workload).loads
     most = np.minimum(unit_capacities(platform, 0.0), graph.total_weight)
@@ -125,7 +123,7 @@ def _refuse_too_small(graph: Graph, platform: Platform, sizes: Sizes) -> None:
 
 
 def _none_empty(sizes: Sizes, n: int) -> Sizes:
-    """Give every block one vertex at least; the devices that finish last give them up."""
+    """Return sizes of at least one vertex each; the devices that finish last give them up."""
     high = np.maximum(sizes.high, 1.0)
     low = _lowered(np.maximum(sizes.low, 1.0), n)
     counts = np.maximum(sizes.sizes, 1)
@@ -142,11 +140,10 @@ def _none_empty(sizes: Sizes, n: int) -> Sizes:
 
 
 def _room_for_one(sizes: Sizes, graph: Graph, platform: Platform, constraint: int) -> Sizes:
-    """Raise the highs below the weight of the vertex that would be left for their block.
+    """Return sizes with the i-th lowest high raised to the weight of the i-th lightest vertex.
 
-    By rank, the lowest high first: any block may take the vertex of its rank, and the ranks
-    differ. Only vertices that fit into every memory count, and memory in units still caps. The
-    lows of the other blocks give way where the vertices so taken would be missing there.
+    So every block can have a vertex of its own. Only vertices that fit into every memory count,
+    and high_units still caps. Lows are reduced where these vertices would be missing elsewhere.
     """
     weights = np.asarray(graph.weights(constraint), np.float64)
     light = weights[graph.vertex_bytes() <= platform.memories.min()]
@@ -166,11 +163,11 @@ def _room_for_one(sizes: Sizes, graph: Graph, platform: Platform, constraint: in
 
 
 def _lowered(low: FloatArray, n: int) -> FloatArray:
-    """Lower the lows furthest above one until they no longer exceed n in sum."""
+    """Return lows that sum to at most n, reduced in proportion to what they exceed one by."""
     low = low.copy()
     over = low.sum() - n
     while over > 0:
-        # Evenly; each round settles at least one block.
+        # Each round takes at least one unit.
         spare = low - 1
         shave = np.floor(spare * min(1.0, over / spare.sum()))
         if shave.sum() == 0:
@@ -184,10 +181,10 @@ def _lowered(low: FloatArray, n: int) -> FloatArray:
 
 
 def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
-    """Return what each of `count` weights follows: as given, or "speed" where none is.
+    """Return what the targets of each of `count` weights follow: `shares`, or all "speed" if empty.
 
-    Raises UsageError for another number of them, for what none can follow, and where the first
-    does not follow speed: it is the work that seconds are predicted from.
+    Raises UsageError for another number of shares, for unknown ones, and if the first is not
+    "speed": the first weight is the work that seconds are predicted from.
     """
     if not shares:
         return ("speed",) * count
@@ -212,12 +209,11 @@ def checked_shares(shares: Sequence[str], count: int) -> tuple[str, ...]:
 def further_limits(
     graph: Graph, platform: Platform, epsilon: float, constraint: int, by: str, sizes: Sizes
 ) -> Further:
-    """Return the limits (1 -+ epsilon) of each device's block on weight number `constraint`.
+    """Return the limits (1 -+ epsilon) x target of each block on the weight number `constraint`.
 
-    Weights of 0 and 1 have sums that are whole numbers: limits are those of `limits`. By "speed",
-    devices get what they get of the first weight, also where memory limits that. Raises
-    InfeasibleError where the weight of all vertices is 0, or more than a number holds;
-    UsageError where it shall follow memory and a device has none stated.
+    Weights of 0 and 1 get the whole-number rule of `limits`. by: "speed" (the same shares as of
+    the first weight), "memory" or "equal". Raises InfeasibleError where the weights sum to 0 or
+    overflow, UsageError where they follow memory and a device states none.
     """
     weights = graph.weights(constraint)
     with np.errstate(over="ignore"):

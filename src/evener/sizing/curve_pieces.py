@@ -1,7 +1,7 @@
-"""Speed models side by side: the pieces of all devices in flat arrays, asked all at once.
+"""The pieces of the speed models of all devices in flat arrays, evaluated all at once.
 
-A constant is one piece, a piecewise model a linear piece between any two knots, an Akima model a
-cubic one; before the first knot and behind the last, speed is constant.
+A constant is one piece; a piecewise model has a linear piece between neighbouring knots, an Akima
+model a cubic one. Before the first knot and behind the last, speed is constant.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.piecewise import Piecewise
 
-ROOT_STEPS = 64  # halvings that bring any two floats together
+ROOT_STEPS = 64  # halvings: more than the 53 bits of a double
 
 
 @dataclass(frozen=True, eq=False)
 class CurvePieces:
     """s pieces of the speed curves of k devices, by device and load.
 
-    device (s,) int64; left (s,) load at which each begins, 0 for a device's first [units];
-    speed at x is the cubic with coefficients (4, s), highest power first, in x - base (s,).
-    bernstein (4, s): of cubic pieces, the same between base and end (s,), as Akima has it; zero
-    for the others. start (k + 1,): of each device's pieces.
+    device (s,) int64; left (s,) [units]: load at which a piece begins, 0 for a device's first.
+    Speed at x is the cubic with coefficients (4, s), highest power first, in x - base (s,).
+    bernstein (4, s): coefficients of cubic pieces between base and end (s,), which Akima models
+    are evaluated by; zero for the others. start (k + 1,): first piece of each device.
     """
 
     device: IntArray
@@ -39,7 +39,7 @@ class CurvePieces:
     is_linear: bool
 
     def speed(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
-        """Speed at loads that lie in these pieces [units/s]."""
+        """Return the speed at loads that lie in these pieces [units/s]."""
         a = load - self.base[piece]
         linear = self.coefficients[3, piece] + self.coefficients[2, piece] * a
         if self.is_linear:
@@ -51,17 +51,17 @@ class CurvePieces:
         return np.where(p > 0, cubic, linear)
 
     def slope(self, piece: IntArray | slice, load: FloatArray | IntArray) -> FloatArray:
-        """Derivative of speed at loads that lie in these pieces [1/s]."""
+        """Return the derivative of speed at loads that lie in these pieces [1/s]."""
         u = load - self.base[piece]
         a, b, c, _ = self.coefficients[:, piece]
         return np.asarray(c if self.is_linear else (3 * a * u + 2 * b) * u + c)
 
     def of(self, device: IntArray, load: FloatArray) -> IntArray:
-        """The piece in which each device's load lies."""
+        """Return the piece in which the load of each device lies."""
         return last_begun(self.left, self.start, device, load)
 
     def split(self) -> CurvePieces:
-        """The same curves, cut where time turns: within a piece it only rises or only falls."""
+        """Return the same curves with pieces cut so that time only rises or only falls in each."""
         if self.is_linear:
             return self
         after = np.r_[self.left[1:], np.inf]
@@ -82,10 +82,10 @@ class CurvePieces:
         )
 
     def _turns(self, right: FloatArray) -> tuple[FloatArray, IntArray]:
-        """Loads at which time turns, and their pieces.
+        """Return loads at which time turns within a piece, and these pieces.
 
-        Time turns where s - x s' is zero. Its derivative is -x s'', which is zero once in a piece
-        at most: on either side of that load there is one root or none.
+        Time x / s turns where s - x s' is zero. The derivative of that, -x s'', is zero at most
+        once in a piece: on either side of it there is one root or none.
         """
         a, b = self.coefficients[:2]
         with np.errstate(all="ignore"):
@@ -113,12 +113,12 @@ class CurvePieces:
 
 
 def can_stack(models: Iterable[SpeedModel]) -> bool:
-    """Whether all models are of kinds that CurvePieces can hold."""
+    """Return whether all models are constant, piecewise or Akima."""
     return set(map(type, models)) <= {Constant, Piecewise, Akima}
 
 
 def stacked(models: Iterable[SpeedModel]) -> CurvePieces:
-    """Lay models side by side; their capacities stay behind."""
+    """Return the pieces of all models, without their capacities."""
     parts = [_pieces(model) for model in models]
     counts = np.array([left.size for left, _, _ in parts])
     device = np.repeat(np.arange(counts.size), counts)
@@ -131,7 +131,7 @@ def stacked(models: Iterable[SpeedModel]) -> CurvePieces:
 
 
 def follows(device: IntArray) -> BoolArray:
-    """Whether each entry but the first is of the same device as the one before, (s - 1,)."""
+    """Return (s - 1,) whether an entry is of the same device as the one before."""
     return np.asarray(device[1:] == device[:-1])
 
 
@@ -140,7 +140,7 @@ def _starts(device: IntArray, k: int) -> IntArray:
 
 
 def _pieces(model: SpeedModel) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Left ends of a model's pieces, and their coefficients in both forms."""
+    """Return the left ends of a model's pieces, and their coefficients in both forms."""
     if isinstance(model, Constant):
         return _ZERO, np.array([[0.0], [0.0], [0.0], [model.rate]]), np.zeros((4, 1))
     assert isinstance(model, Piecewise | Akima)
@@ -161,10 +161,10 @@ _ZERO = np.zeros(1)
 def last_begun(
     begin: FloatArray | IntArray, start: IntArray, device: IntArray, load: FloatArray | IntArray
 ) -> IntArray:
-    """Index of the last that begins at `load` or below, by binary searches all at once.
+    """Return the last entry of each device (r,) that begins at its load (r,) or below.
 
-    begin: ascending within [start[d], start[d + 1]) for each device d; device, load: as many. The
-    device's first where all begin above.
+    begin: ascending within [start[d], start[d + 1]) for each device d. The device's first entry
+    where all begin above. Binary searches, all at once.
     """
     low, high = start[device], start[device + 1] - 1
     while (low < high).any():

@@ -1,7 +1,7 @@
-"""The sizes of blocks for devices with speed curves: equal times at the loads they will have.
+"""curved_sizes: sizes of blocks for devices with speed curves, by `solve_sizes`.
 
-As `target_sizes`, but by `solve_sizes`. What is tolerated above a target ends where the time
-would leave the tolerance as well: a block a little too heavy must not fall off a cliff.
+As `target_sizes`, but `high` also ends where the time would exceed the tolerance: beside a memory
+cliff a block a little too heavy would take much longer.
 """
 
 from __future__ import annotations
@@ -26,10 +26,10 @@ from evener.sizing.memory_capped import (
 from evener.sizing.rounding import limits
 from evener.sizing.solving import solve_sizes
 
-PARTS = 1e9  # that a load of no whole number is divided into
-FAR = 1.25  # times the smallest or largest load measured: beyond, a speed is a guess
-NAMED = 3
-STEPS = 65  # loads above a target whose time is looked at
+PARTS = 1e9  # whole units into which a real load is divided for solve_sizes
+FAR = 1.25  # ratio to the smallest or largest load measured beyond which a note is given
+NAMED = 3  # devices that such a note names
+STEPS = 65  # loads from target to high whose time is compared with the tolerance
 
 
 def curved_sizes(
@@ -42,11 +42,11 @@ def curved_sizes(
     heaviest: float = 0.0,
     method: str = "auto",
 ) -> Sizes:
-    """Size the blocks of `load` units for a platform with curves; see `target_sizes`.
+    """Return the Sizes of `load` units for a platform with curves; arguments as `target_sizes`.
 
-    heaviest [units]: the vertex for which room is left above a target where weights differ.
-    method: of `solve_sizes`. Raises UsageError for a method unknown, and InfeasibleError
-    with the shortfall.
+    heaviest [units]: weight of the heaviest vertex, for which room is left above each target.
+    method: of `solve_sizes`. Raises UsageError for an unknown method, InfeasibleError with the
+    shortfall.
     """
     models = models_of(platform)
     capacities = unit_capacities(platform, bytes_per_unit)
@@ -74,13 +74,13 @@ def curved_sizes(
     low, high = limits(targets, epsilon, capacities, whole=unit)
     low, high = np.maximum(low, least), np.maximum(high, least)
     by = found.makespan * (1 + epsilon)
-    bearable = _bearable(models, targets, high, by - platform.fixed_seconds)
-    bearable = np.maximum(bearable, np.minimum(targets + heaviest, high))
+    most = _in_time(models, targets, high, by - platform.fixed_seconds)
+    most = np.maximum(most, np.minimum(targets + heaviest, high))
     return Sizes(
         targets=targets,
         sizes=found.sizes.astype(np.int64) if unit else targets.copy(),
         low=low,
-        high=np.floor(bearable) if unit else bearable,
+        high=np.floor(most) if unit else most,
         saturated=targets >= capacities * (1 - 1e-9),
         speeds=_speeds(models, targets, load),
         notes=(
@@ -93,16 +93,16 @@ def curved_sizes(
 def _whole_lows(
     least: FloatArray, capacities: FloatArray, factor: float, *, unit: bool
 ) -> IntArray | None:
-    """(k,) least whole sizes, in parts of a unit: one vertex, and the user's low_units."""
+    """Return (k,) the least whole sizes, in parts of a unit: one vertex, and low_units."""
     if unit:
         return np.maximum(np.minimum(1, capacities), least).astype(np.int64)
     return np.floor(least * factor).astype(np.int64) if least.any() else None
 
 
-def _bearable(
+def _in_time(
     models: Sequence[SpeedModel], targets: FloatArray, high: FloatArray, seconds: FloatArray
 ) -> FloatArray:
-    """(k,) the most each device may get, from its target on, in so many seconds (k,)."""
+    """Return (k,) the largest load from target to high that each device does in seconds (k,)."""
     most = high.copy()
     for b, model in enumerate(models):
         if high[b] > targets[b]:
@@ -114,7 +114,7 @@ def _bearable(
 
 
 def _speeds(models: Sequence[SpeedModel], targets: FloatArray, load: float) -> FloatArray:
-    """(k,) speeds at the targets [units/s]; of a device that gets nothing, at next to nothing."""
+    """Return (k,) speeds at the targets [units/s]; for a target of zero, at a tiny load."""
     loads = np.maximum(targets, 1e-6 * load / len(models))
     pairs = zip(models, loads.tolist(), strict=True)
     return np.array([model.speed(own) for model, own in pairs])
@@ -137,10 +137,9 @@ def _notes(method: str, converged: bool, idle: int) -> tuple[str, ...]:
 
 
 def beyond_samples(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]) -> list[str]:
-    """Say which devices get loads that nobody has measured: their speed there is a guess.
+    """Return a note on devices whose loads lie beyond their samples, or an empty list.
 
-    curves: of k devices, None for one without. sizes: (k,) what they get [units]. Returns one
-    sentence for all of them, or none.
+    curves: of k devices, None for one without. sizes (k,) [units]: their loads.
     """
     said = []
     for curve, size in zip(curves, sizes, strict=True):
@@ -157,5 +156,5 @@ def beyond_samples(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]
 
 
 def settled(platform: Platform, sizes: Sizes) -> Platform:
-    """Return the platform with each curved device's speed as it is at its size."""
+    """Return the platform with the speed of each device with a curve taken at its size."""
     return with_speeds(platform, sizes.speeds) if platform.has_curves else platform

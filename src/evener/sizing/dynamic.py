@@ -1,11 +1,10 @@
-"""DPA, the dynamic partitioning algorithm: sizes without models, by measuring where it matters.
+"""DPA, the dynamic partitioning algorithm: sizes without models, by measuring.
 
-Measure at the present sizes; stop when times differ by a part of epsilon at most; else add what
-was measured to partial models, size anew by them, and again ([Cla14]_, 4.3). In either form: a
-benchmark before the program starts (`measured_sizes`), or the program's own iterations, each of
-which is handed to `Dynamic.observe` (balance while running). Beyond [Cla14]_: what oscillates is
-damped, the sizes returned are the best that were measured, and a device that could not do its
-load (it ran out of memory, or of time) is never given as much again.
+Measure at the present sizes; stop if times differ by at most epsilon; else add the measurements to
+partial models, solve for new sizes, and repeat ([Cla14]_, 4.3). It comes in two forms: a benchmark
+before the program starts (`measured_sizes`), and a running program that hands the times of its own
+iterations to `Dynamic.observe`. Beyond [Cla14]_: oscillation is damped, the sizes returned are the
+best that were measured, and a device that failed at a load never gets as much again.
 """
 
 from __future__ import annotations
@@ -26,26 +25,26 @@ from evener.sizing.rounding import between
 from evener.sizing.solving import SpeedSizes, solve_sizes
 
 BALANCED = "balanced"
-WORTH = 0.05  # of epsilon: what the models must promise for another step
-PATIENCE = 3  # steps in a row that help before they are lengthened: at a cliff they would creep
-MOST_STEPS = 40  # observations, where a caller says nothing else
-KIND = {"gpa": "shaped", "npa": "akima"}  # of model, by method; else piecewise
+MIN_GAIN = 0.05  # of epsilon: gain that the models must predict for another step
+PATIENCE = 3  # improving steps in a row, after which they get longer: near a cliff they are tiny
+MAX_STEPS = 40  # observations by default
+KIND = {"gpa": "shaped", "npa": "akima"}  # of partial model, by method; else piecewise
 
 
 class Observed(NamedTuple):
-    """Whole sizes (k,) and the seconds (k,) they were seen to take; infinity: could not be done."""
+    """Whole sizes (k,) and the seconds (k,) measured for them; infinity where a device failed."""
 
     sizes: IntArray
     seconds: FloatArray
 
     @property
     def makespan(self) -> float:
-        """Until the last was done [s]."""
+        """Time until the last device is done [s]."""
         return float(np.max(self.seconds, where=self.sizes > 0, initial=0.0))
 
     @property
     def spread(self) -> float:
-        """The largest difference of two times, relative to the smaller; idle devices left out."""
+        """Largest time / smallest time - 1, without devices that have no load."""
         seconds = self.seconds[self.sizes > 0]
         if seconds.size < 2:
             return 0.0
@@ -54,15 +53,15 @@ class Observed(NamedTuple):
 
 @dataclass(eq=False)
 class Dynamic:
-    """Sizes that follow what is observed, until they are balanced or cannot be improved.
+    """Search for balanced sizes of n units on k devices by measuring; see the module.
 
-    n units for k devices. epsilon: the spread at which times count as equal. method: of
-    `solve_sizes`, for the partial models. low, high: limits [units]. max_steps: observations at
-    most. samples: of earlier runs, one sequence a device; start (k,): the first sizes, else even
-    ones, or by the samples where there are any of each device.
+    epsilon: spread at which times count as equal. method: of `solve_sizes`, for the partial
+    models. low, high: limits [units]. max_steps: most observations. samples: of earlier runs, one
+    sequence a device. start (k,): first sizes; by default those by the samples if every device has
+    some, else even ones.
 
-    Measure `sizes`, hand the times to `observe`, and go on with the sizes it returns; None: done.
-    `outcome` says why; `best` is the best that was observed.
+    Measure `sizes`, hand the times to `observe`, and go on with the sizes that it returns; None
+    means done. `outcome` says why; `best` is the best observation.
     """
 
     n: int
@@ -71,7 +70,7 @@ class Dynamic:
     method: str = "auto"
     low: npt.ArrayLike | None = None
     high: npt.ArrayLike | None = None
-    max_steps: int = MOST_STEPS
+    max_steps: int = MAX_STEPS
     samples: Sequence[Sequence[Sample]] | None = None
     start: npt.ArrayLike | None = None
     history: list[Observed] = field(default_factory=list, init=False)
@@ -101,26 +100,26 @@ class Dynamic:
 
     @property
     def best(self) -> Observed:
-        """What was observed with the least makespan; the latest where several were equal."""
+        """The observation of least makespan; the latest of several equal ones."""
         if not self.history:
             raise InputError("nothing was observed yet")
         return min(reversed(self.history), key=lambda seen: seen.makespan)
 
     @property
     def converged(self) -> bool:
-        """Whether balanced sizes were found; better ones, if any were seen, are the `best`."""
+        """Whether balanced sizes were found; `best` may be better ones that are not balanced."""
         return self.outcome == BALANCED
 
     def known(self) -> tuple[tuple[Sample, ...], ...]:
-        """All samples of each device, also those given."""
+        """Return all samples of each device, given and observed."""
         return tuple(tuple(samples) for samples in self._samples)
 
     def observe(self, seconds: npt.ArrayLike) -> IntArray | None:
-        """Take the times (k,) of `sizes` [s]; return the sizes to go on with, or None when done.
+        """Take in the times (k,) of `sizes` [s]; return the next sizes, or None when done.
 
-        Infinity says that a device could not do its load. Those of devices without load do not
-        count. Raises InputError for times that are not above zero, InfeasibleError where what the
-        devices can do no longer adds up to n.
+        Infinity says that a device failed at its load. Times of devices without load are ignored.
+        Raises InputError for times that are not above zero, InfeasibleError where the loads that
+        devices can do no longer add up to n.
         """
         if self.outcome:
             raise InputError(f"this search is over: {self.outcome}")
@@ -142,7 +141,7 @@ class Dynamic:
         return following
 
     def _step_on(self, improved: bool) -> None:
-        """How far to go: less after a step that did not help, more where steps creep on."""
+        """Halve the step after one that did not help; double it after several that did."""
         self._gains = self._gains + 1 if improved else 0
         if not improved:
             self._part = min(self._part, 1.0) / 2
@@ -178,18 +177,18 @@ class Dynamic:
         return solve_sizes(even, self.n, "constant", self._low, self._high).sizes
 
     def _solved(self) -> SpeedSizes:
-        """Sizes by the partial models; a device never seen on a unit gets one, to be seen."""
+        """Return sizes by the partial models; a device never measured at one unit gets one."""
         models = [self._model(samples) for samples in self._samples]
         low = np.maximum(self._low, [min(s.load for s in known) > 1 if known else True
                                      for known in self._samples])  # fmt: skip
-        high = self._safe()
+        high = self._safe_high()
         low = np.minimum(low, high)
         if int(low.sum()) > self.n:
             low = self._low
         return solve_sizes(models, self.n, self.method, low, high)
 
-    def _safe(self) -> IntArray:
-        """Upper limits; for a device that failed, half way from what it did to where it failed."""
+    def _safe_high(self) -> IntArray:
+        """Return upper limits; of a device that failed, midway from what it did to its failure."""
         high = self._high.copy()
         for i, samples in enumerate(self._samples):
             if i in self._failed:
@@ -206,12 +205,15 @@ class Dynamic:
         return fit_model(samples, KIND.get(self.method, "piecewise"))
 
     def _proposed(self) -> IntArray | None:
-        """The models' sizes, or where these were seen or did not help, some way towards them."""
+        """Return the next sizes: the models', or a part of the way to them, or None.
+
+        A part where the full step was tried already or did not help; None without a gain.
+        """
         solved, best = self._solved(), self.best.sizes
         target = solved.sizes
         if not np.isfinite(self.best.makespan):
             return target
-        if solved.makespan > self.best.makespan * (1 - WORTH * self.epsilon):
+        if solved.makespan > self.best.makespan * (1 - MIN_GAIN * self.epsilon):
             return None
         part = self._part
         while True:
@@ -226,10 +228,10 @@ class Dynamic:
 def measured_sizes(
     measure: Callable[[IntArray], npt.ArrayLike], n: int, k: int, **options: Any
 ) -> Dynamic:
-    """Measure and size by turns until balanced: the form that runs before the program does.
+    """Return a finished search, which calls `measure` until sizes are balanced.
 
-    measure(sizes) returns the seconds (k,) of whole sizes (k,), infinity where a device could not
-    do its load. options: of Dynamic. The result's `best` holds the sizes to use.
+    measure(sizes) returns the seconds (k,) of whole sizes (k,), infinity where a device failed.
+    options: of Dynamic. The `best` of the result holds the sizes to use.
     """
     search = Dynamic(n, k, **options)
     sizes: IntArray | None = search.sizes

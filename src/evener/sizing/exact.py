@@ -1,10 +1,12 @@
-"""Sizes of least makespan for speed models of any shape: neither concave nor monotone.
+"""exact: whole sizes of least makespan for speed models of any shape, neither concave nor monotone.
 
-The makespan is the time of some load of some device. A time is reached if one load of each
-device, done by then, can be chosen so that they sum to n; it is found by bisection over times,
-from a lower bound (each device takes the most it can) up to the best sizes known. The problem is
-that of HPOPTA [KML18]_; where [KML18]_ searches a tree of sampled points, sums of runs of loads
-are formed here, so that every whole load counts, however many there are.
+A makespan can be reached if one load of each device, done by then, can be chosen so that they sum
+to n. The least such time is found by bisection, from a lower bound (each device takes the most it
+can) up to the best sizes known. The problem is that of HPOPTA [KML18]_, which searches a tree of
+sampled points; here sums of runs of whole loads are formed, so that every load counts.
+
+Where loads are too many for that (models of which only times are known, or lower limits that
+scatter the loads), multiples of a step are solved and polished, with a bound on what that loses.
 """
 
 from __future__ import annotations
@@ -22,14 +24,17 @@ from evener.sizing.problems import Problem, Solution
 from evener.sizing.segments import Runs, Segments, joined
 from evener.sizing.sums_of_runs import TooManyRunsError, find_sizes
 
-# Models of any shape as tables: the time of every whole load, or of every multiple of a step.
+MAX_ENTRIES = 4_000_000  # of a table of times: 32 MB
+MULTIPLES = 1000  # of the step into which a load is divided that is too large for a table
+ROUNDING = 1e-12  # relative: sizes this near to the bound are optimal
+MAX_MOVES = 50  # per device, of polishing
 
 
 class Table:
-    """Times (k, n + 1) [s] of the loads 0 to n; infinity outside the limits. See `Segments`.
+    """Times (k, n + 1) [s] of the loads 0 to n, for any models; a `Loads`.
 
-    With a step above 1 the problem is one of whole steps: its column j stands for the load of
-    `j x step` units, brought within `limits` [units], a pair of (k,).
+    Infinity outside the limits. With a step above 1, column j is the time of j x step units,
+    brought within `limits` [units], low and high (k,).
     """
 
     def __init__(
@@ -48,38 +53,35 @@ class Table:
             self.seconds[i] = np.where(inside, row, np.inf)
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """(k,) seconds of whole sizes [s]."""
+        """Return the seconds (k,) that whole sizes take."""
         return np.asarray(self.seconds[np.arange(self.problem.k), sizes])
 
     def bounds(self) -> tuple[float, float]:
-        """Seconds before which hardly any sizes are done, and by which all are [s]."""
+        """Return a time [s] too short for n units, and one by which any sizes are done."""
         return 0.0, float(np.max(self.seconds, where=np.isfinite(self.seconds), initial=0.0))
 
     def needed(self) -> float:
-        """Seconds that a device takes in any case for the least it must do [s]."""
+        """Return the seconds that some device needs for its lower limit."""
         return float(self.seconds.min(axis=1).max())
 
     def largest(self, seconds: float) -> IntArray:
-        """(k,) the largest load each device does by then, or else its lower limit."""
+        """Return (k,) the largest load each device does by then, at least its lower limit."""
         done = self.seconds[:, ::-1] <= seconds
         last = self.problem.n - np.argmax(done, axis=1)
         return np.where(done.any(axis=1), last, self.problem.low)
 
     def runs(self, seconds: float) -> Runs:
-        """All loads done by then."""
+        """Return all loads that are done by then."""
         device, load = np.nonzero(self.seconds <= seconds)
         return joined(device, load, load)
 
     def next_time(self, seconds: float) -> float:
-        """The least time above `seconds` that any load takes [s]; infinity if none does."""
+        """Return the least time above `seconds` that any load takes; infinity if none."""
         return float(np.min(self.seconds, where=self.seconds > seconds, initial=np.inf))
 
 
-MOST_ENTRIES = 4_000_000  # of a table of times: 32 MB
-
-
 class ExactSizes(NamedTuple):
-    """Whole sizes (k,), their makespan, a bound that none falls below [s]; whether it is met."""
+    """Whole sizes (k,), their makespan [s], a lower bound on any [s], and whether they meet it."""
 
     sizes: IntArray
     makespan: float
@@ -88,17 +90,17 @@ class ExactSizes(NamedTuple):
 
 
 def whole_loads(problem: Problem) -> Loads | None:
-    """Every whole load of every device: as segments or a table; None where that is too large."""
+    """Return every whole load of every device as Segments or a Table; None if that is too large."""
     if can_stack(problem.models):
         return Segments(problem)
-    return Table(problem) if problem.k * (problem.n + 1) <= MOST_ENTRIES else None
+    return Table(problem) if problem.k * (problem.n + 1) <= MAX_ENTRIES else None
 
 
 def least_makespan(loads: Loads) -> ExactSizes:
-    """Return the whole sizes of least makespan. O(log(k n)) sums of k sets of runs.
+    """Return the whole sizes of least makespan; O(log(k n)) times, sums of k sets of runs.
 
-    Only where lower limits leave loads so scattered that their sums cannot be counted are the
-    best sizes so far returned, with is_optimal False.
+    Where lower limits scatter the loads so much that their sums are too many, it returns the best
+    sizes so far, with is_optimal False.
     """
     least = least_time(loads)
     bound = max(least.seconds, loads.needed())
@@ -114,13 +116,13 @@ def least_makespan(loads: Loads) -> ExactSizes:
         except TooManyRunsError:
             return ExactSizes(best, late, max(early, bound), False)
         if sizes is not None:
-            # Where all loads of a segment take the same time, rounding may add a last digit.
+            # Rounding may put the makespan a last digit above the time that was asked for.
             best, late = sizes, min(_makespan(loads, sizes), trial)
             if late <= bound:
                 break
         else:
             early = trial
-        following = loads.next_time(early)  # sizes that are better end then at the earliest
+        following = loads.next_time(early)  # no makespan lies between
         trial = following
         if following < (middle := early + (late - early) / 2) < late:
             trial = middle
@@ -131,18 +133,8 @@ def _makespan(loads: Loads, sizes: IntArray) -> float:
     return float(loads.times(sizes).max(initial=0.0))
 
 
-# Sizes in multiples of a step, then polished: where loads are too many to be counted singly.
-#
-# For models of which only times are known, and where lower limits scatter the loads beyond count.
-# The loss is stated: a lower bound comes from the most that each device can do by any time.
-
-
-COLUMNS = 1000  # of the table: the step is a thousandth of the load
-ROUNDING = 1e-12  # of the makespan
-
-
 def solve_exact(problem: Problem) -> Solution:
-    """Return whole sizes of least makespan; where that cannot be proved, say how near they are."""
+    """Return whole sizes of least makespan, or near ones with a note on how near they are."""
     loads = whole_loads(problem)
     found = None if loads is None else least_makespan(loads)
     if found is not None and found.is_optimal:
@@ -153,14 +145,14 @@ def solve_exact(problem: Problem) -> Solution:
     above = best.makespan / bound - 1 if bound > 0 else np.inf
     if above <= ROUNDING:
         return Solution(best.sizes, bound=bound)
-    step = -(-problem.n // COLUMNS)
+    step = -(-problem.n // MULTIPLES)
     note = f"exact: by steps of {step:,} units, polished; at most {above:.2%} above the least"
     return Solution(best.sizes, False, (note,), bound)
 
 
 def by_multiples(problem: Problem) -> ExactSizes:
-    """Return whole sizes near the best multiples of ceil(n / 1000), and a bound on the best."""
-    step = -(-problem.n // COLUMNS)
+    """Return the best multiples of ceil(n / MULTIPLES), polished to units, and a bound on any."""
+    step = -(-problem.n // MULTIPLES)
     limits = (problem.low, problem.high)
     coarse = replace(
         problem, n=problem.n // step, low=problem.low // step, high=-(-problem.high // step)
@@ -174,14 +166,14 @@ def by_multiples(problem: Problem) -> ExactSizes:
 
 
 def times_of(problem: Problem, sizes: IntArray) -> FloatArray:
-    """(k,) seconds of whole sizes by any models [s]."""
+    """Return the seconds (k,) that whole sizes take by any models."""
     models = zip(problem.models, sizes.tolist(), strict=True)
     seconds = np.array([model.time(float(size)) for model, size in models])
     return np.where(sizes > 0, seconds + problem.fixed, 0.0)
 
 
 def least_bound(problem: Problem) -> float:
-    """Seconds that no whole sizes fall below: before, all devices together do less than n [s]."""
+    """Return a lower bound on makespans [s]: before it, all devices together do less than n."""
 
     def is_enough(seconds: float) -> bool:
         room = np.floor(problem.most_by(seconds) * (1 + 1e-12) + 1e-12)
@@ -194,12 +186,12 @@ def least_bound(problem: Problem) -> float:
 
 
 def polished(problem: Problem, sizes: IntArray, step: int) -> IntArray:
-    """Move units from whoever ends last to whoever then ends first, as long as it helps.
+    """Return sizes improved by moving units from the last device to the one that ends first then.
 
-    First in steps, then in halves of steps, down to single units.
+    In steps as long as that helps, then in halves of steps, down to single units.
     """
     sizes, seconds = sizes.copy(), times_of(problem, sizes)
-    moves = 50 * problem.k
+    moves = MAX_MOVES * problem.k
     while step >= 1 and moves > 0:
         last = int(np.argmax(seconds))
         room = np.minimum(problem.high - sizes, sizes[last] - problem.low[last])
@@ -219,7 +211,7 @@ def polished(problem: Problem, sizes: IntArray, step: int) -> IntArray:
 
 
 def _summed(problem: Problem, sizes: IntArray, step: int) -> IntArray:
-    """Bring the sum to n: chunks are added where they are done first, or taken where last."""
+    """Return sizes that sum to n: steps are added where they end first, or taken where last."""
     sizes = sizes.copy()
     while (lack := problem.n - int(sizes.sum())) != 0:
         room = problem.high - sizes if lack > 0 else sizes - problem.low

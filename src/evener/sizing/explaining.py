@@ -1,4 +1,4 @@
-"""Why a device gets nothing, or no more than it does."""
+"""explain_sizes: why each device gets nothing, or no more than it does."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evener.sizing.segments import Segments
 from evener.sizing.solving import SpeedSizes
 from evener.wording import duration
 
-SAME = 1e-9  # of a time: no difference
+SAME = 1e-9  # relative difference below which times are equal
 
 
 def explain_sizes(
@@ -25,10 +25,11 @@ def explain_sizes(
     high: npt.ArrayLike | None = None,
     fixed_seconds: npt.ArrayLike | None = None,
 ) -> list[str]:
-    """Say of every device why it got what it got; the limits are those given to `solve_sizes`.
+    """Return for every device a phrase that says why it got its size.
 
-    A sentence for each that gets nothing, is full, is held by its lower limit or ends last; ""
-    for the others, which end as late as the last as far as whole units allow.
+    "" for devices that end as late as the last, as far as whole units allow; a phrase for those
+    that get nothing, are full, are held by their lower limit, or end last. Limits are those given
+    to `solve_sizes`.
     """
     n = int(found.sizes.sum())
     problem = make_problem(models, n, low, high, fixed_seconds)
@@ -66,7 +67,7 @@ def _why_nothing(problem: Problem, found: SpeedSizes, i: int, capacity: float) -
 
 
 def least_load(problem: Problem, i: int) -> tuple[int, float]:
-    """The load above zero that device i does first, and its seconds with fixed costs [s]."""
+    """Return the load above zero that takes device i least time, and its seconds."""
     one = Problem(
         problem.models[i : i + 1], problem.n, np.ones(1, np.int64), problem.high[i : i + 1],
         problem.fixed[i : i + 1],

@@ -1,11 +1,11 @@
-"""GPA, the geometric partitioning algorithm: a line through the origin cuts every speed curve.
+"""gpa: the geometric partitioning algorithm, a line through the origin that cuts all speed curves.
 
-In the plane of load and speed, all points on a line through the origin take the same time, the
-inverse of its slope. Where curves keep to the rule of shape (concave while they rise, then
-falling), a line cuts each of them once, and the loads at the cuts grow as it turns down: it is
-turned until they add up ([Cla14]_, 4.1). Here loads are whole from the start: of all lines
-the steepest is found whose loads, rounded down, still suffice, which makes the whole sizes
-optimal; [Cla14]_ adds what rounding lost to the largest loads.
+In the plane of load and speed, the points on a line through the origin take the same time, the
+inverse of its slope. Curves that keep the shape rule (concave while they rise, then falling) are
+cut once by each line, and the loads at the cuts grow as the line becomes less steep: wanted is the
+slope at which they add up ([Cla14]_, 4.1). Here it is the steepest line whose loads, rounded down,
+still suffice, which makes the whole sizes optimal; [Cla14]_ adds what rounding down loses to the
+largest loads.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from evener.sizing.segments import Segments
 
 
 def solve_gpa(problem: Problem) -> Solution:
-    """Return whole sizes of least makespan for the curves as the rule of shape leaves them.
+    """Return whole sizes of least makespan for the curves after the shape rule.
 
-    Smooth models count with their points. Raises UsageError for models without points.
+    Akima models are replaced by their points. Raises UsageError for models without points.
     """
     models = tuple(in_shape(model, problem.name(i)) for i, model in enumerate(problem.models))
     loads = Segments(replace(problem, models=models))
@@ -43,7 +43,7 @@ def solve_gpa(problem: Problem) -> Solution:
 
 
 def in_shape(model: SpeedModel, name: str) -> SpeedModel:
-    """The model itself where a line cuts it once; else a Piecewise of the points that may stay."""
+    """Return the model if it keeps the shape rule, else the Piecewise of the points that do."""
     if isinstance(model, Constant):
         return model
     points = model.points if isinstance(model, Akima) else model
@@ -59,7 +59,7 @@ def in_shape(model: SpeedModel, name: str) -> SpeedModel:
 
 
 def _keeps_shape(model: Piecewise) -> bool:
-    """Whether the rule would drop nothing."""
+    """Return whether the shape rule would drop no point."""
     top = int(np.argmax(model.speeds))
     rise = np.diff(model.speeds, prepend=0.0)
     slope = rise[: top + 1] / np.diff(model.loads[: top + 1], prepend=0.0)

@@ -1,9 +1,9 @@
-"""Sizes level by level: INPA between the nodes, IDPA between the devices of each ([Cla14]_, 5.2).
+"""layered_sizes: sizes level by level, INPA between nodes and IDPA within each ([Cla14]_, 5.2).
 
-On every level of the platform's tree the dynamic algorithm divides a group's load among its
-members; "measuring" a member that is a group means dividing its load further down, and taking the
-time of its last device. Each group keeps what it learnt: its partial models serve whenever its
-load changes. Any depth: nodes and devices are two levels, sites and sockets make more.
+On every level of a tree of devices, of any depth, DPA divides a group's load among its members.
+"Measuring" a member that is itself a group means dividing its load among its own members and taking
+the time of the last device. A group keeps its partial models, which serve again when its load
+changes.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from evener.errors import InfeasibleError, InputError
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.samples import Sample
 from evener.platforms.platform import Platform
-from evener.sizing.dynamic import MOST_STEPS, Dynamic
+from evener.sizing.dynamic import MAX_STEPS, Dynamic
 from evener.sizing.problems import checked_seconds, make_problem
 from evener.wording import brief
 
@@ -30,10 +30,10 @@ Measure: TypeAlias = Callable[[IntArray, IntArray], npt.ArrayLike]
 
 @dataclass(frozen=True, eq=False)
 class LayeredSizes:
-    """Sizes (k,) by levels, their seconds (k,), and how they came about.
+    """Sizes (k,) [units] by levels and their seconds (k,), with the makespan [s].
 
-    makespan [s]; converged: whether every group of the answer is balanced to its epsilon;
-    measurements: how often a group of devices was measured.
+    converged: whether every group is balanced to its epsilon; measurements: how often a group of
+    devices was measured.
     """
 
     sizes: IntArray
@@ -47,7 +47,7 @@ class LayeredSizes:
 
 
 def tree_of(platform: Platform) -> Tree:
-    """The platform's tree as nested groups of device numbers; groups of one are left out."""
+    """Return the platform's tree as nested tuples of device numbers, without groups of one."""
     return _grouped(platform.places, 0, np.arange(platform.k))
 
 
@@ -61,17 +61,17 @@ def layered_sizes(
     method: str = "auto",
     low: npt.ArrayLike | None = None,
     high: npt.ArrayLike | None = None,
-    max_steps: int = MOST_STEPS,
+    max_steps: int = MAX_STEPS,
 ) -> LayeredSizes:
-    """Divide n units over a tree of devices.
+    """Return sizes of n units on a tree of devices.
 
-    tree: see Tree, for example ((0, 1), (2, 3, 4)); every device 0 to k - 1 once.
+    tree: for example ((0, 1), (2, 3, 4)), with every device 0 to k - 1 once.
     measure(devices, sizes): seconds (r,) of whole sizes (r,) on the devices (r,) of one group,
-    working together. epsilon: the spread of times at which the topmost level is balanced;
-    inner_epsilon: the same for those below, half of it if not given. method, max_steps: as
-    Dynamic has them. low, high: limits, one for all or (k,) [units].
+    working at the same time. epsilon: spread of times at which the topmost level is balanced;
+    inner_epsilon: the same for the levels below, by default half of it. method, max_steps: of
+    Dynamic. low, high: limits [units], one for all or (k,).
 
-    Raises InputError for a tree that is none, and as Dynamic does.
+    Raises InputError for an invalid tree, and as Dynamic does.
     """
     k = _count(tree)
     problem = make_problem([Constant(1.0)] * k, n, low, high)
@@ -90,7 +90,7 @@ def layered_sizes(
 def model_times(
     models: Sequence[SpeedModel], fixed_seconds: npt.ArrayLike | None = None
 ) -> Measure:
-    """A `measure` that asks models in place of devices: sizes by levels from known curves.
+    """Return a `measure` for layered_sizes that evaluates models instead of measuring devices.
 
     fixed_seconds: (k,) or one [s], added to the time of each device that gets anything.
     """
@@ -104,8 +104,8 @@ def model_times(
 
 
 @dataclass(frozen=True, eq=False)
-class _Answer:
-    """Sizes (r,) of a group's devices and their seconds (r,); whether all below is balanced."""
+class _GroupSizes:
+    """Sizes (r,) of a group's devices, their seconds (r,), and whether all levels are balanced."""
 
     sizes: IntArray
     seconds: FloatArray
@@ -117,7 +117,7 @@ class _Answer:
 
 
 class _Group:
-    """A node of the tree: what it knows of its members, and what it answered to each load."""
+    """A group of the tree: samples of its members, and its sizes for each load asked so far."""
 
     def __init__(
         self,
@@ -140,31 +140,33 @@ class _Group:
         self._measure, self._epsilon = measure, epsilons[0]
         self._method, self._max_steps = method, max_steps
         self._samples: list[list[Sample]] = [[] for _ in parts]
-        self._known: dict[int, _Answer] = {}
+        self._known: dict[int, _GroupSizes] = {}
         self._measured = 0
 
     def measurements(self) -> int:
-        """How often this group or one below was measured."""
+        """Return how often this group and those below were measured."""
         inner = [m.measurements() for m in self._members if isinstance(m, _Group)]
         return self._measured + sum(inner)
 
-    def solve(self, n: int) -> _Answer:
-        """Divide n units among the members, and these theirs."""
+    def solve(self, n: int) -> _GroupSizes:
+        """Return sizes of n units on the group's devices, over all levels below."""
         if n not in self._known:
             self._known[n] = self._solved(n)
         return self._known[n]
 
     def seconds(self, n: int) -> float:
-        """Until the last device of the group is done with n units; infinity if they cannot [s]."""
+        """Return the seconds until the group is done with n units; infinity if it cannot."""
         try:
             return self.solve(n).makespan
         except InfeasibleError:
             return float("inf")
 
-    def _solved(self, n: int) -> _Answer:
+    def _solved(self, n: int) -> _GroupSizes:
         k = len(self._members)
         if n == 0:
-            return _Answer(np.zeros(self.devices.size, np.int64), np.zeros(self.devices.size), True)
+            return _GroupSizes(
+                np.zeros(self.devices.size, np.int64), np.zeros(self.devices.size), True
+            )
         search = Dynamic(
             n, k, self._epsilon, self._method, self._low, self._high, self._max_steps,
             samples=self._samples if any(self._samples) else None,
@@ -176,7 +178,7 @@ class _Group:
         return self._composed(search)
 
     def _observed(self, sizes: IntArray) -> FloatArray:
-        """Seconds of each member: devices are measured together, groups each on their own."""
+        """Return seconds of each member: devices measured together, groups each on its own."""
         seconds = np.zeros(sizes.size)
         alone = [i for i, member in enumerate(self._members) if isinstance(member, int)]
         if alone:
@@ -188,8 +190,8 @@ class _Group:
                 seconds[i] = member.seconds(int(sizes[i]))
         return seconds
 
-    def _composed(self, search: Dynamic) -> _Answer:
-        """The best sizes seen, down to the devices."""
+    def _composed(self, search: Dynamic) -> _GroupSizes:
+        """Return the best sizes observed, down to the devices."""
         best = search.best
         sizes, seconds, converged = [], [], search.converged
         for i, member in enumerate(self._members):
@@ -201,11 +203,11 @@ class _Group:
                 sizes.append(inner.sizes)
                 seconds.append(inner.seconds)
                 converged = converged and inner.converged
-        return _Answer(np.concatenate(sizes), np.concatenate(seconds), converged)
+        return _GroupSizes(np.concatenate(sizes), np.concatenate(seconds), converged)
 
 
 def _grouped(places: IntArray, level: int, devices: IntArray) -> Tree:
-    """Groups of devices at the same place, each divided by the places one level deeper."""
+    """Return groups of devices at the same place, each divided by the places one level below."""
     if devices.size == 1:
         return int(devices[0])
     if level == places.shape[0]:
@@ -218,7 +220,7 @@ def _grouped(places: IntArray, level: int, devices: IntArray) -> Tree:
 
 
 def _count(tree: Tree) -> int:
-    """Number of devices; InputError unless each from 0 on stands in the tree once."""
+    """Return the number of devices; InputError unless each of 0, 1, ... occurs once."""
     found = sorted(_leaves(tree))
     if not found or found != list(range(len(found))):
         raise InputError("a tree of devices holds each of 0, 1, 2, ... once, in nested tuples")

@@ -1,7 +1,8 @@
-"""The least time by which the devices, each taking the most it can do, take the whole load.
+"""The least time by which whole loads suffice, if each device does as much as it can by then.
 
-Where time rises with load this is the optimum, in whole units; elsewhere it bounds the optimum
-from below, for no device does more by any time.
+Where time rises with load it is the least makespan of whole sizes; elsewhere a lower bound on it.
+Whole loads jump with time, and the time is found exactly, to the last digit: that is why this
+bisection is not one of equal_finish.py, whose loads are real and whose times are approximate.
 """
 
 from __future__ import annotations
@@ -14,36 +15,36 @@ from evener.arrays import FloatArray, IntArray
 from evener.sizing.problems import Problem
 from evener.sizing.segments import Runs
 
-FEW_UNITS = 64  # between two times, of all devices: probably there is one moment left
-MAX_STEPS = 3000  # halving reaches neighbouring floats in 1,100 from any two
+FEW_UNITS = 64  # units between two times below which asking for the next time is worth it
+MAX_STEPS = 3000  # half of them halve; 1,100 halvings bring any two doubles together
 
 
 class Loads(Protocol):
-    """What whole loads k devices do by a given time; see `Segments`."""
+    """Which whole loads k devices do by a given time: Rates, Segments or Table."""
 
     problem: Problem
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """(k,) seconds of whole sizes."""
+        """Return the seconds (k,) that whole sizes take."""
 
     def bounds(self) -> tuple[float, float]:
-        """Seconds before which hardly any sizes are done, and by which all are."""
+        """Return a time [s] too short for n units, and one by which any sizes are done."""
 
     def needed(self) -> float:
-        """Seconds that a device takes in any case for the least it must do."""
+        """Return the seconds that some device needs for its lower limit."""
 
     def largest(self, seconds: float) -> IntArray:
-        """(k,) the largest whole load each does by then, or else its lower limit."""
+        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
 
     def runs(self, seconds: float) -> Runs:
-        """All whole loads done by then."""
+        """Return all whole loads that are done by then."""
 
     def next_time(self, seconds: float) -> float:
-        """The least time above `seconds` that any whole load takes."""
+        """Return the least time above `seconds` that any whole load takes; infinity if none."""
 
 
 class Least(NamedTuple):
-    """The least time [s], the largest loads by then (k,), those just before, and steps taken."""
+    """The least time [s], the largest loads (k,) by then and just before, and steps taken."""
 
     seconds: float
     largest: IntArray
@@ -52,9 +53,9 @@ class Least(NamedTuple):
 
 
 def least_time(loads: Loads) -> Least:
-    """Find the least time by which the largest loads add up to n, exact to the last digit.
+    """Return the least time by which the largest loads add up to n, exact to the last digit.
 
-    Bisection, and regula falsi every second step; ends when no load takes a time in between.
+    Bisection and regula falsi in turn, until no load takes a time in between.
     """
     low, n = loads.problem.low, loads.problem.n
     if int(low.sum()) == n:
@@ -66,7 +67,7 @@ def least_time(loads: Loads) -> Least:
     for step in range(MAX_STEPS):
         late = min(late, float(loads.times(largest)[largest > low].max()))  # none ends between
         surplus, lack = int(largest.sum()) - n, n - int(before.sum())
-        # Many equal devices gain a unit at the same moment: now and then it is looked whether so.
+        # Many equal devices gain a unit at the same moment: every fourth step allows for that.
         few = FEW_UNITS if step % 4 else 4 * largest.size
         is_near = surplus + lack <= few or np.nextafter(early, np.inf) >= late
         if is_near and loads.next_time(early) >= late:
@@ -82,10 +83,10 @@ def least_time(loads: Loads) -> Least:
 
 
 def handed_back(loads: Loads, least: Least) -> IntArray:
-    """Sizes that sum to n: of the largest loads, the surplus goes back whence it came last.
+    """Return sizes (k,) that sum to n: the largest loads, less what they exceed n by.
 
-    Only devices that gained with the last moment give back, and not below what they did before
-    it: where time rises with load, nobody ends later than the least time.
+    Only loads that grew at the least time are lowered, and not below what they were before it: so
+    where time rises with load, no device ends later.
     """
     surplus = int(least.largest.sum()) - loads.problem.n
     spare = (least.largest - least.before)[::-1]  # of equal devices the first keep theirs
@@ -94,9 +95,9 @@ def handed_back(loads: Loads, least: Least) -> IntArray:
 
 
 def _between(early: float, late: float, near: float, share: float, step: int) -> float:
-    """A time to try: in the middle, or every second step where the units would lie on a line."""
+    """Return a time to try: the middle, or every second step where a line through both leads."""
     if early > 0 and late > 4 * early:
-        # Where nothing but speed limits, one unit more each is enough.
+        # Without fixed costs and other limits, a unit more for each device is enough.
         return near if step == 0 else float(np.sqrt(early) * np.sqrt(late))
     share = min(max(share, 0.02), 0.98) if step % 2 else 0.5
     return float(np.clip(early + (late - early) * share, np.nextafter(early, late), late))

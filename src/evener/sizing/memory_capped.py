@@ -1,8 +1,9 @@
-"""Target sizes that let all devices finish together, as far as their memories allow.
+"""Sizes with which devices of constant speed finish together, as far as their memories allow.
 
-The greedy Algorithm 1 of [LDHT]_: the devices with the most speed for their memory are filled
-first, up to their memory; what is left goes to the others in proportion to speed. By its Lemma 1
-the filled ("saturated") devices are a prefix of that order, so prefix sums find them all at once.
+The targets of Algorithm 1 of [LDHT]_: devices with the most speed for their memory are filled
+first, up to their memory ("saturated"); the rest goes to the others in proportion to speed. The
+paper goes through the devices one by one; `together` finds the same targets at once, lower limits
+included. Tests compare the two.
 """
 
 from __future__ import annotations
@@ -21,17 +22,16 @@ from evener.sizing.equal_finish import together
 from evener.sizing.rounding import limits, whole_sizes
 from evener.wording import memory, number, plural, spread, two_lines
 
-MAX_WHOLE = 2.0**53  # units; beyond, a float does not hold every whole number
+MAX_WHOLE = 2.0**53  # units; a double holds every whole number up to here
 
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
     """How much each of k devices gets.
 
-    targets (k,) real [units]; sizes (k,) whole numbers that sum to n where the load is whole,
-    else equal to targets; low, high (k,) the tolerated range; saturated (k,) filled to memory;
-    speeds (k,) [units/s], those at the sizes where they depend on load. notes: what a person
-    should know of how they were found.
+    targets (k,) [units]: real; sizes (k,) [units]: whole numbers with the same sum where the load
+    is whole, else the targets; low, high (k,) [units]: limits; saturated (k,): filled to memory;
+    speeds (k,) [units/s]: at these sizes. notes: sentences on how they were found, for people.
     """
 
     targets: FloatArray
@@ -49,7 +49,7 @@ class Sizes:
 
     @cached_property
     def seconds(self) -> FloatArray:
-        """(k,) time each device computes [s]."""
+        """Seconds (k,) that each device computes."""
         return np.asarray(self.sizes / self.speeds, np.float64)
 
     @property
@@ -61,10 +61,10 @@ class Sizes:
 def target_weights(
     load: float, speeds: npt.ArrayLike, capacities: npt.ArrayLike | None = None
 ) -> tuple[FloatArray, BoolArray]:
-    """Split `load` [units] to minimise the largest target/speed under capacities [LDHT]_, Alg. 1.
+    """Return targets of least max(target / speed) under capacities: [LDHT]_, Algorithm 1.
 
-    speeds (k,) [units/s], capacities (k,) [units] or None. Returns targets (k,) [units], summing
-    to load, and saturated (k,). O(k log k). Raises InfeasibleError where the capacities do not
+    speeds (k,) [units/s], capacities (k,) [units] or None. Returns targets (k,) [units], which sum
+    to `load`, and saturated (k,). O(k log k). Raises InfeasibleError where the capacities do not
     hold the load, InputError where a speed or capacity is not above zero.
     """
     speed = _positive(speeds, "speeds")
@@ -99,7 +99,7 @@ def target_sizes(
     unit: bool = True,
     bytes_per_unit: float = BYTES_PER_VERTEX,
 ) -> Sizes:
-    """Size the blocks of `n` units of load for a Platform, or for speeds (k,) [units/s].
+    """Return the Sizes of `n` units of load for a Platform, or for speeds (k,) [units/s].
 
     memory_units (k,) [units] caps devices given by speeds; a Platform brings its own, in bytes
     at `bytes_per_unit` [B/unit] or in units. With `unit` the load is n vertices of weight 1:
@@ -135,9 +135,9 @@ def target_sizes(
 
 
 def refuse_too_much_asked(least: FloatArray, capacities: FloatArray, n: float) -> None:
-    """Raise InfeasibleError where devices must have more than they hold or than there is.
+    """Raise InfeasibleError where low_units exceed a capacity, or the load in sum.
 
-    least (k,): the user's low_units; capacities (k,); n: all the load [units].
+    least (k,): low_units of the devices; capacities (k,); n: the load; all [units].
     """
     if (least > capacities).any():
         b = int(np.argmax(least > capacities))
@@ -153,7 +153,10 @@ def refuse_too_much_asked(least: FloatArray, capacities: FloatArray, n: float) -
 
 
 def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
-    """(k,) capacity of each device [units], infinity without a cap; its curve's is one."""
+    """Return the capacity (k,) of each device [units]: the least of memory, high_units and curve.
+
+    Infinity where there is none.
+    """
     with np.errstate(divide="ignore"):
         by_bytes = platform.memories / bytes_per_unit if bytes_per_unit > 0 else np.inf
     capacities = np.asarray(np.minimum(by_bytes, platform.high_units), np.float64)
@@ -165,7 +168,7 @@ def unit_capacities(platform: Platform, bytes_per_unit: float) -> FloatArray:
 
 
 def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
-    """Say by how much the memories fall short of the load."""
+    """Return the message that says by how much the memories fall short of the load."""
     short = n - room
     amount = f"{short:,.0f} units" if short >= 1 else f"{short:,.3g} units"
     if bytes_per_unit > 0:
@@ -174,7 +177,7 @@ def shortfall(n: float, room: float, bytes_per_unit: float) -> str:
 
 
 def remedy(n: float, room: float) -> str:
-    """Say what would make the load fit."""
+    """Return the hint that says what would make the load fit."""
     if room <= 0:
         return "No device holds a single unit: check the memory sizes and the bytes a unit needs."
     more, less = np.ceil(n / room * 1000) / 1000, np.ceil((1 - room / n) * 1000) / 10

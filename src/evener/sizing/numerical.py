@@ -1,11 +1,11 @@
-"""NPA, the numerical partitioning algorithm: equal times on smooth curves, by root finding.
+"""npa: the numerical partitioning algorithm, equal times on smooth curves by root finding.
 
 The unknowns are real shares x and the time T they all take: t_i(x_i) = T and sum x = n ([Cla14]_,
-4.2). Few devices: MINPACK's hybrid method (hybrj), as in [Cla14]_, with its Jacobian. Many: Newton.
-The Jacobian is an arrow (a diagonal, and a border for T and the sum), so that a step is solved in
-O(k), limits included. Both start from even shares. Where neither finds a balance, time is bisected,
-the line of GPA on the smooth curves, and a balance is looked for behind the hump where that ends
-(sliding.py); if there is none, the answer says so.
+4.2). Few devices: MINPACK's hybrid method (hybrj) with its Jacobian, as in [Cla14]_. Many: Newton,
+whose Jacobian is an arrow (a diagonal, and a border for T and the sum), so that a step with limits
+is a problem of `together`. Both start from even shares. Where neither finds a balance, the time is
+bisected as in GPA, and a balance is searched behind the hump of time where that ends (`slid`); if
+there is none, the solution says so.
 """
 
 from __future__ import annotations
@@ -26,17 +26,17 @@ from evener.sizing.problems import Problem, Solution
 from evener.sizing.rounding import whole_from_balanced
 from evener.sizing.segments import Segments
 
-FEW = 24  # devices up to which the dense Jacobian is fine
-BALANCED = 1e-9  # of the time: how far apart times may end
-MAX_STEPS = 80
-PARTS = (1.0, 0.5, 0.25, 0.1)  # of a Newton step, tried in turn; the last is taken as it is
+FEW = 24  # devices up to which MINPACK is tried, whose Jacobian is dense
+BALANCED = 1e-9  # relative difference of times below which devices are balanced
+MAX_STEPS = 80  # of Newton's method
+PARTS = (1.0, 0.5, 0.25, 0.1)  # of a Newton step, tried in turn; the last is taken in any case
 
 
 def solve_npa(problem: Problem) -> Solution:
-    """Return whole sizes near the real ones that take equal times on smooth curves.
+    """Return whole sizes near real ones that take equal times on smooth curves.
 
-    Piecewise models count with Akima's spline through their points. Where curves have several
-    balances, any one may be found. Raises UsageError for models without points.
+    Piecewise models are replaced by Akima's spline through their points. Of several balances any
+    may be found. Raises UsageError for models without points.
     """
     models = tuple(_smooth(model, problem.name(i)) for i, model in enumerate(problem.models))
     smooth = replace(problem, models=models)
@@ -44,7 +44,7 @@ def solve_npa(problem: Problem) -> Solution:
         return Solution(problem.low)
     curves = SmoothTimes(smooth, stacked(models))
     for solve in (_hybrid, _newton) if problem.k <= FEW else (_newton,):
-        with np.errstate(all="ignore"):  # beyond what numbers hold there is no balance either
+        with np.errstate(all="ignore"):  # where numbers overflow no balance is found
             shares = solve(smooth, curves)
         if shares is not None:
             return Solution(
@@ -67,14 +67,14 @@ def _whole(problem: Problem, shares: FloatArray, curves: SmoothTimes) -> IntArra
 
 
 class SmoothTimes:
-    """Times of real shares and their derivatives; curves go on in a line beyond zero."""
+    """Times of real shares and their derivatives; below zero, speed is that at zero."""
 
     def __init__(self, problem: Problem, pieces: CurvePieces) -> None:
         self._pieces, self._fixed = pieces, problem.fixed
         self._all = np.arange(problem.k)
 
     def at(self, shares: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Times (k,) [s] and their derivatives [s/unit]."""
+        """Return the times (k,) of shares (k,) [s] and their derivatives [s/unit]."""
         piece = self._pieces.of(self._all, np.maximum(shares, 0.0))
         load = np.maximum(shares, 0.0)
         speed, slope = self._pieces.speed(piece, load), self._pieces.slope(piece, load)
@@ -82,15 +82,15 @@ class SmoothTimes:
         return shares / speed + self._fixed, (1.0 - shares / speed * slope) / speed
 
     def times(self, device: IntArray, load: IntArray) -> FloatArray:
-        """Seconds of loads (r,) on devices (r,) [s]."""
+        """Return the seconds of loads (r,) on devices (r,)."""
         speed = self._pieces.speed(self._pieces.of(device, load.astype(np.float64)), load)
         return np.asarray(load / speed + self._fixed[device])
 
 
 def gap(problem: Problem, shares: FloatArray, seconds: FloatArray) -> float:
-    """How much longer the last device that could give takes than the first that could take [s].
+    """Return by how much the last device that can give work ends after the first that can take it.
 
-    Zero or below at a balance: all equal, but for those at a limit.
+    In seconds; zero or below at a balance, where all times are equal but for devices at a limit.
     """
     last = np.max(seconds, where=shares > problem.low, initial=-np.inf)
     first = np.min(seconds, where=shares < problem.high, initial=np.inf)
@@ -103,7 +103,7 @@ def _balanced(problem: Problem, shares: FloatArray, seconds: FloatArray) -> bool
 
 
 def _hybrid(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
-    """Shares by MINPACK's hybrj; what comes out beyond a limit is held there, and again."""
+    """Return shares by MINPACK's hybrj; shares beyond a limit are held there, the rest redone."""
     from scipy.optimize import root
 
     low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
@@ -127,7 +127,7 @@ def _hybrid(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
 
 
 def _slide(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
-    """Shares found along the falling side of a hump of time."""
+    """Return a balance on the falling side of a hump of time, or None."""
     with np.errstate(all="ignore"):
         shares = slid(problem)
     if shares is None or not _balanced(problem, shares, curves.at(shares)[0]):
@@ -147,7 +147,7 @@ class _System:
         self._scale = float(curves.at(self.filled(self.start))[0][free].mean())
 
     def filled(self, x: FloatArray) -> FloatArray:
-        """All shares, with those that are free at x."""
+        """Return all shares, with x for those that are free."""
         shares = self._shares.copy()
         shares[self._free] = x * self._unit
         return shares
@@ -163,7 +163,10 @@ class _System:
 
 
 def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
-    """Shares by Newton's method within the limits; a step that does not help is halved."""
+    """Return balanced shares by Newton's method within the limits, or None.
+
+    A step that does not help is shortened.
+    """
     shares = step_within(problem, problem.even, np.zeros(problem.k), np.ones(problem.k))
     seconds, slopes = curves.at(shares)
     for _ in range(MAX_STEPS):
@@ -171,7 +174,7 @@ def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
             return shares
         if not np.isfinite(seconds).all():
             return None
-        # Where time does not rise, a device is taken to be as fast at other loads as it is here.
+        # Where time does not rise with load, the slope at constant speed is taken.
         own = (seconds - problem.fixed) / np.maximum(shares, 1e-9)
         rising = np.where(slopes > 0.02 * own, slopes, np.maximum(own, 1e-300))
         target = step_within(problem, shares, seconds, rising)
@@ -188,17 +191,16 @@ def _newton(problem: Problem, curves: SmoothTimes) -> FloatArray | None:
 def step_within(
     problem: Problem, shares: FloatArray, seconds: FloatArray, slopes: FloatArray
 ) -> FloatArray:
-    """Shares within the limits that sum to n and take equal times, if times were lines.
+    """Return shares within the limits that sum to n and take equal times, if times were lines.
 
-    seconds, slopes (k,): of the lines at `shares`; slopes above zero. O(k) where no limit binds,
-    else O(k log k).
+    seconds, slopes (k,): of the lines at `shares`; slopes above zero.
     """
     low, high = problem.low.astype(np.float64), problem.high.astype(np.float64)
     return together(problem.n, 1.0 / slopes, seconds - shares * slopes, low, high)[0]
 
 
 def _smooth(model: SpeedModel, name: str) -> SpeedModel:
-    """Akima's spline through a model's points; a constant speed is smooth."""
+    """Return Akima's spline through a model's points; constants are returned as they are."""
     if isinstance(model, Constant | Akima):
         return model
     if isinstance(model, Piecewise):

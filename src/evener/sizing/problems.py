@@ -1,4 +1,4 @@
-"""What is asked of every solver: devices with speed models, a load, and limits on each share."""
+"""Problem and Solution: the checked input of every sizing method, and what it returns."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evener.sizing.memory_capped import MAX_WHOLE, shortfall
 class Problem:
     """Minimise the largest time over whole sizes: low <= sizes <= high, which sum to n.
 
-    models: k of them. low, high (k,) int64 [units], high at most the whole capacity and n.
+    models: k of them. low, high (k,) int64 [units]; high is at most floor(capacity) and n.
     fixed (k,) float64 [s]: added to the time of every device that gets anything.
     names: of the devices, for messages.
     """
@@ -33,7 +33,7 @@ class Problem:
     names: tuple[str, ...] | None = None
 
     def name(self, device: int) -> str:
-        """What a device is called in messages."""
+        """Return the name of a device for messages."""
         return f"device {device}" if self.names is None else self.names[device]
 
     @property
@@ -43,12 +43,12 @@ class Problem:
 
     @cached_property
     def is_constant(self) -> bool:
-        """Whether every speed is the same at every load."""
+        """Whether every model is a Constant."""
         return set(map(type, self.models)) == {Constant}
 
     @cached_property
     def is_flat(self) -> bool:
-        """Whether no speed changes with load, of whatever kind the models are."""
+        """Whether no speed changes with load, also by models of other kinds than Constant."""
         return self.is_constant or all(map(is_flat, self.models))
 
     @cached_property
@@ -70,9 +70,9 @@ class Problem:
 
 
 class Solution(NamedTuple):
-    """What a method returns: whole sizes (k,), whether it did what it promises, and notes.
+    """What a method returns: whole sizes (k,), whether it reached its goal, and notes for people.
 
-    bound [s]: no whole sizes end before; 0 where the method knows none.
+    bound [s]: no whole sizes have a smaller makespan; 0 where the method proves nothing.
     """
 
     sizes: IntArray
@@ -89,11 +89,11 @@ def make_problem(
     fixed_seconds: npt.ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> Problem:
-    """Check what a caller passes.
+    """Return the checked Problem of dividing n units over devices with these models.
 
     low, high: one number for all devices or one each [units]; None: 0 and the capacity.
-    Raises InputError for what is not a load, a limit or a time, InfeasibleError where the limits
-    leave no room for n or demand more than n.
+    Raises InputError for an invalid load, limit or time, InfeasibleError where the limits leave no
+    room for n or demand more than n.
     """
     if not models:
         raise InputError("there is no device to size")
@@ -135,7 +135,10 @@ def _check_room(problem: Problem) -> None:
 
 
 def checked_seconds(values: npt.ArrayLike | None, k: int, name: str) -> FloatArray:
-    """Return times (k,) [s] from one for all or one each, zero for None; InputError below zero."""
+    """Return times (k,) [s] from one for all devices or one each; zeros for None.
+
+    Raises InputError for negative times.
+    """
     seconds = np.zeros(k) if values is None else as_numbers(_all(values, k, name), name)
     if (seconds < 0).any():
         i = int(np.argmax(seconds < 0))

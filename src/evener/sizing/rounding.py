@@ -1,4 +1,4 @@
-"""Whole sizes from real targets, and the range in which a block's weight is tolerated."""
+"""Whole sizes from real targets, and the limits on a block's weight around its target."""
 
 from __future__ import annotations
 
@@ -12,16 +12,16 @@ from evener.arrays import FloatArray, IntArray, NumberArray
 
 Times: TypeAlias = Callable[[IntArray, IntArray], FloatArray]  # of devices (r,) at loads (r,) [s]
 
-SNAP = 1e-9  # of a load: what is that close to a whole number is meant to be one
+SNAP = 1e-9  # relative: loads this close to a whole number are rounded to it
 
 
 def limits(
     targets: FloatArray, epsilon: float, capacities: FloatArray, *, whole: bool
 ) -> tuple[FloatArray, FloatArray]:
-    """Return low and high (k,) [units] around the targets, high capped by memory.
+    """Return low and high (k,) [units], the limits around the targets; high at most the capacity.
 
     Whole: low = min(floor(t), ceil((1 - epsilon) t)), high = max(ceil(t), floor((1 + epsilon) t)),
-    so that a whole solution always lies between them. Otherwise (1 -+ epsilon) t.
+    so that whole sizes between them always exist. Otherwise (1 -+ epsilon) t.
     """
     if not whole:
         return (1 - epsilon) * targets, np.minimum((1 + epsilon) * targets, capacities)
@@ -32,15 +32,16 @@ def limits(
 
 
 def whole_sizes(n: int, targets: FloatArray, speeds: FloatArray, high: FloatArray) -> NumberArray:
-    """Round targets (k,) to whole sizes that sum to n with the least largest size/speed.
+    """Return whole sizes that sum to n with the least max(size / speed), from real targets (k,).
 
-    An optimal solution has at least floor(target) everywhere (its finish time is no earlier than
-    the real one's), so only the units lost to rounding are handed out: each to the device that
-    would finish it first. At most `high`. Ties go to the lower index. O(k log k).
+    Optimal sizes are nowhere below floor(target), as no whole sizes end before the real ones. So
+    the units lost by rounding down are handed out, each to the device that finishes it first, at
+    most to `high`; ties go to the lower index. O(k log k): units of constant speed need not be
+    handed out one by one, as `given_out` does for any times.
     """
     sizes = np.minimum(np.floor(snapped(targets)), high)
     left = int(n - sizes.sum())
-    if left < 0:  # targets a hair above a whole number in sum: take back where it hurts least
+    if left < 0:  # snapping brought the sum above n: take back from the devices that end last
         holders = np.flatnonzero(sizes > 0)
         sizes[holders[np.argsort(-sizes[holders] / speeds[holders], kind="stable")[:-left]]] -= 1
         left = int(n - sizes.sum())
@@ -57,7 +58,10 @@ def whole_sizes(n: int, targets: FloatArray, speeds: FloatArray, high: FloatArra
 def _increments(
     left: int, sizes: FloatArray, speeds: FloatArray, high: FloatArray
 ) -> npt.NDArray[np.int64]:
-    """How many more units each device could finish by a time at which all of `left` are done."""
+    """Return how many more units each device finishes by a time at which `left` are done.
+
+    Bisection that stops as soon as at most k units too many are done, unlike `halved`.
+    """
     room = np.clip(high - sizes, 0, left)
 
     def done_by(time: float) -> FloatArray:
@@ -77,9 +81,9 @@ def _increments(
 
 
 def snapped(values: FloatArray) -> FloatArray:
-    """Make whole what is whole but for the last digits, as a target of 7 computed as 6.9999999999.
+    """Return values with those made whole that are whole but for rounding, as 6.9999999999.
 
-    At most 0.4 in all is moved, so that floors and ceilings still enclose a whole solution.
+    The sum changes by at most 0.4, so that whole sizes between floors and ceilings still exist.
     """
     near = np.rint(values)
     digits = (8 + np.sqrt(values.size)) * np.finfo(np.float64).eps  # what k roundings may add
@@ -90,12 +94,11 @@ def snapped(values: FloatArray) -> FloatArray:
 def whole_from_balanced(
     shares: FloatArray, n: int, low: IntArray, high: IntArray, times: Times
 ) -> IntArray:
-    """Round real shares (k,) that sum to n to whole sizes between low and high that do.
+    """Return whole sizes between low and high that sum to n, from real shares (k,) that do.
 
-    All shares are rounded down; each unit lost goes to whoever then ends first. Where the shares
-    are balanced (all take the same time but for those at their limits) and time rises with load,
-    no whole sizes end earlier: none of them need be below the shares rounded down, which take no
-    longer than the shares do, and beyond these every unit is given where it is done first.
+    All shares are rounded down; each unit lost goes to the device that finishes it first. Where
+    shares are balanced (all take the same time but for those at their limits) and time rises with
+    load, this is optimal: no optimal size is below its share rounded down.
     """
     near = np.rint(shares)
     snapped = np.where(np.abs(shares - near) <= SNAP * (1 + shares), near, shares)
@@ -108,13 +111,13 @@ def whole_from_balanced(
 
 
 def given_out(sizes: IntArray, n: int, high: IntArray, times: Times) -> IntArray:
-    """Raise sizes (k,) to the sum n, unit by unit where each is done first; at most `high`."""
+    """Return sizes (k,) raised to the sum n, each unit where it is done first, at most `high`."""
     left, room = n - int(sizes.sum()), high - sizes
     device, nth = np.flatnonzero(room > 0), 1
     owner, order, finish = (np.zeros(0, np.int64),) * 2 + (np.zeros(0),)
     latest = np.zeros(sizes.size)
     while left > 0 and device.size:
-        # The next units of those whose last one is among the first `left` done so far.
+        # The next unit of each device whose last one is among the first `left` units so far.
         done = np.maximum(times(device, sizes[device] + nth), latest[device])
         latest[device] = done
         owner, finish = np.concatenate([owner, device]), np.concatenate([finish, done])
@@ -129,9 +132,9 @@ def given_out(sizes: IntArray, n: int, high: IntArray, times: Times) -> IntArray
 
 
 def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: IntArray) -> IntArray:
-    """Whole sizes a part of the way from one distribution to another of the same sum, or beyond.
+    """Return whole sizes at start + part x (end - start), with the same sum, within the limits.
 
-    `end` itself where the limits leave no such sizes.
+    A part above 1 goes beyond `end`. `end` itself where the limits leave no such sizes.
     """
     exact = np.clip(start + part * (end - start), low, high)
     sizes = np.floor(exact).astype(np.int64)
@@ -145,9 +148,9 @@ def between(start: IntArray, end: IntArray, part: float, low: IntArray, high: In
 
 
 def raised(sizes: npt.NDArray[np.int64], low: IntArray) -> npt.NDArray[np.int64]:
-    """Return sizes (k,) that are `low` at least; those with most to spare give what that takes.
+    """Return sizes (k,) raised to `low` at least; what that takes comes from the largest surplus.
 
-    The sum of `low` is at most that of the sizes.
+    The sum stays the same; that of `low` must not be above it.
     """
     found = np.maximum(sizes, low).astype(np.int64)
     missing = int(found.sum() - sizes.sum())

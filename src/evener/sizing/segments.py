@@ -1,8 +1,8 @@
-"""Which whole loads are done by a given time, by models of which the pieces are known.
+"""Which whole loads are done by a given time, for piecewise and Akima models and constants.
 
-Between two knots of a piecewise model speed is a + b x, so that time x / (a + b x) rises or falls
-all the way; a smooth model's pieces are cut where time turns. The whole loads done by a time are
-then one run at an end of each segment, and one time is asked of all segments at once.
+Between two knots of a piecewise model speed is a + b x, so time x / (a + b x) only rises or only
+falls; cubic pieces are cut where time turns. In such a segment the whole loads done by a time are
+one run that starts at an end, and all segments are asked at once.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from evener.errors import InputError
 from evener.sizing.curve_pieces import follows, last_begun, stacked
 from evener.sizing.problems import Problem
 
-NEWTON_STEPS = 6  # from the middle of a cubic piece; halving does the rest
+NEWTON_STEPS = 6  # for a first guess within a cubic piece; halving does the rest
 
 
 @dataclass(frozen=True, eq=False)
 class Runs:
-    """Loads as runs of whole numbers first..last, by device, ascending, with gaps between.
+    """Whole loads of all devices as runs first..last, by device, ascending, with gaps between.
 
     device, first, last: (r,) int64.
     """
@@ -32,10 +32,10 @@ class Runs:
 
 
 class Segments:
-    """The whole loads above zero of k devices, as s segments of monotone time.
+    """The whole loads above zero of k devices, in s segments of monotone time; a `Loads`.
 
-    device, first, last: (s,) int64. Segments lie by device, ascending; devices without room for a
-    unit have none.
+    device, first, last: (s,) int64, by device, ascending; devices without room for a unit have no
+    segment.
     """
 
     def __init__(self, problem: Problem) -> None:
@@ -60,7 +60,7 @@ class Segments:
         self._start = np.searchsorted(self.device, np.arange(problem.k + 1))
 
     def times(self, sizes: IntArray) -> FloatArray:
-        """(k,) seconds of whole sizes within the limits [s]."""
+        """Return the seconds (k,) that whole sizes within the limits take."""
         seconds = np.zeros(self.problem.k)
         used = np.flatnonzero(np.asarray(sizes) > 0)
         if used.size:
@@ -68,7 +68,7 @@ class Segments:
         return seconds
 
     def bounds(self) -> tuple[float, float]:
-        """Seconds before which hardly any sizes are done, and by which all are [s]."""
+        """Return a time [s] too short for n units, and one by which any sizes are done."""
         if not self.device.size:
             return 0.0, 0.0
         # Within a segment no load is done faster than at one of its ends.
@@ -79,13 +79,13 @@ class Segments:
         return float(early), float(self._latest().max())
 
     def needed(self) -> float:
-        """Seconds that a device takes in any case for the least it must do [s]."""
+        """Return the seconds that some device needs for its lower limit."""
         least = np.full(self.problem.k, np.inf)
         np.minimum.at(least, self.device, self._least)
         return float(least[~self._has_zero].max(initial=0.0))
 
     def largest(self, seconds: float) -> IntArray:
-        """(k,) the largest whole load each device does by then, or else its lower limit."""
+        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
         done = np.flatnonzero(self._least <= seconds)
         final = np.full(self.problem.k, -1)
         final[self.device[done]] = done  # of several segments of a device the last one stays
@@ -95,7 +95,7 @@ class Segments:
         return result
 
     def runs(self, seconds: float) -> Runs:
-        """All whole loads done by then, zero included."""
+        """Return all whole loads that are done by then, zero included."""
         done = np.flatnonzero(self._least <= seconds)
         first, last = self._run(done, seconds)
         zeros = np.flatnonzero(self._has_zero)
@@ -104,7 +104,7 @@ class Segments:
         return joined(device, np.insert(first, at, 0), np.insert(last, at, 0))
 
     def next_time(self, seconds: float) -> float:
-        """The least time above `seconds` that any whole load takes [s]; infinity if none does."""
+        """Return the least time above `seconds` that any whole load takes; infinity if none."""
         later = float(np.min(self._least, where=self._least > seconds, initial=np.inf))
         split = np.flatnonzero((self._least <= seconds) & (self._latest() > seconds))
         if split.size:
@@ -129,11 +129,11 @@ class Segments:
             return np.asarray(load / speed + self._fixed[segment])
 
     def _segment_of(self, device: IntArray, load: IntArray) -> IntArray:
-        """The segment each load of each device lies in."""
+        """Return the segment in which each load (r,) of devices (r,) lies."""
         return last_begun(self.first, self._start, device, load)
 
     def _run(self, segment: IntArray, seconds: float) -> tuple[IntArray, IntArray]:
-        """First and last load of each segment that is done by then; one of its ends must be."""
+        """Return the first and last load of each segment done by then; one end of it must be."""
         first, last = self.first[segment], self.last[segment]
         at_first = self._at_first[segment] <= seconds
         rising = at_first & (self._at_last[segment] > seconds)
@@ -144,7 +144,7 @@ class Segments:
         return first, last
 
     def _crossing(self, segment: IntArray, seconds: float) -> IntArray:
-        """The load done by then whose neighbour, on the side that is not, is not."""
+        """Return the last load done by then, seen from the end of the segment that is done."""
         rising = self._at_first[segment] <= seconds
         inside = np.where(rising, self.first[segment], self.last[segment])  # done
         outside = np.where(rising, self.last[segment], self.first[segment])  # not done
@@ -164,7 +164,7 @@ class Segments:
         return np.asarray(inside)
 
     def _guess(self, segment: IntArray, seconds: float) -> FloatArray:
-        """Where time crosses `seconds`: by formula where speed is linear, else by Newton."""
+        """Return where time crosses `seconds`: exact where speed is linear, else by Newton."""
         piece, left = self._piece[segment], seconds - self._fixed[segment]
         first, last = self.first[segment], self.last[segment]
         load: FloatArray = first + (last - first) / 2
@@ -177,7 +177,7 @@ class Segments:
 
 
 def joined(device: IntArray, first: IntArray, last: IntArray) -> Runs:
-    """Runs that lie by device and load and do not overlap; those that touch become one."""
+    """Return runs, given by device and load without overlap, with those that touch joined."""
     if not device.size:
         return Runs(device, first, last)
     opens = np.r_[True, (device[1:] != device[:-1]) | (first[1:] > last[:-1] + 1)]

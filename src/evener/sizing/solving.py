@@ -1,8 +1,4 @@
-"""Sizes from speed models: one call, several methods, and what `auto` takes.
-
-constant   one speed each, that at an even share (CPM); optimal where speeds are constant
-exact      models of any shape: no other whole sizes have a smaller makespan
-"""
+"""solve_sizes: sizes from speed models by any of METHODS; `auto` chooses constant or exact."""
 
 from __future__ import annotations
 
@@ -28,8 +24,9 @@ class SpeedSizes:
     """How much each of k devices gets, by their speed models.
 
     sizes (k,) int64 [units], which sum to n; seconds (k,) float64 [s] by the models given;
-    method: the one that found them; converged: whether it kept what it promises; notes: what it
-    did besides, for people; bound [s]: no whole sizes have a smaller makespan, as far as proved.
+    makespan [s]: the largest; method: a key of METHODS; converged: whether the method reached its
+    goal; notes: sentences for people; bound [s]: no whole sizes have a smaller makespan, 0 where
+    nothing is proved.
     """
 
     sizes: IntArray
@@ -54,13 +51,13 @@ def solve_sizes(
     fixed_seconds: npt.ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> SpeedSizes:
-    """Divide n units over devices so that the last is done as early as possible.
+    """Return whole sizes of n units with which the last device is done as early as possible.
 
     models: k of them. method: a key of METHODS, or "auto". low, high: limits on whole sizes
     [units], one for all or (k,); never above a model's capacity. fixed_seconds: (k,) or one [s],
     added to the time of each device that gets anything. names: of devices, for messages.
 
-    Raises UsageError for an unknown method, InputError for what is no load, limit or time,
+    Raises UsageError for an unknown method, InputError for an invalid load, limit or time,
     InfeasibleError where capacities and limits leave no room: the message names the shortage.
     """
     one_of("method", method, ("auto", *METHODS))
@@ -76,14 +73,14 @@ def solve_sizes(
 
 
 def choose_method(problem: Problem) -> tuple[str, str]:
-    """Return what `auto` takes for these models, and why."""
+    """Return the method that `auto` chooses for these models, and the note that says why."""
     if problem.is_flat:
         return "constant", "auto: every speed is constant"
     return "exact", "auto: speeds change with load"
 
 
 def seconds_of(problem: Problem, sizes: IntArray) -> FloatArray:
-    """(k,) seconds that the devices take for their sizes, by their own models [s]."""
+    """Return the seconds (k,) that the devices take for their sizes, by their own models."""
     if problem.is_constant:
         seconds = sizes / problem.rates
     else:

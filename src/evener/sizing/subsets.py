@@ -1,9 +1,9 @@
-"""Which devices are worth using, where using one costs time in every iteration.
+"""best_subset: which devices are worth using, where each one used costs time in every iteration.
 
-Two kinds of cost: `fixed_seconds` is a device's own (a launch, a latency) and comes before its
-work; `shared_seconds` is paid by all (one more rank in a reduction, a straggling link): it
-lengthens the iteration by as much. The first kind is solved exactly with the sizes: a device gets
-nothing where its own cost leaves it no time. For the second a set of devices is searched for.
+There are two kinds of cost. `fixed_seconds` (a launch, a latency) delay the device itself; they are
+solved exactly along with the sizes, and a device that they leave no time gets nothing.
+`shared_seconds` (one more rank in a reduction) lengthen the iteration of all; a set of devices is
+searched for.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ from evener.sizing.exact import solve_exact, times_of
 from evener.sizing.problems import Problem, checked_seconds, make_problem
 from evener.wording import brief
 
-ALL_SETS = 8  # devices up to which every set is tried
-MOMENTS = 48  # finish times at which the cheapest sets that suffice are looked for
-MOST_ROUNDS = 64  # of adding or removing single devices
+ALL_SETS = 8  # devices up to which every set is tried: 255 sets
+FINISH_TIMES = 48  # for which the set of least cost that suffices is tried, in each of two rounds
+MAX_ROUNDS = 64  # of adding and removing single devices
 
 
 @dataclass(frozen=True, eq=False)
 class Subset:
-    """The devices worth using, and what that gains.
+    """The devices worth using, and what using only these gains.
 
     used (k,) bool; sizes (k,) int64, zero where not used; seconds (k,) [s] without shared costs;
-    makespan [s] with them; makespan_of_all [s]: the least if every device must be given a unit,
-    infinity where that cannot be; exhaustive: whether no set could be better.
+    makespan [s] with them; makespan_of_all [s]: the least if every device must get a unit,
+    infinity where that is impossible; exhaustive: whether it is proved that no set is better.
     """
 
     used: BoolArray
@@ -47,7 +47,7 @@ class Subset:
 
     @property
     def gain(self) -> float:
-        """The part of the time of all devices that leaving some out saves, 0 to 1."""
+        """Share of makespan_of_all that leaving devices out saves, 0 to 1."""
         if not self.makespan_of_all > 0:
             return 0.0
         return max(0.0, 1.0 - self.makespan / self.makespan_of_all)
@@ -62,7 +62,7 @@ def best_subset(
     low: npt.ArrayLike | None = None,
     high: npt.ArrayLike | None = None,
 ) -> Subset:
-    """Choose devices and whole sizes that end an iteration earliest.
+    """Return the devices and whole sizes with which an iteration ends earliest.
 
     fixed_seconds, shared_seconds: (k,) or one for all [s], zero or above; see the module. Without
     shared costs, and up to ALL_SETS devices with them, the choice is optimal; beyond, it is the
@@ -93,7 +93,7 @@ class _Search:
         self._known: dict[bytes, tuple[IntArray, float] | None] = {}
 
     def solve(self, mask: BoolArray) -> tuple[IntArray, float] | None:
-        """Sizes on these devices, and the makespan with shared costs; None if there is no room."""
+        """Return sizes on these devices and the makespan with shared costs; None without room."""
         key = mask.tobytes()
         if key not in self._known:
             self._known[key] = self._solved(np.where(mask, self._problem.high, 0))
@@ -102,32 +102,32 @@ class _Search:
     def better(
         self, best: tuple[IntArray, float] | None, mask: BoolArray
     ) -> tuple[IntArray, float] | None:
-        """The better of the best so far and this set."""
+        """Return the better of the best so far and this set."""
         found = self.solve(mask)
         if found is None or (best is not None and found[1] >= best[1]):
             return best
         return found
 
     def cheapest(self, best: tuple[IntArray, float] | None) -> tuple[IntArray, float] | None:
-        """The better of the best so far and the cheapest sets for many finish times.
+        """Return the better of the best so far and the cheapest sets for many finish times.
 
-        The second round looks between the two times beside the best of the first.
+        The second round refines between the times on either side of the best of the first.
         """
         assert best is not None
         whole = float(times_of(self._problem, best[0]).max())
-        moments = np.geomspace(max(whole, 1e-300), max(best[1], 1e-300), MOMENTS)
+        moments = np.geomspace(max(whole, 1e-300), max(best[1], 1e-300), FINISH_TIMES)
         for _ in range(2):
             found = [self.solve(self._suffice(seconds)) for seconds in moments.tolist()]
             ends = [np.inf if one is None else one[1] for one in found]
             at = int(np.argmin(ends))
             if ends[at] < best[1] and (chosen := found[at]) is not None:
                 best = chosen
-            near = moments[[max(at - 1, 0), min(at + 1, MOMENTS - 1)]]
-            moments = np.linspace(near[0], near[1], MOMENTS)
+            near = moments[[max(at - 1, 0), min(at + 1, FINISH_TIMES - 1)]]
+            moments = np.linspace(near[0], near[1], FINISH_TIMES)
         return best
 
     def _suffice(self, seconds: float) -> BoolArray:
-        """The devices that do most by then for what they cost, as many as the load needs."""
+        """Return the devices that do most by then per shared cost, as many as the load needs."""
         problem = self._problem
         left = np.maximum(seconds - problem.fixed, 0.0).tolist()
         most = [m.max_load(t) for m, t in zip(problem.models, left, strict=True)]
@@ -141,9 +141,9 @@ class _Search:
         return np.asarray(mask)
 
     def improved(self, best: tuple[IntArray, float] | None) -> tuple[IntArray, float] | None:
-        """Add and remove single devices as long as that helps."""
+        """Return the best so far after adding and removing single devices as long as that helps."""
         assert best is not None
-        for _ in range(MOST_ROUNDS):
+        for _ in range(MAX_ROUNDS):
             before = best
             mask = best[0] > 0
             for i in range(self._problem.k):
@@ -157,7 +157,7 @@ class _Search:
         return best
 
     def of_all(self) -> float:
-        """The makespan if every device must take part; infinity where it cannot."""
+        """Return the makespan if every device must take part; infinity if that is impossible."""
         problem = self._problem
         low = np.maximum(problem.low, 1)
         if (low > problem.high).any() or int(low.sum()) > problem.n:

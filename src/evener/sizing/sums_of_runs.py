@@ -1,8 +1,9 @@
-"""Which sums whole loads can have: do runs of loads, one of each device, add up to n?
+"""Whole sizes that sum to n where each device may have the loads of some runs: a subset sum.
 
-Runs of sums are built device by device. Devices whose loads are one run are added at once: they
-make a wide run that closes the gaps of the others, so that few runs of sums are left. Where many
-stay, sums are bits of one long integer, and adding a run of loads is a few shifts.
+The sums that the first devices can reach are kept as runs of whole numbers, device by device.
+Devices with a single run are added first: together they are one wide run, which closes the gaps of
+the others, so that few runs of sums are left. Where many remain, sums become the bits of one long
+integer, and adding a run of loads takes a few shifts.
 """
 
 from __future__ import annotations
@@ -17,13 +18,13 @@ from evener.sizing.segments import Runs
 
 Span: TypeAlias = tuple[IntArray, IntArray]  # first and last of ascending runs
 
-MANY_PAIRS = 20_000  # of runs: beyond, bits are faster
-MOST_PAIRS = 4_000_000  # beyond, memory and time would no longer be small
-MOST_BITS = 2**18  # n up to which sums are bits
+MANY_PAIRS = 20_000  # runs of sums x runs of loads above which bits are faster
+MAX_PAIRS = 4_000_000  # the same where n is too large for bits: arrays of 64 MB
+MAX_BITS = 2**18  # n up to which sums may be bits
 
 
 class TooManyRunsError(Exception):
-    """The sums fall into more runs than can be handled."""
+    """The sums fall into more runs than memory and time allow."""
 
 
 class _Device(NamedTuple):
@@ -87,14 +88,14 @@ def shared_out(n: int, low: IntArray, high: IntArray) -> IntArray:
 def _by_runs(
     n: int, base: tuple[int, int], several: list[_Device], wanted: IntArray
 ) -> list[int] | None:
-    """One load of each device so that the rest lies in `base`; None if there is none."""
+    """Return one load of each device so that the rest lies within `base`; None if impossible."""
     after = _still_to_come(several)
     sums: Span = (np.array([base[0]]), np.array([base[1]]))
     steps = []
-    limit = MANY_PAIRS if n <= MOST_BITS else MOST_PAIRS
+    limit = MANY_PAIRS if n <= MAX_BITS else MAX_PAIRS
     for device, (least, most) in zip(several, after, strict=True):
         if sums[0].size * device.first.size > limit:
-            if n > MOST_BITS:
+            if n > MAX_BITS:
                 raise TooManyRunsError
             return _by_bits(n, base, several, wanted)
         steps.append(sums)
@@ -112,7 +113,7 @@ def _by_runs(
 
 
 def _still_to_come(several: list[_Device]) -> list[tuple[int, int]]:
-    """What the devices after each add at least and at most."""
+    """Return for each device the least and the most that the devices after it add."""
     least = most = 0
     result = []
     for device in several[::-1]:
@@ -123,7 +124,7 @@ def _still_to_come(several: list[_Device]) -> list[tuple[int, int]]:
 
 
 def _added(sums: Span, device: _Device, least: int, most: int) -> Span:
-    """Runs of sums with one load of the device added, as far as they meet [least, most]."""
+    """Return the runs of sums with one load of the device added, within [least, most]."""
     first = np.add.outer(sums[0], device.first).ravel()
     last = np.add.outer(sums[1], device.last).ravel()
     useful = (first <= most) & (last >= least)
@@ -137,7 +138,7 @@ def _added(sums: Span, device: _Device, least: int, most: int) -> Span:
 
 
 def _nearest(device: _Device, before: Span, total: int, wanted: int) -> int:
-    """The load nearest to `wanted` that leaves a sum the devices before can have."""
+    """Return the load nearest to `wanted` that leaves a sum which the devices before can have."""
     low = np.maximum.outer(device.first, total - before[1])
     high = np.minimum.outer(device.last, total - before[0])
     load = np.clip(wanted, low, high)
@@ -148,7 +149,7 @@ def _nearest(device: _Device, before: Span, total: int, wanted: int) -> int:
 def _by_bits(
     n: int, base: tuple[int, int], several: list[_Device], wanted: IntArray
 ) -> list[int] | None:
-    """As _by_runs, with the sums up to n as bits of one integer."""
+    """Return what _by_runs does, with the sums up to n as bits of one integer."""
     mask = (1 << (n + 1)) - 1
     sums = ((1 << (min(base[1], n) + 1)) - (1 << base[0])) & mask if base[0] <= n else 0
     steps = []
@@ -169,7 +170,7 @@ def _by_bits(
 
 
 def _smeared(bits: int, width: int) -> int:
-    """The bits shifted by 0, 1, ..., width, all at once: by doubling."""
+    """Return the bits shifted by each of 0, 1, ..., width, joined by or, in log(width) steps."""
     done = 0
     while done < width:
         step = min(done + 1, width - done)

@@ -79,7 +79,7 @@ def test_capacities_bind():
 
 def test_sorts_are_not_mixed():
     surface = SpeedSurface(np.array([1.0]), np.array([1.0]), np.array([[1.0]]))
-    with pytest.raises(InputError, match="all surfaces"):
+    with pytest.raises(InputError, match="a speed surface for every device"):
         tile([surface, Constant(1.0)], (4, 4))
     with pytest.raises(InputError, match="places"):
         tile([1.0, 2.0], (4, 4), places=[("a",)])

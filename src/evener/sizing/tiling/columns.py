@@ -1,11 +1,10 @@
-"""Columns: devices stacked into full columns of a matrix (KL), with the least half-perimeter (BR).
+"""Columns of a matrix: as many devices in each (KL), or with the least half-perimeter (BR).
 
-Of all arrangements in columns the best has the devices in the order of their areas: a column of r
-devices adds r times its width, so the largest areas belong into the columns of fewest devices
-([BBRR01]_). What the first q devices cost is then the least over the size of the last column:
-a recurrence in one variable, as each column adds its height whatever the others are. And as a run's
-cost is the product of two lengths, the last column never starts earlier with more devices than with
-fewer (the quadrangle inequality), which bounds the search.
+The best columns hold devices in the order of their areas: a column of r devices adds r times its
+width, so the largest areas belong into the columns with the fewest devices ([BBRR01]_). The cost of
+the first q devices is then the least over the size of the last column, a recurrence in one
+variable. By the quadrangle inequality the last column never starts earlier with more devices,
+which bounds the search.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ Columns = list[npt.NDArray[np.int64]]
 
 
 def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
-    """Return the columns of least total half-perimeter (BR, [BBRR01]_; thesis 5.1.2).
+    """Return the columns of least total half-perimeter (BR, [BBRR01]_; [Cla14]_, 5.1.2).
 
     areas (p,): above zero, in any unit. shape: height and width of the matrix, in one unit. Each
     column lists its devices from top to bottom; columns from left to right. O(p x a column's size),
@@ -41,7 +40,7 @@ def best_columns(areas: FloatArray, shape: tuple[float, float]) -> Columns:
 
 
 def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int64], float]:
-    """Where the last column of the first q devices starts, (p + 1,), and what all of them cost.
+    """Return where the last column of the first q devices starts, (p + 1,), and the total cost.
 
     widths (p + 1,): of all devices before each one together, largest area first, if they filled
     columns `height` high.
@@ -60,10 +59,10 @@ def least_columns(widths: FloatArray, height: float) -> tuple[npt.NDArray[np.int
 
 
 def grid_columns(p: int, n_columns: int | None = None) -> Columns:
-    """Return KL's grid: devices in their order, as many in each column ([KL99]_; thesis 5.1.1).
+    """Return KL's grid: devices in their order, as many in each column ([KL99]_; [Cla14]_, 5.1.1).
 
-    Without n_columns the grid nearest to a square; a prime number of devices makes one column, the
-    method's weakness. Raises UsageError where n_columns does not divide p.
+    Without n_columns the grid nearest to a square; a prime number of devices makes one column.
+    Raises UsageError where n_columns does not divide p.
     """
     if n_columns is None:
         n_columns = max(c for c in range(1, int(p**0.5) + 1) if p % c == 0)
@@ -75,7 +74,7 @@ def grid_columns(p: int, n_columns: int | None = None) -> Columns:
 def columns_half_perimeter(
     areas: FloatArray, columns: Sequence[npt.NDArray[np.int64]], shape: tuple[float, float]
 ) -> float:
-    """Sum of the half-perimeters of devices in columns, before anything is rounded.
+    """Return the sum of the half-perimeters of devices in columns, before rounding to blocks.
 
     In the unit of shape: each column adds the height of the matrix once, and its own width for
     every device in it.

@@ -1,8 +1,11 @@
-"""Guillotine cuts: rectangles cut across again and again, for few devices.
+"""Guillotine cuts: a matrix cut in two across its full height or width, again and again.
 
-Columns are one kind of such cuts, so the best cuts are never worse; where one device is much faster
-than the others they save up to a tenth. Devices stay in the order of their areas, and every cut
-parts a run of them in two: exact among those cuts, by branch and bound over runs and their shapes.
+Columns are a special case, so the best cuts are never worse; where one device is much faster than
+the others they save up to a tenth. Devices stay in the order of their areas, and every cut parts a
+run of them in two. Up to FEW devices the best of these cuts are found, by branch and bound over
+runs and shapes (`best_cuts`). Beyond that a box is cut where columns or rows on either side have
+the least half-perimeter, out of a few places, until at most SMALL devices are left (`good_cuts`);
+if that is no better than columns, columns are returned.
 """
 
 from __future__ import annotations
@@ -18,14 +21,18 @@ from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.sizing.tiling.columns import least_columns
 
-FEW = 16  # devices: 25 ms; the time grows fourfold every two devices
-LEAST = 1e-12  # share of the matrix
-DIGITS = 10  # shapes that agree to so many are the same
+FEW = 16  # devices for which all cuts are searched: 25 ms, and four times that for two more
+MAX_DEVICES = 256  # of good_cuts: 0.3 s; columns are within a hundredth of the bound there
+PLACES = 8  # at which good_cuts tries to cut a box, in either direction
+SMALL = 7  # devices left in a box for which good_cuts searches all cuts
+MIN_SHARE = 1e-12  # of the matrix, for an area: a box needs some width
+DIGITS = 10  # decimals to which the widths of boxes are compared
+BETTER = 1 - 1e-12  # ratio below which cuts count as better than columns
 
 
 @dataclass(frozen=True)
 class Cut:
-    """Two parts: side by side, or the first on top of the second; each a Cut or a device."""
+    """A box in two parts, beside each other or the first on top; each a Cut or a device number."""
 
     beside: bool
     first: Cut | int
@@ -34,7 +41,7 @@ class Cut:
 
 @dataclass
 class CutSearch:
-    """The runs a:b of sorted areas that have been divided in boxes of some height and width."""
+    """Branch and bound over runs a:b of sorted areas in boxes of some height and width."""
 
     areas: list[float]
     before: list[float]
@@ -42,7 +49,7 @@ class CutSearch:
     found: dict[tuple[int, int, float], tuple[float, int, bool]] = field(default_factory=dict)
 
     def best(self, a: int, b: int, height: float, width: float) -> float:
-        """The least half-perimeter of devices a:b that fill a box."""
+        """Return the least sum of half-perimeters of devices a:b that fill a box."""
         if b - a == 1:
             return height + width
         key = (a, b, round(width, DIGITS))
@@ -64,14 +71,14 @@ class CutSearch:
     def boxes(
         self, a: int, middle: int, b: int, beside: bool, height: float, width: float
     ) -> tuple[tuple[float, float], tuple[float, float]]:
-        """The two boxes of a cut before device `middle`."""
+        """Return the two boxes, height and width, of a cut before device `middle`."""
         share = (self.before[middle] - self.before[a]) / (self.before[b] - self.before[a])
         if beside:
             return (height, width * share), (height, width * (1 - share))
         return (height * share, width), (height * (1 - share), width)
 
     def tree(self, order: list[int], a: int, b: int, height: float, width: float) -> Cut | int:
-        """The cuts of a box that has been divided; order: the devices' numbers."""
+        """Return the cuts of a box for which `best` was called; order: the devices' numbers."""
         if b - a == 1:
             return order[a]
         _, middle, beside = self.found[a, b, round(width, DIGITS)]
@@ -91,7 +98,7 @@ class CutSearch:
         return choices
 
     def _bound(self, a: int, b: int, height: float, width: float) -> float:
-        """No less is possible: squares, or bars where a square does not fit into the box."""
+        """Return a lower bound: squares, or bars where a square does not fit into the box."""
         side = min(height, width)
         bound = self.least[b] - self.least[a]
         while a < b and self.areas[a] > side * side:  # areas fall
@@ -103,10 +110,10 @@ class CutSearch:
 def best_cuts(
     areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
 ) -> tuple[Cut | int, float]:
-    """Return the cuts of least total half-perimeter for some devices, and that, in shape's unit.
+    """Return the cuts of least total half-perimeter for some devices, and that sum.
 
     areas (p,): above zero where a device is one of `devices`, in any unit. shape: height and width
-    of the matrix, in one unit. For more than FEW devices it takes long: see `good_cuts`.
+    of the matrix, in one unit, which is also that of the sum. Beyond FEW devices it takes long.
     """
     height, width = shape
     search, order = search_of(areas, shape, devices)
@@ -119,39 +126,25 @@ def search_of(
 ) -> tuple[CutSearch, npt.NDArray[np.int64]]:
     """Return a search over these devices in the order of their areas, and that order."""
     order = devices[np.argsort(-areas[devices], kind="stable")]
-    # What is smaller is no unit of any matrix, and its box would have no width.
-    shares = np.maximum(areas[order] / areas[order].sum(), LEAST)
+    shares = np.maximum(areas[order] / areas[order].sum(), MIN_SHARE)
     own = shares * (shape[0] * shape[1] / shares.sum())
     before, least = np.cumsum([0.0, *own]), np.cumsum([0.0, *2 * np.sqrt(own)])
     return CutSearch(own.tolist(), before.tolist(), least.tolist()), order
 
 
-# Guillotine cuts for more devices than all cuts can be tried for.
-#
-# A box is cut where the best columns or rows on either side have the least half-perimeter, at a
-# few places both ways; then the two parts are cut likewise, until they are small enough for all
-# cuts. Where no cut is found better than columns these stay: so cuts are never worse.
-
-
-MANY = 256  # devices, 0.3 s; columns are within a hundredth of the bound there
-PLACES = 8  # at which a box is cut, either way
-SMALL = 7  # devices for which all cuts are tried
-BETTER = 1 - 1e-12
-
-
 def good_cuts(
     areas: FloatArray, shape: tuple[float, float], devices: npt.NDArray[np.int64]
 ) -> tuple[Cut | int, float]:
-    """Return cuts of little total half-perimeter for some devices, and that, in shape's unit.
+    """Return cuts of small total half-perimeter for some devices, and that sum.
 
-    The least of all for up to FEW devices; never more than columns or rows. Arguments: as for
-    `best_cuts`. Raises UsageError for more than MANY devices.
+    The least of all for up to FEW devices, and never more than columns or rows. Arguments as of
+    `best_cuts`. Raises UsageError for more than MAX_DEVICES devices.
     """
     if devices.size <= FEW:
         return best_cuts(areas, shape, devices)
-    if devices.size > MANY:
+    if devices.size > MAX_DEVICES:
         raise UsageError(
-            f"guillotine cuts are searched for up to {MANY} devices, not {devices.size:,}",
+            f"guillotine cuts are searched for up to {MAX_DEVICES} devices, not {devices.size:,}",
             hint="Columns (br) are within a hundredth of the bound there.",
         )
     exact, order = search_of(areas, shape, devices)
@@ -162,7 +155,7 @@ def good_cuts(
 
 @dataclass
 class _Ways:
-    """Columns, rows and cuts of runs a:b of sorted areas in boxes of some height and width."""
+    """Columns, rows and cuts of runs a:b of sorted areas in boxes, with their half-perimeters."""
 
     exact: CutSearch
     before: FloatArray
@@ -170,7 +163,7 @@ class _Ways:
     known: dict[tuple[int, int, float], float] = field(default_factory=dict)
 
     def divided(self, a: int, b: int, height: float, width: float) -> tuple[float, Cut | int]:
-        """The half-perimeter of the best division found, and the division."""
+        """Return the half-perimeter of the best division found, and the division."""
         if b - a <= SMALL:
             value = self.exact.best(a, b, height, width)
             return value, self.exact.tree(self.order, a, b, height, width)
@@ -189,7 +182,7 @@ class _Ways:
         return first + second, Cut(chosen[1], tree, further)
 
     def straight(self, a: int, b: int, height: float, width: float) -> float:
-        """The half-perimeter of columns, or of rows if these have less."""
+        """Return the half-perimeter of columns, or of rows if these have less."""
         if b - a == 1:
             return height + width
         key = (a, b, round(width, DIGITS))

@@ -1,8 +1,9 @@
 """FPM-KL: a grid of devices whose heights and widths follow speed surfaces s(m, n).
 
-Each round cuts the surfaces at the widths of the columns, sizes every column for equal finish on
-what that gives, and shares the width out anew by the columns' speeds ([LR10]_; [Cla14]_, 5.1.3).
-Rounds need not converge: the best grid seen is returned, and whether its devices finish together.
+Each round takes the speed curves of the surfaces at the present column widths, sizes the heights in
+every column for equal finish, and sets new widths in proportion to the columns' speeds ([LR10]_;
+[Cla14]_, 5.1.3). Rounds need not converge: the best grid seen is returned, and whether its devices
+finish together.
 """
 
 from __future__ import annotations
@@ -21,33 +22,33 @@ from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
 from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.columns import Columns, grid_columns
 
-ROUNDS = 30
-KNOTS = 400  # of a curve that is no piecewise model
-FASTEST = 1e300  # blocks/s: speeds above count as this, so that their sums are finite
+MAX_ROUNDS = 30  # of new widths
+KNOTS = 400  # at which a speed curve is sampled that is neither constant nor piecewise
+MAX_SPEED = 1e300  # blocks/s: speeds above count as this, so that their sums are finite
 
 
 class TimeSurface(Protocol):
     """Time as a function of height and width [blocks]; SpeedSurface is one."""
 
     def time(self, height: float, width: float) -> float:
-        """Time of a rectangle [s]."""
+        """Return the time of a rectangle [s]."""
 
     def at_width(self, width: float) -> SpeedModel:
-        """The model of a column `width` wide, by rows."""
+        """Return the model of a column `width` wide, with rows as units."""
 
 
 @dataclass(frozen=True)
 class OfArea:
-    """A surface on which area alone counts, whatever its sides: that of a speed model."""
+    """The surface of a speed model by area: sides do not matter."""
 
     model: SpeedModel
 
     def time(self, height: float, width: float) -> float:
-        """Time of a rectangle [s]."""
+        """Return the time of a rectangle [s]."""
         return float(self.model.time(height * width))
 
     def at_width(self, width: float) -> SpeedModel:
-        """The model of a column `width` wide, by rows: exact, but for curves sampled at KNOTS."""
+        """Return the model of a column `width` wide, with rows as units; see KNOTS."""
         capacity = self.model.capacity / width
         if isinstance(self.model, Constant):
             return Constant(self.model.rate / width, capacity)
@@ -59,7 +60,7 @@ class OfArea:
 
 
 class Grid(NamedTuple):
-    """A grid of devices, the time of each [s], and after how many rounds it was found."""
+    """A grid of devices, the time of each [s], and the round in which it was found."""
 
     tiling: Tiling
     seconds: FloatArray
@@ -75,11 +76,11 @@ def grid_of_surfaces(
     tolerance: float = 0.05,
     block: int = 1,
 ) -> Grid:
-    """Divide shape = (rows, columns) [blocks] into a grid by surfaces whose area is in blocks.
+    """Return the grid of shape = (rows, columns) [blocks] by surfaces with sides in blocks.
 
-    n_columns: as for `grid_columns`. It has converged where the slowest of the devices takes at
-    most 1 + tolerance times as long as the fastest, or where rounds go on to change no column's
-    width by more than a block: then whole blocks allow no more. Raises UsageError where n_columns
+    n_columns: as for `grid_columns`. The grid has converged if the slowest device takes at most
+    1 + tolerance times as long as the fastest, or if widths that were tried before come up again
+    within a block of the best ones: whole blocks allow no more. Raises UsageError where n_columns
     does not divide the number of devices, InfeasibleError where a column cannot take its share.
     """
     columns = grid_columns(len(surfaces), n_columns)
@@ -87,9 +88,9 @@ def grid_of_surfaces(
     best: Grid | None = None
     best_widths = np.zeros(len(columns), np.int64)
     tried: set[tuple[int, ...]] = set()
-    for number in range(1, ROUNDS + 1):
+    for number in range(1, MAX_ROUNDS + 1):
         widths = whole_shares(shares, shape[1])
-        if tuple(widths.tolist()) in tried:  # from here on it would go round in circles
+        if tuple(widths.tolist()) in tried:  # from here on the rounds repeat
             assert best is not None
             if np.abs(widths - best_widths).max() <= 1:
                 best = best._replace(converged=True)
@@ -105,7 +106,7 @@ def grid_of_surfaces(
 
 
 def whole_shares(shares: FloatArray, total: int) -> npt.NDArray[np.int64]:
-    """Whole numbers in proportion to shares that sum to total: the largest remainders go up."""
+    """Return whole numbers that sum to total in proportion to shares, by largest remainders."""
     ideal = shares * (total / shares.sum())
     whole = np.floor(ideal).astype(np.int64)
     up = np.argsort(whole - ideal, kind="stable")[: total - int(whole.sum())]
@@ -122,14 +123,14 @@ def _round(
     block: int,
     number: int,
 ) -> tuple[Grid, FloatArray]:
-    """Size every column; return the grid, and the columns' speeds [blocks/s]."""
+    """Return the grid with these widths, and the speeds of its columns [blocks/s]."""
     boxes = np.zeros((4, len(surfaces)), np.int64)
     seconds = np.zeros(len(surfaces))
     speeds = np.zeros(len(columns))
     edges = np.cumsum(widths) - widths
     for j, (column, width) in enumerate(zip(columns, widths.tolist(), strict=True)):
         if width == 0:
-            speeds[j] = 1e-9  # nothing was learnt of it, and it is not to vanish for good
+            speeds[j] = 1e-9  # unknown; above zero, so that the column may get width again
             continue
         heights = _heights(surfaces, column, width, shape[0], j)
         boxes[0, column], boxes[1, column] = np.cumsum(heights) - heights, edges[j]
@@ -139,7 +140,7 @@ def _round(
         ]
         used = heights > 0
         own = heights[used] * width / seconds[column[used]]
-        speeds[j] = np.minimum(own, FASTEST).sum()
+        speeds[j] = np.minimum(own, MAX_SPEED).sum()
     boxes[:, boxes[2] == 0] = 0
     busy = seconds[seconds > 0]
     converged = bool(busy.size == seconds.size and busy.max() <= (1 + tolerance) * busy.min())

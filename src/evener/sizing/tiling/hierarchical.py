@@ -1,13 +1,14 @@
-"""Rectangles along the machine's tree: nodes first, then the devices in each, at any depth.
+"""Rectangles along the platform's tree: nodes first, then the devices in each, at any depth.
 
-Devices of one node lie in one rectangle, so what travels between nodes is what whole nodes need,
-and a node's devices share it (thesis 5.2: inter-node by columns, inter-device within). In a node
-devices get columns as well, or slices over its full height, as the thesis has it.
+The devices of a node fill one rectangle, so they share what the node receives ([Cla14]_, 5.2:
+inter-node by columns, inter-device within). Within a node devices get columns as well, or slices
+over its full height, as in [Cla14]_.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -55,16 +56,18 @@ def along_the_tree(
     """
     boxes = np.zeros((4, targets.size), np.int64)
     devices = np.flatnonzero(targets > 0)
-    _divide(devices, 0, (0, 0, *shape), boxes, _Task(targets, allowed, places, slices))
+    _divide(devices, 0, (0, 0, *shape), boxes, _TreeTiling(targets, allowed, places, slices))
     top, left, height, width = boxes
     return Tiling(shape, top, left, height, width, block)
 
 
-class _Task:
-    def __init__(
-        self, targets: FloatArray, allowed: Allowed, places: Sequence[Place], slices: bool
-    ) -> None:
-        self.targets, self.allowed, self.places, self.slices = targets, allowed, places, slices
+class _TreeTiling(NamedTuple):
+    """Arguments of along_the_tree that are the same at every depth."""
+
+    targets: FloatArray
+    allowed: Allowed
+    places: Sequence[Place]
+    slices: bool
 
 
 def _divide(
@@ -72,8 +75,9 @@ def _divide(
     depth: int,
     box: tuple[int, int, int, int],
     boxes: npt.NDArray[np.int64],
-    task: _Task,
+    task: _TreeTiling,
 ) -> None:
+    """Fill `boxes` (4, k) of these devices: top, left, height and width within `box`."""
     top, left, height, width = box
     if height * width == 0:
         return
@@ -105,7 +109,7 @@ def _divide(
 def _groups(
     devices: npt.NDArray[np.int64], depth: int, places: Sequence[Place]
 ) -> list[npt.NDArray[np.int64]]:
-    """Devices by the part of their place at this depth; one that sits higher up stands alone."""
+    """Return devices grouped by their place at this depth; one placed higher up is alone."""
     found: dict[object, list[int]] = {}
     for device in devices.tolist():
         place = places[device]

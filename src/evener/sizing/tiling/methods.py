@@ -1,4 +1,4 @@
-"""Tilings by the names of the thesis: KL, BR, 1.5D, and beyond it guillotine cuts and the tree."""
+"""tile: divides a matrix by any of METHODS: KL, BR, 1.5D and FPM-KL of [Cla14]_, cuts, the tree."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from evener.platforms.models.fitting import Constant, SpeedModel, SpeedSurface
 from evener.sizing.problems import checked_seconds
 from evener.sizing.solving import solve_sizes
 from evener.sizing.tiling.columns import grid_columns
-from evener.sizing.tiling.cuts import MANY, good_cuts
+from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts
 from evener.sizing.tiling.grids import OfArea, TimeSurface, grid_of_surfaces
 from evener.sizing.tiling.hierarchical import Place, along_the_tree, upright_or_lying
 from evener.sizing.tiling.whole import (
+    MAX_AREA,
     MAX_BLOCKS,
-    MOST,
     Allowed,
     proportional,
     whole_columns,
@@ -29,16 +29,16 @@ from evener.sizing.tiling.whole import (
 )
 from evener.wording import brief, meant
 
-MOST_CUT = 1 << 18  # devices x blocks a side that `auto` has cut: about a second
+MAX_CUT_WORK = 1 << 18  # devices x blocks a side up to which `auto` takes cuts: about a second
 
-Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # and what a person should know of it
+Made: TypeAlias = tuple[Tiling, tuple[str, ...]]  # with notes for people
 
 
 @dataclass(frozen=True, eq=False)
 class TilingDevices:
-    """Models of k devices by area [blocks]; surfaces by height and width, where given.
+    """Speed models of k devices by area [blocks], and surfaces by height and width where given.
 
-    fixed: (k,) or one [s], what an update costs a device that has anything, beside its blocks.
+    fixed: (k,) or one [s], added to the time of each device that has blocks.
     """
 
     models: Sequence[SpeedModel]
@@ -47,17 +47,17 @@ class TilingDevices:
 
     @property
     def constant(self) -> bool:
-        """Whether every speed is one number, and nothing caps the areas."""
+        """Whether every speed is constant, without capacities and fixed costs."""
         endless = all(np.isinf(m.capacity) for m in self.models)
         return self.one_speed_each and endless and not np.any(self.fixed)
 
     @property
     def one_speed_each(self) -> bool:
-        """Whether every speed is one number, up to a capacity."""
+        """Whether every speed is constant, up to a capacity."""
         return all(isinstance(m, Constant) for m in self.models)
 
     def seconds(self, height: npt.NDArray[np.int64], width: npt.NDArray[np.int64]) -> FloatArray:
-        """(k,) predicted time of each device [s] for rectangles of these sides [blocks]."""
+        """Return the predicted seconds (k,) for rectangles of these sides (k,) [blocks]."""
         sides = list(zip(height.tolist(), width.tolist(), strict=True))
         if self.surfaces:
             times = [
@@ -70,7 +70,7 @@ class TilingDevices:
 
 @dataclass(frozen=True, eq=False)
 class TilingRequest:
-    """What a method gets. shape [blocks]; targets (k,) [blocks]; allowed: blocks at a scale."""
+    """The arguments of a method. shape, targets (k,) [blocks]; allowed: areas at a time scale."""
 
     devices: TilingDevices
     shape: tuple[int, int]
@@ -84,10 +84,10 @@ class TilingRequest:
 
 @dataclass(frozen=True, eq=False)
 class Tiled:
-    """A tiling, and what it was made for.
+    """A tiling with its targets and predicted seconds.
 
-    targets (k,) [blocks]: areas asked, before rounding. seconds (k,) [s]: predicted for the areas
-    reached, one update of every block. method: what made it. notes: what a person should know.
+    targets (k,) [blocks]: areas asked for, before rounding. seconds (k,) [s]: predicted for the
+    areas reached, for one update of every block. method: a key of METHODS. notes: for people.
     """
 
     tiling: Tiling
@@ -111,12 +111,12 @@ class Tiled:
 
     @property
     def ratio(self) -> float:
-        """The sum of half-perimeters to the least that areas as these can have; 1 is squares."""
+        """Sum of half-perimeters / that of squares with the same areas."""
         return self.half_perimeter / self.tiling.bound()
 
     @property
     def imbalance(self) -> float:
-        """Largest area to the one asked, less 1: what whole blocks cost."""
+        """Largest area / target - 1: the price of whole blocks."""
         used = self.targets > 0
         return float((self.tiling.areas[used] / self.targets[used]).max() - 1)
 
@@ -132,15 +132,15 @@ def tile(
     slices: bool = False,
     fixed_seconds: npt.ArrayLike | None = None,
 ) -> Tiled:
-    """Divide a matrix of shape = (rows, columns) [elements] into a rectangle per device.
+    """Return a tiling of a matrix of shape = (rows, columns) [elements], a rectangle per device.
 
     devices: k speeds [blocks/s]; or k speed models whose load is a number of blocks of `block` x
     `block` elements; or k speed surfaces of height and width in blocks. method: one of METHODS, or
     "auto". places: of each device in the machine's tree, for "hierarchical", where `slices` cuts
     the lowest places into columns. n_columns: of the grids, kl and fpm-kl. fixed_seconds: (k,) or
-    one [s], what an update costs a device with blocks, whatever their number.
+    one [s], added to the time of each device that has blocks.
 
-    kl and br know one speed per device, the model's at an even share; areas of the others follow
+    kl and br take one speed per device, the model's at an even share; areas of the others follow
     the models ([Cla14]_, 5.1 and 5.2).
 
     Raises UsageError for an unknown method or one that cannot do what is asked, InputError for
@@ -171,11 +171,11 @@ def devices_of(given: npt.ArrayLike | Sequence[SpeedModel | SpeedSurface]) -> Ti
     if isinstance(given, Sequence) and any(isinstance(one, SpeedSurface) for one in given):
         surfaces = [one for one in given if isinstance(one, SpeedSurface)]
         if len(surfaces) < len(given):
-            raise InputError("devices are all surfaces or none is")
+            raise InputError("give a speed surface for every device, or for none")
         return TilingDevices([surface.of_squares() for surface in surfaces], surfaces)
     if isinstance(given, Sequence) and any(hasattr(one, "max_load") for one in given):
         if not all(hasattr(one, "max_load") for one in given):
-            raise InputError("devices are all speeds or all speed models, not some of each")
+            raise InputError("give a speed model for every device, or for none")
         return TilingDevices(list(given))  # type: ignore[arg-type]
     speeds = as_numbers(given, "speeds")  # type: ignore[arg-type]
     if speeds.size == 0:
@@ -194,7 +194,7 @@ def blocks_of(shape: tuple[int, int], block: int) -> tuple[int, int]:
 
 
 def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, Allowed]:
-    """Areas by one speed a device, the model's at an even share; capped by capacities."""
+    """Return areas by one speed a device, the model's at an even share, capped by capacities."""
     even = total / len(devices.models)
     speeds = np.array([float(m.speed(min(even, m.capacity))) for m in devices.models])
     # Divided by a power of two, which changes no digit, as sums of speeds near 1e308 are infinite.
@@ -204,7 +204,7 @@ def areas_by_constant(devices: TilingDevices, total: int) -> tuple[FloatArray, A
 
 
 def areas_by_models(devices: TilingDevices, total: int) -> tuple[FloatArray, Allowed]:
-    """Areas at which all finish together, and what any multiple of that time allows."""
+    """Return areas at which all finish together, and those allowed at a multiple of the time."""
     solved = solve_sizes(devices.models, total, fixed_seconds=devices.fixed)
     fixed = np.broadcast_to(devices.fixed, len(devices.models)).tolist()
 
@@ -212,7 +212,7 @@ def areas_by_models(devices: TilingDevices, total: int) -> tuple[FloatArray, All
         seconds = scale * solved.makespan
         left = [max(seconds - own, 0.0) for own in fixed]
         pairs = zip(devices.models, left, strict=True)
-        return np.minimum([float(m.max_load(own)) for m, own in pairs], MOST)
+        return np.minimum([float(m.max_load(own)) for m, own in pairs], MAX_AREA)
 
     return solved.sizes.astype(np.float64), allowed
 
@@ -220,7 +220,7 @@ def areas_by_models(devices: TilingDevices, total: int) -> tuple[FloatArray, All
 def _chosen(method: str, devices: TilingDevices, blocks: tuple[int, int]) -> str:
     if method == "auto":
         k, side = len(devices.models), max(blocks)
-        few = k <= MANY and side <= MAX_BLOCKS and k * side <= MOST_CUT
+        few = k <= MAX_DEVICES and side <= MAX_BLOCKS and k * side <= MAX_CUT_WORK
         return "guillotine" if few else ("br" if devices.constant else "1.5d")
     if method not in METHODS:
         near = meant(method, METHODS)
@@ -241,7 +241,7 @@ def _br(request: TilingRequest) -> Made:
 
 
 def _guillotine(request: TilingRequest) -> Made:
-    """Cuts, where they have less half-perimeter than columns in whole blocks too."""
+    """Return cuts if they have less half-perimeter than columns in whole blocks too."""
     columns, _ = _br(request)
     used = np.flatnonzero(request.targets > 0)
     tree, _ = good_cuts(request.targets, request.shape, used)
@@ -275,7 +275,7 @@ def _fpm_kl(request: TilingRequest) -> Made:
     return grid.tiling, tuple(notes)
 
 
-CONSTANT = ("kl", "br")  # know one speed per device
+CONSTANT = ("kl", "br")  # take one speed per device
 METHODS: Mapping[str, Callable[[TilingRequest], Made]] = {
     "kl": _kl,
     "br": _br,

@@ -1,8 +1,11 @@
-"""Whole blocks for devices in columns: the least largest load over target, to one in a million.
+"""Columns and cuts in whole blocks, with the least max(area / target), to one in a million.
 
-For a scale T every device may take the blocks it could at T; a column of width w can be covered if
-its devices' whole heights, floor(blocks / w), add up to the rows; the widest such column is found
-by bisection, and T is feasible if these widths add up to the columns. The least T is bisected.
+At scale T every device may take the blocks that it could at T times the targets' finish time. The
+least feasible T is found by bisection. Columns: a column of width w can be covered if its devices'
+whole heights, floor(blocks / w), add up to the rows; T is feasible if the widest such columns add
+up to the matrix's width. Cuts: of each part, the greatest height that its devices can cover is
+known for every width; heights of parts on top of each other add up, widths of parts beside each
+other do.
 """
 
 from __future__ import annotations
@@ -20,16 +23,17 @@ from evener.sizing.rounding import whole_sizes
 from evener.sizing.tiling.columns import Columns
 from evener.sizing.tiling.cuts import Cut
 
-PRECISION = 1e-6  # of the scale, relative
-MOST = 2.0**60  # blocks: no device is given more, so that sums stay exact
+PRECISION = 1e-6  # relative, of the scale
+MAX_AREA = 2.0**60  # blocks of one device, so that sums are finite
+MAX_BLOCKS = 1 << 14  # a side, for cuts: a height is kept for every width of every part
 
-# The blocks each device may take at a scale: (p,) from a number that is 1 at the targets.
+# Returns the blocks (p,) that each device may take at a scale, which is 1 at the targets.
 Allowed = Callable[[float], FloatArray]
 
 
 def proportional(targets: FloatArray, caps: FloatArray | None = None) -> Allowed:
-    """Blocks in proportion to the targets (p,), up to caps (p,) [blocks]."""
-    most = np.full(targets.size, MOST) if caps is None else np.minimum(caps, MOST)
+    """Return `allowed` for constant speeds: targets (p,) x scale, up to caps (p,) [blocks]."""
+    most = np.full(targets.size, MAX_AREA) if caps is None else np.minimum(caps, MAX_AREA)
     return lambda scale: np.minimum(targets * scale, most)
 
 
@@ -39,8 +43,8 @@ def whole_columns(
     """Return the tiling in whole blocks with the least scale that these columns admit.
 
     columns: the devices of each, top to bottom; devices in none get nothing. targets (p,) [blocks]:
-    where there is a choice the nearest to these. allowed: see above. Raises InfeasibleError
-    where caps do not let the columns be covered at any scale.
+    areas are as near to these as the scale allows. Raises InfeasibleError where no scale lets the
+    columns be covered.
     """
     rows, width = shape
     if not columns:
@@ -73,12 +77,12 @@ def whole_columns(
 
 
 def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
-    """Return the least scale that is feasible, to PRECISION; more scale must never hurt.
+    """Return the least feasible scale, to PRECISION; any larger one must be feasible too.
 
-    Raises InfeasibleError where no scale is, as caps allow no more.
+    Raises InfeasibleError where no scale is.
     """
-    if not feasible(MOST):
-        total = float(np.floor(allowed(MOST)).sum())
+    if not feasible(MAX_AREA):
+        total = float(np.floor(allowed(MAX_AREA)).sum())
         raise InfeasibleError(
             f"the devices can take {total:,.0f} blocks in all, and no whole rows and columns of "
             "them cover the matrix",
@@ -94,7 +98,7 @@ def least_scale(feasible: Callable[[float], bool], allowed: Allowed) -> float:
 def _widest(
     blocks: FloatArray, starts: npt.NDArray[np.int64], rows: int, width: int
 ) -> npt.NDArray[np.int64]:
-    """(c,) the largest width at which the devices of each column still cover all rows."""
+    """Return (c,) the largest width at which the devices of each column still cover all rows."""
     sizes = np.diff(np.append(starts, blocks.size))
     low, high = np.zeros(starts.size, np.int64), np.full(starts.size, width, np.int64)
     while (low < high).any():
@@ -106,7 +110,7 @@ def _widest(
 
 
 def _nearest(ideal: FloatArray, most: npt.NDArray[np.int64], total: int) -> npt.NDArray[np.int64]:
-    """Whole widths that sum to `total`, at most `most` each, near the ideal ones."""
+    """Return whole widths near the ideal ones that sum to `total`, each at most `most`."""
     widths = np.minimum(np.floor(ideal).astype(np.int64), most)
     while (left := total - int(widths.sum())) > 0:
         room = np.flatnonzero(widths < most)
@@ -115,21 +119,12 @@ def _nearest(ideal: FloatArray, most: npt.NDArray[np.int64], total: int) -> npt.
     return widths
 
 
-# Whole blocks for guillotine cuts: the least largest load over target, to one in a million.
-#
-# Of each part the greatest height that its devices can cover is known for every width, and the
-# greatest width for every height: heights of parts on top of each other add up, widths of parts
-# side by side do. A scale is feasible where the whole matrix can be covered.
-
-MAX_BLOCKS = 1 << 14  # a side: a height is kept for every width of every part
-
-
 def whole_cuts(
     tree: Cut | int, targets: FloatArray, allowed: Allowed, shape: tuple[int, int], block: int = 1
 ) -> Tiling:
     """Return the tiling in whole blocks with the least scale that these cuts admit.
 
-    allowed, targets (p,) [blocks]: as for `whole_columns`. Raises UsageError for a matrix of more
+    Other arguments as of `whole_columns`. Raises UsageError for a matrix of more
     than MAX_BLOCKS blocks a side, InfeasibleError where caps leave no solution.
     """
     if max(shape) > MAX_BLOCKS:
@@ -150,9 +145,9 @@ def whole_cuts(
 
 
 class _Part:
-    """What a part of the tree can cover: heights[w] for widths 0.., widths[h] for heights 0.. .
+    """What the devices of a part of the tree can cover: heights[w] at width w, widths[h] likewise.
 
-    Width 0 is covered at any height, the matrix's rows; height 0 likewise.
+    At width 0 the height is that of the matrix; at height 0 the width.
     """
 
     def __init__(self, tree: Cut | int, blocks: FloatArray, shape: tuple[int, int]) -> None:
@@ -175,7 +170,7 @@ class _Part:
 
 
 def _inverse(values: IntVector, most: int) -> IntVector:
-    """For each y in 0..most the largest x whose value is y or more; values never rise."""
+    """Return for each y in 0..most the largest x whose value is y or more; values never rise."""
     return np.searchsorted(-values, -np.arange(most + 1), side="right").astype(np.int64) - 1
 
 
