@@ -1,4 +1,4 @@
-"""Every command: the module that has it, what it does, and a line that shows how."""
+"""Lists the commands: module, purpose, example."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ class Command(NamedTuple):
 COMMANDS = {
     "plan": Command(
         "evener.cli.commands.plan",
-        "partition a mesh, matrix or graph for a machine, certified",
+        "partition a mesh, matrix or graph for a machine, with a certificate",
         "evener plan wing.su2 --machine cluster.toml -o wing.plan --report wing.html",
     ),
     "evaluate": Command(
         "evener.cli.commands.evaluate",
-        "judge a partition from any tool",
+        "evaluate a partition from any tool",
         "evener evaluate wing.su2 wing.part --machine cluster.toml",
     ),
     "refine": Command(
         "evener.cli.commands.refine",
-        "improve a partition from any tool, never worsen it",
+        "improve a partition from any tool; no figure gets worse",
         "evener refine wing.su2 wing.part --machine cluster.toml -o better.part",
     ),
     "compare": Command(
@@ -36,17 +36,17 @@ COMMANDS = {
     ),
     "advise": Command(
         "evener.cli.commands.advise",
-        "which devices are worth using, and how many",
+        "find which devices are worth using, and how many",
         "evener advise wing.su2 --machine cluster.toml --kernel spmv",
     ),
     "fits": Command(
         "evener.cli.commands.fits",
-        "will it fit, on which devices not, by how much",
+        "tell whether a graph fits, and which devices lack how much memory",
         "evener fits wing.su2 --machine cluster.toml",
     ),
     "sizes": Command(
         "evener.cli.commands.sizes",
-        "how much each device gets: optimal under speed and memory",
+        "compute how much each device gets, under speed and memory",
         "evener sizes --machine cluster.toml --n 1e6",
     ),
     "measure": Command(
@@ -56,7 +56,7 @@ COMMANDS = {
     ),
     "models": Command(
         "evener.cli.commands.models",
-        "speed models of a speeds file, compared and drawn",
+        "compare and draw the speed models of a speeds file",
         "evener models speeds.toml --plot speeds.png",
     ),
     "tile": Command(
@@ -66,12 +66,12 @@ COMMANDS = {
     ),
     "machine": Command(
         "evener.cli.commands.machine",
-        "describe a machine: the papers', this one, your own",
+        "make or draw a machine file: papers' machines, this computer",
         "evener machine topo1 --k 24 --fast 4 -o cluster.toml",
     ),
     "replay": Command(
         "evener.cli.commands.replay",
-        "make a plan or decisions again: are they identical",
+        "make a plan or decisions again, and compare",
         "evener replay wing.plan wing.su2",
     ),
     "export": Command(
@@ -86,12 +86,12 @@ COMMANDS = {
     ),
     "info": Command(
         "evener.cli.commands.info",
-        "what a graph or mesh file holds",
+        "describe what a graph or mesh file holds",
         "evener info wing.su2",
     ),
     "convert": Command(
         "evener.cli.commands.convert",
-        "rewrite a graph or mesh as another format",
+        "write a graph or mesh in another format",
         "evener convert matrix.mtx graph.npz",
     ),
     "generate": Command(
@@ -101,22 +101,22 @@ COMMANDS = {
     ),
     "warm": Command(
         "evener.cli.commands.warm",
-        "compile all kernels ahead, for containers and shared folders",
+        "compile all kernels in advance",
         "evener warm --processes 4",
     ),
     "reproduce": Command(
         "evener.cli.commands.reproduce",
-        "a paper's tables and figures, beside what we see",
+        "repeat a paper's experiments, and compare the results",
         "evener reproduce fupermod -o reproduced",
     ),
     "completion": Command(
         "evener.cli.commands.completion",
-        "a script by which your shell completes commands and options",
+        "print a script for completion in your shell",
         "evener completion bash",
     ),
     "doctor": Command(
         "evener.cli.commands.doctor",
-        "versions, threads, optional tools, a self-test",
+        "print versions and optional tools, run a self-test",
         "evener doctor",
     ),
 }
