@@ -55,7 +55,7 @@ def test_the_page_says_it_and_is_the_same_each_time(told, tmp_path):
     (heading,) = root.all("h1")
     assert heading.text.strip() == verdict
     assert "the same to the last bit" in page.decode()
-    assert "Told nothing for a while: rank1" in page.decode()
+    assert "No recent measurement from: rank1" in page.decode()
 
 
 def test_the_lines_are_where_the_times_are(told):

@@ -109,8 +109,8 @@ class Output:
         """
         if self.is_quiet or self.is_verbose or not (text or self._waits):
             return
-        told = f"{text}, {detail}" if detail else text
-        shown = f"{told} ({seconds:.0f} s so far)" if text else ""
+        whole = f"{text}, {detail}" if detail else text
+        shown = f"{whole} ({seconds:.0f} s so far)" if text else ""
         if self._bar is not None:
             self._bar.wait_for(shown)
         elif sys.stderr.isatty():

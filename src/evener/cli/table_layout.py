@@ -158,9 +158,9 @@ def _columns(titles: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[Table
     columns = []
     for i, title in enumerate(titles):
         cells = [shown(row[i]) for row in rows]
-        told = [cell for cell in cells if cell]
+        filled = [cell for cell in cells if cell]
         words = all(isinstance(row[i], str) for row in rows) and (
-            i == 0 or (bool(told) and all(cell[0].isalpha() or cell[0] == "." for cell in told))
+            i == 0 or (bool(filled) and all(cell[0].isalpha() or cell[0] == "." for cell in filled))
         )
         columns.append(TableColumn(title, cells, words))
     return columns

@@ -161,29 +161,29 @@ class MoveRow:
     measured: str
 
 
-def write_decisions(path: str | Path, told: Decisions) -> str:
+def write_decisions(path: str | Path, log: Decisions) -> str:
     """Write the report of a decision log, and return its verdict; equal logs give equal bytes."""
-    course, rows = course_of(told), move_rows(told)
-    verdict = verdict_of(told, course)
+    course, rows = course_of(log), move_rows(log)
+    verdict = verdict_of(log, course)
     page = render(
         "decisions.html.j2",
         verdict=verdict,
-        names=told.names,
-        charts=draw_course(told.names, course),
+        names=log.names,
+        charts=draw_course(log.names, course),
         rows=rows[:MAX_ROWS],
         n_moves=len(course.moves),
-        silent=_silent(told.names, course),
-        replayed=replay(told),
+        silent=_silent(log.names, course),
+        replayed=replay(log),
     )
     write_text(path, page)
     return verdict
 
 
-def course_of(told: Decisions) -> Course:
+def course_of(log: Decisions) -> Course:
     """Return the lines as arrays."""
-    lines = _decided(told)
+    lines = _decided(log)
     times = np.array([[np.nan if t is None else t for t in line["times"]] for line in lines])
-    times = times.reshape(len(lines), told.state.k).astype(np.float64)
+    times = times.reshape(len(lines), log.state.k).astype(np.float64)
     span = np.where(np.isnan(times), 0.0, times).max(axis=1) if len(lines) else np.zeros(0)
     regret, price = (
         np.array([line["decided"][key] for line in lines], np.float64) for key in ("regret", "cost")
@@ -192,24 +192,24 @@ def course_of(told: Decisions) -> Course:
     return Course(times, span, regret, price, moves)
 
 
-def verdict_of(told: Decisions, course: Course) -> str:
+def verdict_of(log: Decisions, course: Course) -> str:
     """Return a sentence on the whole log."""
     n, moves = len(course.span), len(course.moves)
-    what = f"{plural(n, 'iteration')} on {plural(told.state.k, 'device')}"
+    what = f"{plural(n, 'iteration')} on {plural(log.state.k, 'device')}"
     if not moves:
         return f"{what}: nothing was moved"
-    took = sum(line["took"] for line in told.lines if "took" in line)
+    took = sum(line["took"] for line in log.lines if "took" in line)
     saved = sum(s * min(after, n) for s, after in _obtained(course) if s is not None)
     words = f"{what}: data moved {'once' if moves == 1 else f'{moves} times'}"
     return f"{words}, {duration(took)} in all, and saved about {duration(max(saved, 0.0))} since"
 
 
-def move_rows(told: Decisions) -> list[MoveRow]:
+def move_rows(log: Decisions) -> list[MoveRow]:
     """Return a row for each move."""
-    course, lines = course_of(told), _decided(told)
-    took = _took(told)
+    course, lines = course_of(log), _decided(log)
+    took = _took(log)
     obtained = _obtained(course)
-    totals = _totals(told)
+    totals = _totals(log)
     rows = []
     for number, (i, (saving, _)) in enumerate(zip(course.moves, obtained, strict=True)):
         decided = lines[i]["decided"]
@@ -230,25 +230,25 @@ def move_rows(told: Decisions) -> list[MoveRow]:
     return rows
 
 
-def _decided(told: Decisions) -> list[dict[str, Any]]:
-    return [line for line in told.lines if "decided" in line]
+def _decided(log: Decisions) -> list[dict[str, Any]]:
+    return [line for line in log.lines if "decided" in line]
 
 
-def _totals(told: Decisions) -> list[float]:
+def _totals(log: Decisions) -> list[float]:
     """Return the total work of each iteration [units], as weights may change."""
-    found, total = [], float(told.state.loads.sum())
-    for line in _decided(told):
+    found, total = [], float(log.state.loads.sum())
+    for line in _decided(log):
         if line.get("state") is not None:
             total = float(sum(line["state"]["loads"]))
         found.append(total)
     return found
 
 
-def _took(told: Decisions) -> dict[int, float]:
+def _took(log: Decisions) -> dict[int, float]:
     """Return the measured duration [s] of each move, by its number; the last record counts."""
     found: dict[int, float] = {}
     number = -1
-    for line in told.lines:
+    for line in log.lines:
         if "took" in line:
             found[number] = float(line["took"])
         elif line["decided"]["move"] is not None:

@@ -45,10 +45,9 @@ class MatrixCell:
 class ExchangeMatrix:
     """The drawing: k x k, rows send, columns receive.
 
-    names (k,); cells, or where these are too many paths (LEVELS,), one for each shade, or where
-    even that is too much the uri of an image; ranges: the values a shade stands for. largest
-    pairs, and all of them where they are not too many. ticks: whose names stand at the sides,
-    margin [CSS px]: their room.
+    names (k,). cells; with many blocks paths (LEVELS,), one for each shade, instead; with even more
+    the uri of an image. ranges: the values of each shade. largest: pairs; pairs: all, if they are
+    at most MAX_PAIRS. ticks: blocks whose names are shown; margin [CSS px]: space for them.
     """
 
     k: int

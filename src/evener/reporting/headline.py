@@ -49,8 +49,8 @@ def _above_bound(plan: Plan) -> Figure:
     name, text = "above the lower bound", percent(times - 1)
     if times >= 2:
         name, text = "of the lower bound", ratio(times)
-    told = "the best that any sizes could do if nothing were exchanged"
-    return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {told}")
+    meaning = "the best that any sizes could do if nothing were exchanged"
+    return Figure(name, text, f"the bound, {clock_of(plan)(prediction.bound)}: {meaning}")
 
 
 def stage_of_role(plan: Plan, role: str) -> Stage | None:

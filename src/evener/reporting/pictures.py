@@ -140,7 +140,7 @@ def draw_with_insets(
 def _worth_showing(
     cells: Callable[[Frame], raster.Ids], insets: list[Inset], blocks: Blocks
 ) -> tuple[list[int], str]:
-    """Return the numbers of the pictures to show, and whose the block is that covers the first."""
+    """Return the indices of pictures to show, and the device whose block dominates the first."""
     if len(insets) == 1:
         return [0], ""
     named, dominant = [], []

@@ -31,7 +31,7 @@ WORKLOAD_MEANINGS = {
     "flops_per_vertex": "each iteration",
     "flops_per_edge": "at each end",
     "bytes_per_vertex": "moved between memory and processor",
-    "bytes_per_edge": "at each end, likewise",
+    "bytes_per_edge": "moved at each end",
     "bytes_per_value": "what a boundary vertex sends to a neighbouring block",
     "fixed_seconds": "of an iteration, whatever the load",
     "overlap": "interior vertices are computed during the exchange",

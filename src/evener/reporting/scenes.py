@@ -251,9 +251,9 @@ def _caption(what: str, pictures: tuple[Picture, ...], blocks: Blocks) -> str:
     k = len(blocks.names)
     labelled = {one.block for p in pictures for one in p.labels}
     labelled |= {one.block for p in pictures for one in p.callouts}
-    told = "" if k <= len(PALETTE) else "colours repeat"
-    if told and blocks.differ:
-        told = "colours repeat, but not between blocks that exchange anything"
+    repeated = "" if k <= len(PALETTE) else "colours repeat"
+    if repeated and blocks.differ:
+        repeated = "colours repeat, but not between blocks that exchange anything"
     some = np.unique(blocks.part).size
     named = "" if len(labelled) == some else f"{len(labelled):,} of {some:,} blocks are labelled"
-    return f"{'; '.join(text for text in (what, told, named) if text)}."
+    return f"{'; '.join(text for text in (what, repeated, named) if text)}."

@@ -77,7 +77,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _row(result: Comparison) -> dict[str, Any]:
-    """One tool's figures; None where it did not get that far."""
+    """Return the figures of a tool; None where it did not get that far."""
     from evener.partitioning.tools import TOOLS
 
     # auto takes one of any family, and the plan several.
@@ -140,13 +140,13 @@ def _print(rows: list[dict[str, Any]], platform: Platform, work: float, out: Out
 
 
 def _both(row: dict[str, Any], key: str, text: Callable[[Any], str]) -> str:
-    """A figure as enforced, and in brackets as it came, where that is another."""
+    """Return a figure after repair, and in brackets before repair, if they differ."""
     now, came = text(row[key]), text(row["raw"][key])
     return now if now == came else f"{now} ({came})"
 
 
 def _block_range(row: dict[str, Any]) -> str:
-    """Smallest and largest block over its target, as they came; a plan has no targets to keep."""
+    """Return the range of block / target before repair; a dash for a plan, which has no targets."""
     from evener.planning.compare import PLAN
 
     return "–" if row["tool"] == PLAN else f"{row['smallest']:.2f} to {row['largest']:.2f}"

@@ -84,8 +84,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     items = kind.items(chosen, args.speeds, out)
     _print(kind, items, args.load, out)
     written = _drawn(kind, args.plot, items, out) if args.plot else []
-    told = [kind.to_dict(name, item, args.load) for name, item in items.items()]
-    out.result({kind.key: told, "written": written})
+    described = [kind.to_dict(name, item, args.load) for name, item in items.items()]
+    out.result({kind.key: described, "written": written})
     return 0
 
 

@@ -109,13 +109,13 @@ def _decisions(file: str, graph: str | None, out: Output) -> int:
 
     if graph is not None:
         raise UsageError("decisions are made again from their file", hint=f"Leave out {graph}.")
-    told = read_decisions(file)
-    made = replay(told)
+    log = read_decisions(file)
+    made = replay(log)
     out.result({"identical": not made.differences, "differences": made.differences,
-                "decisions": made.decisions, "moves": made.moves, "cut": told.cut})  # fmt: skip
+                "decisions": made.decisions, "moves": made.moves, "cut": log.cut})  # fmt: skip
     if made.differences:
         raise ToolError(f"not identical: {'; '.join(made.differences[:SHOWN])}", file=file)
-    cut = " The last line was cut off, and is left out." if told.cut else ""
+    cut = " The last line was cut off, and is left out." if log.cut else ""
     out.say(f"Identical: {made.decisions:,} decisions, {made.moves:,} of them to move.{cut}")
     return 0
 

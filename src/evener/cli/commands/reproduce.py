@@ -1,4 +1,4 @@
-"""`evener reproduce`: a paper's tables and figures, what it says beside what we see."""
+"""`evener reproduce`: repeat a paper's experiments, and compare its results with those here."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
-    """Run the experiments, show what was found, write what was asked."""
+    """Run the experiments, print the findings, write plots and numbers."""
     from evener.reproducing.findings import counted
     from evener.reproducing.fupermod import EMULATED, reproduce, write_result
 
@@ -65,7 +65,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
 
 def _show(finding: Finding, out: Output) -> None:
-    """Print a finding: its verdict, and its words below."""
+    """Print a finding: its verdict, then its texts."""
     from evener.reproducing.fupermod import LABELS
 
     width = max(LEAST_WIDTH, min(WIDTH, shutil.get_terminal_size().columns))
@@ -86,7 +86,7 @@ def _measured(n_trials: int, progress: Progress) -> PaperResult:
 
 
 def _show_errors(result: PaperResult, out: Output) -> None:
-    """Print errors, median and nine tenths, by program and size."""
+    """Print the median and the 90 % quantile of the errors, by program and size."""
     from evener.wording import count, duration, percent
 
     kinds = {"predicted": "error", "model": "by old models", "null": "null pair"}

@@ -1,5 +1,5 @@
-// Tables sort by a press on a heading and show the rows that hold what is typed; one button unfolds
-// all that is folded. All else does without this script.
+// Sorts tables by the heading that is clicked, filters their rows by the text typed, and unfolds all
+// sections by one button. The rest of the page works without this script.
 (() => {
   "use strict";
   const folds = [...document.querySelectorAll("details.fold")];
