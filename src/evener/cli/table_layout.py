@@ -131,7 +131,7 @@ class TableColumn:
 def table_lines(
     titles: Sequence[str], rows: Sequence[Sequence[Any]], width: int | None
 ) -> list[TableLine]:
-    """Return a table's lines, at most `width` columns wide; one table, where that is None."""
+    """Return the lines of a table at most `width` columns wide; None: as wide as needed."""
     columns = _columns(titles, rows)
     if width is None:
         return _table(columns, [column.widest for column in columns])
