@@ -1,4 +1,4 @@
-"""Calls a tool in a child process: it may hang, crash or print; we report it and go on."""
+"""Calls a tool in a child process, so that it may hang, crash or print: that is reported."""
 
 from __future__ import annotations
 
@@ -25,9 +25,10 @@ from evener.partitioning.external.jobs import Job
 
 LOG = logging.getLogger(__name__)
 SHARED_MEMORY = Path("/dev/shm")
-# The job's arrays, the tool's own copy in a file, the result, and air for everybody else.
+# Shared memory is used where this much is free: times the job's arrays, for them, the tool's own
+# copy in a file and the result; and bytes left for other programs.
 ROOM, SPARE_BYTES = 4, 64 * 2**20
-TAIL_BYTES = 2000
+TAIL_BYTES = 2000  # of what the tool printed, read for the message
 
 _lock = threading.Lock()
 _running: dict[subprocess.Popen[bytes], Path] = {}
@@ -35,9 +36,9 @@ _running: dict[subprocess.Popen[bytes], Path] = {}
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came back: part (n,) as the tool gave it, unchecked; CPU time of the call [s].
+    """What a tool returned: part (n,), not checked yet, and the CPU time of the call [s].
 
-    start: how the blocks began that it refined, in a word, and those blocks (n,).
+    start: how the blocks that it refined were made, in a word, and those blocks (n,), if known.
     """
 
     part: npt.NDArray[Any]
@@ -48,10 +49,10 @@ class Outcome:
 
 
 def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
-    """Let `module` (dotted name; see worker.py) do the job in a process group of its own.
+    """Do the job with `module` (a dotted name; see worker.py) in a process group of its own.
 
-    time_limit [s] of wall time, or None. Raises ToolError where the tool raises, crashes, or is
-    still running at the limit; the last lines it printed are the hint.
+    time_limit [s]: of wall time, or None. Raises ToolError where the tool raises, crashes, or is
+    still running at the limit, with the last lines it printed as the hint.
     """
     with private_folder(_place(ROOM * job.nbytes + SPARE_BYTES)) as folder:
         try:
@@ -71,7 +72,7 @@ def run_in_child(job: Job, module: str, time_limit: float | None) -> Outcome:
 
 
 def end_all() -> None:
-    """End every child and remove its files: for a process about to leave."""
+    """End every child and remove its files; called before this process ends."""
     with _lock:
         running = list(_running.items())
     for process, folder in running:
@@ -108,7 +109,7 @@ def _start(
 
 
 def _wait(process: subprocess.Popen[bytes], time_limit: float | None) -> bool:
-    """Wait for the end, without polling; returns whether the time limit made it."""
+    """Wait for the end of the process; return whether the time limit ended it."""
     ran_out = threading.Event()
 
     def at_the_limit() -> None:
@@ -167,7 +168,7 @@ def _death(number: int) -> str:
 
 def _failure(tool: str, what: str, folder: Path) -> ToolError:
     tail = _tail(folder / "output.txt")
-    said = f"Its last words: {tail}" if tail else "It printed nothing."
+    said = f"It printed last: {tail}" if tail else "It printed nothing."
     return ToolError(f"{tool} {what}", hint=f"{said} Another tool may do: --with NAME.")
 
 

@@ -1,9 +1,14 @@
-"""Job: what a tool is asked, as files in a private folder. NumPy only: the worker starts fast."""
+"""Job: what a tool is asked, as files in a private folder; and what the tools' modules share.
+
+Tools want whole weights: real ones are scaled here. Imports NumPy only, so that the worker process
+starts fast.
+"""
 
 from __future__ import annotations
 
+import ctypes
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -12,19 +17,17 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-# Real weights as the whole numbers that tools want, without anybody scaling by hand.
-
-
-# Rounding the smallest weight to a whole number of half a million moves it by 1e-6 at most.
+# The smallest weight becomes a whole number of half a million or more: rounding changes it by a
+# millionth at most.
 FINEST = 5e5
-# Totals a tool can hold with room for its own sums: doubles are exact to 2^53; a 32-bit signed
-# integer ends at 2^31 - 1, and blocks may be epsilon above their targets.
+# Totals that leave a tool room for its own sums: doubles are exact to 2^53; a 32-bit signed integer
+# ends at 2^31 - 1, and blocks may be epsilon above their targets.
 LIMIT_64 = 2**52
 LIMIT_32 = 2**30
 
 
 class Whole(NamedTuple):
-    """Whole weights int64, the factor they were multiplied by, and a remark if they are coarse."""
+    """Whole weights int64, the factor they were scaled by, and a remark if rounding is coarse."""
 
     values: npt.NDArray[np.int64]
     scale: float
@@ -34,9 +37,9 @@ class Whole(NamedTuple):
 def whole_weights(values: npt.NDArray[Any], limit: int, *, least: int = 0) -> Whole:
     """Return non-negative weights as whole numbers whose total is at most about `limit`.
 
-    Whole numbers within the limit are kept. Others are multiplied so that the smallest positive
-    one is rounded by 1e-6 of itself at most, or less finely where the limit forbids it, which
-    `note` then tells. `least` is the smallest whole number that a positive weight may become.
+    Whole numbers within the limit are kept. Others are scaled so that rounding changes the smallest
+    positive one by 1e-6 of itself at most. Where the limit allows only coarser numbers, the note
+    says so. least: the smallest whole number that a positive weight may become.
     """
     total = float(values.sum(dtype=np.float64)) if values.size else 0.0
     rounded = values if values.dtype.kind in "iu" else np.rint(values)
@@ -70,13 +73,13 @@ def edge_weights(job: Job, limit: int) -> Whole:
 def heaviest_blocks(job: Job, total: int) -> npt.NDArray[np.int64]:
     """Return (k,) the most each block may weigh, for whole vertex weights that add up to `total`.
 
-    (1 + epsilon) times the target rounded down, but never less than the target rounded up: a
-    block of a target of 3 units could otherwise hold neither 3.09 nor more than 3.
+    That is (1 + epsilon) times the target rounded down, but at least the target rounded up: else
+    targets that are not whole could leave room for less than the total.
     """
     targets = job.targets * (total / job.targets.sum())
-    slop = 1e-9 * targets  # targets such as 96.00000000000001 are 96
-    highest = np.floor((1 + job.epsilon) * targets + slop)
-    return np.asarray(np.maximum(highest, np.ceil(targets - slop)), np.int64)
+    rounding = 1e-9 * targets  # a target such as 96.00000000000001 is 96
+    highest = np.floor((1 + job.epsilon) * targets + rounding)
+    return np.asarray(np.maximum(highest, np.ceil(targets - rounding)), np.int64)
 
 
 def remarks(*weights: Whole) -> tuple[str, ...]:
@@ -149,7 +152,7 @@ class Job:
         return cls(**fields)
 
     def without_free_edges(self) -> Job:
-        """Leave out the edges of weight zero: they cost nothing to cut, and no tool wants them."""
+        """Return the job without edges of weight 0: they cost nothing to cut; tools refuse them."""
         if self.adjwgt is None or self.adjwgt.size == 0 or self.adjwgt.min() > 0:
             return self
         kept = self.adjwgt > 0
@@ -160,11 +163,54 @@ class Job:
 
 @dataclass(frozen=True)
 class Call:
-    """A tool made ready: `run` does the partitioning and nothing else, so it can be timed.
+    """A tool made ready: `run` divides the graph and nothing else, so that it can be timed.
 
-    `run` returns the block of every vertex, (n,).
+    It returns the block of every vertex (n,).
     """
 
     run: Callable[[], npt.ArrayLike]
     version: str
     notes: tuple[str, ...] = ()
+
+
+def installed(package: str) -> str:
+    """Return name and version of an installed package."""
+    from importlib.metadata import version
+
+    return f"{package} {version(package)}"
+
+
+# What modules that call a C library through ctypes share.
+
+
+def load_library(
+    names: Iterable[str | None], mode: int = ctypes.DEFAULT_MODE
+) -> ctypes.CDLL | None:
+    """Load and return the first shared library of these names that there is, or None."""
+    for name in names:
+        with suppress(OSError):
+            if name is not None:
+                return ctypes.CDLL(name, mode=mode)
+    return None
+
+
+def address(array: npt.NDArray[Any]) -> ctypes.c_void_p:
+    """Return the address of an array's first element."""
+    return ctypes.c_void_p(array.ctypes.data)
+
+
+class KeptArrays:
+    """Copies of arrays that a C library points into, kept until it is done with them."""
+
+    def __init__(self, dtype: np.dtype[Any]) -> None:
+        self._dtype = dtype
+        self._kept: list[npt.NDArray[Any]] = []
+
+    def keep(self, values: npt.ArrayLike, dtype: np.dtype[Any] | None = None) -> ctypes.c_void_p:
+        """Return the address of a copy of `values`, in the library's integer type by default."""
+        self._kept.append(np.array(values, dtype or self._dtype, order="C"))
+        return address(self._kept[-1])
+
+    def release(self) -> None:
+        """Let the copies go."""
+        self._kept.clear()

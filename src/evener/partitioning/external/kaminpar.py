@@ -1,4 +1,4 @@
-"""KaMinPar [GHSS21]_. Its Python interface reads graphs from files only: ParHIP's binary format."""
+"""KaMinPar [GHSS21]_. Its Python interface reads graphs from files only, in ParHIP's format."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from evener.partitioning.external.jobs import (
 )
 
 HEADER = 24  # bytes: version, n, number of adjacency entries, as uint64
-# Bits of the version word; each one set means that something is absent or only 32 bits wide.
+# Bits of the version word: each one set means that something is absent or 32 bits wide.
 NO_EDGE_WEIGHTS, NO_VERTEX_WEIGHTS, NARROW_OFFSETS, NARROW_VERTICES = 1, 2, 4, 8
 NARROW_VERTEX_WEIGHTS, NARROW_EDGE_WEIGHTS = 16, 32
 
 
 def prepare(job: Job, folder: Path) -> Call:
-    """Make KaMinPar ready: write the graph to `folder`, let it read it, choose the preset."""
+    """Return KaMinPar made ready: the graph is written to `folder` and read from there."""
     kaminpar: Any = importlib.import_module("kaminpar")  # its type stubs leave out what we ask
     wide = bool(kaminpar.__64bit__)
     limit = LIMIT_64 if wide else LIMIT_32
@@ -52,9 +52,9 @@ def prepare(job: Job, folder: Path) -> Call:
 
 
 def write_parhip(path: Path, job: Job, vwgt: Whole, adjwgt: Whole, *, wide: bool) -> None:
-    """Write the graph in ParHIP's format; `wide`: its reader holds 64-bit numbers.
+    """Write the graph in ParHIP's format. wide: the reader's numbers have 64 bits.
 
-    Offsets count bytes from the beginning of the file, as the format has it.
+    Offsets count bytes from the beginning of the file.
     """
     offset = np.dtype(np.uint64 if wide else np.uint32)
     vertex = job.adjncy.dtype

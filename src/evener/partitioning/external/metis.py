@@ -14,6 +14,7 @@ from evener.partitioning.external.jobs import (
     Call,
     Job,
     edge_weights,
+    installed,
     remarks,
     vertex_weights,
 )
@@ -27,7 +28,7 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Make METIS ready; its tolerance is a whole number of thousandths."""
+    """Return METIS made ready; its tolerance is a whole number of thousandths."""
     import pymetis
 
     index = np.dtype(pymetis.zero_copy_dtype())
@@ -47,7 +48,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
             options=_options(job),
         ).vertex_part
 
-    return Call(run, f"pymetis {_version()}", remarks(vwgt, adjwgt))
+    return Call(run, installed("pymetis"), remarks(vwgt, adjwgt))
 
 
 def _options(job: Job) -> Any:
@@ -67,9 +68,3 @@ def _options(job: Job) -> Any:
 def _indices(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     # A copy in memory even where the type fits already: pymetis wants arrays it may write to.
     return np.array(values, dtype=dtype)
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("pymetis")

@@ -19,32 +19,29 @@ from evener.partitioning.external.jobs import (
     LIMIT_64,
     Call,
     Job,
+    KeptArrays,
     Whole,
+    address,
     edge_weights,
+    load_library,
     remarks,
     whole_weights,
 )
 from evener.partitioning.external.metis import PRESETS
 
 NAMES = ("libmetis.so.5", "libmetis.so", "libmetis.dylib", "metis.dll")
-N_OPTIONS, OK, VOLUME = 40, 1, 1
-OBJTYPE = 1
-# Where METIS 5.1 and 5.2 keep their options.
+# METIS_NOPTIONS, METIS_OK, METIS_OBJTYPE_VOL and METIS_OPTION_OBJTYPE of metis.h.
+N_OPTIONS, OK, VOLUME, OBJTYPE = 40, 1, 1, 1
+# The numbers of some options in METIS 5.1, and in 5.2.
 PLACES = ({"niter": 6, "ncuts": 7, "seed": 8}, {"niter": 7, "ncuts": 8, "seed": 9})
-UNTOUCHED = 0x55
+UNTOUCHED = 0x55  # a byte that METIS writes into no option
 HOW = "libmetis is not installed (apt install libmetis5, or brew install metis)"
 
 
 @cache
 def library() -> ctypes.CDLL | None:
     """Load and return libmetis, or None where there is none."""
-    for name in (*NAMES, ctypes.util.find_library("metis")):
-        try:
-            if name is not None:
-                return ctypes.CDLL(name)
-        except OSError:
-            continue
-    return None
+    return load_library((*NAMES, ctypes.util.find_library("metis")))
 
 
 def missing() -> str | None:
@@ -67,15 +64,16 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
     shares = job.targets / job.targets.sum(axis=0)
     vwgt = np.stack([column.values for column in columns], axis=1)
     part = np.full(job.n, -1, index)
-    arguments = _Arguments(index)
+    arguments = KeptArrays(index)
     recursive = job.tool == "metis-recursive"
     call = metis.METIS_PartGraphRecursive if recursive else metis.METIS_PartGraphKway
     given = [
-        arguments.of([job.n]), arguments.of([len(columns)]), arguments.of(job.xadj),
-        arguments.of(job.adjncy), arguments.of(vwgt), None,
-        None if job.adjwgt is None else arguments.of(adjwgt.values), arguments.of([job.k]),
-        arguments.of(shares, number), arguments.of(np.full(len(columns), 1 + job.epsilon), number),
-        arguments.of(_options(job, metis)), arguments.of([0]), _address(part),
+        arguments.keep([job.n]), arguments.keep([len(columns)]), arguments.keep(job.xadj),
+        arguments.keep(job.adjncy), arguments.keep(vwgt), None,
+        None if job.adjwgt is None else arguments.keep(adjwgt.values), arguments.keep([job.k]),
+        arguments.keep(shares, number),
+        arguments.keep(np.full(len(columns), 1 + job.epsilon), number),
+        arguments.keep(_options(job, metis)), arguments.keep([0]), address(part),
     ]  # fmt: skip
 
     def run() -> npt.ArrayLike:
@@ -92,27 +90,6 @@ def _remarks(columns: list[Whole], adjwgt: Whole) -> tuple[str, ...]:
     return tuple(dict.fromkeys(note for one in columns for note in remarks(one, adjwgt)))
 
 
-class _Arguments:
-    """Arrays that METIS points into: kept alive until it is done with them."""
-
-    def __init__(self, index: np.dtype[Any]) -> None:
-        self._index = index
-        self._kept: list[npt.NDArray[Any]] = []
-
-    def of(self, values: npt.ArrayLike, dtype: np.dtype[Any] | None = None) -> ctypes.c_void_p:
-        """Return the address of a copy of `values`, in METIS's integer type if none is given."""
-        self._kept.append(np.array(values, dtype or self._index, order="C"))
-        return _address(self._kept[-1])
-
-    def release(self) -> None:
-        """Let the copies go."""
-        self._kept.clear()
-
-
-def _address(array: npt.NDArray[Any]) -> ctypes.c_void_p:
-    return ctypes.c_void_p(array.ctypes.data)
-
-
 def _options(job: Job, metis: ctypes.CDLL) -> npt.NDArray[np.int64]:
     options = np.full(N_OPTIONS, -1, np.int64)
     places = PLACES[_is_newer(metis)]
@@ -126,7 +103,7 @@ def _options(job: Job, metis: ctypes.CDLL) -> npt.NDArray[np.int64]:
 
 
 def _is_newer(metis: ctypes.CDLL) -> bool:
-    """Whether this is METIS 5.2 or newer, which tells no version; older ones lack this function."""
+    """Return whether this is METIS 5.2 or newer: it tells no version, but has this function."""
     return hasattr(metis, "METIS_CacheFriendlyReordering")
 
 
@@ -135,23 +112,24 @@ def _version(metis: ctypes.CDLL) -> str:
 
 
 def _index_type(metis: ctypes.CDLL) -> np.dtype[Any]:
-    """Return METIS's integer type: how much of the options it fills tells its width."""
+    """Return METIS's integer type, by how many bytes of options it fills."""
     options = np.full(8 * N_OPTIONS, UNTOUCHED, np.uint8)
-    metis.METIS_SetDefaultOptions(_address(options))
+    metis.METIS_SetDefaultOptions(address(options))
     filled = int((options[4 * N_OPTIONS :] != UNTOUCHED).any())
     return np.dtype(np.int64 if filled else np.int32)
 
 
 def _number_type(metis: ctypes.CDLL, index: np.dtype[Any]) -> np.dtype[Any]:
-    """Return METIS's real type: it refuses targets of the other one, whose sum is not 1."""
+    """Return METIS's real type: with the other one, it finds that targets do not add up to 1."""
     for number in (np.dtype(np.float32), np.dtype(np.float64)):
-        arguments, part = _Arguments(index), np.zeros(4, index)
+        arguments, part = KeptArrays(index), np.zeros(4, index)
         shares = np.full((2, 2), 0.5)
         code = metis.METIS_PartGraphKway(
-            arguments.of([4]), arguments.of([2]), arguments.of([0, 1, 2, 3, 4]),
-            arguments.of([1, 0, 3, 2]), arguments.of(np.ones((4, 2))), None, None,
-            arguments.of([2]), arguments.of(shares, number), arguments.of([1.03, 1.03], number),
-            arguments.of(np.full(N_OPTIONS, -1)), arguments.of([0]), _address(part),
+            arguments.keep([4]), arguments.keep([2]), arguments.keep([0, 1, 2, 3, 4]),
+            arguments.keep([1, 0, 3, 2]), arguments.keep(np.ones((4, 2))), None, None,
+            arguments.keep([2]), arguments.keep(shares, number),
+            arguments.keep([1.03, 1.03], number),
+            arguments.keep(np.full(N_OPTIONS, -1)), arguments.keep([0]), address(part),
         )  # fmt: skip
         if code == OK:
             return number

@@ -1,5 +1,7 @@
-"""Mt-KaHyPar [GHSS24]_: cut on the graph itself, total volume on the hypergraph of its closed
-neighbourhoods, whose connectivity minus one is the volume.
+"""Mt-KaHyPar [GHSS24]_: the cut on the graph, the total volume on a hypergraph.
+
+The hypergraph has a net for each vertex and its neighbours; the sum over all nets of the blocks
+they touch, minus one, is the total volume.
 """
 
 from __future__ import annotations
@@ -17,12 +19,13 @@ from evener.partitioning.external.jobs import (
     Whole,
     edge_weights,
     heaviest_blocks,
+    installed,
     remarks,
     vertex_weights,
 )
 
-# With one thread every preset repeats itself; with several only the deterministic ones do.
 PRESETS = {"fast": "DEFAULT", "default": "DEFAULT", "strong": "QUALITY"}
+# With one thread every preset is deterministic; with several threads only these are.
 DETERMINISTIC = {
     "fast": "DETERMINISTIC",
     "default": "DETERMINISTIC",
@@ -31,7 +34,7 @@ DETERMINISTIC = {
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Make Mt-KaHyPar ready; its weights are 32 bits wide."""
+    """Return Mt-KaHyPar made ready; its weights are 32 bits wide."""
     import mtkahypar
 
     preset = (PRESETS if job.threads == 1 else DETERMINISTIC)[job.preset]
@@ -54,7 +57,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
         part: npt.ArrayLike = graph.partition(context).get_partition()
         return part
 
-    return Call(run, f"mtkahypar {_version()}", (f"preset {preset}", *remarks(vwgt, adjwgt)))
+    return Call(run, installed("mtkahypar"), (f"preset {preset}", *remarks(vwgt, adjwgt)))
 
 
 def _graph(start: Any, context: Any, job: Job, vwgt: Whole, adjwgt: Whole) -> Any:
@@ -76,9 +79,3 @@ def _hypergraph(start: Any, context: Any, job: Job, vwgt: Whole) -> Any:
         return start.create_hypergraph(context, job.n, len(nets), nets)
     weights = vwgt.values.tolist(), [1] * len(nets)
     return start.create_hypergraph(context, job.n, len(nets), nets, *weights)
-
-
-def _version() -> str:
-    from importlib.metadata import version
-
-    return version("mtkahypar")

@@ -20,7 +20,10 @@ from evener.partitioning.external.jobs import (
     LIMIT_64,
     Call,
     Job,
+    KeptArrays,
+    address,
     edge_weights,
+    load_library,
     remarks,
     vertex_weights,
     whole_weights,
@@ -28,7 +31,7 @@ from evener.partitioning.external.jobs import (
 
 VERSIONS = ("-7.0", "", "-6.1", "-6.0")
 STRATEGIES = {"fast": 2, "default": 0, "strong": 1}  # SCOTCH_STRATSPEED, DEFAULT, QUALITY
-# The blocks' weights enter products with vertex weights, so they are kept to 24 bits in all.
+# Scotch multiplies targets by vertex weights: 24 bits in all leave room for the products.
 TARGETS_TOTAL = 2**24
 
 
@@ -62,7 +65,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
     number: Any = c_int32 if scotch.SCOTCH_numSizeof() == 4 else c_int64
     limit = LIMIT_32 if number is c_int32 else LIMIT_64
     vwgt, adjwgt = vertex_weights(job, limit), edge_weights(job, limit)
-    arrays = _Arrays(number)
+    arrays = KeptArrays(np.dtype(number))
     graph, mapping, strategy = (_new(scotch, kind) for kind in ("graph", "arch", "strat"))
     _check(
         scotch.SCOTCH_graphBuild(
@@ -94,7 +97,7 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
     part = np.full(job.n, -1, np.dtype(number))
 
     def run() -> npt.ArrayLike:
-        _check(scotch.SCOTCH_graphMap(graph, mapping, strategy, _address(part)), "map the graph")
+        _check(scotch.SCOTCH_graphMap(graph, mapping, strategy, address(part)), "map the graph")
         arrays.release()
         return part
 
@@ -115,27 +118,6 @@ def _on_one_thread(scotch: ctypes.CDLL, graph: c_void_p, seed: Any) -> c_void_p:
     scotch.SCOTCH_contextRandomSeed(context, seed)
     _check(scotch.SCOTCH_contextBindGraph(context, graph, bound), "bind the graph")
     return bound
-
-
-class _Arrays:
-    """Arrays that Scotch points into: kept alive until it is done with them."""
-
-    def __init__(self, number: Any) -> None:
-        self._dtype = np.dtype(number)
-        self._kept: list[npt.NDArray[Any]] = []
-
-    def keep(self, values: npt.NDArray[Any]) -> c_void_p:
-        """Return the address of a copy of `values` in Scotch's integer type."""
-        self._kept.append(np.array(values, self._dtype))
-        return _address(self._kept[-1])
-
-    def release(self) -> None:
-        """Let the copies go."""
-        self._kept.clear()
-
-
-def _address(array: npt.NDArray[Any]) -> c_void_p:
-    return c_void_p(array.ctypes.data)
 
 
 def _new(scotch: ctypes.CDLL, kind: str) -> c_void_p:
@@ -159,13 +141,4 @@ def _check(code: int, what: str) -> None:
 def _load(stem: str, mode: int) -> ctypes.CDLL | None:
     names = [f"lib{stem}{version}.so" for version in VERSIONS]
     names += [f"lib{stem}.dylib", f"{stem}.dll", f"lib{stem}.dll"]
-    for name in names:
-        try:
-            return ctypes.CDLL(name, mode=mode)
-        except OSError:
-            continue
-    found = ctypes.util.find_library(stem)
-    try:
-        return ctypes.CDLL(found, mode=mode) if found else None
-    except OSError:
-        return None
+    return load_library(names, mode) or load_library([ctypes.util.find_library(stem)], mode)

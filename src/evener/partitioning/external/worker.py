@@ -1,4 +1,4 @@
-"""The child process: load a job, call one tool, leave the result. Imports NumPy and the tool only.
+"""The child process: loads a job, calls one tool, writes the result. Imports NumPy and the tool.
 
     python -m evener.partitioning.external.worker FOLDER MODULE TIME_LIMIT
 
@@ -21,8 +21,8 @@ import numpy as np
 
 from evener.partitioning.external.jobs import Job
 
-# The parent ends this process at the limit; where the parent is gone, the alarm does so later.
-GRACE = 10.0  # seconds
+# The parent ends this process at the time limit; where the parent is gone, an alarm does so later.
+GRACE = 10.0  # seconds after the limit
 
 
 def main(folder: Path, module: str, time_limit: float) -> int:
@@ -42,7 +42,7 @@ def main(folder: Path, module: str, time_limit: float) -> int:
 
 
 def _end_with_parent(time_limit: float) -> None:
-    """Ask the system to end this process when its parent is gone, whatever the tool is doing.
+    """Let the system end this process when its parent is gone, whatever the tool is doing.
 
     Standard input is a pipe that nobody writes to: it closes when the parent ends, however it
     ends. The default action of both signals is to end the process, C code or not.
