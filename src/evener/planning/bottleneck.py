@@ -73,25 +73,8 @@ def bottleneck_of(
 
     The seconds are those of the judgement. platform, workload: what it was judged with.
     """
-    between = quotient_of(judged, platform.k)
-    loads, interior = judged.certificate.weights, judged.prediction.interior
-    bound = judged.prediction.bound
-
-    def predict(changed: Platform, does: Workload) -> Prediction:
-        return metrics.prediction_of(between, loads, interior, changed, does, bound=bound)
-
-    now = judged.prediction
-    changes = []
-    for text, changed, does in _changes(platform, workload, between, now):
-        seconds = predict(changed, does).makespan
-        if seconds < MIN_GAIN * now.makespan:
-            changes.append(Change(text, seconds, seconds / now.makespan))
-    kinds = [own for own in _kinds(platform).values() if len(own) > 1]
-    for own, ratio in more_memory(judged, platform, workload, kinds):
-        if ratio < MIN_GAIN:
-            text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
-            changes.append(Change(text, ratio * now.makespan, ratio))
-    changes.sort(key=lambda change: change.seconds)
+    between, now = quotient_of(judged, platform.k), judged.prediction
+    changes = helpful_changes(judged, platform, workload, between)
     last = now.bottleneck
     row = slice(between.starts[last], between.starts[last + 1])
     alpha, _ = platform.link_costs(between.block[row], between.other[row])
@@ -115,6 +98,26 @@ def bottleneck_of(
         None if after is None else float(now.seconds[after]),
         tuple(changes),
     )
+
+
+def helpful_changes(
+    judged: Evaluation, platform: Platform, workload: Workload, between: metrics.Quotient
+) -> list[Change]:
+    """Return the changes that lower the makespan by more than half a percent, the best first."""
+    loads, now, found = judged.certificate.weights, judged.prediction, list[Change]()
+    if now.makespan == 0:
+        return []
+    for text, changed, does in _changes(platform, workload, between, now):
+        predicted = metrics.prediction_of(
+            between, loads, now.interior, changed, does, bound=now.bound
+        )
+        found.append(Change(text, predicted.makespan, predicted.makespan / now.makespan))
+    kinds = [own for own in _kinds(platform).values() if len(own) > 1]
+    for own, ratio in more_memory(judged, platform, workload, kinds):
+        text = f"twice the memory of {_called(platform, own)} (sizes recomputed)"
+        found.append(Change(text, ratio * now.makespan, ratio))
+    helpful = [change for change in found if change.seconds < MIN_GAIN * now.makespan]
+    return sorted(helpful, key=lambda change: change.seconds)
 
 
 def quotient_of(judged: Evaluation, k: int) -> metrics.Quotient:

@@ -45,8 +45,7 @@ class PlanOptions:
     time_limit [s]: for tools that run in a process of their own.
     shares: for vertices with several weights, what each weight follows: "speed", "memory" or
     "equal", as in "speed,memory"; "": speed for all.
-    sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto". Objective
-    "seconds" has a method of its own and needs "auto".
+    sizing: the method of `solve_sizes` by which speed curves become sizes, or "auto".
     alike: with objective "seconds", plans whose times differ by no more, relative, count as equally
     fast; of these, the one that sends and cuts least is taken.
     """

@@ -104,37 +104,30 @@ def solve_seconds(
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
     problem = MakespanProblem.of(ordered.graph, platform, options.workload).checked()
     judge, slabs = Judge(problem, options.connected, progress or silent), Slabs(problem)
-    swaps = DeviceSwaps(problem) if effort.swaps and options.mapping else None
 
     baselines = baselines_of(judge, ordered, weighted, options)
-    targets = targets_of(problem, baselines)
     alone = on_one_device(judge, slabs)
-    all_slabs = slabs_of_all(judge, slabs, targets)
+    all_slabs = slabs_of_all(judge, slabs, targets_of(problem, baselines))
     reference = first_made(baselines, alone, all_slabs)
     if reference is None:
         raise baselines.refused or NotFoundError("no partition keeps within the devices' memory")
-    estimator = estimator_by(problem, reference)
     found = present(baselines.cut, *baselines.metis, alone, all_slabs)
 
+    estimator = estimator_by(problem, reference)
+    swaps = DeviceSwaps(problem) if effort.swaps and options.mapping else None
     rounds = SizeRounds(judge, estimator.equal_finish, swaps)
-    if all_slabs is not None:
-        found += slab_rounds(rounds, slabs, all_slabs, estimator, effort, fastest(found).seconds)
-    within = effort.hopeful * fastest(found).seconds
-    if effort.coarse_runs and 1 < platform.k <= graph.n / 2:
-        starts = block_starts(estimator, reference, within)
-        found += coarse_plans(judge, estimator, starts, effort, options)
-    made: list[Result] = [*baselines.made]
-    if effort.block_starts and platform.k > 1:
-        within = effort.hopeful * fastest(found).seconds
-        starts = block_starts(estimator, reference, within)
-        scratch, results = scratch_blocks(rounds, estimator, starts, effort, options, within)
-        found, made = found + scratch, made + results
+    found += slab_rounds(rounds, slabs, all_slabs, estimator, effort, fastest(found).seconds)
+    starts = block_starts(estimator, reference, effort, fastest(found).seconds)
+    found += coarse_plans(judge, estimator, starts, effort, options)
+    scratch, results = scratch_blocks(
+        rounds, estimator, starts, effort, options, fastest(found).seconds
+    )
+    found += scratch
     found += refined_best(judge, found, effort, options)
-    if options.alike > 0:
-        found += refined_baseline(judge, found, effort, options)
+    found += refined_baseline(judge, found, effort, options)
     found += present(mapped_least_cut(judge, baselines, options, fastest(found).seconds))
 
-    best = least_sending(found, options.alike)
+    best, made = least_sending(found, options.alike), (*baselines.made, *results)
     return Solved(
         best,
         ordered.given(best.part),
@@ -233,15 +226,18 @@ def starts_of(
 def slab_rounds(
     rounds: SizeRounds,
     slabs: Slabs,
-    known: Candidate,
+    known: Candidate | None,
     estimator: Estimator,
     effort: SearchEffort,
     best_seconds: float,
 ) -> list[Candidate]:
     """Return slabs at sizes that allow for their halos, of the sets of the least estimates.
 
-    known: slabs of all devices. best_seconds [s]: of the fastest candidate so far.
+    known: slabs of all devices; None if there are none, and then no others are tried.
+    best_seconds [s]: of the fastest candidate so far.
     """
+    if known is None:
+        return []
     problem, tried = rounds.judge.problem, list[Candidate]()
     k, within = problem.platform.k, effort.hopeful * best_seconds
     few = not effort.smaller_sets and k <= problem.graph.n
@@ -261,10 +257,17 @@ def slab_rounds(
     return tried
 
 
-def block_starts(estimator: Estimator, reference: Candidate, within: float) -> list[Start]:
-    """Return sizes to begin blocks with, the least estimate first; those within so many seconds."""
+def block_starts(
+    estimator: Estimator, reference: Candidate, effort: SearchEffort, best_seconds: float
+) -> list[Start]:
+    """Return sizes to begin blocks with, the least estimate first; none if no step needs them.
+
+    best_seconds [s]: of the fastest candidate so far.
+    """
+    if estimator.k == 1 or not (effort.coarse_runs or effort.block_starts):
+        return []
     exchanged = estimator.corrected(reference.loads, reference.prediction.communicate)
-    return starts_of(estimator, few_sets(estimator), exchanged, within)
+    return starts_of(estimator, few_sets(estimator), exchanged, effort.hopeful * best_seconds)
 
 
 def coarse_plans(
@@ -274,9 +277,14 @@ def coarse_plans(
     effort: SearchEffort,
     options: PlanOptions,
 ) -> list[Candidate]:
-    """Return the best plans of a coarse graph, of all devices and of those of the starts."""
+    """Return the best plans of a coarse graph, of all devices and of those of the starts.
+
+    None for a single device, and for fewer than two vertices a device.
+    """
     problem, seed = judge.problem, options.seed
     k, n = problem.platform.k, problem.graph.n
+    if not effort.coarse_runs or k == 1 or n < 2 * k:
+        return []
     search = CoarseSearch(problem, estimator.equal_finish, options.threads)
     sets = [np.ones(k, np.bool_), *(one.loads > 0 for one in starts)]
     runs = max(
@@ -298,11 +306,11 @@ def scratch_blocks(
     starts: Sequence[Start],
     effort: SearchEffort,
     options: PlanOptions,
-    within: float,
+    best_seconds: float,
 ) -> tuple[list[Candidate], list[Result]]:
     """Return blocks made from scratch in rounds of sizes, and the results of their partitioner.
 
-    within [s]: starts are tried whose estimate is below.
+    best_seconds [s]: of the fastest candidate so far.
     """
     problem, results = rounds.judge.problem, list[Result]()
     graph, tried = problem.weighted, list[Candidate]()
@@ -320,10 +328,9 @@ def scratch_blocks(
 
     power = estimator.law.exponent
     for start in starts[: effort.block_starts]:
-        if 1 < start.count <= graph.n and start.seconds < within:
+        if 1 < start.count <= graph.n and start.seconds < effort.hopeful * best_seconds:
             tried += rounds.run(start.name, start.loads, effort.block_rounds, power, make)
-            best = min(one.seconds for one in tried) if tried else np.inf
-            within = min(within, effort.hopeful * best)
+            best_seconds = min([best_seconds, *(one.seconds for one in tried)])
     return tried, results
 
 
@@ -342,8 +349,11 @@ def refined_baseline(
 ) -> list[Candidate]:
     """Return the refinements of the faster baseline that is nearly as fast and sends less.
 
-    It sends less than what was found by seconds, and mostly still does when it has been refined.
+    Refined, it mostly still sends less; if equally fast then, it is the better plan. With `alike`
+    at 0 no times are equal, and it is not refined.
     """
+    if options.alike == 0:
+        return []
     first = fastest(found)
     near = [
         one
