@@ -35,7 +35,7 @@ COARSE_RUNS = {
     "fast": 2,
     "default": 6,
     "strong": 12,
-}  # plans of a set on the coarse graph; not tuned
+}  # plans of a set on the coarse graph
 
 
 def only(platform: Platform, devices: Sequence[int]) -> Platform:

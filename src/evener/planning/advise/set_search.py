@@ -27,7 +27,7 @@ from evener.planning.device_sets.sets import (
     sizes_to_try,
 )
 
-# How much is tried; bounds on time, not tuned one by one. benchmarks/advise.py has what they find.
+# How much is tried; bounds on time, set by hand; benchmarks/advise.py has the results.
 MANY_DEVICES = 128  # devices: with more, fewer choices are tried in a step
 CHOICES, FEW_CHOICES = 24, 6  # devices that may be left out in one step; of many devices
 MAX_SINGLE, STEP_PARTS = 64, 12  # up to 64 devices are left out one by one; else a 12th at a time

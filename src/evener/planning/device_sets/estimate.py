@@ -20,9 +20,9 @@ from evener.planning.device_sets.set_loads import EqualFinish, Estimates, Exchan
 from evener.plans.costs import Costs
 from evener.sizing.equal_finish import PRECISION
 
-MAX_LEVELS = 3  # of groups of devices by their links; more change estimates little
+MAX_LEVELS = 3  # of groups of devices by their links; bounds the time of an estimate
 MAX_DOUBLE = 256  # devices up to which pairs are summed in double precision: above, memory counts
-GROUP_WIDTH = 0.05  # decades: link costs that differ by less belong to one level
+HALF_STEP = 0.05  # decades: link costs are rounded to 0.1, and a level has all up to its cost
 # How far partitions are from following the groups: 0, each group's blocks lie together; 1, blocks
 # lie anywhere. Set by hand with commit b50ed5e, 2026-11; benchmarks/advise.py has the results.
 ASTRAY = 0.4
@@ -47,7 +47,7 @@ def groups_of(links: FloatArray) -> npt.NDArray[np.int64]:
     levels: list[npt.NDArray[np.int64]] = []
     between = np.log10(np.maximum(links[~np.eye(k, dtype=bool)], 1e-30))
     for least in np.unique(np.round(between, 1)) if k > 1 else []:
-        near = csr_array(links <= 10.0 ** (least + GROUP_WIDTH))
+        near = csr_array(links <= 10.0 ** (least + HALF_STEP))
         count, label = connected_components(near, directed=False)
         if count == 1:
             break

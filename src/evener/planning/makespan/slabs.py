@@ -24,7 +24,7 @@ from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.planning.makespan.candidates import Candidate
 from evener.planning.makespan.problem import MakespanProblem
 
-AXIS_SAMPLE = 1 << 14  # points from which the longest axis is computed: enough for any cloud
+AXIS_SAMPLE = 1 << 14  # points from which the longest axis is computed; bounds the time
 
 
 @dataclass(frozen=True, eq=False)

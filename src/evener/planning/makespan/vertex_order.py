@@ -16,7 +16,7 @@ from evener.partitioning.label_propagation.propagation import is_uneven
 from evener.partitioning.levels.levels import finest, scattered
 from evener.partitioning.multilevel.multilevel import vertex_order
 
-MIN_ORDERED = 1 << 14  # vertices: a smaller graph stays in the cache in any order; not tuned
+MIN_ORDERED = 1 << 14  # vertices: a smaller graph stays in the cache in any order; set by hand
 
 
 @dataclass(frozen=True, eq=False)
