@@ -16,7 +16,7 @@ from evener.plans.costs import Costs
 
 MIN_THICKNESS = 1e-12  # of a vertex: thinner slabs are taken to be as thick, lest zero divides
 # Further slabs that a side touches: twice (border / thickness of the next slab), at most 3. Set
-# by hand with commit b50ed5e, 2026-11.
+# by hand with commit f8b625b, 2026-11.
 FURTHER_PER_THINNESS, MAX_FURTHER = 2.0, 3.0
 
 
