@@ -23,7 +23,7 @@ KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/prec
 # Kept in __pycache__: the tests start hundreds of processes.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo check test test-fast test-bounds test-nojit fuzz format bench clean
+.PHONY: demo check test test-fast test-bounds test-nojit fuzz format bench bench-all clean
 
 demo: $(VENV)/.core
 	@$(BIN)/python examples/demo.py demo
@@ -66,8 +66,12 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 
 bench: $(VENV)/.dev
-	$(BIN)/python benchmarks/partitioners.py --small -o benchmarks/data/small.jsonl
+	$(BIN)/python benchmarks/partitioners.py --small
 	$(BIN)/python benchmarks/reading.py
+
+# Every benchmark on little input: do they still run.
+bench-all: $(VENV)/.warm
+	$(BIN)/python benchmarks/all_small.py
 
 $(VENV)/.core: pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Evener needs Python 3.11 or newer; try make PYTHON=python3.12")'

@@ -59,6 +59,7 @@ class Emulated:
 def main():
     arguments = parser(__doc__, RESULTS)
     arguments.add_argument("--seeds", type=int, default=5)
+    arguments.when_small(seeds=1)
     args = arguments.parse_args()
     if not args.table:
         write(args.output, chain.from_iterable(one_set(name, args.seeds) for name in CURVE_SETS))

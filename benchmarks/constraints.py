@@ -51,12 +51,13 @@ def arguments():
     made.add_argument("--graphs", type=words, default=list(GRAPHS))
     made.add_argument("--weights", type=words, default=list(WEIGHTS))
     made.add_argument("--seeds", type=int, default=1)
+    made.when_small(graphs=["delaunay18"], weights=["degree2", "phases3"])
     return made.parse_args()
 
 
 def measured(args):
     for name in args.graphs:
-        plain = instance(name)
+        plain = instance(name, args.small)
         if plain is None:
             continue
         for kind in args.weights:
@@ -69,7 +70,9 @@ def measured(args):
                            "seed": seed, **one_cell(graph, speeds(k, topology), seed)}  # fmt: skip
 
 
-def instance(name):
+def instance(name, small=False):
+    if small:
+        return partitioners.little(name)
     if GRAPHS[name] is None:
         if name == "rgg3d16":
             return partitioners.piece(partitioners.instance("rgg3d18"), 1 << 16)

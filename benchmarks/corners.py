@@ -49,6 +49,7 @@ def arguments():
     made.add_argument("--seeds", type=int, default=3)
     made.add_argument("--before", type=Path, help="a checkout of an earlier Evener")
     made.add_argument("--tuning", action="store_true", help="other graphs, never reported")
+    made.when_small(graphs=["coast5k"], machines=list(MACHINES)[:1], seeds=1, before=HERE.parent)
     args = made.parse_args()
     if "before" in args.tools and args.before is None and not args.table:
         made.error("`before` needs --before FOLDER, or leave it out of --tools")

@@ -29,13 +29,15 @@ from evener.sizing.rounding import limits
 
 RESULTS = Path(__file__).parent / "results" / "enforcing.jsonl"
 EPSILON = 0.03
-SMALL = 14  # scale of the R-MAT graph, on which METIS itself takes seconds
+SCALE = 14  # of the R-MAT graph, on which METIS itself takes seconds
 
 
 def main():
     arguments = parser(__doc__, RESULTS)
     arguments.add_argument("--vertices", type=int, default=1 << 18)
     arguments.add_argument("--seeds", type=int, default=3)
+    arguments.add_argument("--scale", type=int, default=SCALE, help="of the R-MAT graph")
+    arguments.when_small(vertices=1 << 13, seeds=1, scale=10)
     args = arguments.parse_args()
     if not args.table:
         warm_up()
@@ -46,7 +48,7 @@ def main():
 def runs(args):
     for name, graph, tool in (
         ("delaunay", delaunay(args.vertices, 2026), "metis"),
-        ("rmat", rmat(SMALL, 2026), "metis-recursive"),
+        ("rmat", rmat(args.scale, 2026), "metis-recursive"),
     ):
         for k in (24, 96):
             for kind, fast in (("t1", 8), ("t1", 16), ("t2", 8), ("t2", 16)):

@@ -8,7 +8,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import markdown, write
+from records import bare_parser, markdown, write
 
 from evener.graphs.hilbert import hilbert_order
 from evener.partitioning.initial.geometric import GEOMETRIC
@@ -38,20 +38,24 @@ def heaviest_error(part, weights):
 
 
 def main():
+    made = bare_parser(__doc__, RESULTS)
+    made.add_argument("--n", type=int, default=N, help="points")
+    made.when_small(n=1 << 12)
+    args = made.parse_args()
     rng = np.random.default_rng(20_260)
     lines = []
     for d in (2, 3):
-        points = rng.random((N, d))
+        points = rng.random((args.n, d))
         seconds = cpu_seconds(lambda points=points: hilbert_order(points))
-        lines.append({"what": "hilbert_order", "n": N, "d": d, "cpu_s": round(seconds, 3)})
-        for kind, weights in (("unit", None), ("whole", rng.integers(1, 20, N))):
+        lines.append({"what": "hilbert_order", "n": args.n, "d": d, "cpu_s": round(seconds, 3)})
+        for kind, weights in (("unit", None), ("whole", rng.integers(1, 20, args.n))):
             for name, method in GEOMETRIC.items():
                 part = method(points, weights, TARGETS)
                 seconds = cpu_seconds(lambda m=method, p=points, w=weights: m(p, w, TARGETS))
-                line = {"what": name, "n": N, "d": d, "k": TARGETS.size, "weights": kind}
+                line = {"what": name, "n": args.n, "d": d, "k": TARGETS.size, "weights": kind}
                 error = round(heaviest_error(part, weights), 4)
                 lines.append(line | {"cpu_s": round(seconds, 3), "off_by_heaviest": error})
-    print(table(write(RESULTS, lines)))
+    print(table(write(args.output, lines)))
 
 
 def table(lines):

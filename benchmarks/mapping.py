@@ -52,7 +52,7 @@ def main():
 
 def measured(args):
     for family in args.families:
-        graph = partitioners.instance(family)
+        graph = partitioners.instance(family, args.small)
         for name in args.machines:
             for seed in range(1, args.seeds + 1):
                 for tool in TOOLS:
@@ -65,6 +65,7 @@ def arguments():
     made.add_argument("--families", type=words, default=list(FAMILIES))
     made.add_argument("--machines", type=words, default=list(machines()))
     made.add_argument("--seeds", type=int, default=3)
+    made.when_small(families=["delaunay18"], seeds=1)
     return made.parse_args()
 
 

@@ -34,7 +34,8 @@ RESULTS = Path(__file__).parent / "results" / "measured.jsonl"
 
 def main():
     parser = arguments(__doc__, RESULTS, CASES)
-    parser.add_argument("--part", choices=("a", "bcd"), required=True)
+    parser.add_argument("--part", choices=("a", "bcd"), default="bcd")
+    parser.when_small(part="abcd")
     args = parser.parse_args()
     chosen = [name for name in args.only or CASES if CASES[name].part in args.part]
     run_cases(args, list(CASES), chosen, run_case, lambda line: "\n".join(rows(line)))

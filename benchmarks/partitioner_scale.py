@@ -60,6 +60,7 @@ def main():
     parser.add_argument("--parts", default=",".join(PARTS), help="which measurements")
     parser.add_argument("--least", type=int, default=16, help="smallest graphs, a power of two")
     parser.add_argument("--most", type=int, default=24, help="largest graphs, a power of two")
+    parser.when_small(parts="growth,few,points,threads", least=12, most=12)
     args = parser.parse_args()
     parts = args.parts.split(",")
     powers = range(args.least, args.most + 1, 2)

@@ -82,7 +82,7 @@ def arguments():
     made.add_argument("--tools", type=words, default=usual, help=", ".join(VARIANTS))
     made.add_argument("--seeds", type=int, default=3)
     made.add_argument("--slow-seeds", type=int, default=1, help="for the slow tools")
-    made.add_argument("--small", action="store_true", help="a piece of 2^14 vertices of each")
+    made.when_small(families=["delaunay18", "rgg3d18"], topologies=["t2_f16"], seeds=1)
     args = made.parse_args()
     unknown = set(args.tools) - set(VARIANTS)
     if unknown:
@@ -92,12 +92,10 @@ def arguments():
 
 def measured(args):
     labels = [label for label in args.tools if installed(label)]
-    load_kernels(labels, args.families)
+    load_kernels(labels, args.families, args.small)
     for topology in args.topologies:
         for family in args.families:
-            graph = instance(family)
-            if args.small:
-                graph = piece(graph, SMALL_VERTICES)
+            graph = instance(family, args.small)
             for seed in range(1, args.seeds + 1):
                 for label in labels:
                     if VARIANTS[label][3] and seed > args.slow_seeds:
@@ -106,12 +104,12 @@ def measured(args):
                     yield line | one_run(graph, topology, label, seed)
 
 
-def load_kernels(labels, families):
+def load_kernels(labels, families, small=False):
     """Compile, or load, before anything is timed: in 2-D and in 3-D, on small graphs and large."""
     for family in families:
         for label in labels:
             if VARIANTS[label][0] in TOOLS and TOOLS[VARIANTS[label][0]].family != "external":
-                one_run(piece(instance(family), SMALL_VERTICES), "t1_f8", label, 1)
+                one_run(piece(instance(family, small), SMALL_VERTICES), "t1_f8", label, 1)
 
 
 def installed(label):
@@ -160,8 +158,10 @@ def speeds(topology):
     return speed
 
 
-def instance(family):
-    """The family's graph, from benchmarks/data where it was made before."""
+def instance(family, small=False):
+    """The family's graph, from benchmarks/data where it was made before; small: of its kind."""
+    if small:
+        return little(family)
     path = DATA / f"{family}.npz"
     if not path.exists():
         from evener.graphs.generating.families import benchmark_family
@@ -171,6 +171,16 @@ def instance(family):
         np.savez(path, xadj=graph.xadj, adjncy=graph.adjncy, coords=graph.coords)
     with np.load(path) as arrays:
         return Graph(arrays["xadj"], arrays["adjncy"], coords=arrays["coords"])
+
+
+def little(family):
+    """A graph of few vertices: random geometric in 3-D, or a Delaunay graph."""
+    from evener.graphs.generating.delaunay import delaunay
+    from evener.graphs.generating.random_graphs import rgg
+
+    if family == "rgg3d18":
+        return rgg(SMALL_VERTICES, dim=3, seed=INSTANCE_SEED)
+    return delaunay(SMALL_VERTICES, seed=INSTANCE_SEED)
 
 
 def piece(graph, n):

@@ -28,18 +28,20 @@ def arguments():
     made = parser(__doc__, RESULTS)
     made.add_argument("--families", type=words, default=list(bench.FAMILIES))
     made.add_argument("--topologies", type=words, default=["t1_f8"])
+    made.add_argument("--runs", type=int, default=MOST_RUNS, help="of a tool, at most")
+    made.when_small(families=["delaunay18"], runs=1)
     return made.parse_args()
 
 
 def measured(args):
     for family in args.families:
-        graph = bench.instance(family)
+        graph = bench.instance(family, args.small)
         for topology in args.topologies:
-            for line in contest(graph, topology):
+            for line in contest(graph, topology, args.runs):
                 yield {"family": family, "topology": topology} | line
 
 
-def contest(graph, topology):
+def contest(graph, topology, most_runs):
     """Ours once, then every other tool for ten times as long."""
     bench.one_run(bench.piece(graph, bench.SMALL_VERTICES), topology, OURS, 1)  # loads kernels
     ours = bench.one_run(graph, topology, OURS, 1)
@@ -48,7 +50,7 @@ def contest(graph, topology):
         if not bench.installed(label):
             continue
         spent, runs = 0.0, []
-        while spent < TIMES * ours["cpu_s"] and len(runs) < MOST_RUNS:
+        while spent < TIMES * ours["cpu_s"] and len(runs) < most_runs:
             runs.append(bench.one_run(graph, topology, label, len(runs) + 1))
             spent += runs[-1]["cpu_s"]
         best = min(runs, key=lambda run: run["cut"])

@@ -59,6 +59,8 @@ def arguments():
     made.add_argument("--preset", default="default")
     made.add_argument("--instance-seed", type=int, default=INSTANCE_SEED, help="of R-MAT graphs")
     made.add_argument("--seeds", type=int, default=1)
+    made.add_argument("--scale", type=int, help="of R-MAT graphs, in place of their own")
+    made.when_small(groups=["rmat16"], machines=["t1_f8"], scale=12)
     return made.parse_args()
 
 
@@ -84,7 +86,7 @@ def load_code(args):
 def graphs_of(group, args):
     """Names and graphs."""
     if group.startswith("rmat"):
-        yield group, rmat(int(group.removeprefix("rmat")), args.instance_seed)
+        yield group, rmat(args.scale or int(group.removeprefix("rmat")), args.instance_seed)
         return
     for path in sorted(Path(os.environ["EVENER_DATA"], group).iterdir()):
         name = path.name.split(".")[0]

@@ -10,7 +10,6 @@ pattern of A + A^T, validated. The METIS file has --edges edges, the matrices as
 
 from __future__ import annotations
 
-import argparse
 import statistics
 import tempfile
 import time
@@ -20,7 +19,7 @@ from pathlib import Path
 import numpy as np
 import scipy.io
 import scipy.sparse
-from records import markdown, write
+from records import bare_parser, markdown, write
 
 from evener.graphs.graph import Graph
 from evener.io import read, write_graph
@@ -109,10 +108,11 @@ def readers_of(
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--edges", type=int, default=10_000_000)
-    parser.add_argument("--runs", type=int, default=3)
-    args = parser.parse_args()
+    made = bare_parser(__doc__, RESULTS)
+    made.add_argument("--edges", type=int, default=10_000_000)
+    made.add_argument("--runs", type=int, default=3)
+    made.when_small(edges=10_000, runs=1)
+    args = made.parse_args()
     graph, half = triangulated_grid(args.edges), triangulated_grid(args.edges // 2)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
@@ -135,7 +135,7 @@ def main() -> None:
             record |= {"beside": peer, "cpu_ratio": ratio["cpu_s"], "wall_ratio": ratio["wall_s"]}
         records.append(record)
     records.append({"writer": "metis", "n": graph.n, "m": graph.m, "cpu_s": written})
-    print(table(write(RESULTS, records)))
+    print(table(write(args.output, records)))
 
 
 def table(lines):

@@ -51,6 +51,7 @@ def arguments():
     made.add_argument("--folders", default=",".join(FOLDERS))
     made.add_argument("--machines", default=",".join(MACHINES))
     made.add_argument("--tools", default=",".join(TOOLS), help="beside METIS")
+    made.when_small(only="3elt", machines="t2_k16")
     return made.parse_args()
 
 

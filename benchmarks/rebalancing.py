@@ -8,13 +8,13 @@ line each: `best`, the seconds of an offline dynamic programme that knows all, a
 its `ratio` to it and its `moves`. The rule was tuned on seeds 11 to 17. About ten minutes.
 """
 
-import argparse
 import json
 import statistics
 from pathlib import Path
 
 from rebalancing_drifts import KINDS, drift
 from rebalancing_rules import RULES, MoveCost, offline_optimum, simulate
+from records import bare_parser
 
 RESULTS = Path(__file__).parent / "results" / "rebalancing.jsonl"
 INSTANCE_SEED = 2026
@@ -22,17 +22,18 @@ COSTS = {"cheap": MoveCost(5, 20), "middling": MoveCost(50, 100), "dear": MoveCo
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
+    made = bare_parser(__doc__, RESULTS)
+    made.add_argument("--seeds", type=int, default=3)
+    made.add_argument("--kinds", nargs="*", default=list(KINDS), choices=list(KINDS))
+    made.add_argument("--iterations", type=int, default=10_000)
+    made.when_small(seeds=1, kinds=list(KINDS)[:2], iterations=300)
+    args = made.parse_args()
     lines = []
     with args.output.open("w") as file:
         for kind in args.kinds:
             for seed in range(INSTANCE_SEED, INSTANCE_SEED + args.seeds):
                 for price in COSTS:
-                    lines.append(one(kind, seed, price))
+                    lines.append(one(kind, seed, price, args.iterations))
                     file.write(json.dumps(lines[-1]) + "\n")
                     file.flush()
     print(table(lines))
@@ -53,8 +54,8 @@ def table(lines):
     return "\n".join(rows)
 
 
-def one(kind, seed, price):
-    trace, cost = drift(kind, seed), COSTS[price]
+def one(kind, seed, price, iterations):
+    trace, cost = drift(kind, seed, n=iterations), COSTS[price]
     best = offline_optimum(trace, cost)
     rules = {}
     for rule in RULES:

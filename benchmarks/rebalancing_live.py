@@ -13,7 +13,6 @@ sizes, or the best fixed ones. Seven minutes, eight at most (a slow machine does
 the cores are to be quiet.
 """
 
-import argparse
 import json
 import os
 import signal
@@ -25,6 +24,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
+from records import bare_parser
 from wall_clock.figures import median_interval
 from wall_clock.launching import core_of, quiet, run_ranks
 
@@ -60,12 +60,12 @@ while os.getppid() == int(sys.argv[2]):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=20)
-    parser.add_argument("--rows", type=int, default=8000)
-    parser.add_argument("--iterations", type=int, default=105)
-    parser.add_argument("-o", "--output", type=Path, default=RESULTS)
-    args = parser.parse_args()
+    made = bare_parser(__doc__, RESULTS)
+    made.add_argument("--rounds", type=int, default=20)
+    made.add_argument("--rows", type=int, default=8000)
+    made.add_argument("--iterations", type=int, default=105)
+    made.when_small(rounds=1, rows=2000)
+    args = made.parse_args()
     with rival_in_waiting() as rival:
         job = {"case": "jacobi", "rows": args.rows, "iterations": args.iterations, "begins": BEGINS,
                "rounds": args.rounds, "ways": WAYS, "rival": rival, "pause": 0.05,

@@ -4,24 +4,53 @@ A script writes one line a measurement as soon as it is made, and knows the tabl
 
     def main():
         answer(parser(__doc__, RESULTS).parse_args(), measured, table)
+
+--small runs a script on little input; `make bench-all` does so for all of them.
 """
 
 import argparse
 import json
+from pathlib import Path
+
+SMALL_RESULTS = Path(__file__).parent / "data" / "small"
+
+
+class Arguments(argparse.ArgumentParser):
+    """Arguments of a script. --small gives those of `when_small` other values, and writes to
+    benchmarks/data/small unless -o says where: the script is only tried.
+    """
+
+    def __init__(self, doc, results):
+        super().__init__(description=doc.splitlines()[0])
+        self._results, self._small = results, {}
+        self.add_argument("-o", "--output", type=Path, default=results, help="result file")
+        self.add_argument("--small", action="store_true", help="little input: does it still run?")
+
+    def when_small(self, **values):
+        """Set what arguments are with --small."""
+        self._small |= values
+
+    def parse_args(self, *given):
+        args = super().parse_args(*given)
+        if args.small:
+            vars(args).update(self._small)
+            if args.output == self._results:
+                SMALL_RESULTS.mkdir(parents=True, exist_ok=True)
+                args.output = SMALL_RESULTS / self._results.name
+                args.output.unlink(missing_ok=True)
+        return args
 
 
 def parser(doc, results):
-    """Arguments that say where lines go, and whether to measure at all."""
+    """Return arguments that say where lines go, and whether to measure at all."""
     made = bare_parser(doc, results)
     made.add_argument("--table", action="store_true", help="only print what was measured")
     return made
 
 
 def bare_parser(doc, results):
-    """The same without --table, for scripts that print none."""
-    made = argparse.ArgumentParser(description=doc.splitlines()[0])
-    made.add_argument("-o", "--output", type=type(results), default=results, help="result file")
-    return made
+    """Return the same without --table, for scripts that print none."""
+    return Arguments(doc, results)
 
 
 def answer(args, measured, table):
@@ -48,14 +77,14 @@ def known(path):
 
 def write(path, lines):
     """Make the file anew, line by line as they are measured; return them."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text("")
     return [append(path, line) for line in lines]
 
 
 def append(path, line):
     """Add a line; return it."""
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         file.write(json.dumps(line) + "\n")
     return line

@@ -8,7 +8,6 @@ medians of three runs, the first, which loads compiled code, left out. Memory is
 process of its own beside the arrays that the graph keeps.
 """
 
-import argparse
 import multiprocessing
 import resource
 import statistics
@@ -16,7 +15,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from records import markdown, write
+from records import bare_parser, markdown, write
 
 from evener.graphs.generating.grid import grid
 from evener.graphs.graph import Graph
@@ -31,11 +30,15 @@ RUNS = 3
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--edges", type=int, default=50_000_000, help="of the graph checked")
-    edges = parser.parse_args().edges
-    lines = [sizes_of_a_million(), *metrics_of_ten_million(), memory_of_checking(edges)]
-    print(table(write(RESULTS, lines)))
+    made = bare_parser(__doc__, RESULTS)
+    made.add_argument("--edges", type=int, default=50_000_000, help="of the graph checked")
+    made.add_argument("--devices", type=int, default=1_000_000, help="whose sizes are asked for")
+    made.add_argument("--side", type=int, default=2237, help="of the grid that is evaluated")
+    made.when_small(edges=50_000, devices=1000, side=100)
+    args = made.parse_args()
+    metrics = metrics_of_a_grid(args.side)
+    lines = [sizes_of_many(args.devices), *metrics, memory_of_checking(args.edges)]
+    print(table(write(args.output, lines)))
 
 
 def cpu_seconds(call):
@@ -48,17 +51,17 @@ def cpu_seconds(call):
     return round(statistics.median(taken), 3)
 
 
-def sizes_of_a_million():
+def sizes_of_many(k):
     rng = np.random.default_rng(1)
-    k, n = 1_000_000, 10_000_000_000
+    n = 10_000 * k
     speeds = rng.uniform(1, 100, k)
     memory = rng.uniform(0.5, 20, k) * n / k
     seconds = cpu_seconds(lambda: target_sizes(speeds, n, memory_units=memory))
     return {"what": "target_sizes, devices as arrays", "devices": k, "cpu_s": seconds}
 
 
-def metrics_of_ten_million():
-    graph, k = grid((2237, 2237)), 96
+def metrics_of_a_grid(side):
+    graph, k = grid((side, side)), 96
     platform = topo1(k, 8, 16.0)
     contract, _ = contract_for(graph, platform)
     part = rcb_blocks(graph.coords, np.ones(graph.n), contract.targets)

@@ -65,6 +65,7 @@ def arguments():
     made.add_argument("--limit", type=float, default=1e9, help="seconds after which to stop")
     made.add_argument("--instance-seed", type=int, default=INSTANCE_SEED)
     made.add_argument("--seed", type=int, default=SEED)
+    made.when_small(meshes=["delaunay18"], machines=["gpu4", "mix22"], kernels=["spmv"])
     return made.parse_args()
 
 
@@ -89,12 +90,12 @@ def measure(args):
             todo = [p for p in args.presets if (mesh, *cell, p) not in done]
             if not todo or time.monotonic() - began > args.limit:
                 continue
-            graph = instance(mesh, args.instance_seed)
+            graph = instance(mesh, args.instance_seed, small=args.small)
             if graph is None:
                 print(f"left out: {mesh}, which needs the folder EVENER_DATA", file=sys.stderr)
                 break
             if not warm:
-                load_kernels(args.presets)
+                load_kernels([] if args.small else args.presets)
                 warm = True
             for line in runs(mesh, graph, *cell, todo, args.seed):
                 append(args.output, line)

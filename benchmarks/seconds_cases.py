@@ -5,6 +5,7 @@ from functools import lru_cache
 from pathlib import Path
 
 import numpy as np
+import partitioners
 
 from evener.graphs.generating.families import benchmark_family
 from evener.graphs.graph import Graph
@@ -25,10 +26,10 @@ OUT_OF_MEMORY = 8.0  # times slower
 
 
 @lru_cache(maxsize=2)
-def instance(name, seed=INSTANCE_SEED):
-    """The mesh of this name, or None where its file is absent."""
+def instance(name, seed=INSTANCE_SEED, *, small=False):
+    """The mesh of this name, or None where its file is absent; small: one of its kind."""
     if name not in REAL:
-        graph = benchmark_family(name, seed)
+        graph = partitioners.little(name) if small else benchmark_family(name, seed)
         return Graph(graph.xadj, graph.adjncy, coords=graph.coords)
     folder = os.environ.get("EVENER_DATA")
     path = folder and Path(folder, REAL[name] + ".zst")

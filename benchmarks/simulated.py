@@ -8,14 +8,13 @@ several shares of communication and latency. The simulation is given hosts, link
 which messages share what, and for how long, it finds out alone. Needs Debian's python3-simgrid.
 """
 
-import argparse
 import json
 import subprocess
 from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
-from records import read, write
+from records import parser, read, write
 from simulated_cases import SHAPES, cases
 
 HERE = Path(__file__).parent
@@ -61,13 +60,13 @@ def measured(shapes, seeds):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--seeds", type=int, default=25)
-    parser.add_argument("--table", action="store_true")
-    args = parser.parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--seeds", type=int, default=25)
+    made.when_small(seeds=1)
+    args = made.parse_args()
     if not args.table:
-        write(RESULTS, measured(SHAPES, range(FIRST, FIRST + args.seeds)))
-    print(table(read(RESULTS)))
+        write(args.output, measured(SHAPES, range(FIRST, FIRST + args.seeds)))
+    print(table(read(args.output)))
 
 
 def table(lines):

@@ -37,6 +37,7 @@ def main():
     arguments = parser(__doc__, RESULTS)
     arguments.add_argument("--machines", type=int, default=10_000)
     arguments.add_argument("--seed", type=int, default=INSTANCE_SEED)
+    arguments.when_small(machines=50)
     args = arguments.parse_args()
     if not args.table:
         write(args.output, measured(args))

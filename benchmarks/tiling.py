@@ -33,15 +33,18 @@ THESIS = [6.0] * 3 + [5.0] * 4 + [3.0] * 3 + [2.0] * 4
 
 
 def main():
-    args = parser(__doc__, RESULTS).parse_args()
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--counts", type=int, nargs="*", default=COUNTS, help="of devices")
+    made.when_small(counts=[3, 101])
+    args = made.parse_args()
     if not args.table:
-        write(args.output, tiled())
+        write(args.output, tiled(args.counts))
     print(table(read(args.output)))
 
 
-def tiled():
+def tiled(counts):
     for kind, draw in KINDS.items():
-        for p in COUNTS:
+        for p in counts:
             rng = np.random.default_rng([INSTANCE_SEED, p])
             runs = 200 if p <= 12 else 50 if p <= 101 else 20
             machines = [draw(rng, p) for _ in range(runs)]

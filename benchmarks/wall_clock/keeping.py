@@ -9,6 +9,7 @@ def arguments(doc, results, cases):
     """What scripts of such cases are told."""
     made = bare_parser(doc, results)
     made.add_argument("--short", action="store_true", help="three runs a case, kept nowhere")
+    made.when_small(short=True, only=[next(iter(cases))])
     made.add_argument("--runs", type=int, default=20, help="of each case")
     made.add_argument("--fresh", action="store_true", help="run again what FILE holds")
     made.add_argument("--only", choices=cases, action="append", help="this case alone")
