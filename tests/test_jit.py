@@ -39,7 +39,7 @@ def test_what_other_sources_made_does_not_count(tmp_path):
 
 
 def test_the_stamp_tells_of_kernels_inside(monkeypatch):
-    """The volumes' search has heap functions of FM's file inlined; both have options of this."""
+    """The search for volumes has functions of the FM kernels inlined; both have options of jit."""
     name, source = volumes_kernels.__name__, jit._source
     stamp = jit._stamp.__wrapped__
     before = stamp(name)

@@ -26,7 +26,8 @@ from evener.partitioning.multilevel.multilevel import (
     vertex_order,
 )
 from evener.partitioning.refine import refine
-from evener.partitioning.refinement.fm import Effort, Limits, boundary_flags, refine_level
+from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
+from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
 from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
 from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.plans.partition import Partition
@@ -67,7 +68,7 @@ class Case:
     def limits(self, level):
         slack = np.maximum(0.01 * self.contract.targets, level.vwgt.max())
         low, high = self.contract.low, self.contract.high
-        return Limits(low, high, low - slack, high + slack)
+        return WeightLimits(low, high, low - slack, high + slack)
 
 
 def check_blocks(case, part):
@@ -109,7 +110,7 @@ def searching(case):
     weight = weights_of(level, part, case.k)
     before, off = priced_cut(level, part, price), outside(weight, limits)
     gain = refine_level(
-        level, part, weight, limits, price, boundary_flags(level, part, 1), 3, Effort(),
+        level, Blocks(part, weight, price, limits), boundary_flags(level, part, 1), 3, FMEffort(),
         case.seed, case.threads,
     )  # fmt: skip
     assert before - priced_cut(level, part, price) == gain >= 0

@@ -43,7 +43,9 @@ def pair_refined(level, part, a, b, low, high, patience=50):
     weight = np.bincount(part, level.vwgt, k).astype(float)
     place, before = np.full(level.n, -1, np.int32), cut_of(level, part)
     found = np.flatnonzero((part == a) | (part == b)).astype(np.int32)
-    gain = kernels.refine_pair(*level.arrays, part, a, b, weight, low, high, found, patience, place)
+    gain = kernels.refine_pair(
+        level.arrays, part, a, b, weight, (low, high), found, patience, place
+    )
     assert before - cut_of(level, part) == gain
     assert weight == pytest.approx(np.bincount(part, level.vwgt, k), rel=1e-9, abs=1e-3)
     assert (place == -1).all()

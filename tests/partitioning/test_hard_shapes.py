@@ -116,9 +116,10 @@ def test_coordinates_that_say_little_do_no_harm(places):
 
 STEPPED = """
     import numpy as np
-    from evener.partitioning import fm_kernels, pairs_kernels, volumes_kernels
     from evener.partitioning.initial.bisection import cut_of
-    from evener.partitioning.refinement.fm import Effort, Limits, boundary_flags, refine_level
+    from evener.partitioning.refinement import fm_kernels, volumes_kernels
+    from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
+    from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
     from evener.partitioning.levels.levels import finest
     from evener.partitioning.multilevel.multilevel import edge_weights
     from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
@@ -127,11 +128,12 @@ STEPPED = """
 
     np.seterr(all="ignore")
     looked, moved = 0, 0
-    best_move, move = fm_kernels._best_move, volumes_kernels.move
+    best_move, move = fm_kernels.best_move, volumes_kernels.move
 
-    def checked_best_move(v, xadj, adjncy, adjwgt, vwgt, part, *more):
+    def checked_best_move(graph, blocks, group_of, group, v, *more):
         global looked
-        gain, to = best_move(v, xadj, adjncy, adjwgt, vwgt, part, *more)
+        gain, to = best_move(graph, blocks, group_of, group, v, *more)
+        part = blocks.part
         if to >= 0:
             after = part.copy()
             after[v] = to
@@ -150,7 +152,7 @@ STEPPED = """
         moved += 1
         return size
 
-    fm_kernels._best_move, volumes_kernels.move = checked_best_move, checked_move
+    fm_kernels.best_move, volumes_kernels.move = checked_best_move, checked_move
     for seed in range(60):
         graph = any_graph(seed, most=14)
         k = max(2, any_k(graph, seed))
@@ -159,10 +161,11 @@ STEPPED = """
         price = np.random.default_rng(seed).integers(8, 20, k)
         slack = np.maximum(0.1 * contract.targets, level.vwgt.max())
         low, high = contract.low, contract.high
-        limits = Limits(low, high, low - slack, high + slack)
+        limits = WeightLimits(low, high, low - slack, high + slack)
         weight = np.bincount(part, level.vwgt, k).astype(float)
         flag = boundary_flags(level, part, 1)
-        refine_level(level, part, weight, limits, price, flag, 2, Effort(), seed, 1)
+        blocks = Blocks(part, weight, price, limits)
+        refine_level(level, blocks, flag, 2, FMEffort(), seed, 1)
         part = any_part(graph, k, seed + 1000)
         weight = np.bincount(part, level.vwgt, k).astype(float)
         for aim in AIMS.values():

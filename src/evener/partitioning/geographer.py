@@ -164,7 +164,7 @@ class _Task:
         )  # fmt: skip
         patience = max(PATIENCE, int(PATIENT_SHARE * count))
         gain = kernels.refine_pair(
-            *level.arrays, self.part, a, b, self.weight, self.contract.low, self.contract.high,
+            level.arrays, self.part, a, b, self.weight, (self.contract.low, self.contract.high),
             found[:count], patience, self.place,
         )  # fmt: skip
         return int(gain)

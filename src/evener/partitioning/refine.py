@@ -27,10 +27,10 @@ from evener.partitioning.multilevel.multilevel import (
 from evener.partitioning.multilevel.presets import PRESETS, Preset
 from evener.partitioning.refinement.fm import (
     EVEN_PRICE,
-    Limits,
     boundary_flags,
     refine_level,
 )
+from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
 from evener.partitioning.refinement.volumes import AIMS
 from evener.partitioning.requests import check_options
 from evener.partitioning.scored import repaired, scored
@@ -168,11 +168,11 @@ def _refine_whole(
 ) -> None:
     """Lower the cut in place, on this level alone; cut edges of all blocks cost the same."""
     slack: FloatArray = np.maximum(preset.slack * contract.targets, level.vwgt.max())
-    limits = Limits(contract.low, contract.high, contract.low - slack, contract.high + slack)
+    limits = WeightLimits(contract.low, contract.high, contract.low - slack, contract.high + slack)
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
     price = np.full(contract.k, EVEN_PRICE, np.int64)
     refine_level(
-        level, part, weight, limits, price, boundary_flags(level, part, threads),
+        level, Blocks(part, weight, price, limits), boundary_flags(level, part, threads),
         preset.alone.finest_rounds, preset.alone, seed, threads,
     )  # fmt: skip
 

@@ -1,4 +1,7 @@
-"""Recursive bisection: every vertex in a block, sides near their targets, any graph."""
+"""Recursive bisection: every vertex in a block, sides near their targets, any graph.
+
+Two-way FM: the cut it reports is the cut, limits are kept, nothing gets worse.
+"""
 
 import numpy as np
 import pytest
@@ -7,6 +10,7 @@ from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError
 from evener.graphs.graph import Graph
+from evener.jit import njit
 from evener.partitioning.initial import bisection_kernels as kernels
 from evener.partitioning.initial.bisection import (
     DEALS,
@@ -15,6 +19,7 @@ from evener.partitioning.initial.bisection import (
     recursive_bisection,
     side_of,
 )
+from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap, SideHeaps
 from tests.assertions import grid, path, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of
 
@@ -140,9 +145,66 @@ def test_a_side_grows_to_its_goal_and_no_further(graph, share, start):
     most = goal + level.vwgt.max()
     part, place = np.ones(n, np.int32), np.full(n, -1, np.int32)
     weight = kernels.grow(
-        *level.arrays, start % n, goal, most, part, place, np.empty(n + 1, np.int32),
-        np.empty(n + 1, np.int64),
+        level.arrays, start % n, goal, most, part,
+        IndexedHeap(np.empty(n + 1, np.int32), np.empty(n + 1, np.int64), place),
     )  # fmt: skip
     assert weight == pytest.approx(level.vwgt[part == 0].sum())
     assert goal * (1 - 1e-9) <= weight <= most * (1 + 1e-9)
     assert (place == -1).all()
+
+
+@njit()
+def refine_sides(graph, low, high, side, weight, scratch):
+    return kernels.refine_sides(graph, low, high, side, weight, scratch)
+
+
+def refined(level, side, low, high):
+    """The cut and the weight of side 0, refined in place."""
+    n = level.n
+    graph = level.arrays
+    if graph.adjwgt.size == 0:
+        graph = graph._replace(adjwgt=np.ones(level.adjncy.size, np.int32))
+    items, keys = np.empty((2, n + 1), np.int32), np.empty((2, n + 1), np.int64)
+    heaps = SideHeaps(items, keys, np.zeros(2, np.int64), np.empty(n, np.int32))
+    scratch = kernels.TwoWayScratch(np.empty(n, np.int64), np.empty(n, np.int32), heaps)
+    weight = float(level.vwgt[side == 0].sum())
+    return refine_sides(graph, low, high, side, weight, scratch)
+
+
+@given(random_graphs(max_n=14), st.integers(0, 99), st.floats(0.2, 0.8), st.floats(0.01, 0.3))
+@settings(max_examples=80)
+def test_no_side_gets_worse(graph, seed, share, slack):
+    if graph.adjwgt is not None:
+        graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
+    level = level_of(graph)
+    total = level.vwgt.sum()
+    low, high = (share - slack) * total, (share + slack) * total
+    side = np.random.default_rng(seed).integers(0, 2, graph.n).astype(np.int32)
+
+    def off():
+        return max(
+            0.0, *(level.vwgt[side == 0].sum() - [high]), *([low] - level.vwgt[side == 0].sum())
+        )
+
+    before = off(), cut_of(level, side)
+    cut, weight = refined(level, side, low, high)
+    assert cut == cut_of(level, side)
+    assert abs(weight - level.vwgt[side == 0].sum()) <= 1e-9 * max(total, 1)
+    assert (off(), cut) <= (before[0] * (1 + 1e-9) + 1e-9 * total, before[1]) or off() < before[0]
+
+
+def test_a_ragged_border_becomes_straight():
+    level = level_of(grid(20, 20))
+    side = (np.arange(400) // 20 >= 10).astype(np.int32)
+    some = np.random.default_rng(5).permutation(400)[:40]
+    side[some] = 1 - side[some]
+    cut, weight = refined(level, side, 190.0, 210.0)
+    assert cut <= 24
+    assert 190 <= weight <= 210
+
+
+def test_sides_far_off_are_brought_back():
+    level = level_of(grid(20, 20))
+    side = np.zeros(400, np.int32)
+    _, weight = refined(level, side, 195.0, 205.0)
+    assert 195 <= weight <= 205

@@ -8,7 +8,7 @@ from evener.partitioning.multiconstraint.balance import balance
 from evener.partitioning.multiconstraint.fm import refine_loaded
 from evener.partitioning.multiconstraint.loads import Loaded, loads_of, mean_shares
 from evener.partitioning.multiconstraint.start import several_bisection
-from evener.partitioning.refinement.fm import EVEN_PRICE, Effort, boundary_flags
+from evener.partitioning.refinement.fm import EVEN_PRICE, FMEffort, boundary_flags
 from tests.assertions import grid
 from tests.partitioning.several_by_hand import contract_of, holds, weighted
 
@@ -68,7 +68,7 @@ def test_refinement_gains_what_it_says_within_limits(seed):
     weight = balance(loaded, part, bounds)
     before = cut(graph, part)
     flag = boundary_flags(loaded.level, part, 1)
-    gained = refine_loaded(loaded, part, weight, bounds, flag, 0.003, Effort(rounds=5), seed)
+    gained = refine_loaded(loaded, part, weight, bounds, flag, 0.003, FMEffort(rounds=5), seed)
     assert gained == 2 * EVEN_PRICE * (before - cut(graph, part)) > 0
     assert np.allclose(weight, loaded.weight(part, 4))
     assert holds(graph, part, contract)
@@ -82,7 +82,7 @@ def test_refinement_breaks_nothing_further():
     weight = loaded.weight(part, 4)
     before = bounds.off(weight).sum()
     flag = boundary_flags(loaded.level, part, 1)
-    refine_loaded(loaded, part, weight, bounds, flag, 0.003, Effort(rounds=5), 1)
+    refine_loaded(loaded, part, weight, bounds, flag, 0.003, FMEffort(rounds=5), 1)
     assert bounds.off(weight).sum() <= before * (1 + 1e-9)
 
 

@@ -10,11 +10,12 @@ from hypothesis import strategies as st
 from evener.graphs.graph import Graph
 from evener.partitioning.refinement import fm, grouping
 from evener.partitioning.refinement import fm_kernels as kernels
-from evener.partitioning.refinement.fm import Effort, Limits, boundary_flags, refine_level
+from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
+from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
 from tests.assertions import grid, path, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of, priced_cut
 
-STRONG = Effort(rounds=8, finest_rounds=8, patience=8, least_gain=0.0, boldness=1.1)
+STRONG = FMEffort(rounds=8, finest_rounds=8, patience=8, least_gain=0.0, boldness=1.1)
 
 
 def whole(graph):
@@ -30,12 +31,12 @@ def refined(
     part = part.astype(np.int32)
     given_cost = priced_cut(level, part, price)
     weight = np.bincount(part, level.vwgt, k).astype(np.float64)
-    limits = Limits(low, high, low - slack, high + slack)
+    limits = WeightLimits(low, high, low - slack, high + slack)
     outside = (np.maximum(low - weight, 0) + np.maximum(weight - high, 0)).sum()
     flag = boundary_flags(level, part, 1)
     gain = refine_level(
-        level, part, weight, limits, price, flag, rounds, effort, seed, threads
-    )  # fmt: skip
+        level, Blocks(part, weight, price, limits), flag, rounds, effort, seed, threads
+    )
     assert part.min() >= 0
     assert part.max() < k
     scale = 1e-12 * max(level.vwgt.sum(), 1)

@@ -12,7 +12,7 @@ ENOUGH = 1 << 60
 
 
 def network(n, edges, supply):
-    """(start, head, back, room, supply) of undirected edges {(u, v): capacity}."""
+    """The network of undirected edges {(u, v): capacity}."""
     rows = [[] for _ in range(n)]
     for (u, v), capacity in edges.items():
         rows[u].append((v, capacity))
@@ -23,19 +23,19 @@ def network(n, edges, supply):
     head = np.array([v for _, v, _ in arcs], np.int32)
     back = np.array([place[v, u] for u, v, _ in arcs], np.int32)
     room = np.array([c for _, _, c in arcs], np.int64)
-    return start, head, back, room, np.array(supply, np.int64)
+    return kernels.Network(start, head, back, room, np.array(supply, np.int64))
 
 
 def send(net, most=ENOUGH, most_looks=ENOUGH):
-    n = net[4].size
-    scratch = [np.empty(n, np.int32) for _ in range(3)] + [np.empty(n + 1, np.int32)]
-    return send_all(*net, most, most_looks, *scratch)
+    n = net.supply.size
+    scratch = kernels.FlowScratch(*(np.empty(size, np.int32) for size in (n, n, n, n + 1)))
+    return send_all(net, most, most_looks, scratch)
 
 
 def sides(net):
-    n = net[4].size
+    n = net.supply.size
     side = np.empty(n, np.int8)
-    extreme_cuts(*net, np.empty(n, np.int32), side)
+    extreme_cuts(net, np.empty(n, np.int32), side)
     return side
 
 
@@ -100,7 +100,7 @@ def test_flow_goes_on_after_vertices_are_tied(seed):
         others = [v for v in np.flatnonzero(sides(net) != to).tolist() if v not in more]
         if others:
             v = others[seed % len(others)]
-            flow += tie(net[4], v, to)
+            flow += tie(net.supply, v, to)
             flow += send(net)
             more[v] = 10**6 if to == kernels.SOURCE else -(10**6)  # more than is ever asked
         assert flow == by_scipy(n, edges, supply, more)

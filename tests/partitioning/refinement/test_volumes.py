@@ -15,7 +15,8 @@ from evener.partitioning.levels.levels import Level
 from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.partitioning.refinement import volumes_kernels as kernels
 from evener.partitioning.refinement.connectivity_kernels import CLOSED, Ledger
-from evener.partitioning.refinement.fm import Limits, boundary_flags
+from evener.partitioning.refinement.fm import boundary_flags
+from evener.partitioning.refinement.fm_kernels import WeightLimits
 from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
@@ -53,8 +54,8 @@ def level_of(graph: Graph) -> Level:
     )  # fmt: skip
 
 
-def limits_of(low: np.ndarray, high: np.ndarray, slack: float = 0.0) -> Limits:
-    return Limits(low, high, low - slack, high + slack)
+def limits_of(low: np.ndarray, high: np.ndarray, slack: float = 0.0) -> WeightLimits:
+    return WeightLimits(low, high, low - slack, high + slack)
 
 
 def volumes_of(graph: Graph, part: np.ndarray, k: int) -> np.ndarray:
@@ -78,7 +79,7 @@ def assert_ledger_is_exact(graph: Graph, ledger: Ledger) -> None:
 
 
 def refine(
-    graph: Graph, part: np.ndarray, k: int, limits: Limits, name: str, seed: int = 1
+    graph: Graph, part: np.ndarray, k: int, limits: WeightLimits, name: str, seed: int = 1
 ) -> Ledger:
     level = level_of(graph)
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
@@ -120,10 +121,11 @@ def test_the_best_move_is_the_best_by_recomputation(seed: int, n: int, k: int) -
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
     low, high = np.zeros(k), weight + rng.integers(0, 2, k)
     worth, edge = rng.random(k), 0.3
-    slot, scratch = np.full(k, -1, np.int32), np.empty(k)
+    gains_of = kernels.Gains(worth, np.full(k, -1, np.int32), np.empty(k))
+    limits = WeightLimits(low, high, low, high)
     for v in range(n):
-        gain, to = kernels.best_move(ledger, v, 1.0, weight, low, high, worth, edge, slot, scratch)
-        assert (slot == -1).all()
+        gain, to = kernels.best_move(ledger, v, 1.0, weight, limits, edge, gains_of)
+        assert (gains_of.slot == -1).all()
         gains = {}
         for q in np.unique(part[near_of(graph, v)]):
             if q == part[v] or weight[q] + 1 > high[q]:

@@ -75,7 +75,7 @@ def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
     """Return side 0 or 1 (n,) of every vertex: side 0 holds `share` of the weight."""
     side = np.zeros(level.n, np.int32)
     state = np.random.default_rng(seed).integers(1, 2**63, dtype=np.uint64)
-    halving.halve(*level.arrays, share, slack, state, TRIES, side)
+    halving.halve(level.arrays, share, slack, state, TRIES, side)
     return side
 
 
@@ -91,7 +91,6 @@ def side_of(level: Level, side: Part, s: int) -> tuple[Level, npt.NDArray[np.int
     xadj, members = np.empty(count + 1, np.uint32), np.empty(count, np.int32)
     adjncy, adjwgt = np.empty_like(level.adjncy), np.empty_like(level.adjwgt)
     used = kernels.take_out(
-        level.xadj, level.adjncy, level.adjwgt, side, s, np.empty(level.n, np.uint32), xadj,
-        adjncy, adjwgt, members,
+        level.arrays, side, s, np.empty(level.n, np.uint32), xadj, adjncy, adjwgt, members
     )  # fmt: skip
     return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members]), members

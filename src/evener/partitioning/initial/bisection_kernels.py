@@ -1,88 +1,66 @@
-"""Kernels of recursive bisection: grow one side from a seed; take a side out as its own graph."""
+"""Kernels of bisection: two-way FM, a side grown from a vertex, a side taken out as a graph."""
 
 # mypy: ignore-errors
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from evener.jit import njit
-from evener.partitioning.refinement.fm_kernels import drop, sift_down, sift_up
+from evener.jit import inner, njit
+from evener.partitioning.levels.csr_kernels import edge_weight
+from evener.partitioning.refinement.indexed_heap_kernels import (
+    SideHeaps,
+    drop,
+    drop_top,
+    lower_key,
+    push,
+    push_to,
+    raise_key,
+    sift_up,
+)
 
-# Kernel of two-way FM: vertices change sides one by one, the best first, back to the best point.
-#
-# Gains are whole numbers: the weight of a vertex's edges across less that of those at home.
-
+PASSES = 6  # of two-way FM, at most
 LEAST_PATIENCE, MOST_PATIENCE = 30, 200  # moves without a new best point before a pass ends
+PATIENT_SHARE = 10  # a pass is patient for n over this many moves, within these limits
+MOVED = -2  # place of a vertex that may not move again
 
 
-@njit(cache=True, nogil=True, error_model="numpy")
-def refine_sides(
-    xadj, adjncy, adjwgt, vwgt, low, high, passes, side, weight, gain, place, items, keys, moved,
-):  # fmt: skip
-    """Lower the cut between two sides in place, side 0 within [low, high].
+class TwoWayScratch(NamedTuple):
+    """Memory of two-way FM on graphs of up to n vertices: gain (n,) int64, moved (n,), heaps."""
 
-    A pass moves every vertex once at most, at any loss, and is undone back to its best point:
-    that of least weight outside, then least cut, then nearest to the middle. On its way it may
-    stray from the limits by the heaviest vertex. side (n,); weight: of side 0 at the start. gain
-    (n,) int64, place (n,) int32, items and keys (2, n) and moved (n,) are scratch. Returns the
-    cut and the weight of side 0.
+    gain: np.ndarray
+    moved: np.ndarray
+    heaps: SideHeaps
+
+
+@inner(error_model="numpy", counted=False)
+def refine_sides(graph, low, high, side, weight, scratch):
+    """Lower the cut between two sides in place, side 0 within [low, high]; return cut and weight.
+
+    Two-way FM [FM82]_. A pass moves every vertex at most once, at any loss, and is rolled back to
+    its best point: least weight outside the limits, then least cut, then nearest to their middle.
+    On its way it may leave the limits by the heaviest vertex. side (n,); weight: of side 0.
     """
-    n = side.size
-    middle, heaviest = 0.5 * (low + high), vwgt.max()
-    patience = min(max(LEAST_PATIENCE, n // 10), MOST_PATIENCE)
-    cut = 0
-    for _ in range(passes):
-        cut, size0, size1 = 0, 0, 0
-        everywhere = False
-        while True:  # those at the border; all, where there is none
-            cut = 0
-            for v in range(n):
-                across, own = 0, 0
-                for e in range(xadj[v], xadj[v + 1]):
-                    if side[adjncy[e]] == side[v]:
-                        own += adjwgt[e]
-                    else:
-                        across += adjwgt[e]
-                gain[v] = across - own
-                place[v] = -1
-                cut += across
-                if across > 0 or everywhere:
-                    if side[v] == 0:
-                        items[0, size0], keys[0, size0] = v, gain[v]
-                        size0 += 1
-                        sift_up(items[0], keys[0], place, size0 - 1)
-                    else:
-                        items[1, size1], keys[1, size1] = v, gain[v]
-                        size1 += 1
-                        sift_up(items[1], keys[1], place, size1 - 1)
-            if size0 + size1 > 0 or everywhere:
-                break
-            everywhere = True
-        cut //= 2
+    gain, moved, heaps = scratch
+    n, middle, heaviest = side.size, 0.5 * (low + high), 0.0
+    for v in range(n):
+        heaviest = max(heaviest, graph.vwgt[v])
+    patience = min(max(LEAST_PATIENCE, n // PATIENT_SHARE), MOST_PATIENCE)
+    cut = np.int64(0)
+    for _ in range(PASSES):
+        cut = _begin_pass(graph, side, False, gain, heaps)
+        if heaps.size[0] + heaps.size[1] == 0:
+            cut = _begin_pass(graph, side, True, gain, heaps)
         off = max(0.0, weight - high, low - weight)
         best_cut, best_off, best_far, n_best = cut, off, abs(weight - middle), 0
         first_cut, first_off = cut, off
         n_moved = 0
-        while size0 + size1 > 0 and n_moved - n_best <= patience:
-            # Who may move, and from where it gains most; from where there is too much, if at all.
-            if size0 > 0 and size1 > 0:
-                if off > 0:
-                    s = 0 if weight > high else 1
-                elif keys[0, 0] == keys[1, 0]:
-                    s = 0 if weight > middle else 1
-                else:
-                    s = 0 if keys[0, 0] > keys[1, 0] else 1
-            else:
-                s = 0 if size0 > 0 else 1
-            v = items[s, 0]
-            if s == 0:
-                size0 = drop(items[0], keys[0], place, 0, size0)
-                after = weight - vwgt[v]
-            else:
-                size1 = drop(items[1], keys[1], place, 0, size1)
-                after = weight + vwgt[v]
-            place[v] = -2
+        while heaps.size[0] + heaps.size[1] > 0 and n_moved - n_best <= patience:
+            s = _side_to_leave(heaps, weight, off, high, middle)
+            v = drop_top(heaps, s, MOVED)
+            after = weight - graph.vwgt[v] if s == 0 else weight + graph.vwgt[v]
             after_off = max(0.0, after - high, low - after)
             if after_off > off and after_off > heaviest:
                 continue
@@ -96,33 +74,11 @@ def refine_sides(
                 off == best_off and (cut < best_cut or (cut == best_cut and far < best_far))
             ):
                 best_cut, best_off, best_far, n_best = cut, off, far, n_moved
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
-                if place[u] == -2:
-                    continue
-                t = side[u]
-                change = 2 * np.int64(adjwgt[e])
-                gain[u] += change if t == s else -change
-                i = place[u]
-                if i < 0:
-                    if t == 0:
-                        items[0, size0], keys[0, size0] = u, gain[u]
-                        size0 += 1
-                        sift_up(items[0], keys[0], place, size0 - 1)
-                    else:
-                        items[1, size1], keys[1, size1] = u, gain[u]
-                        size1 += 1
-                        sift_up(items[1], keys[1], place, size1 - 1)
-                    continue
-                keys[t, i] = gain[u]
-                if t == s:
-                    sift_up(items[t], keys[t], place, i)
-                else:
-                    sift_down(items[t], keys[t], place, i, size0 if t == 0 else size1)
+            _update_neighbours(graph, side, v, s, gain, heaps)
         while n_moved > n_best:
             n_moved -= 1
             v = moved[n_moved]
-            weight += vwgt[v] if side[v] == 1 else -vwgt[v]
+            weight += graph.vwgt[v] if side[v] == 1 else -graph.vwgt[v]
             side[v] = 1 - side[v]
         cut = best_cut
         if best_off >= first_off and best_cut >= first_cut:
@@ -130,11 +86,62 @@ def refine_sides(
     return cut, weight
 
 
+@inner(error_model="numpy", counted=False)
+def _begin_pass(graph, side, everywhere, gain, heaps):
+    """Set all gains, put vertices at the border, or all, into the heaps; return the cut."""
+    cut = np.int64(0)
+    heaps.size[:] = 0
+    for v in range(side.size):
+        across, own = np.int64(0), np.int64(0)
+        for e in range(graph.xadj[v], graph.xadj[v + 1]):
+            if side[graph.adjncy[e]] == side[v]:
+                own += graph.adjwgt[e]
+            else:
+                across += graph.adjwgt[e]
+        gain[v] = across - own
+        heaps.place[v] = -1
+        cut += across
+        if across > 0 or everywhere:
+            push_to(heaps, side[v], v, gain[v])
+    return cut // 2
+
+
+@inner(error_model="numpy", counted=False)
+def _side_to_leave(heaps, weight, off, high, middle):
+    """Return the side of the next move: the one that is too heavy, or else of the larger gain."""
+    if heaps.size[0] == 0 or heaps.size[1] == 0:
+        return 0 if heaps.size[0] > 0 else 1
+    if off > 0:
+        return 0 if weight > high else 1
+    if heaps.keys[0, 0] == heaps.keys[1, 0]:
+        return 0 if weight > middle else 1
+    return 0 if heaps.keys[0, 0] > heaps.keys[1, 0] else 1
+
+
+@inner(error_model="numpy", counted=False)
+def _update_neighbours(graph, side, v, s, gain, heaps):
+    """Update the gains of the neighbours of v, which left side s; they wait from now on."""
+    for e in range(graph.xadj[v], graph.xadj[v + 1]):
+        u = graph.adjncy[e]
+        i = heaps.place[u]
+        if i == MOVED:
+            continue
+        t = side[u]
+        change = 2 * np.int64(graph.adjwgt[e])
+        gain[u] += change if t == s else -change
+        if i < 0:
+            push_to(heaps, t, u, gain[u])
+        elif t == s:
+            raise_key(heaps, t, i, gain[u])
+        else:
+            lower_key(heaps, t, i, gain[u])
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def hops(xadj, adjncy, start, queue, distance):
-    """Fill distance (n,) with the edges on the way from `start`, -1 where there is no way.
+    """Fill distance (n,) with the number of edges from `start`, -1 where no path leads.
 
-    Returns the vertex that is reached last; queue (n,) is scratch.
+    Returns the vertex reached last; queue (n,) is scratch.
     """
     distance[:] = -1
     queue[0] = start
@@ -154,8 +161,8 @@ def hops(xadj, adjncy, start, queue, distance):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def breadth_first_order(xadj, adjncy, begin, order, seen):
-    """Every vertex in breadth-first order: from those that order[:begin] names, then component by
-    component from its first one.
+    """Fill order (n,) with all vertices, breadth first from order[:begin], then from the first
+    vertex of each component not reached.
     """
     seen[:] = False
     for i in range(begin):
@@ -180,47 +187,41 @@ def breadth_first_order(xadj, adjncy, begin, order, seen):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def grow(xadj, adjncy, adjwgt, vwgt, start, goal, most, part, place, items, keys):
-    """Turn vertices of side 1 into side 0, the one with the least new cut first, from `start`
-    on, until side 0 weighs `goal`; returns its weight, which stays below `most`.
+def grow(graph, start, goal, most, part, heap):
+    """Move vertices from side 1 to side 0, the one of least new cut first, from `start` on.
 
-    part (n,) all 1; place (n,) all -1, also afterwards.
+    Ends once side 0 weighs `goal`; returns its weight, which stays below `most`. part (n,): all 1;
+    heap.place (n,): all -1, also afterwards.
     """
-    n = part.size
-    unit = adjwgt.size == 0
-    weight = 0.0
-    size = 0
-    v = start
-    after = 0  # where the search for a next component goes on
+    n, place = part.size, heap.place
+    weight, size, v = 0.0, 0, np.int64(start)
+    after = 0  # where the search for a further component goes on
     while True:
-        if weight + vwgt[v] <= most:
+        if weight + graph.vwgt[v] <= most:
             part[v] = 0
-            weight += vwgt[v]
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
+            weight += graph.vwgt[v]
+            for e in range(graph.xadj[v], graph.xadj[v + 1]):
+                u = np.int64(graph.adjncy[e])
                 if part[u] == 0:
                     continue
-                x = 1 if unit else np.int64(adjwgt[e])
                 if place[u] >= 0:
-                    keys[place[u]] += 2 * x
-                    sift_up(items, keys, place, place[u])
-                elif place[u] == -1:
-                    gain = 0
-                    for f in range(xadj[u], xadj[u + 1]):
-                        y = 1 if unit else np.int64(adjwgt[f])
-                        gain += y if part[adjncy[f]] == 0 else -y
-                    items[size], keys[size] = u, gain
-                    size += 1
-                    sift_up(items, keys, place, size - 1)
+                    heap.keys[place[u]] += 2 * edge_weight(graph, e)
+                    sift_up(heap, place[u])
+                elif place[u] != MOVED:
+                    gain = np.int64(0)
+                    for f in range(graph.xadj[u], graph.xadj[u + 1]):
+                        x = edge_weight(graph, f)
+                        gain += x if part[graph.adjncy[f]] == 0 else -x
+                    size = push(heap, size, u, gain)
         else:
-            place[v] = -2  # too heavy: not again
+            place[v] = MOVED  # too heavy
         if weight >= goal:
             break
         if size > 0:
-            v = items[0]
-            size = drop(items, keys, place, 0, size)
+            v = np.int64(heap.items[0])
+            size = drop(heap, 0, size)
         else:
-            while after < n and (part[after] == 0 or place[after] == -2):
+            while after < n and (part[after] == 0 or place[after] == MOVED):
                 after += 1
             if after == n:
                 break
@@ -230,11 +231,12 @@ def grow(xadj, adjncy, adjwgt, vwgt, start, goal, most, part, place, items, keys
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def take_out(xadj, adjncy, adjwgt, part, side, number, sub_xadj, sub_adjncy, sub_adjwgt, members):
-    """The graph of the vertices with part == side; returns its adjacency entries.
+def take_out(graph, part, side, number, sub_xadj, sub_adjncy, sub_adjwgt, members):
+    """Copy the graph of the vertices with part == side; return its number of adjacency entries.
 
-    number (n,) is scratch; the outputs are large enough. members: the vertices, in order.
+    number (n,) is scratch; sub_adjncy and sub_adjwgt have room for all; members: the vertices.
     """
+    xadj, adjncy, adjwgt, _ = graph
     unit = adjwgt.size == 0
     count = 0
     for v in range(part.size):

@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
-from evener.partitioning.initial.bisection import cut_of
+from evener.partitioning.initial.bisection import cut_of, recursive_bisection
 from evener.partitioning.initial.bisection_kernels import breadth_first_order
-from evener.partitioning.initial.recursive_bisection_kernels import split
 from evener.partitioning.label_propagation import move_kernels as moves
 from evener.partitioning.label_propagation import propagation_kernels as kernels
 from evener.partitioning.label_propagation.draining_kernels import drain
@@ -133,7 +132,8 @@ LEAST_SHRINKAGE = 0.95
 CHOICES = 2  # rounds in which vertices choose a cluster
 MANY_EDGES = 30  # vertices with as many or more choose last, in any order
 OVERWEIGHT = 10.0  # times the share of weight that is too much, the cut counts more
-TRIES, SLACK = 2, 0.005  # of bisections: places to grow from; what a half may be off
+SLACK = 0.005  # share of its target that a block of a bisection may be off
+LARGEST_SEED = 2**30  # of bisections
 
 
 @dataclass(frozen=True)
@@ -221,7 +221,8 @@ def _best_of_starts(
     best, least = np.zeros(level.n, np.int32), np.inf
     for turn in range(work.splits + work.fills):
         if turn < work.splits:
-            part = _split(level, contract.targets, rng)
+            seed = int(rng.integers(LARGEST_SEED))
+            part = recursive_bisection(level, contract.targets, SLACK, seed)
         else:
             part = _filled(level, contract.targets, turn - work.splits, rng)
         _lower(level, part, contract, alone, work.leaps, rng)
@@ -237,15 +238,6 @@ def cost_of(level: Level, part: Part, contract: Contract) -> float:
     over = float(np.maximum(weight - contract.high, 0.0).sum())
     total = float(level.vwgt.sum())
     return cut_of(level, part) * (1 + OVERWEIGHT * over / max(total, 1e-300))
-
-
-def _split(level: Level, targets: FloatArray, rng: np.random.Generator) -> Part:
-    """Bisect again and again; blocks are halved by number, so that like ones stay together."""
-    part = np.zeros(level.n, np.int32)
-    order = np.argsort(-targets, kind="stable")
-    draws = rng.random(TRIES * targets.size)
-    split(*level.arrays, targets, order, SLACK, TRIES, draws, part)
-    return part
 
 
 def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:

@@ -51,7 +51,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class Effort:
+class MakespanEffort:
     """Rounds, and how much they may look at (LOOKS), by adjacency entries of the graph."""
 
     rounds: tuple[Round, ...]
@@ -68,9 +68,9 @@ CHAINS = (
 )  # fmt: skip
 QUICK = Round(6, 0.93, depth=10), Round(6, 0.8)
 EFFORTS = {
-    "fast": Effort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 4.0),
-    "default": Effort(DESCENT + CHAINS, 18.0),
-    "strong": Effort(DESCENT + 3 * CHAINS, 54.0),
+    "fast": MakespanEffort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 4.0),
+    "default": MakespanEffort(DESCENT + CHAINS, 18.0),
+    "strong": MakespanEffort(DESCENT + 3 * CHAINS, 54.0),
 }
 
 
@@ -106,7 +106,7 @@ def refine_seconds(
 
 
 def refine_by(
-    effort: Effort,
+    effort: MakespanEffort,
     level: Level,
     part: Part,
     bounds: Bounds,

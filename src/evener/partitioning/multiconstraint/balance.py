@@ -17,6 +17,7 @@ from evener.arrays import FloatArray, Part
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
 from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded
 from evener.partitioning.refinement.fm import boundary_flags
+from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap
 
 MAX_DESCENTS = 24  # in a row with the same limits
 INSIDE = 0.8  # of the way from limit to target: blocks first give and take up to there
@@ -74,14 +75,14 @@ class _Balancing:
     bounds: LoadBounds
     cost: FloatArray
     weight: FloatArray
-    heap: kernels.MoveHeap
+    heap: IndexedHeap
 
     @classmethod
     def of(cls, loaded: Loaded, part: Part, bounds: LoadBounds) -> _Balancing:
         n = loaded.n
         return cls(
             loaded, part, bounds, bounds.cost.copy(), loaded.weight(part, bounds.k),
-            kernels.MoveHeap(np.empty(n, np.int32), np.empty(n), np.full(n, -1, np.int32)),
+            IndexedHeap(np.empty(n, np.int32), np.empty(n), np.full(n, -1, np.int32)),
         )  # fmt: skip
 
     @property

@@ -14,7 +14,14 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.refinement.fm_kernels import drop, sift_down, sift_up
+from evener.partitioning.refinement.fm_kernels import outside
+from evener.partitioning.refinement.indexed_heap_kernels import (
+    clear,
+    drop,
+    push,
+    sift_up,
+    sink_top,
+)
 
 NOTHING = -1e300  # the worth of no move
 LEAST = 1e-13  # of the sum: a move or swap that lowers it by less is a rounding error
@@ -25,23 +32,6 @@ class LoadLimits(NamedTuple):
 
     low: np.ndarray
     high: np.ndarray
-
-
-class MoveHeap(NamedTuple):
-    """A binary heap of vertices: items and keys in heap order (n,), place (n,) of each vertex.
-
-    place is -1 where a vertex is not in the heap.
-    """
-
-    items: np.ndarray
-    keys: np.ndarray
-    place: np.ndarray
-
-
-@inner(forceinline=True, error_model="numpy")
-def outside(x, low, high):
-    """How far x is outside [low, high]."""
-    return max(0.0, x - high) + max(0.0, low - x)
 
 
 @inner(forceinline=True, error_model="numpy")
@@ -149,25 +139,17 @@ def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, mos
         v = np.int64(one)
         worth, to = _best_relief(v, graph, loads, part, weight, goal, cost, anywhere, pull, near)
         if to >= 0 and place[v] < 0:
-            items[size], keys[size] = v, worth
-            size += 1
-            sift_up(items, keys, place, size - 1)
+            size = push(heap, size, v, worth)
     moves = 0
     while size > 0 and off > 0 and moves < most_moves:
         v = np.int64(items[0])
         worth, to = _best_relief(v, graph, loads, part, weight, goal, cost, anywhere, pull, near)
         if to < 0:
-            size = drop(items, keys, place, 0, size)
+            size = drop(heap, 0, size)
             continue
-        if worth < keys[0] and size > 1:
-            runner_up = keys[1]
-            if size > 2 and keys[2] > runner_up:
-                runner_up = keys[2]
-            if worth < runner_up:
-                keys[0] = worth
-                sift_down(items, keys, place, 0, size)
-                continue
-        size = drop(items, keys, place, 0, size)
+        if worth < keys[0] and sink_top(heap, size, worth):
+            continue
+        size = drop(heap, 0, size)
         p = part[v]
         off -= is_off(p, weight, limits) + is_off(to, weight, limits)
         for i in range(c):
@@ -185,13 +167,10 @@ def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, mos
             if i >= 0:
                 if target >= 0 and worth > keys[i]:
                     keys[i] = worth
-                    sift_up(items, keys, place, i)
+                    sift_up(heap, i)
             elif target >= 0 and size < items.size:
-                items[size], keys[size] = u, worth
-                size += 1
-                sift_up(items, keys, place, size - 1)
-    for i in range(size):
-        place[items[i]] = -1
+                size = push(heap, size, u, worth)
+    clear(heap, size)
     return moves
 
 

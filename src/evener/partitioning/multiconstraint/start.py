@@ -11,11 +11,12 @@ from evener.partitioning.levels.levels import LEAST_SHRINKAGE, Level, Shrunk, pr
 from evener.partitioning.multiconstraint import balance as balancing
 from evener.partitioning.multiconstraint.fm import refine_loaded
 from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded, bounds_between
-from evener.partitioning.refinement.fm import Effort, boundary_flags
+from evener.partitioning.refinement.fm import FMEffort, boundary_flags
+from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap
 
 WITHOUT_BREAKOUTS = balancing.BalanceEffort(breakouts=0)
 TRIES = 4  # bisections of the smallest graph, of which the best is taken
-EFFORT = Effort(rounds=4, patience=8, least_gain=0.0, boldness=1.1)
+EFFORT = FMEffort(rounds=4, patience=8, least_gain=0.0, boldness=1.1)
 SMALLEST = 150  # vertices of the graph on which bisections are tried
 HEAVIEST = 1 / 60  # of all weight: the heaviest vertex of that graph
 OFF_COSTS = 10.0  # a bisection off its limits by 1 / OFF_COSTS of its targets counts double its cut
@@ -111,7 +112,7 @@ def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> P
     items, keys = np.empty(n + 1, np.int32), np.empty(n + 1, np.int64)
     goal = share * total
     most = goal + 0.5 * float(level.vwgt.max())
-    bisection_kernels.grow(*level.arrays, start, goal, most, side, place, items, keys)
+    bisection_kernels.grow(level.arrays, start, goal, most, side, IndexedHeap(items, keys, place))
     return side
 
 

@@ -17,7 +17,6 @@ from evener.partitioning.refinement.cutting import cut_anew
 from evener.partitioning.refinement.fm import (
     EVEN_PRICE,
     Flags,
-    Limits,
     boundary_flags,
     boundary_flags_below,
     refine_level,
@@ -75,12 +74,18 @@ def rounded(
 
 
 def refine(blocks: Placed, task: Task, depth: int) -> Placed:
-    """Refine in place, and return the same; depth 0 is the finest level."""
-    refine_by(
-        task.preset, blocks.level, blocks.part, blocks.weight,
-        limits_on(blocks.level, task, depth), blocks.price, blocks.flag,
-        finest=depth == 0, seed=task.seed * 50 + depth, threads=task.threads,
-    )  # fmt: skip
+    """Refine in place, by localized FM, then by cuts of pairs of blocks; return the same.
+
+    depth: of the level, 0 for the finest.
+    """
+    effort, cutting = task.preset.effort, task.preset.cutting
+    rounds = effort.finest_rounds if depth == 0 else effort.rounds
+    cuts = cutting.finest_rounds if depth == 0 else cutting.rounds
+    level, seed = blocks.level, task.seed * 50 + depth
+    limits = limits_on(level, task, depth)
+    state = kernels.Blocks(blocks.part, blocks.weight, blocks.price, limits)
+    refine_level(level, state, blocks.flag, rounds, effort, seed, task.threads)
+    cut_anew(level, state, cuts, cutting.reach, seed, task.threads)
     return blocks
 
 
@@ -128,11 +133,13 @@ def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**STEEPNESS)), np.int64)
 
 
-def limits_on(level: Level, task: Task, depth: int) -> Limits:
+def limits_on(level: Level, task: Task, depth: int) -> kernels.WeightLimits:
     """What searches keep to; on the way they may stray by a little, or by the heaviest vertex."""
     contract = eased(task.contract, level, depth)
     slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.vwgt.max())
-    return Limits(contract.low, contract.high, contract.low - slack, contract.high + slack)
+    return kernels.WeightLimits(
+        contract.low, contract.high, contract.low - slack, contract.high + slack
+    )
 
 
 def eased(contract: Contract, level: Level, depth: int) -> Contract:
@@ -146,30 +153,3 @@ def eased(contract: Contract, level: Level, depth: int) -> Contract:
     room = np.minimum(float(level.vwgt.max()), LARGEST_CLUSTER * targets)
     low, high = np.minimum(contract.low, targets - room), np.maximum(contract.high, targets + room)
     return Contract(targets, low, high)
-
-
-# How one level is refined: localized FM, then pairs of blocks cut anew.
-
-
-def refine_by(
-    preset: Preset,
-    level: Level,
-    part: Part,
-    weight: FloatArray,
-    limits: Limits,
-    price: npt.NDArray[np.int64],
-    flag: Flags,
-    *,
-    finest: bool,
-    seed: int,
-    threads: int,
-) -> None:
-    """Refine `part` in place, block weights (k,) with it, as the preset says.
-
-    flag (n,): the vertices at a boundary. finest: whether this is the whole graph.
-    """
-    effort, cutting = preset.effort, preset.cutting
-    rounds = effort.finest_rounds if finest else effort.rounds
-    refine_level(level, part, weight, limits, price, flag, rounds, effort, seed, threads)
-    cuts = cutting.finest_rounds if finest else cutting.rounds
-    cut_anew(level, part, weight, limits, price, cuts, cutting.reach, seed, threads)

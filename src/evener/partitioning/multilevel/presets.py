@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from evener.partitioning.initial.diffusion import AGAIN, BRIEFLY, THOROUGH, Spread
-from evener.partitioning.refinement.fm import Effort
+from evener.partitioning.refinement.fm import FMEffort
 
 
 @dataclass(frozen=True)
@@ -36,9 +36,11 @@ class Preset:
     large graph leaves a block off its target. rivals: starts that are followed to finer graphs.
     """
 
-    effort: Effort = field(default_factory=lambda: Effort(rounds=5, finest_rounds=2, patience=1))
+    effort: FMEffort = field(
+        default_factory=lambda: FMEffort(rounds=5, finest_rounds=2, patience=1)
+    )
     cutting: Cutting = field(default_factory=Cutting)
-    alone: Effort = field(default_factory=Effort)
+    alone: FMEffort = field(default_factory=FMEffort)
     per_block: int = 40
     shrink_by: float = 8.0
     cycles: int = 1
@@ -51,9 +53,9 @@ class Preset:
 
 PRESETS = {
     "fast": Preset(
-        Effort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
+        FMEffort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
         Cutting(reach=1.75),
-        Effort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
+        FMEffort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
         rounding=ROUGHLY,
         again=BRIEFLY,
         balance=0.03,
@@ -61,9 +63,9 @@ PRESETS = {
     ),
     "default": Preset(),
     "strong": Preset(
-        Effort(rounds=6, finest_rounds=3, patience=4, boldness=0.85),
+        FMEffort(rounds=6, finest_rounds=3, patience=4, boldness=0.85),
         Cutting(rounds=1, reach=4.0),
-        Effort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
+        FMEffort(rounds=8, finest_rounds=8, patience=8, least_gain=3e-4, boldness=1.1),
         per_block=80,
         shrink_by=4.0,
         cycles=3,

@@ -1,8 +1,9 @@
-"""Kernels of the Ledger: what every block sends, exactly, after every single move.
+"""Connectivity tables: how many neighbours each vertex has in each block, exact after every move.
 
-A vertex's table says how many neighbours it has in each block; it is opened when it is first
-needed and kept right ever after. With tables, all moves of a vertex are weighed in one pass over
-its neighbours' few entries, and nothing looks at neighbours of neighbours.
+The table of a vertex is made when it is first needed and updated by each move from then on. With
+tables, all moves of a vertex are evaluated in one pass over the few entries of its neighbours;
+neighbours of neighbours are never read. What blocks send follows from them: a vertex is sent once
+to every other block in its table.
 """
 # mypy: ignore-errors
 
@@ -14,16 +15,17 @@ import numpy as np
 
 from evener.jit import inner, njit
 
-CLOSED = -1  # length of a table that was not opened
+CLOSED = -1  # length of a table not made yet
 
 
 class Ledger(NamedTuple):
-    """A partition and what its blocks send; xadj, adjncy, adjwgt as in Level.
+    """A partition, the connectivity tables of its vertices, and what its blocks send.
 
-    part (n,) int32; volumes (k,) int64: pairs of a vertex and another block it touches; sent
-    (k, k) int32: those pairs by both blocks; messages (k,) int64: blocks that each one touches.
-    Tables: blocks and counts (e,), the entries of v from xadj[v] on, length (n,) of them.
-    change (k,), changed (k,): what the last move did to volumes, for its first blocks.
+    xadj, adjncy, adjwgt: as in CSRGraph; part (n,) int32. volumes (k,) int64: values that each
+    block sends, a vertex once to every other block it touches; sent (k, k) int32: those from block
+    to block; messages (k,) int64: blocks that each one sends to. Tables: blocks and counts (e,),
+    the entries of v from xadj[v] on, length (n,) of them. changed (k,): the blocks whose volume the
+    last move changed, first in the array, and change (k,): by how much, per block.
     """
 
     xadj: np.ndarray
@@ -42,7 +44,7 @@ class Ledger(NamedTuple):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def count_all(ledger, flag):
-    """Fill volumes, sent and messages; only flagged vertices (n,) touch other blocks."""
+    """Fill volumes, sent and messages; flag (n,): the vertices that touch other blocks."""
     k = ledger.volumes.size
     seen = np.full(k, -1, np.int64)
     for v in range(ledger.part.size):
@@ -61,9 +63,9 @@ def count_all(ledger, flag):
             ledger.messages[p] += ledger.sent[p, q] > 0
 
 
-@inner(error_model="numpy")
+@inner(error_model="numpy", counted=False)
 def open_table(ledger, v):
-    """Make the table of v if there is none."""
+    """Make the table of v if there is none yet."""
     if ledger.length[v] != CLOSED:
         return
     first = np.int64(ledger.xadj[v])
@@ -80,9 +82,9 @@ def open_table(ledger, v):
     ledger.length[v] = size
 
 
-@inner(forceinline=True, error_model="numpy")
+@inner(forceinline=True, error_model="numpy", counted=False)
 def _book(ledger, p, q, by, size):
-    """Let block p send one value more (by 1) or less (-1) to q; returns the blocks changed."""
+    """Let block p send one value more (by 1) or less (-1) to q; return how many blocks changed."""
     if ledger.change[p] == 0:
         known = False
         for i in range(size):
@@ -103,9 +105,9 @@ def _book(ledger, p, q, by, size):
     return size
 
 
-@inner(error_model="numpy")
+@inner(error_model="numpy", counted=False)
 def move(ledger, v, q):
-    """Put v into block q; returns how many entries of `changed` it filled, with their `change`."""
+    """Move v to block q; return how many entries of ledger.changed this filled."""
     p = ledger.part[v]
     size = 0
     open_table(ledger, v)

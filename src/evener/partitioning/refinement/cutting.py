@@ -6,7 +6,6 @@ limits [SS11]_.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import pairwise
 
 import numpy as np
@@ -15,33 +14,25 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray, Part
 from evener.partitioning.levels.levels import Level
 from evener.partitioning.refinement import cutting_kernels as kernels
-from evener.partitioning.refinement.fm import Limits
+from evener.partitioning.refinement.cutting_kernels import Borders
+from evener.partitioning.refinement.fm_kernels import Blocks
 from evener.partitioning.refinement.grouping import shuffle
 from evener.threads import in_slices, slice_ends, slices_for
 
-LEAST_VERTICES = 40  # that a side of a corridor may have, where it would be lighter
-AT_ONCE = 4  # slices of a group of pairs, for each slice of the graph
-MOST_PAIRS = 12  # for each block; meshes have three in the plane and eight in space
+LEAST_VERTICES = 40  # mean vertices: a side of a corridor may weigh this at least
+AT_ONCE = 4  # slices of a group of pairs per slice of the graph
+MOST_PAIRS = 12  # tried per block; in meshes a block has three in the plane, eight in space
 
 
 def cut_anew(
-    level: Level,
-    part: Part,
-    weight: FloatArray,
-    limits: Limits,
-    price: npt.NDArray[np.int64],
-    rounds: int,
-    reach: float,
-    seed: int,
-    threads: int,
+    level: Level, blocks: Blocks, rounds: int, reach: float, seed: int, threads: int
 ) -> int:
-    """Cut neighbouring blocks anew in place, block weights (k,) with it.
+    """Cut the borders of neighbouring blocks anew, in place; return the gain, in prices.
 
-    reach: what a corridor may weigh on a side, in times what a block may lose or gain. Returns
-    the gain, in prices. Rounds after the first look at the pairs with a block that the round
-    before changed.
+    reach: what a corridor may weigh on a side, as a multiple of what a block may lose or gain.
+    Rounds after the first try only pairs with a block that the round before changed.
     """
-    k = weight.size
+    k, limits = blocks.weight.size, blocks.limits
     local = np.full(level.n, -1, np.int32)
     least = LEAST_VERTICES * level.vwgt.sum() / max(level.n, 1)
     widest: FloatArray = np.maximum(0.5 * reach * (limits.high - limits.low), least)
@@ -50,13 +41,10 @@ def cut_anew(
     if k == 1:
         rounds = 0
     for turn in range(rounds):
-        borders = _borders(level, part, k, changed, seed * 100 + turn, threads)
+        borders, groups = _borders(level, blocks.part, k, changed, seed * 100 + turn, threads)
         gain = np.zeros(borders.pairs.size, np.int64)
-        for group in borders.groups:
-            _cut_group(
-                level, part, weight, limits, price, widest, borders, group, local, gain,
-                threads,
-            )  # fmt: skip
+        for first, last in groups:
+            _cut_group(level, blocks, widest, borders, range(first, last), local, gain, threads)
         won = int(gain.sum())
         total += won
         if won == 0:
@@ -67,26 +55,13 @@ def cut_anew(
     return total
 
 
-@dataclass(eq=False)
-class _Borders:
-    """Pairs (p,) of blocks, lower * k + higher, in groups that share none; vertices at a border.
-
-    Those of pair i are vertices[begins[i]:ends[i]]. groups: first pair of each, and its end.
-    """
-
-    pairs: IntArray
-    begins: IntArray
-    ends: IntArray
-    vertices: npt.NDArray[np.int32]
-    groups: list[tuple[int, int]]
-
-
 def _borders(
     level: Level, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int, threads: int
-) -> _Borders:
-    """List the pairs of neighbouring blocks of which one has changed, group by group.
+) -> tuple[Borders, list[tuple[int, int]]]:
+    """List the pairs of neighbouring blocks of which one has changed.
 
-    Where nearly all blocks are neighbours, only the pairs with the longest borders.
+    Returns them in groups of pairs that share no block, and the first pair and the end of each
+    group. Where nearly all blocks are neighbours, only pairs with the longest borders are listed.
     """
     pair, vertex = _listed(level, part, k, threads)
     along = np.argsort(pair, kind="stable")
@@ -100,7 +75,7 @@ def _borders(
     active = active[np.argsort(-np.log2(size[active]).astype(np.int64), kind="stable")]
     order, groups = _coloured(pairs, size, active, k)
     begins, ends = begins[order], (begins + size)[order]
-    return _Borders(pairs[order], begins, ends, vertex[along], groups)
+    return Borders(pairs[order], begins, ends, vertex[along]), groups
 
 
 def _listed(
@@ -138,27 +113,21 @@ def _coloured(
 
 def _cut_group(
     level: Level,
-    part: Part,
-    weight: FloatArray,
-    limits: Limits,
-    price: npt.NDArray[np.int64],
+    blocks: Blocks,
     widest: FloatArray,
-    borders: _Borders,
-    group: tuple[int, int],
+    borders: Borders,
+    group: range,
     local: npt.NDArray[np.int32],
     gain: IntArray,
     threads: int,
 ) -> None:
-    """Cut the pairs of one group, side by side."""
-    first, last = group
-    slices = min(AT_ONCE * slices_for(level.n), last - first)
-
-    def one(i: int) -> None:
-        kernels.cut_pairs(
-            *level.arrays, part, weight, limits.low, limits.high, price, widest, weight.size,
-            borders.pairs, borders.begins, borders.ends, borders.vertices,
-            first + (last - first) * i // slices, first + (last - first) * (i + 1) // slices,
-            local, gain,
-        )  # fmt: skip
-
-    in_slices(one, slices, threads)
+    """Cut the pairs of one group, side by side; gain (p,) receives what each gained."""
+    slices = min(AT_ONCE * slices_for(level.n), len(group))
+    ends = [group.start + len(group) * i // max(slices, 1) for i in range(slices + 1)]
+    in_slices(
+        lambda i: kernels.cut_pairs(
+            level.arrays, blocks, widest, borders, ends[i], ends[i + 1], local, gain
+        ),
+        slices,
+        threads,
+    )

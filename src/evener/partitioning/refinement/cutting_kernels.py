@@ -9,23 +9,55 @@ too light and the flow goes on, as long as the cut is cheaper than the old borde
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.arrays_kernels import copy_to
 from evener.jit import inner, njit
-from evener.partitioning.refinement.fm_kernels import HUB
+from evener.partitioning.refinement.fm_kernels import HUB, outside
 from evener.partitioning.refinement.maxflow_kernels import (
     FREE,
     SINK,
     SOURCE,
+    FlowScratch,
+    Network,
     extreme_cuts,
     send_all,
     tie,
 )
 
 MOST_VERTICES = 1 << 17  # of a corridor
-MOST_LOOKS = 50  # at each arc of a corridor
-TIED_AT_ONCE = 0.25  # of the weight that the lighter side lacks
+MOST_LOOKS = 50  # reads of each arc of a corridor, on average
+TIED_AT_ONCE = 0.25  # share of the weight that the lighter side lacks
+
+
+class Borders(NamedTuple):
+    """Pairs (p,) int64 of neighbouring blocks, lower * k + higher, and the vertices between them.
+
+    Those of pair i are vertices[begins[i]:ends[i]]; some may be at that border no longer.
+    """
+
+    pairs: np.ndarray
+    begins: np.ndarray
+    ends: np.ndarray
+    vertices: np.ndarray
+
+
+class Corridor(NamedTuple):
+    """Vertices around the border of two blocks, and how far it reaches.
+
+    found (room,) int32: the vertices, breadth first; layer (room,): steps to the border, from 1;
+    local (n,): the place of a vertex in found, or -1. weight (2,): of both sides, most (2,) what
+    they may weigh, shut (2,): whether a vertex did not fit.
+    """
+
+    found: np.ndarray
+    layer: np.ndarray
+    local: np.ndarray
+    weight: np.ndarray
+    most: np.ndarray
+    shut: np.ndarray
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -57,32 +89,30 @@ def list_borders(xadj, adjncy, part, k, seen, first, last, pair, vertex):
                 count += 1
 
 
-@inner(error_model="numpy")
-def _corridor(xadj, adjncy, vwgt, part, a, b, border, caps, local, found, layer):
-    """Collect vertices of blocks a and b around their border; their number.
+@inner(error_model="numpy", counted=False)
+def _fill_corridor(graph, part, a, b, border, corridor):
+    """Collect vertices of blocks a and b around their border; return their number.
 
-    Breadth first from the border on both sides, each until it weighs caps (2,) or found is full.
-    found takes them, local (n,) their places, -1 before; layer: steps to the border, from 1.
+    Breadth first from the border on both sides, each until its weight limit or the room is reached.
     """
-    count, full = 0, np.zeros(2)
-    shut = np.zeros(2, np.bool_)
+    found, layer, local, shut = corridor.found, corridor.layer, corridor.local, corridor.shut
+    count = 0
+    corridor.weight[:], shut[:] = 0.0, False
     for near in border:
         v = np.int64(near)
         if part[v] != a and part[v] != b:
             continue
         other = b if part[v] == a else a
-        for e in range(xadj[v], xadj[v + 1]):
-            if part[adjncy[e]] == other and local[v] < 0:
-                count = _take(
-                    xadj, vwgt, part, b, v, 1, caps, full, shut, local, found, layer, count
-                )
+        for e in range(graph.xadj[v], graph.xadj[v + 1]):
+            if part[graph.adjncy[e]] == other and local[v] < 0:
+                count = _take(graph, part, b, v, 1, corridor, count)
     i = 0
     while i < count:
         v, steps = found[i], layer[i]
         p = part[v]
         other = b if p == a else a
-        for e in range(xadj[v], xadj[v + 1]):
-            u = np.int64(adjncy[e])
+        for e in range(graph.xadj[v], graph.xadj[v + 1]):
+            u = np.int64(graph.adjncy[e])
             if local[u] >= 0:
                 continue
             if part[u] == p:
@@ -91,36 +121,33 @@ def _corridor(xadj, adjncy, vwgt, part, a, b, border, caps, local, found, layer)
                 reached = 1
             else:
                 continue
-            count = _take(
-                xadj, vwgt, part, b, u, reached, caps, full, shut, local, found, layer, count
-            )
+            count = _take(graph, part, b, u, reached, corridor, count)
         i += 1
         if shut[0] and shut[1]:
             break
     return count
 
 
-@inner(error_model="numpy")
-def _take(xadj, vwgt, part, b, v, steps, caps, full, shut, local, found, layer, count):
-    """Add v to the corridor where its side has room; the corridor's new size."""
+@inner(error_model="numpy", counted=False)
+def _take(graph, part, b, v, steps, corridor, count):
+    """Add v to the corridor where its side has room; return the corridor's new size."""
     side = 1 if part[v] == b else 0
-    if xadj[v + 1] - xadj[v] > HUB:
+    if graph.xadj[v + 1] - graph.xadj[v] > HUB:
         return count
-    if full[side] + vwgt[v] > caps[side] or count == found.size:
-        shut[side] = True
+    w = graph.vwgt[v]
+    if corridor.weight[side] + w > corridor.most[side] or count == corridor.found.size:
+        corridor.shut[side] = True
         return count
-    full[side] += vwgt[v]
-    local[v], found[count], layer[count] = count, v, steps
+    corridor.weight[side] += w
+    corridor.local[v], corridor.found[count], corridor.layer[count] = count, v, steps
     return count + 1
 
 
 @inner(error_model="numpy")
-def _network(xadj, adjncy, adjwgt, part, a, b, price, local, found, count):
-    """The corridor as a network, as maxflow_kernels has it, and what its present border costs.
-
-    Block a is the source, b the sink: (start, head, back, room, supply, cost).
-    """
-    unit = adjwgt.size == 0
+def _network(graph, part, a, b, price, local, found):
+    """Return the corridor as a network, block a the source, b the sink, and its border's cost."""
+    xadj, adjncy, adjwgt = graph.xadj, graph.adjncy, graph.adjwgt
+    unit, count = adjwgt.size == 0, found.size
     start, supply = np.zeros(count + 1, np.int32), np.zeros(count, np.int64)
     for i in range(count):
         v = found[i]
@@ -131,12 +158,20 @@ def _network(xadj, adjncy, adjwgt, part, a, b, price, local, found, count):
     for i in range(count):
         start[i + 1] += start[i]
     m = start[count]
-    head, back = np.empty(m, np.int32), np.empty(m, np.int32)
-    room = np.empty(m, np.int64)
+    network = Network(
+        start, np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.int64), supply
+    )
     filled = start[:-1].copy()
-    both = price[a] + price[b]
-    cost = 0
-    for i in range(count):
+    return network, _fill_network(graph, part, a, b, price, local, found, network, filled)
+
+
+@inner(error_model="numpy", counted=False)
+def _fill_network(graph, part, a, b, price, local, found, network, filled):
+    """Set the arcs and supplies; return what the present border costs."""
+    xadj, adjncy, adjwgt = graph.xadj, graph.adjncy, graph.adjwgt
+    _, head, back, room, supply = network
+    unit, both, cost = adjwgt.size == 0, price[a] + price[b], np.int64(0)
+    for i in range(found.size):
         v = found[i]
         own = part[v]
         for e in range(xadj[v], xadj[v + 1]):
@@ -163,28 +198,29 @@ def _network(xadj, adjncy, adjwgt, part, a, b, price, local, found, count):
             cost += max(np.int64(0), -supply[i])
         else:
             cost += max(np.int64(0), supply[i])
-    return start, head, back, room, supply, cost
+    return cost
 
 
-@inner(error_model="numpy")
-def _outside(x, total, low, high, a, b):
-    """How far outside their limits the blocks are where a weighs x of both's total."""
-    y = total - x
-    return (
-        max(0.0, x - high[a]) + max(0.0, low[a] - x) + max(0.0, y - high[b]) + max(0.0, low[b] - y)
+@inner(error_model="numpy", counted=False)
+def _outside(x, total, limits, a, b):
+    """How far outside their limits the blocks are where a weighs x of the total of both."""
+    return outside(x, limits.low[a], limits.high[a]) + outside(
+        total - x, limits.low[b], limits.high[b]
     )
 
 
-@inner(error_model="numpy")
+@inner(error_model="numpy", counted=False)
 def _tie_some(supply, side, vwgt, found, order, wanted, to):
-    """Tie vertices of the other side to `to`, in this order, until they weigh `wanted`.
+    """Tie vertices of the other side to `to` until they weigh `wanted`.
 
-    Free ones, which cost nothing, where there are any. Returns whether any was left to tie, and
-    what that sends.
+    In this order for the source, in the reverse for the sink; first free ones, which cost nothing.
+    Returns whether any was left to tie, and the flow that this sends.
     """
     tied, sent, some = 0.0, np.int64(0), False
+    last = order.size - 1
     for free in (True, False):
-        for i in order:
+        for at in range(order.size):
+            i = order[at] if to == SOURCE else order[last - at]
             if side[i] == to or (free and side[i] != FREE):
                 continue
             sent += tie(supply, i, to)
@@ -197,11 +233,10 @@ def _tie_some(supply, side, vwgt, found, order, wanted, to):
     return some, sent
 
 
-@inner(error_model="numpy")
-def _deepest_first(part, a, found, count):
-    """The corridor from far inside block a to far inside the other; it lies breadth first."""
-    order = np.empty(count, np.int32)
-    filled = 0
+@inner(error_model="numpy", counted=False)
+def _deepest_first(part, a, found, order):
+    """Fill order (count,): the corridor from far inside block a to far inside the other one."""
+    filled, count = 0, found.size  # found lies breadth first
     for i in range(count - 1, -1, -1):
         if part[found[i]] == a:
             order[filled] = i
@@ -210,105 +245,93 @@ def _deepest_first(part, a, found, count):
         if part[found[i]] != a:
             order[filled] = i
             filled += 1
-    return order
 
 
-@inner(error_model="numpy")
-def _cut(
-    start, head, back, room, supply, cost, vwgt, part, found, count, fixed, total, low, high, a, b,
-    most_outside, side,
-):  # fmt: skip
-    """Find a cut cheaper than `cost` that keeps to the limits; its gain, 0 where there is none.
+@inner(error_model="numpy", counted=False)
+def _cut(network, cost, vwgt, part, found, pair, limits, side, order, scratch):
+    """Find a cut cheaper than `cost` that keeps to the limits; return its gain, 0: there is none.
 
-    side (count,) int8: where a vertex is then. fixed: what block a weighs outside the corridor.
+    pair: blocks a and b, the weight of a outside the corridor and now, and of both. side (count,)
+    int8: the result. order (count,) int32 and scratch are memory.
     """
-    far, queue = np.empty(count, np.int32), np.empty(count, np.int32)
-    current, path = np.empty(count, np.int32), np.empty(count + 1, np.int32)
-    # What block a may weigh.
-    lowest, highest = max(low[a], total - high[b]), min(high[a], total - low[b])
+    a, b, fixed, weight, total = pair
+    most_outside = _outside(weight, total, limits, a, b)
+    lowest = max(limits.low[a], total - limits.high[b])  # that block a may weigh
+    highest = min(limits.high[a], total - limits.low[b])
     middle = 0.5 * (lowest + highest)
-    order = _deepest_first(part, a, found, count)
-    most_looks = MOST_LOOKS * (head.size + count)
+    _deepest_first(part, a, found, order)
+    most_looks = MOST_LOOKS * (network.head.size + found.size)
     flow = np.int64(0)
     while True:
-        sent = send_all(
-            start, head, back, room, supply, cost - flow, most_looks, far, queue, current, path
-        )
+        sent = send_all(network, cost - flow, most_looks, scratch)
         flow += sent
         if sent < 0 or flow >= cost:
-            return 0
-        extreme_cuts(start, head, back, room, supply, queue, side)
+            return np.int64(0)
+        extreme_cuts(network, scratch.queue, side)
         least, most = fixed, fixed
-        for i in range(count):
+        for i in range(found.size):
             w = vwgt[found[i]]
             least += w if side[i] == SOURCE else 0.0
             most += w if side[i] != SINK else 0.0
         smaller = abs(least - middle) <= abs(most - middle)
         x = least if smaller else most
-        if _outside(x, total, low, high, a, b) <= most_outside:
-            for i in range(count):
+        if _outside(x, total, limits, a, b) <= most_outside:
+            for i in range(found.size):
                 if side[i] == FREE:
                     side[i] = SINK if smaller else SOURCE
             return cost - flow
-        if x < middle:
-            some, sent = _tie_some(
-                supply, side, vwgt, found, order, TIED_AT_ONCE * (lowest - x), SOURCE
-            )
-        else:
-            some, sent = _tie_some(
-                supply, side, vwgt, found, order[::-1], TIED_AT_ONCE * (x - highest), SINK
-            )
+        to = SOURCE if x < middle else SINK
+        lacking = lowest - x if x < middle else x - highest
+        some, sent = _tie_some(network.supply, side, vwgt, found, order, TIED_AT_ONCE * lacking, to)
         flow += sent
         if not some:
-            return 0
+            return np.int64(0)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def cut_pairs(
-    xadj, adjncy, adjwgt, vwgt, part, weight, low, high, price, reach, k, pairs, begins, ends,
-    vertices,
-    first, last, local, gain,
-):  # fmt: skip
-    """Cut pairs[first:last] anew, each in turn; their blocks are no other call's.
+def cut_pairs(graph, blocks, reach, borders, first, last, local, gain):
+    """Cut pairs [first, last) of the borders anew, each in turn; no other call has their blocks.
 
-    pairs (p,): lower block * k + higher; vertices[begins[i]:ends[i]] are at the border of pair
-    i, or were. reach (k,): what a block's side of a corridor may weigh. local (n,) int32 is -1
-    before and after; gain (p,) int64, in prices.
+    reach (k,): what a block's side of a corridor may weigh. local (n,) int32 is -1 before and
+    after; gain (p,) int64, in prices.
     """
-    room = min(vwgt.size, MOST_VERTICES)
-    found, layer = np.empty(room, np.int32), np.empty(room, np.int32)
-    caps = np.empty(2)
+    part, weight, k = blocks.part, blocks.weight, blocks.weight.size
+    room = min(graph.vwgt.size, MOST_VERTICES)
+    corridor = Corridor(
+        np.empty(room, np.int32), np.empty(room, np.int32), local, np.empty(2), np.empty(2),
+        np.empty(2, np.bool_),
+    )  # fmt: skip
     for i in range(first, last):
-        a, b = pairs[i] // k, pairs[i] % k
+        a, b = borders.pairs[i] // k, borders.pairs[i] % k
         near = min(reach[a], reach[b])
-        caps[0], caps[1] = min(near, 0.5 * weight[a]), min(near, 0.5 * weight[b])
-        count = _corridor(
-            xadj, adjncy, vwgt, part, a, b, vertices[begins[i] : ends[i]], caps, local, found,
-            layer,
-        )  # fmt: skip
-        start, head, back, room, supply, cost = _network(
-            xadj, adjncy, adjwgt, part, a, b, price, local, found, count
-        )
+        corridor.most[0], corridor.most[1] = min(near, 0.5 * weight[a]), min(near, 0.5 * weight[b])
+        border = borders.vertices[borders.begins[i] : borders.ends[i]]
+        count = _fill_corridor(graph, part, a, b, border, corridor)
+        found = corridor.found[:count]
+        network, cost = _network(graph, part, a, b, blocks.price, local, found)
         fixed = weight[a]
         for j in range(count):
             if part[found[j]] == a:
-                fixed -= vwgt[found[j]]
-        total = weight[a] + weight[b]
-        side = np.empty(count, np.int8)
-        gain[i] = _cut(
-            start, head, back, room, supply, cost, vwgt, part, found, count, fixed, total, low,
-            high, a, b, _outside(weight[a], total, low, high, a, b), side,
+                fixed -= graph.vwgt[found[j]]
+        pair = (a, b, fixed, weight[a], weight[a] + weight[b])
+        side, order = np.empty(count, np.int8), np.empty(count, np.int32)
+        scratch = FlowScratch(
+            np.empty(count, np.int32), np.empty(count, np.int32), np.empty(count, np.int32),
+            np.empty(count + 1, np.int32),
         )  # fmt: skip
+        gain[i] = _cut(
+            network, cost, graph.vwgt, part, found, pair, blocks.limits, side, order, scratch
+        )
         if gain[i] > 0:
-            _assign(vwgt, part, weight, a, b, side, found, count)
+            _assign(graph.vwgt, part, weight, a, b, side, found)
         for j in range(count):
             local[found[j]] = -1
 
 
-@inner(error_model="numpy")
-def _assign(vwgt, part, weight, a, b, side, found, count):
+@inner(error_model="numpy", counted=False)
+def _assign(vwgt, part, weight, a, b, side, found):
     """Give the corridor's vertices to the blocks of their side of the cut."""
-    for j in range(count):
+    for j in range(found.size):
         v = found[j]
         to = a if side[j] == SOURCE else b
         if to == part[v]:

@@ -7,26 +7,26 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import Part
 from evener.partitioning.levels.levels import Level, Unsigned
 from evener.partitioning.refinement import fm_kernels as kernels
+from evener.partitioning.refinement.fm_kernels import Blocks, Marks, StoppingRule
 from evener.partitioning.refinement.grouping import GROUPS, Groups, grouped, shuffle
 from evener.threads import in_slices, slices_for
 
 Flags = npt.NDArray[np.int8]
 
-EVEN_PRICE = 8  # prices are whole numbers around this
-MOST_LOOKS = 32  # at each adjacency entry in a round; hubs would ask for hundreds of thousands
+EVEN_PRICE = 8  # price of a border where all are alike; prices are whole numbers around it
+MOST_LOOKS = 32  # reads of each adjacency entry in a round; hubs would ask for many thousands
 
 
 @dataclass(frozen=True)
-class Effort:
-    """How long refinement goes on.
+class FMEffort:
+    """How long localized FM goes on.
 
-    rounds: at most, on a coarse level and on the finest. patience: steps without gain before a
-    search looks at its slope. least_gain: a round that wins less, per boundary vertex, is the
-    last. boldness: no search begins with a move that loses more than this share of the edges
-    of its vertex.
+    rounds, finest_rounds: at most, on coarse levels and on the finest. patience, slope: see
+    StoppingRule. least_gain: edge weight per boundary vertex; a round that gains less is the last.
+    boldness: share of its vertex's edge weight that the first move of a search may lose.
     """
 
     rounds: int = 6
@@ -37,47 +37,28 @@ class Effort:
     boldness: float = 0.67
 
 
-@dataclass(eq=False)
-class Limits:
-    """Weights (k,) that blocks keep to, and those that searches may reach on their way."""
-
-    low: FloatArray
-    high: FloatArray
-    soft_low: FloatArray
-    soft_high: FloatArray
-
-
 def refine_level(
     level: Level,
-    part: Part,
-    weight: FloatArray,
-    limits: Limits,
-    price: npt.NDArray[np.int64],
+    blocks: Blocks,
     flag: Flags,
     rounds: int,
-    effort: Effort,
+    effort: FMEffort,
     seed: int,
     threads: int,
 ) -> int:
-    """Refine `part` in place, block weights (k,) with it; return the gain, in prices.
-
-    flag (n,): the vertices to start from.
-    """
-    n = level.n
-    marks = _Marks(
-        np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8)
-    )
+    """Refine the blocks in place; return the gain, in prices. flag (n,): where searches start."""
+    marks = marks_of(flag)
     gained, boundary = 0, np.count_nonzero(flag)
     for turn in range(rounds):
         seeds = np.flatnonzero(marks.active).astype(np.int32)
         if seeds.size == 0:
             break
-        groups = grouped(level, part, seeds, price.size, seed * 1000 + turn, threads)
-        won = _round(
-            level, part, weight, limits, price, groups, seed * 100 + turn, turn + 1, marks, effort,
-            threads,
-        )  # fmt: skip
-        marks.active |= marks.touched
+        k = blocks.price.size
+        groups = grouped(level, blocks.part, seeds, k, seed * 1000 + turn, threads)
+        for g, own in enumerate(groups.seeds):
+            shuffle(own, (seed * 100 + turn) * GROUPS + g)
+        won = _round(level, blocks, groups, marks, turn + 1, effort, threads)
+        marks.active[:] |= marks.touched
         marks.touched[:] = 0
         gained += won
         if won < 2 * EVEN_PRICE * effort.least_gain * boundary:
@@ -85,50 +66,45 @@ def refine_level(
     return gained
 
 
-@dataclass(eq=False)
-class _Marks:
-    """What searches mark (n,): places in the heap, when moved, where to begin now and next."""
+def marks_of(flag: Flags) -> Marks:
+    """Return marks for searches that begin at the flagged vertices (n,)."""
+    n = flag.size
+    return Marks(np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8))
 
-    place: npt.NDArray[np.int32]
-    lock: npt.NDArray[np.int8]
-    active: Flags
-    touched: Flags
+
+def stopping_rule(effort: FMEffort, budget: int, tolerance: float = 0.0) -> StoppingRule:
+    """Return when searches end; see StoppingRule."""
+    most_lost = 2 * EVEN_PRICE * effort.boldness
+    return StoppingRule(effort.patience, effort.slope, most_lost, budget, tolerance)
 
 
 def _round(
     level: Level,
-    part: Part,
-    weight: FloatArray,
-    limits: Limits,
-    price: npt.NDArray[np.int64],
+    blocks: Blocks,
     groups: Groups,
-    seed: int,
+    marks: Marks,
     stamp: int,
-    marks: _Marks,
-    effort: Effort,
+    effort: FMEffort,
     threads: int,
 ) -> int:
-    """Search from all seeds, group beside group; return the gain."""
+    """Search from all seeds, the groups side by side; return the gain."""
     count = len(groups.seeds)
     won = np.zeros(count, np.int64)
-    # It takes time linear in the graph, whatever the degrees.
-    budget = MOST_LOOKS * (level.adjncy.size + level.n) // count
+    # A round takes time linear in the graph's size, whatever its degrees.
+    rule = stopping_rule(effort, MOST_LOOKS * (level.adjncy.size + level.n) // count)
 
     def one(g: int) -> None:
-        shuffle(groups.seeds[g], seed * GROUPS + g)
+        group = g if count > 1 else -1
         won[g] = kernels.search(
-            *level.arrays, part, weight, limits.low, limits.high, limits.soft_low,
-            limits.soft_high, price, groups.of_block, g if count > 1 else -1, groups.seeds[g],
-            marks.place, marks.lock, stamp, marks.active, marks.touched, effort.patience,
-            effort.slope, 2 * EVEN_PRICE * effort.boldness, budget,
-        )  # fmt: skip
+            level.arrays, blocks, groups.of_block, group, groups.seeds[g], marks, stamp, rule
+        )
 
     in_slices(one, count, threads)
     return int(won.sum())
 
 
 def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
-    """(n,) whether each vertex has a neighbour in another block."""
+    """Return (n,) whether each vertex has a neighbour in another block."""
     flag = np.empty(level.n, np.int8)
     slices, n = slices_for(level.n), level.n
     in_slices(
@@ -144,7 +120,7 @@ def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
 def boundary_flags_below(
     level: Level, part: Part, coarse_flag: Flags, coarse_of: Unsigned, threads: int
 ) -> Flags:
-    """As boundary_flags, knowing which clusters were at a boundary."""
+    """Return the same, given which clusters (coarse_of) were at a boundary: only they are read."""
     flag = np.empty(level.n, np.int8)
     slices, n = slices_for(level.n), level.n
     in_slices(

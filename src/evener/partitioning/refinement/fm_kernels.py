@@ -1,21 +1,107 @@
-"""Kernels of localized k-way FM: short searches that start at one boundary vertex each.
+"""Localized k-way FM: short searches that start at one boundary vertex each [SS11]_.
 
-The gain of moving v from p to q is price[p] (T - 2 c_p) - price[q] (T - 2 c_q), where c_b is the
-weight of v's edges into block b and T that of all: with equal prices a multiple of the cut's
-change; a higher price makes a block's border dearer. Searches stay inside a group of blocks, so
-that groups can be searched side by side with exact gains.
+A search moves the vertex of largest gain, whatever that is, until gains no longer promise any, and
+is rolled back to its best point. The gain of moving v from p to q is
+price[p] (T - 2 c_p) - price[q] (T - 2 c_q), where c_b is the weight of v's edges into block b and T
+that of all its edges: with equal prices a multiple of the change of the cut; a higher price makes
+a block's border dearer. Searches stay inside a group of blocks, so that groups can be searched
+side by side with exact gains.
+
+`search_all` is the search for any kind of limits, which three functions know: whether a vertex may
+leave its block, how full another one would be with it, and how a move changes block weights.
+`search` is the one for a single weight per vertex.
 """
 # mypy: ignore-errors
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
-from evener.jit import njit
+from evener.jit import inner, njit
+from evener.partitioning.levels.csr_kernels import degree_of, edge_weight_of
+from evener.partitioning.refinement.indexed_heap_kernels import (
+    IndexedHeap,
+    clear,
+    drop,
+    push,
+    sift_up,
+    sink_top,
+)
 
-NEVER = -(1 << 60)
-HEAP = 1 << 16
-HUB = 256  # edges from which on a vertex stays where it is: weighing it costs too much
+NEVER = -(1 << 60)  # gain of a vertex that no block may take
+MOST_MOVES = 1 << 16  # moves of one search, and vertices that wait in its heap
+HUB = 256  # edges of a vertex; those with more stay: evaluating them takes too long
+MOST_IDLE = 20  # times `patience`: steps without a new best point that end any search
+
+
+class WeightLimits(NamedTuple):
+    """Bounds of block weights (k,), or (k, c) for c weights per vertex.
+
+    low, high: what blocks keep to at the end; soft_low, soft_high: what they may reach during a
+    search. scale: one over the targets (k, c), the unit of an excess, for several weights.
+    """
+
+    low: np.ndarray
+    high: np.ndarray
+    soft_low: np.ndarray
+    soft_high: np.ndarray
+    scale: np.ndarray = np.empty(0)
+
+
+class Blocks(NamedTuple):
+    """Blocks that a search changes in place: part (n,) int32, weight (k,) or (k, c) float64.
+
+    price (k,) int64: of a block's border. limits: of its weight.
+    """
+
+    part: np.ndarray
+    weight: np.ndarray
+    price: np.ndarray
+    limits: WeightLimits
+
+
+class Marks(NamedTuple):
+    """What searches mark on vertices (n,).
+
+    place int32: in the heap, -1 outside; lock int8: the round in which it moved; active int8: 1
+    where a search is to begin; touched int8: 1 around what has moved.
+    """
+
+    place: np.ndarray
+    lock: np.ndarray
+    active: np.ndarray
+    touched: np.ndarray
+
+
+class StoppingRule(NamedTuple):
+    """When a search ends, or is not begun.
+
+    patience: steps without a new best point after which gains are taken for a random walk: the
+    search ends where steps mean^2 > slope variance + patience [OS10]_. most_lost: prices per unit
+    of a seed's edge weight that the first move may lose. budget: adjacency entries read by all
+    searches. tolerance: excess that counts as none, in the unit of the limits.
+    """
+
+    patience: int
+    slope: float
+    most_lost: float
+    budget: int
+    tolerance: float = 0.0
+
+
+class Room(NamedTuple):
+    """Memory of a search: its heap, the vertices moved and their blocks before, in order.
+
+    pull (k,) int64 is zero between uses; touched (k,): the blocks with a pull.
+    """
+
+    heap: IndexedHeap
+    moved: np.ndarray
+    came_from: np.ndarray
+    pull: np.ndarray
+    touched: np.ndarray
 
 
 @njit(cache=True, nogil=True)
@@ -67,75 +153,37 @@ def block_borders(xadj, adjncy, adjwgt, part, border):
                 border[p] += 1 if unit else adjwgt[e]
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def sift_up(items, keys, place, i):
-    """Move entry i of the heap to where its key belongs, towards the top."""
-    v, key = items[i], keys[i]
-    while i > 0:
-        parent = (i - 1) >> 1
-        if keys[parent] >= key:
-            break
-        items[i], keys[i] = items[parent], keys[parent]
-        place[items[i]] = i
-        i = parent
-    items[i], keys[i] = v, key
-    place[v] = i
+@inner(forceinline=True, error_model="numpy", counted=False)
+def outside(weight, low, high):
+    """How far a weight is outside its limits."""
+    return max(0.0, weight - high) + max(0.0, low - weight)
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def sift_down(items, keys, place, i, size):
-    """Move entry i of the heap to where its key belongs, away from the top."""
-    v, key = items[i], keys[i]
-    while True:
-        child = 2 * i + 1
-        if child >= size:
-            break
-        if child + 1 < size and keys[child + 1] > keys[child]:
-            child += 1
-        if keys[child] <= key:
-            break
-        items[i], keys[i] = items[child], keys[child]
-        place[items[i]] = i
-        i = child
-    items[i], keys[i] = v, key
-    place[v] = i
+@inner(forceinline=True, error_model="numpy", counted=False)
+def shift_excess(weight, limits, p, q, w):
+    """By how much p and q together are further outside their limits once w moves from p to q."""
+    low, high = limits.low, limits.high
+    return (
+        outside(weight[p] - w, low[p], high[p]) - outside(weight[p], low[p], high[p])
+        + outside(weight[q] + w, low[q], high[q]) - outside(weight[q], low[q], high[q])
+    )  # fmt: skip
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def drop(items, keys, place, i, size):
-    """Take entry i out of the heap; returns the new size."""
-    place[items[i]] = -1
-    size -= 1
-    if i < size:
-        old = keys[i]
-        items[i], keys[i] = items[size], keys[size]
-        place[items[i]] = i
-        if keys[i] > old:
-            sift_up(items, keys, place, i)
-        else:
-            sift_down(items, keys, place, i, size)
-    return size
+@inner(error_model="numpy", counted=False)
+def best_move(graph, blocks, group_of, group, v, room, may_leave, fullness_with):
+    """Find the block that v gains most by moving to, within limits and group: (gain, block or -1).
 
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _best_move(
-    v, xadj, adjncy, adjwgt, vwgt, part, weight, high, low, price, group_of, group, pull, touched
-):
-    """The block that v gains most by moving to, within limits and group: (gain, block or -1).
-
-    pull (k,) is zero before and after; touched (k,) is scratch. Of equal gains, the block that
-    stays emptiest.
+    Of equal gains, the block that stays emptiest.
     """
-    unit = adjwgt.size == 0
+    part, price, pull, touched = blocks.part, blocks.price, room.pull, room.touched
+    unit = graph.adjwgt.size == 0
     p = part[v]
-    w = vwgt[v]
-    if weight[p] - w < low[p]:
+    if not may_leave(graph, blocks, v, p):
         return NEVER, -1
-    own = 0
-    count = 0
-    for e in range(xadj[v], xadj[v + 1]):
-        q = part[adjncy[e]]
-        x = 1 if unit else np.int64(adjwgt[e])
+    own, count = 0, 0
+    for e in range(graph.xadj[v], graph.xadj[v + 1]):
+        q = part[graph.adjncy[e]]
+        x = 1 if unit else np.int64(graph.adjwgt[e])
         if q == p:
             own += x
         elif x > 0:
@@ -149,113 +197,77 @@ def _best_move(
     best, best_gain, best_fill = -1, NEVER, 1e300
     for i in range(count):
         q = touched[i]
-        c = pull[q]
+        pulled = pull[q]
         pull[q] = 0
         if group >= 0 and group_of[q] != group:
             continue
-        gain = -price[q] * (total - 2 * c)
+        gain = -price[q] * (total - 2 * pulled)
         if best >= 0 and gain < best_gain:
             continue
-        after = weight[q] + w
-        if after > high[q]:
+        fill = fullness_with(graph, blocks, v, q)
+        if fill == np.inf:
             continue
-        fill = after / max(high[q], 1e-300)
         if best < 0 or gain > best_gain or fill < best_fill:
             best, best_gain, best_fill = q, gain, fill
     return best_gain + price[p] * (total - 2 * own), best
 
 
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _edge_weight(xadj, adjwgt, v):
-    if adjwgt.size == 0:
-        return np.int64(xadj[v + 1]) - np.int64(xadj[v])
-    return np.int64(adjwgt[xadj[v] : xadj[v + 1]].sum())
-
-
-@njit(cache=True, nogil=True, error_model="numpy", inline="always")
-def _outside(weight, low, high):
-    return max(0.0, weight - high) + max(0.0, low - weight)
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def search(
-    xadj, adjncy, adjwgt, vwgt, part, weight, low, high, soft_low, soft_high, price, group_of,
-    group, seeds, place, lock, stamp, active, touched_next, patience, slope, most_lost, budget,
-):  # fmt: skip
+@inner(error_model="numpy", counted=False)
+def search_all(
+    graph, blocks, group_of, group, seeds, marks, stamp, rule, room, may_leave, fullness_with, shift
+):
     """Search from every seed in turn inside one group (or everywhere, group -1); the gain in all.
 
-    A search moves the best vertex of its heap, whatever its gain, until gains stop to promise
-    any (`patience` steps, then a random walk's slope), and is rolled back to its best point at
-    which no block is further outside [low, high] than before. soft_low and soft_high (k,) bound
-    it on the way. place (n,) is -1, lock (n,) != stamp where free; active (n,) is cleared where a
-    seed was tried, touched_next (n,) set around what moved. A search is not begun where its first
-    move would lose more than most_lost times the seed's edge weight, in prices. After looking at
-    `budget` adjacency entries it ends; seeds that are left stay active.
+    A search is rolled back to its best point at which no block is further outside its limits than
+    before. Vertices with lock == stamp have moved in this round. marks.active is cleared where a
+    seed was tried, marks.touched set around what moved. may_leave(graph, blocks, v, p): whether v
+    may leave its block; fullness_with(graph, blocks, v, q): weight of q with v over its limit,
+    infinite where that is passed; shift(graph, blocks, v, p, q): changes block weights, returns by
+    how much both are further outside their limits.
     """
-    unit = adjwgt.size == 0
-    k = price.size
-    items, keys = np.empty(HEAP, np.int32), np.empty(HEAP, np.int64)
-    moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
-    pull, scratch = np.zeros(k, np.int64), np.empty(k, np.int32)
+    unit = graph.adjwgt.size == 0
+    part, price = blocks.part, blocks.price
+    place, lock, active, touched_next = marks
+    heap, moved, came_from = room.heap, room.moved, room.came_from
     total, work = 0, 0
-    for seed in seeds:
-        if work > budget:
+    for one in seeds:
+        seed = np.int64(one)
+        if work > rule.budget:
             break
         if lock[seed] == stamp or (group >= 0 and group_of[part[seed]] != group):
             continue
-        if xadj[seed + 1] - xadj[seed] > HUB:
+        if degree_of(graph, seed) > HUB:
             continue
-        work += np.int64(xadj[seed + 1]) - np.int64(xadj[seed])
-        key, to = _best_move(
-            seed, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price, group_of,
-            group, pull, scratch,
-        )  # fmt: skip
-        if to < 0:
-            if group < 0:
-                active[seed] = 0
+        work += degree_of(graph, seed)
+        key, to = best_move(graph, blocks, group_of, group, seed, room, may_leave, fullness_with)
+        if to >= 0 or group < 0:  # another group may have room for it
+            active[seed] = 0
+        if to < 0 or key < -rule.most_lost * edge_weight_of(graph, seed):
             continue
-        active[seed] = 0
-        if key < -most_lost * _edge_weight(xadj, adjwgt, seed):
-            continue
-        items[0], keys[0] = seed, key
-        place[seed] = 0
-        size = 1
+        size = push(heap, 0, seed, key)
         gained, best, n_moved, n_best = 0, 0, 0, 0
         off, best_off = 0.0, 0.0
         steps, sum1, sum2 = 0, 0.0, 0.0
         while size > 0:
-            v, key = items[0], keys[0]
-            work += np.int64(xadj[v + 1]) - np.int64(xadj[v])
-            gain, to = _best_move(
-                v, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price, group_of,
-                group, pull, scratch,
-            )  # fmt: skip
+            v, key = np.int64(heap.items[0]), heap.keys[0]
+            work += degree_of(graph, v)
+            gain, to = best_move(graph, blocks, group_of, group, v, room, may_leave, fullness_with)
             if to < 0:
-                size = drop(items, keys, place, 0, size)
+                size = drop(heap, 0, size)
                 continue
-            if gain < key and size > 1:
-                runner_up = keys[1]
-                if size > 2 and keys[2] > runner_up:
-                    runner_up = keys[2]
-                if gain < runner_up:
-                    keys[0] = gain
-                    sift_down(items, keys, place, 0, size)
-                    continue
-            size = drop(items, keys, place, 0, size)
-            p, w = part[v], vwgt[v]
-            off += (
-                _outside(weight[p] - w, low[p], high[p]) - _outside(weight[p], low[p], high[p])
-                + _outside(weight[to] + w, low[to], high[to])
-                - _outside(weight[to], low[to], high[to])
-            )  # fmt: skip
+            if gain < key and sink_top(heap, size, gain):
+                continue
+            size = drop(heap, 0, size)
+            p = part[v]
+            off += shift(graph, blocks, v, p, to)
             part[v] = to
-            weight[p] -= w
-            weight[to] += w
             lock[v] = stamp
             moved[n_moved], came_from[n_moved] = v, p
             n_moved += 1
             gained += gain
-            if (gained > best and off <= 0) or (gained == best and off < 0 and off < best_off):
+            if (gained > best and off <= rule.tolerance) or (
+                gained == best and off < best_off - rule.tolerance
+            ):
                 best, n_best, best_off = gained, n_moved, off
                 steps, sum1, sum2 = 0, 0.0, 0.0
             else:
@@ -263,52 +275,92 @@ def search(
                 sum1 += gain
                 sum2 += np.float64(gain) * gain
                 mean = sum1 / steps
-                if steps > patience and mean < 0:
-                    spread = sum2 / steps - mean * mean
-                    if steps * mean * mean > slope * spread + patience:
+                if steps > rule.patience and mean < 0:
+                    variance = sum2 / steps - mean * mean
+                    if steps * mean * mean > rule.slope * variance + rule.patience:
                         break
-                elif steps > 20 * patience:
+                elif steps > MOST_IDLE * rule.patience:
                     break
-            if n_moved >= HEAP - 1 or work > budget:
+            if n_moved >= MOST_MOVES - 1 or work > rule.budget:
                 break
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
+            for e in range(graph.xadj[v], graph.xadj[v + 1]):
+                u = np.int64(graph.adjncy[e])
                 if lock[u] == stamp or (group >= 0 and group_of[part[u]] != group):
                     continue
                 i = place[u]
                 if i < 0:
-                    if xadj[u + 1] - xadj[u] > HUB:
+                    if degree_of(graph, u) > HUB:
                         continue
-                    work += np.int64(xadj[u + 1]) - np.int64(xadj[u])
-                    gain, target = _best_move(
-                        u, xadj, adjncy, adjwgt, vwgt, part, weight, soft_high, soft_low, price,
-                        group_of, group, pull, scratch,
-                    )  # fmt: skip
-                    if target >= 0 and size < HEAP - 1:
-                        items[size], keys[size] = u, gain
-                        size += 1
-                        sift_up(items, keys, place, size - 1)
+                    work += degree_of(graph, u)
+                    gain, target = best_move(
+                        graph, blocks, group_of, group, u, room, may_leave, fullness_with
+                    )
+                    if target >= 0 and size < MOST_MOVES - 1:
+                        size = push(heap, size, u, gain)
                     continue
                 # Keys need only be upper bounds: the top one is evaluated before it counts.
                 home = part[u]
                 if home != to:
-                    x = 1 if unit else np.int64(adjwgt[e])
-                    keys[i] += 2 * x * (price[to] + (price[p] if home == p else 0))
-                    sift_up(items, keys, place, i)
-        for i in range(size):
-            place[items[i]] = -1
+                    x = 1 if unit else np.int64(graph.adjwgt[e])
+                    heap.keys[i] += 2 * x * (price[to] + (price[p] if home == p else 0))
+                    sift_up(heap, i)
+        clear(heap, size)
         while n_moved > n_best:  # vertices rolled back may be moved by later searches
             n_moved -= 1
-            v, p = moved[n_moved], came_from[n_moved]
-            q, w = part[v], vwgt[v]
-            weight[q] -= w
-            weight[p] += w
+            v, p = np.int64(moved[n_moved]), came_from[n_moved]
+            shift(graph, blocks, v, part[v], p)
             part[v] = p
             lock[v] = 0
-        for i in range(n_best):
-            v = moved[i]
-            touched_next[v] = 1
-            for e in range(xadj[v], xadj[v + 1]):
-                touched_next[adjncy[e]] = 1
+        mark_around(graph, moved, n_best, touched_next)
         total += best
     return total
+
+
+@inner(error_model="numpy", counted=False)
+def mark_around(graph, moved, count, touched):
+    """Mark the first vertices of `moved`, and their neighbours."""
+    for i in range(count):
+        v = moved[i]
+        touched[v] = 1
+        for e in range(graph.xadj[v], graph.xadj[v + 1]):
+            touched[graph.adjncy[e]] = 1
+
+
+@inner(error_model="numpy")
+def room_for(k, place):
+    """Return the memory of searches among k blocks."""
+    items, keys = np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.int64)
+    return Room(
+        IndexedHeap(items, keys, place), np.empty(MOST_MOVES, np.int32),
+        np.empty(MOST_MOVES, np.int32), np.zeros(k, np.int64), np.empty(k, np.int32),
+    )  # fmt: skip
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _may_leave(graph, blocks, v, p):
+    return not blocks.weight[p] - graph.vwgt[v] < blocks.limits.soft_low[p]
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _fullness_with(graph, blocks, v, q):
+    after, high = blocks.weight[q] + graph.vwgt[v], blocks.limits.soft_high[q]
+    return np.inf if after > high else after / max(high, 1e-300)
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _shift(graph, blocks, v, p, q):
+    w, weight = graph.vwgt[v], blocks.weight
+    off = shift_excess(weight, blocks.limits, p, q, w)
+    weight[p] -= w
+    weight[q] += w
+    return off
+
+
+@njit(cache=True, nogil=True, error_model="numpy")
+def search(graph, blocks, group_of, group, seeds, marks, stamp, rule):
+    """Search as search_all, for one weight per vertex."""
+    room = room_for(blocks.price.size, marks.place)
+    return search_all(
+        graph, blocks, group_of, group, seeds, marks, stamp, rule, room, _may_leave,
+        _fullness_with, _shift,
+    )  # fmt: skip

@@ -1,37 +1,61 @@
 """Maximum flow by blocking flows along shortest paths, and the two extreme minimum cuts.
 
-Dinic's algorithm [Din70]_. A network is rows of arcs: start (n + 1,); head, back (m,) int32: where
-an arc leads and its reverse; room (m,) int64: what it still takes. supply (n,) int64 is what the
-source still gives a vertex, negative: what the vertex still gives the sink. A vertex may be tied
-to either once the flow is sent (`tie`), and more be sent.
+Dinic's algorithm [Din70]_. A vertex may be tied to the source or the sink once the flow is sent
+(`tie`), and more be sent.
 """
 # mypy: ignore-errors
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from evener.arrays_kernels import copy_to
 from evener.jit import inner
 
-FREE, SOURCE, SINK = 0, 1, 2  # who reaches a vertex
+FREE, SOURCE, SINK = 0, 1, 2  # which of both a vertex is connected to in the residual network
 TIED = np.int64(1) << 60  # supply of a vertex that no cut takes from its side
-FAR = 1 << 30
+FAR = 1 << 30  # more arcs than any path has
 
 
-@inner(error_model="numpy")
-def send_all(start, head, back, room, supply, most, most_looks, far, queue, current, path):
-    """Send flow until none fits; what was sent. Less where it is `most`, or where the arcs looked
-    at are most_looks: then -1.
+class Network(NamedTuple):
+    """A flow network in rows of arcs.
 
-    far, queue, current (n,) int32, path (n + 1,) int32 are scratch.
+    start (n + 1,) int32; head, back (m,) int32: the vertex that an arc leads to, and its reverse
+    arc; room (m,) int64: residual capacity. supply (n,) int64: what the source still gives to a
+    vertex; negative: what the vertex still gives to the sink.
     """
+
+    start: np.ndarray
+    head: np.ndarray
+    back: np.ndarray
+    room: np.ndarray
+    supply: np.ndarray
+
+
+class FlowScratch(NamedTuple):
+    """Memory of the search for paths: far, queue, current (n,) int32, path (n + 1,) int32."""
+
+    far: np.ndarray
+    queue: np.ndarray
+    current: np.ndarray
+    path: np.ndarray
+
+
+@inner(error_model="numpy", counted=False)
+def send_all(network, most, most_looks, scratch):
+    """Send flow until none fits; return how much. Less once it is `most`; -1 once more than
+    most_looks arcs were read.
+    """
+    start, head, _, _, supply = network
+    far, queue = scratch.far, scratch.queue
     sent, looks = np.int64(0), 0
     while sent < most:
-        i = _distances(start, head, room, supply, far, queue) - 1
+        i = _distances(network, far, queue) - 1
         if i < 0:
             break
-        copy_to(start[:-1], current)
+        copy_to(start[:-1], scratch.current)
         looks += head.size
         shortest = far[queue[i]]
         # The nearest sinks are at the end of the queue.
@@ -39,24 +63,23 @@ def send_all(start, head, back, room, supply, most, most_looks, far, queue, curr
             sink = queue[i]
             i -= 1
             while supply[sink] < 0:
-                length, looked = _path_to_source(
-                    start, head, back, room, supply, far, current, sink, path
-                )
+                length, looked = _path_to_source(network, scratch, sink)
                 looks += looked
                 if length < 0:
                     break
-                sent += _send_along(head, back, room, supply, sink, path, length)
+                sent += _send_along(network, sink, scratch.path, length)
         if looks > most_looks:
-            return -1
+            return np.int64(-1)
     return sent
 
 
-@inner(error_model="numpy")
-def _distances(start, head, room, supply, far, queue):
-    """Fill far (n,), the arcs from the source, as far as the nearest sinks; elsewhere -1.
+@inner(error_model="numpy", counted=False)
+def _distances(network, far, queue):
+    """Fill far (n,) with the number of arcs from the source, up to the nearest sinks; else -1.
 
     Returns how many vertices are in the queue, nearest first, or 0 where no sink is reached.
     """
+    start, head, _, room, supply = network
     far[:] = -1
     end = 0
     for v in range(supply.size):
@@ -82,11 +105,13 @@ def _distances(start, head, room, supply, far, queue):
     return end if shortest < FAR else 0
 
 
-@inner(error_model="numpy")
-def _path_to_source(start, head, back, room, supply, far, current, sink, path):
-    """Find a shortest path, from its end, along arcs that were not given up: its length or -1,
-    and the arcs looked at.
+@inner(error_model="numpy", counted=False)
+def _path_to_source(network, scratch, sink):
+    """Find a shortest path backwards from a sink, along arcs not yet given up; return its length
+    (-1: there is none) and the arcs read.
     """
+    start, head, back, room, supply = network
+    far, _, current, path = scratch
     v, length, looks = sink, 0, 0
     while supply[v] <= 0:
         end, nearer = start[v + 1], far[v] - 1
@@ -109,9 +134,10 @@ def _path_to_source(start, head, back, room, supply, far, current, sink, path):
     return length, looks
 
 
-@inner(error_model="numpy")
-def _send_along(head, back, room, supply, sink, path, length):
-    """Send what fits; how much that is."""
+@inner(error_model="numpy", counted=False)
+def _send_along(network, sink, path, length):
+    """Send as much as fits along a path; return how much."""
+    _, head, back, room, supply = network
     source = head[back[path[length - 1]]]
     amount = min(supply[source], -supply[sink])
     for i in range(length):
@@ -124,11 +150,12 @@ def _send_along(head, back, room, supply, sink, path, length):
     return amount
 
 
-@inner(error_model="numpy")
-def extreme_cuts(start, head, back, room, supply, queue, side):
-    """side (n,) int8 after all was sent: SOURCE where the source still reaches, SINK where the
-    sink is still reached from, FREE elsewhere. Both are sides of minimum cuts.
+@inner(error_model="numpy", counted=False)
+def extreme_cuts(network, queue, side):
+    """Set side (n,) int8 once all is sent: SOURCE where residual arcs lead from the source, SINK
+    where they lead to the sink, FREE elsewhere. Each of both is one side of a minimum cut.
     """
+    start, head, back, room, supply = network
     side[:] = FREE
     for own in (SOURCE, SINK):
         end = 0
@@ -149,9 +176,9 @@ def extreme_cuts(start, head, back, room, supply, queue, side):
                     end += 1
 
 
-@inner(error_model="numpy")
+@inner(error_model="numpy", counted=False)
 def tie(supply, v, to):
-    """Tie v to the source or the sink; what is then sent from one to the other through v."""
+    """Tie v to the source or the sink; return the flow that this sends through v."""
     opposite = supply[v] < 0 if to == SOURCE else supply[v] > 0
     sent = abs(supply[v]) if opposite else np.int64(0)
     supply[v] = TIED if to == SOURCE else -TIED

@@ -1,7 +1,7 @@
-"""Kernels of pairwise FM: two blocks, the vertices near their common border, everything exact.
+"""Pairwise FM: two blocks refined by moves of the vertices near their common border.
 
-Pairs that share no block touch different vertices and different weights, so they may run side by
-side: whatever else they read of each other's vertices is only that those lie in neither block.
+Pairs that share no block may be refined side by side: they change different vertices and weights,
+and of the vertices of another pair they read only that these lie in neither of their blocks.
 """
 # mypy: ignore-errors
 
@@ -10,15 +10,24 @@ from __future__ import annotations
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.refinement.fm_kernels import drop, sift_down, sift_up
+from evener.partitioning.refinement.fm_kernels import outside
+from evener.partitioning.refinement.indexed_heap_kernels import (
+    SideHeaps,
+    drop_top,
+    lower_key,
+    push_to,
+    raise_key,
+)
 
-OUT, MOVED = -1, -2  # what `place` says of vertices that are in no heap
+OUT, MOVED = -1, -2  # place of vertices that are in no heap
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def border_keys(xadj, adjncy, adjwgt, part, vertices, k, keys, weights):
-    """List every edge between blocks p < q that one of the vertices has at p: p k + q and its
-    weight; returns how many."""
+    """List the edges from the given vertices in a block p to blocks q > p; return how many.
+
+    keys: p k + q; weights: those of the edges.
+    """
     unit = adjwgt.size == 0
     count = 0
     for v in vertices:
@@ -34,9 +43,10 @@ def border_keys(xadj, adjncy, adjwgt, part, vertices, k, keys, weights):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def near_border(xadj, adjncy, part, a, b, members_a, members_b, depth, seen, found):
-    """List the vertices of blocks a and b within `depth` steps of their common border, as far as
-    there is room; returns how many. members: those that may be at the border; seen (n,) int8 is
-    0 before and after.
+    """List vertices of blocks a and b within `depth` steps of their common border; return how many.
+
+    At most found.size. members: those that may be at the border; seen (n,) int8 is 0 before and
+    after.
     """
     count = 0
     for members in (members_a, members_b):
@@ -69,88 +79,73 @@ def near_border(xadj, adjncy, part, a, b, members_a, members_b, depth, seen, fou
     return count
 
 
-@inner(forceinline=True, error_model="numpy")
-def _outside(weight, low, high):
-    return max(0.0, weight - high) + max(0.0, low - weight)
+@inner(error_model="numpy", counted=False)
+def _search(graph, part, a, b, weight, limits, found, backwards, patience, heaps, moved):
+    """Move vertices between a and b, the one of largest gain first, each once.
 
-
-@inner(error_model="numpy")
-def _search(
-    xadj, adjncy, adjwgt, vwgt, part, a, b, weight, low, high, found, backwards, patience, place,
-    moved,
-):  # fmt: skip
-    """Move vertices between a and b, best gain first, each once, until `patience` moves brought
-    nothing; returns the moves up to the best point, all moves, the gain and the imbalance there.
+    Ends after `patience` moves without a new best point. Returns the moves up to the best point,
+    all moves, and the gain and the excess of weight at the best point.
     """
-    unit = adjwgt.size == 0
-    total = found.size
-    items, keys = np.empty((2, total), np.int32), np.empty((2, total), np.int64)
-    size = np.zeros(2, np.int64)
+    unit = graph.adjwgt.size == 0
+    total, (low, high) = found.size, limits
+    place, keys = heaps.place, heaps.keys
+    heaps.size[:] = 0
     for i in range(total):
         v = found[total - 1 - i] if backwards else found[i]
         gain = 0
-        s = 0 if part[v] == a else 1
-        for e in range(xadj[v], xadj[v + 1]):
-            q = part[adjncy[e]]
+        for e in range(graph.xadj[v], graph.xadj[v + 1]):
+            q = part[graph.adjncy[e]]
             if q == a or q == b:
-                x = 1 if unit else np.int64(adjwgt[e])
+                x = 1 if unit else np.int64(graph.adjwgt[e])
                 gain += -x if q == part[v] else x
-        items[s, size[s]], keys[s, size[s]] = v, gain
-        size[s] += 1
-        sift_up(items[s], keys[s], place, size[s] - 1)
-    off = _outside(weight[a], low[a], high[a]) + _outside(weight[b], low[b], high[b])
+        push_to(heaps, 0 if part[v] == a else 1, v, gain)
+    off = outside(weight[a], low[a], high[a]) + outside(weight[b], low[b], high[b])
     gained, best, best_off, n_moved, n_best = 0, 0, off, 0, 0
-    while size[0] + size[1] > 0 and n_moved - n_best <= patience:
+    while heaps.size[0] + heaps.size[1] > 0 and n_moved - n_best <= patience:
         side, chosen_off = -1, 0.0
         for s in range(2):
-            if size[s] == 0:
+            if heaps.size[s] == 0:
                 continue
             p, q = (a, b) if s == 0 else (b, a)
-            w = vwgt[items[s, 0]]
-            after = _outside(weight[p] - w, low[p], high[p])
-            after += _outside(weight[q] + w, low[q], high[q])
+            w = graph.vwgt[heaps.items[s, 0]]
+            after = outside(weight[p] - w, low[p], high[p])
+            after += outside(weight[q] + w, low[q], high[q])
             if after <= off and (side < 0 or keys[s, 0] > keys[side, 0]):
                 side, chosen_off = s, after
-        if side < 0:  # neither best one may move: they are out, the next may be lighter
+        if side < 0:  # neither of the first may move; the next ones may be lighter
             for s in range(2):
-                if size[s] > 0:
-                    v = items[s, 0]
-                    size[s] = drop(items[s], keys[s], place, 0, size[s])
-                    place[v] = OUT
+                if heaps.size[s] > 0:
+                    drop_top(heaps, s, OUT)
             continue
         p, q = (a, b) if side == 0 else (b, a)
-        v, gain = items[side, 0], keys[side, 0]
-        size[side] = drop(items[side], keys[side], place, 0, size[side])
-        place[v] = MOVED
-        part[v] = q
-        weight[p] -= vwgt[v]
-        weight[q] += vwgt[v]
+        gain = keys[side, 0]
+        v = drop_top(heaps, side, MOVED)
+        _flip(graph.vwgt, part, a, b, weight, v)
         off = chosen_off
         gained += gain
         moved[n_moved] = v
         n_moved += 1
         if off < best_off or gained > best:
             best, best_off, n_best = gained, off, n_moved
-        for e in range(xadj[v], xadj[v + 1]):
-            u = adjncy[e]
-            r = part[u]
-            if (r != a and r != b) or place[u] < 0:
+        for e in range(graph.xadj[v], graph.xadj[v + 1]):
+            u = graph.adjncy[e]
+            r, i = part[u], place[u]
+            if (r != a and r != b) or i < 0:
                 continue
-            x = 1 if unit else np.int64(adjwgt[e])
+            x = 1 if unit else np.int64(graph.adjwgt[e])
             s = 0 if r == a else 1
             if r == q:
-                keys[s, place[u]] -= 2 * x
-                sift_down(items[s], keys[s], place, place[u], size[s])
+                lower_key(heaps, s, i, keys[s, i] - 2 * x)
             else:
-                keys[s, place[u]] += 2 * x
-                sift_up(items[s], keys[s], place, place[u])
+                raise_key(heaps, s, i, keys[s, i] + 2 * x)
     for v in found:
         place[v] = OUT
     return n_best, n_moved, best, best_off
 
 
-@inner(forceinline=True, error_model="numpy")
+@inner(forceinline=True, error_model="numpy", counted=False)
 def _flip(vwgt, part, a, b, weight, v):
+    """Move v to the other block of the pair."""
     p = part[v]
     q = b if p == a else a
     part[v] = q
@@ -159,27 +154,26 @@ def _flip(vwgt, part, a, b, weight, v):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def refine_pair(xadj, adjncy, adjwgt, vwgt, part, a, b, weight, low, high, found, patience, place):
-    """Search twice, from either end of `found`, and keep the better result; returns its gain.
+def refine_pair(graph, part, a, b, weight, limits, found, patience, place):
+    """Refine two blocks by two searches, from either end of `found`; return the better one's gain.
 
-    part (n,) and weight (k,) change; place (n,) is -1 before and after. Balance comes first: no
-    result leaves a and b together further outside [low, high], and a loss of cut only makes up
-    for less of it.
+    part (n,) and weight (k,) change; limits: low and high (k,); place (n,) is -1 before and after.
+    Balance comes first: the blocks end no further outside their limits together, and a loss of cut
+    is accepted only for less excess.
     """
     moved = np.empty((2, found.size), np.int32)
-    kept = np.zeros(2, np.int64)
-    gain = np.zeros(2, np.int64)
-    off = np.zeros(2)
+    items, keys = np.empty((2, found.size), np.int32), np.empty((2, found.size), np.int64)
+    heaps = SideHeaps(items, keys, np.zeros(2, np.int64), place)
+    kept, gain, off = np.zeros(2, np.int64), np.zeros(2, np.int64), np.zeros(2)
     before_a, before_b = weight[a], weight[b]
     for turn in range(2):
         kept[turn], n_moved, gain[turn], off[turn] = _search(
-            xadj, adjncy, adjwgt, vwgt, part, a, b, weight, low, high, found, turn == 1,
-            patience, place, moved[turn],
-        )  # fmt: skip
+            graph, part, a, b, weight, limits, found, turn == 1, patience, heaps, moved[turn]
+        )
         for i in range(n_moved):
-            _flip(vwgt, part, a, b, weight, moved[turn, i])
+            _flip(graph.vwgt, part, a, b, weight, moved[turn, i])
         weight[a], weight[b] = before_a, before_b
     better = 1 if off[1] < off[0] or (off[1] == off[0] and gain[1] > gain[0]) else 0
     for i in range(kept[better]):
-        _flip(vwgt, part, a, b, weight, moved[better, i])
+        _flip(graph.vwgt, part, a, b, weight, moved[better, i])
     return gain[better]

@@ -1,9 +1,8 @@
 """Refinement for what blocks send: localized FM with exact communication volumes.
 
-A Ledger (ledger_kernels) keeps what every block sends, to how many others, exactly, move by
-move. What is minimised is the sum of volumes**power, so the price of a value depends on the block
-that sends it: with power 1 all cost the same and the total falls, with a high power only the
-largest volumes count.
+The sum of volumes**power is lowered, so that the price of a value depends on the block that sends
+it: with power 1 all cost the same and the total falls, with a high power only the largest volumes
+count.
 """
 
 from __future__ import annotations
@@ -16,19 +15,21 @@ from evener.arrays import FloatArray, Part
 from evener.partitioning.levels.levels import Level
 from evener.partitioning.refinement import volumes_kernels as kernels
 from evener.partitioning.refinement.connectivity_kernels import CLOSED, Ledger, count_all
-from evener.partitioning.refinement.fm import Flags, Limits
+from evener.partitioning.refinement.fm import Flags, marks_of
+from evener.partitioning.refinement.fm_kernels import WeightLimits
 from evener.partitioning.refinement.grouping import shuffle
+from evener.partitioning.refinement.volumes_kernels import VolumeGoal
 
 
 @dataclass(frozen=True)
 class Aim:
-    """What refinement minimises, and how long it tries.
+    """What refinement lowers, and how long it goes on.
 
-    power: of the volumes. edge: what a unit of mean edge weight in the cut counts beside a value
-    sent by the block that sends most. keep_total: the total may not rise. least_worth: searches
-    begin where a block is worth this much, with a move that loses no more than most_lost.
-    patience: moves without gain that end a search. rounds: at most; least_gain: a round that
-    wins less, in values of the block that sends most, is the last.
+    power: of the volumes, whose sum is lowered. edge: what a cut edge of mean weight counts, in
+    values sent by the block that sends most. keep_total: the total may not rise. least_worth: of a
+    block next to the seed of a search, see Gains; most_lost: that its first move may lose.
+    patience: moves without a new best point that end a search. rounds: at most. least_gain: a round
+    that gains less, in values of the block that sends most, is the last.
     """
 
     power: float
@@ -48,9 +49,9 @@ AIMS = {
 
 
 def open_ledger(level: Level, part: Part, k: int, flag: Flags) -> Ledger:
-    """Return the ledger of `part`, which it changes in place; flag (n,): boundary vertices.
+    """Return connectivity tables of `part`, which moves change in place.
 
-    Tables take memory only where searches come by.
+    flag (n,): boundary vertices. Tables are made for the vertices that searches come by.
     """
     entries = level.adjncy.size
     ledger = Ledger(
@@ -67,32 +68,31 @@ def refine_volumes(
     level: Level,
     part: Part,
     weight: FloatArray,
-    limits: Limits,
+    limits: WeightLimits,
     aim: Aim,
     flag: Flags,
     seed: int,
 ) -> Ledger:
-    """Refine `part` in place, block weights (k,) with it; return its ledger.
+    """Refine `part` in place, block weights (k,) with it; return its connectivity tables.
 
-    flag (n,): boundary vertices. Neither the largest volume nor (with keep_total) their sum gets
-    any larger, and no block goes further outside its limits. One thread.
+    flag (n,): boundary vertices. Neither the largest volume nor (with keep_total) their sum rises,
+    and no block goes further outside its limits. One thread.
     """
     k = weight.size
     ledger = open_ledger(level, part, k, flag)
-    place, lock = np.full(level.n, -1, np.int32), np.zeros(level.n, np.int8)
-    boundary = flag.copy()
+    marks = marks_of(flag)
     edge = aim.edge / (float(level.adjwgt.mean()) or 1.0 if level.adjwgt.size else 1.0)
     for turn in range(aim.rounds):
-        seeds = np.flatnonzero(boundary).astype(np.int32)
+        seeds = np.flatnonzero(marks.active).astype(np.int32)
         if seeds.size == 0:
             break
         shuffle(seeds, seed * 100 + turn)
         highest = np.iinfo(np.int64).max if aim.keep_total else int(ledger.volumes.max())
-        won = kernels.search(
-            ledger, level.vwgt, weight, limits.low, limits.high, limits.soft_low,
-            limits.soft_high, aim.power, edge, highest, aim.keep_total, aim.least_worth,
-            aim.most_lost, seeds, place, lock, turn + 1, boundary, aim.patience,
+        goal = VolumeGoal(
+            aim.power, edge, highest, int(aim.keep_total), aim.least_worth, aim.most_lost,
+            aim.patience,
         )  # fmt: skip
+        won = kernels.search(ledger, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
         if won < aim.least_gain:
             break
     return ledger

@@ -1,31 +1,71 @@
-"""Kernels of refinement for volumes: searches that lower what blocks send, on a Ledger's books."""
+"""Kernels of refinement for volumes: searches that lower what blocks send, counted exactly."""
 # mypy: ignore-errors
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
 from evener.jit import inner, njit
 from evener.partitioning.refinement.connectivity_kernels import move, open_table
 from evener.partitioning.refinement.fm_kernels import (
-    HEAP,
     HUB,
+    MOST_MOVES,
     NEVER,
+    mark_around,
+    shift_excess,
+)
+from evener.partitioning.refinement.indexed_heap_kernels import (
+    IndexedHeap,
+    clear,
     drop,
+    push,
     sift_down,
     sift_up,
+    sink_top,
 )
 
+LEAST_GAIN = 1e-9  # of the largest volume: a search that gains less is rolled back
+ROUNDING = 1e-12  # gains that fall by less have not fallen
 
-@inner(error_model="numpy")
-def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
-    """The block that v of weight w had best move to, within limits: (gain, block or -1).
 
-    worth (k,): what a value less to send from a block gains; edge: what a unit of cut less does.
-    slot (k,) is -1 before and after; gain (k,) is scratch.
+class VolumeGoal(NamedTuple):
+    """What searches lower, and when they stop.
+
+    power: of the volumes, whose sum is lowered; edge: what a unit of cut counts, in values of the
+    block that sends most; highest: volume that no further block may pass; keep_total: 1 where the
+    total volume may not rise. least_worth, most_lost: of a block near a seed, and of its first
+    move; patience: moves without a new best point that end a search.
     """
+
+    power: float
+    edge: float
+    highest: int
+    keep_total: int
+    least_worth: float
+    most_lost: float
+    patience: int
+
+
+class Gains(NamedTuple):
+    """What gains are computed from, over blocks (k,).
+
+    worth: what a value less sent by a block gains: its share of the largest volume, to the
+    power - 1. slot int32 is -1 between uses; gain is scratch.
+    """
+
+    worth: np.ndarray
+    slot: np.ndarray
+    gain: np.ndarray
+
+
+@inner(error_model="numpy", counted=False)
+def best_move(ledger, v, w, weight, limits, edge, gains):
+    """Find the block that v of weight w gains most by moving to: (gain, block or -1)."""
+    worth, slot, gain = gains
     p = ledger.part[v]
-    if weight[p] - w < low[p]:
+    if weight[p] - w < limits.soft_low[p]:
         return np.float64(NEVER), -1
     open_table(ledger, v)
     first = np.int64(ledger.xadj[v])
@@ -35,7 +75,7 @@ def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
         q = ledger.blocks[i]
         if q == p:
             home = 1
-        elif weight[q] + w <= high[q]:
+        elif weight[q] + w <= limits.soft_high[q]:
             slot[q] = fitting
             gain[fitting] = 0.0
             fitting += 1
@@ -75,14 +115,9 @@ def best_move(ledger, v, w, weight, low, high, worth, edge, slot, gain):
     return most, best
 
 
-@inner(forceinline=True, error_model="numpy")
-def _outside(weight, low, high):
-    return max(0.0, weight - high) + max(0.0, low - weight)
-
-
-@inner(error_model="numpy")
+@inner(error_model="numpy", counted=False)
 def _edges_won(ledger, v, q):
-    """How much less is cut if v goes to block q."""
+    """Return by how much the cut falls if v goes to block q."""
     p = ledger.part[v]
     won = 0
     for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
@@ -92,9 +127,9 @@ def _edges_won(ledger, v, q):
     return won
 
 
-@inner(forceinline=True, error_model="numpy")
+@inner(error_model="numpy", counted=False)
 def _settle(ledger, size, scale, power, worth, highest):
-    """Price the blocks that a move changed anew: (what it won, volumes won, more blocks over)."""
+    """Set the worth of blocks that a move changed; return (gain, values won, blocks newly high)."""
     won, total, over = 0.0, 0, 0
     for i in range(size):
         b = ledger.changed[i]
@@ -110,72 +145,63 @@ def _settle(ledger, size, scale, power, worth, highest):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(
-    ledger, vwgt, weight, low, high, soft_low, soft_high, power, edge, highest, keep_total,
-    least_worth, most_lost, seeds, place, lock, stamp, touched, patience,
-):  # fmt: skip
-    """Search from every seed in turn for less sum of volumes**power; what was won in all.
+def search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp):
+    """Search from every seed in turn for less sum of volumes**power; return the gain in all.
 
-    As the search of fm_kernels: vertices move in the order of their gain, even at a loss, until
-    `patience` moves won nothing, and those after the best point are taken back. At that point no
-    block is further outside [low, high] than before, none sends more than `highest`, and with
-    keep_total all together send no more than before. Seeds at which no block's worth (a volume's
-    share of the largest, to power - 1) reaches least_worth are passed over, and those whose first
-    move would lose more than most_lost.
+    As the search of fm_kernels: vertices move in the order of their gain, even at a loss, and what
+    follows the best point is rolled back. At that point no block is further outside its limits
+    than before, none sends more than goal.highest, and with keep_total all together send no more.
     """
     k = ledger.volumes.size
-    items, keys = np.empty(HEAP, np.int32), np.empty(HEAP, np.float64)
-    moved, came_from = np.empty(HEAP, np.int32), np.empty(HEAP, np.int32)
-    slot, gains, worth = np.full(k, -1, np.int32), np.empty(k), np.empty(k)
-    scale = np.float64(max(1, ledger.volumes.max()))
-    for b in range(k):
-        worth[b] = (ledger.volumes[b] / scale) ** (power - 1)
+    heap = IndexedHeap(
+        np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.float64), marks.place
+    )
+    moved, came_from = np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.int32)
+    gains = Gains(np.empty(k), np.full(k, -1, np.int32), np.empty(k))
+    return _search(
+        ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains
+    )
+
+
+@inner(error_model="numpy", counted=False)
+def _search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains):
+    lock, place, worth = marks.lock, marks.place, gains.worth
+    largest = np.int64(1)
+    for b in range(worth.size):
+        largest = max(largest, ledger.volumes[b])
+    scale = np.float64(largest)
+    for b in range(worth.size):
+        worth[b] = (ledger.volumes[b] / scale) ** (goal.power - 1)
     total = 0.0
-    for seed in seeds:
+    for one in seeds:
+        seed = np.int64(one)
         if lock[seed] == stamp or ledger.xadj[seed + 1] - ledger.xadj[seed] > HUB:
             continue
         most = worth[ledger.part[seed]]
         for e in range(ledger.xadj[seed], ledger.xadj[seed + 1]):
             most = max(most, worth[ledger.part[ledger.adjncy[e]]])
-        if most < least_worth:
+        if most < goal.least_worth:
             continue
-        v = np.int64(seed)
-        key, to = best_move(
-            ledger, v, vwgt[v], weight, soft_low, soft_high, worth, edge, slot, gains
-        )
-        if to < 0 or key < -most_lost:
+        key, to = best_move(ledger, seed, vwgt[seed], weight, limits, goal.edge, gains)
+        if to < 0 or key < -goal.most_lost:
             continue
-        items[0], keys[0] = seed, key
-        place[seed] = 0
-        size, n_moved, n_best, steps = 1, 0, 0, 0
-        gained, best = 0.0, 1e-9
+        size, n_moved, n_best, steps = push(heap, 0, seed, key), 0, 0, 0
+        gained, best = 0.0, LEAST_GAIN
         off, saved, over = 0.0, 0, 0
-        while size > 0 and steps < patience and n_moved < HEAP - 1:
-            v, key = np.int64(items[0]), keys[0]
+        while size > 0 and steps < goal.patience and n_moved < MOST_MOVES - 1:
+            v, key = np.int64(heap.items[0]), heap.keys[0]
             w = vwgt[v]
-            gain, to = best_move(
-                ledger, v, w, weight, soft_low, soft_high, worth, edge, slot, gains
-            )
-            if to >= 0 and gain < key - 1e-12 and size > 1:
-                runner_up = keys[1]
-                if size > 2 and keys[2] > runner_up:
-                    runner_up = keys[2]
-                if gain < runner_up:
-                    keys[0] = gain
-                    sift_down(items, keys, place, 0, size)
-                    continue
-            size = drop(items, keys, place, 0, size)
+            gain, to = best_move(ledger, v, w, weight, limits, goal.edge, gains)
+            if to >= 0 and gain < key - ROUNDING and sink_top(heap, size, gain):
+                continue
+            size = drop(heap, 0, size)
             if to < 0:
                 continue
             p = ledger.part[v]
-            off += (
-                _outside(weight[p] - w, low[p], high[p]) - _outside(weight[p], low[p], high[p])
-                + _outside(weight[to] + w, low[to], high[to])
-                - _outside(weight[to], low[to], high[to])
-            )  # fmt: skip
-            gained += edge * _edges_won(ledger, v, to)
+            off += shift_excess(weight, limits, p, to, w)
+            gained += goal.edge * _edges_won(ledger, v, to)
             changed = move(ledger, v, to)
-            won, less, more = _settle(ledger, changed, scale, power, worth, highest)
+            won, less, more = _settle(ledger, changed, scale, goal.power, worth, goal.highest)
             gained += won
             saved += less
             over += more
@@ -185,45 +211,37 @@ def search(
             moved[n_moved], came_from[n_moved] = v, p
             n_moved += 1
             steps += 1
-            if gained > best and off <= 0 and over <= 0 and (saved >= 0 or not keep_total):
+            if gained > best and off <= 0 and over <= 0 and (saved >= 0 or not goal.keep_total):
                 best, n_best, steps = gained, n_moved, 0
             for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
                 u = np.int64(ledger.adjncy[e])
                 if lock[u] == stamp or ledger.xadj[u + 1] - ledger.xadj[u] > HUB:
                     continue
-                gain, target = best_move(
-                    ledger, u, vwgt[u], weight, soft_low, soft_high, worth, edge, slot, gains
-                )
-                i = place[u]
+                gain, target = best_move(ledger, u, vwgt[u], weight, limits, goal.edge, gains)
                 if target < 0:
                     continue
+                i = place[u]
                 if i < 0:
-                    if size < HEAP - 1:
-                        items[size], keys[size] = u, gain
-                        size += 1
-                        sift_up(items, keys, place, size - 1)
-                elif gain > keys[i]:
-                    keys[i] = gain
-                    sift_up(items, keys, place, i)
+                    if size < MOST_MOVES - 1:
+                        size = push(heap, size, u, gain)
+                    continue
+                rises = gain > heap.keys[i]
+                heap.keys[i] = gain
+                if rises:
+                    sift_up(heap, i)
                 else:
-                    keys[i] = gain
-                    sift_down(items, keys, place, i, size)
-        for i in range(size):
-            place[items[i]] = -1
-        while n_moved > n_best:  # vertices taken back may be moved by later searches
+                    sift_down(heap, i, size)
+        clear(heap, size)
+        while n_moved > n_best:  # vertices rolled back may be moved by later searches
             n_moved -= 1
             v, p = np.int64(moved[n_moved]), np.int64(came_from[n_moved])
             q, w = ledger.part[v], vwgt[v]
             changed = move(ledger, v, p)
-            _settle(ledger, changed, scale, power, worth, highest)
+            _settle(ledger, changed, scale, goal.power, worth, goal.highest)
             weight[q] -= w
             weight[p] += w
             lock[v] = 0
-        for i in range(n_best):
-            v = moved[i]
-            touched[v] = 1
-            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-                touched[ledger.adjncy[e]] = 1
+        mark_around(ledger, moved, n_best, marks.active)
         if n_best > 0:
             total += best
     return total

@@ -22,7 +22,7 @@ from evener.partitioning.levels.clusters import leaves_shrunk
 from evener.partitioning.levels.levels import Level, Shrunk, finest, projected, shrink
 from evener.partitioning.makespan.gain_state import Prices
 from evener.partitioning.makespan.price_kernels import Bounds
-from evener.partitioning.makespan.refine import EFFORTS, Effort, refine_by
+from evener.partitioning.makespan.refine import EFFORTS, MakespanEffort, refine_by
 from evener.planning.device_sets.set_loads import EqualFinish
 from evener.planning.makespan.problem import MakespanProblem
 from evener.plans import metrics
@@ -44,7 +44,7 @@ MIN_RETRY_GAIN, MAX_IDLE_RETRIES = 0.005, 3  # relative; retries without that ga
 EXPENSIVE = 2.0  # a device is enclosed if its cheapest message costs so many times its partner's
 SETS_BEFORE_PLAIN = 2  # sets tried with enclosed devices before the first set is tried without
 # Refinement may look at so many times the adjacency: on a coarse graph that is milliseconds.
-COARSE_EFFORT = Effort(EFFORTS["default"].rounds, 60.0)
+COARSE_EFFORT = MakespanEffort(EFFORTS["default"].rounds, 60.0)
 NO_PAIRS = np.empty((0, 2), np.int64)
 
 
