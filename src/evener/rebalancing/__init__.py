@@ -1,15 +1,20 @@
-"""Balancing while a program runs: whether to move data, and what.
+"""Rebalancing while a program runs: whether to move data, and what to move.
 
-regret.py      Regret: moves when what was lost has reached the price of a move
-watching.py    what a device's recent times say of it: means, changes, trends
-simulation.py  runs of rules (rules.py) on devices that drift (drifts.py), beside the best in
-               hindsight (hindsight.py)
-rebalancer.py  Rebalancer: observe(times) gives a move that pays, or None; deciding.py is its head,
-               states.py what that is told, proposing.py what could be moved, moving.py what that
-               takes, spreads.py the ideal
-recording.py   decisions and their file (diary.py), which replaying.py makes again
-rows.py        RowRebalancer: the same for rows that are all alike, such as those of apps.jacobi
-balancer.py    Balancer: observe(times) gives new sizes where these pay, or None
-learning.py    what is known of one device: a partial speed model, refined by each observation
-constant.py    the traditional balancer, to compare with: one speed a device, the last one seen
+Read rebalancer.py first, then decider.py and regret.py.
+
+rebalancer.py    Rebalancer: observe(times) returns a Move of a partition that pays, or None
+rows.py          RowRebalancer: the same for rows that are all alike, as in running.apps.jacobi
+decider.py       Decider: "stay" or "move", from times and priced proposals
+regret.py        the rule: move when the time lost has reached the price of a move
+proposals.py     the partitions that could be moved to, and the seconds that moving takes
+state.py         LoadState: loads, times and limits of the devices, as the decider sees them
+decision_log.py  writing, reading and checking the log of decisions
+replaying.py     repeats all decisions of a log and reports differences
+
+balancer.py      Balancer: observe(times) returns more even sizes, whatever moving costs
+learning.py      a device's partial speed model, refined by each observation
+
+Imports partitioning, sizing, plans, graphs and platforms. The rules that this one is compared with,
+and the drifting devices they run on, are in benchmarks/rebalancing_rules.py and
+benchmarks/rebalancing_drifts.py.
 """

@@ -1,15 +1,14 @@
-"""Balancer: sizes evened out while a program runs, from the times of its own iterations.
+"""Balancer: more even sizes while a program runs, from the times of its own iterations.
 
     balancer = ev.Balancer(sizes=sizes)             # or (models, sizes): what is known of each
     new = balancer.observe(times)                   # after each iteration
     if new is not None: ...                         # move data: these are the sizes now
 
-Every observation refines a partial model of each device, and sizes are solved for those models
-(DPA in its second form, [Cla14]_, 4.3). Three things the thesis leaves open are decided here. Noise
-moves nothing: a small gain must show in several iterations and exceed what their scatter explains.
-Nothing oscillates: a step that made things worse is followed by half a step from the best sizes
-seen, and after several such the best ones are taken. And a device that changes is noticed, as it
-takes another time for the same load.
+Every observation refines a partial model of each device, and sizes are solved for these models:
+DPA in its second form, [Cla14]_, 4.3. The thesis leaves three questions open. Noise: a small gain
+must show in several iterations and exceed what their scatter explains. Oscillation: a step that
+made things worse is followed by half a step from the best sizes seen; after FAILURES such steps
+these are taken. Change: a device that takes another time for the same load has changed its speed.
 """
 
 from __future__ import annotations
@@ -30,16 +29,16 @@ from evener.sizing import solve_sizes
 from evener.sizing.problems import make_problem
 from evener.sizing.rounding import between, raised
 
-WINDOW = 9  # iterations that count at most: what is older may be out of date
-PATIENCE = 3  # iterations in which a small gain must show
-LARGE = 4.0  # times the tolerance: a gain that needs to show only once
-SPREADS = 1.5  # beyond what noise makes the slowest of k look like
+WINDOW = 9  # last iterations of which the medians are taken
+PATIENCE = 3  # iterations in which a small gain, or a change of speed, must show
+LARGE = 4.0  # x tolerance: a gain above this needs to show only once
+SPREADS = 1.5  # standard deviations of noise added to its expected maximum over k devices
 FAILURES = 4  # steps in a row without a better makespan, after which the best sizes are kept
-AGAIN = 2.0  # times the tolerance: what a makespan must change by to look for better ones again
+AGAIN = 2.0  # x tolerance: change of the makespan that restarts a search that had settled
 
 
 class MissedTime(NamedTuple):
-    """A time that could not be used: after how many observations, of which device, and what."""
+    """A time that is no positive number: its observation, device and value."""
 
     observation: int
     device: int
@@ -47,7 +46,7 @@ class MissedTime(NamedTuple):
 
 
 class SizesMove(NamedTuple):
-    """New sizes: after how many observations, units that moved, makespan before and predicted."""
+    """A change of sizes: its observation, units moved, makespan before and predicted [s]."""
 
     observation: int
     units: int
@@ -56,16 +55,16 @@ class SizesMove(NamedTuple):
 
 
 class Balancer:
-    """Decides after each iteration whether other sizes are worth moving data.
+    """Returns new sizes after an iteration when they are expected to be faster.
 
-    models: a SpeedModel for each of k devices, or none. sizes (k,), needed: whole units that each
-    has now. tolerance: times that differ by less are even, and gains below half of it are not worth
-    a move. low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that
-    every device goes on being measured.
+    models: a SpeedModel for each of k devices, or none. sizes (k,), required: whole units that each
+    has now. tolerance: times that differ by less are even, and gains below half of it are ignored.
+    low, high: limits on sizes [units], one number or (k,); low is 1 by default, so that every
+    device goes on being measured.
 
-    Read: `sizes`, the current ones; `gaps`, times that were no times; `moves`; `settled`, whether
-    no better sizes are known; `speeds()`, what was learnt, for a file of speeds. Calls with equal
-    arguments give equal results. Raises InputError for sizes and models that do not fit, and
+    Attributes: `sizes`, the present ones; `gaps`, times that could not be used; `moves`;
+    `settled`, whether no better sizes are known. `speeds()` is what was learnt, for a speeds file.
+    Equal calls give equal results. Raises InputError for sizes and models that do not fit, and
     InfeasibleError for limits and capacities that leave no room for all units.
     """
 
@@ -102,7 +101,7 @@ class Balancer:
         limits = make_problem(rooms, self.n, least, high, names=self.names)
         self._low, self._high = limits.low, limits.high
         self._recent: list[FloatArray] = []
-        self._noise = 0.0  # standard deviation of a time, relative
+        self._noise = 0.0  # relative standard deviation of a time
         self._best: tuple[npt.NDArray[np.int64], float] | None = None
         self._failures = 0
         self._stay = 0  # observations since the last move or change
@@ -151,7 +150,7 @@ class Balancer:
         return np.where(wrong, np.nan, np.where(self.sizes > 0, given, 0.0))
 
     def _forget_outdated(self) -> None:
-        """Drop what is older than the last PATIENCE times, where these agree on another speed."""
+        """Drop times before the last PATIENCE ones if these all show another speed of a device."""
         old, new = np.array(self._recent[:-PATIENCE]), np.array(self._recent[-PATIENCE:])
         if len(old) < PATIENCE or not (np.isfinite(old).all() and np.isfinite(new).all()):
             return
@@ -162,13 +161,13 @@ class Balancer:
             self._recent, self._stay = self._recent[-PATIENCE:], PATIENCE
 
     def _due(self) -> bool:
-        """Whether to look for better sizes now: as soon as there is more to know, then seldom."""
+        """Return whether to search for better sizes now: often after a change, then seldom."""
         return self._stay in (1, 2, PATIENCE, 5) or self._stay % WINDOW == 0
 
     def _typical(self) -> FloatArray | None:
-        """(k,) medians of recent times [s], or None where a device has shown none yet.
+        """Return (k,) medians of recent times [s], or None if a device has given none yet.
 
-        Beside it: how far times scatter, from iterations that had the same sizes.
+        Also updates the noise, from iterations with the same sizes.
         """
         recent = np.array(self._recent)
         seen = np.isfinite(recent)
@@ -178,7 +177,7 @@ class Balancer:
         if len(recent) >= PATIENCE:
             active = self.sizes > 0
             off = np.abs(np.log(recent[:, active] / typical[active]))
-            # The median, so that a device that changes is no noise; typical times left out.
+            # The median, so that a device that changes does not count as noise.
             off = off[off > 0]
             spread = 1.48 * float(np.median(off)) if off.size else 0.0
             self._noise = max(spread, 0.7 * self._noise)
@@ -190,11 +189,11 @@ class Balancer:
         for curve, load, seconds in zip(self._curves, self.sizes.tolist(), typical, strict=True):
             if load > 0:
                 changed |= curve.learn(float(load), float(seconds), count, self._noise, limit)
-        if changed:  # what was best is so no longer
+        if changed:  # the best sizes were best for other speeds
             self._best, self._failures = None, 0
 
     def _judge(self, slowest: float) -> None:
-        """Compare with the best sizes seen, and end the rest where the makespan has changed."""
+        """Update the best sizes seen; restart the search if their makespan has changed."""
         if self._best is not None and np.array_equal(self._best[0], self.sizes):
             changed = slowest / self._best[1]
             limit = 1 + AGAIN * self.tolerance + SPREADS * self._noise
@@ -216,9 +215,10 @@ class Balancer:
         known = np.array([curve.known for curve in self._curves])
         some = raised(self.sizes, self._low)
         if not known.all() and not np.array_equal(some, self.sizes):
-            return self._moved(some, slowest, slowest)  # what begins with nothing shows its speed
+            # So that a device without units shows its speed.
+            return self._moved(some, slowest, slowest)
         models = [curve.model() if curve.known else Constant(1.0) for curve in self._curves]
-        high = np.where(known, self._high, 0)  # what may stay without units does
+        high = np.where(known, self._high, 0)  # a device of unknown speed gets none
         wanted = np.asarray(solve_sizes(models, self.n, low=self._low, high=high).sizes, np.int64)
         if self._failures:
             part = 0.5**self._failures
@@ -232,7 +232,7 @@ class Balancer:
         return self._moved(wanted, slowest, seconds)
 
     def _worth(self, gain: float) -> bool:
-        """Whether a predicted gain is more than noise; a large one is believed at once."""
+        """Return whether a predicted gain exceeds the noise; a large one counts at once."""
         n, k = len(self._recent), int((self.sizes > 0).sum())
         if gain > LARGE * max(self.tolerance, self._noise):
             return True

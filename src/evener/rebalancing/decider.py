@@ -1,9 +1,8 @@
-"""Decider: from the times of an iteration to "stay" or "move", and the line that says why.
+"""Decider: from the times of an iteration, whether to stay or to carry out one of the proposals.
 
-What is moved is not its business: it knows each device's load, what its model says that takes, and
-what else the device does. Whoever holds the data proposes what could be moved and what that would
-bring; the best proposal is taken, or none. Everything it is told is in the line, so that
-decisions can be made again from their file alone (replaying.py).
+It knows loads and times of the devices (LoadState), but no data: the caller proposes what could be
+moved, with predicted seconds. All it is given goes into the decision log, so that decisions can be
+repeated from the log alone (replaying.py).
 """
 
 from __future__ import annotations
@@ -20,15 +19,16 @@ from evener.rebalancing.regret import ENOUGH, NOISE_FLOOR, Price, Regret
 from evener.rebalancing.state import LoadState
 from evener.sizing.equal_finish import together
 
-BEYOND = 1e30  # seconds that no iteration takes: as good as none told
-LEARNT = 0.5  # of a measured move's excess over what its bytes take: the newest counts so much
+MAX_TIME = 1e30  # seconds; longer times count as not given
+NEWEST = 0.5  # weight of the newest move in the learnt seconds beside its bytes
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """One way to move: what an iteration takes after it, and what the data takes to travel [s].
+    """A possible move: seconds of an iteration after it, and of transferring the data.
 
-    kind: how it was found. data: a digest of where everything would be. moved [units].
+    kind: how it was found. moved [units]: weight that changes device. data: a digest of the new
+    partition.
     """
 
     kind: str
@@ -40,11 +40,11 @@ class Proposal:
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """What was decided after an iteration.
+    """A decision after an iteration.
 
-    move: the proposal taken, or None. now [s]: what an iteration takes as things are; saving [s per
-    iteration] that a move is thought to bring; regret, cost [s]: see regret.py. slowness (k,).
-    silent (k,): for how many iterations each device has told nothing.
+    move: index of the proposal taken, or None. now [s]: an iteration without a move; saving
+    [s per iteration]: predicted for a move; regret, cost [s]: see regret.py. slowness (k,): on
+    which it is based. silent (k,): iterations since each device last gave a time.
     """
 
     move: int | None
@@ -57,14 +57,15 @@ class Decision:
     silent: npt.NDArray[np.int64]
 
 
-# slowness (k,), loads aimed at (k,) [units] -> what could be done.
+# From slowness (k,) and the loads (k,) [units] to aim at, returns the possible moves.
 Propose = Callable[[FloatArray, FloatArray], Sequence[Proposal]]
 
 
 class Decider:
-    """See the head of this file. rebuild [s]: what a move takes beside its bytes, until measured.
+    """Decides after each iteration by the rule of regret.py.
 
-    Read: `rebuild`, as learnt; `state`; `noise_floor`; `count`, iterations so far.
+    rebuild [s]: what a move takes beside transferring data, until it is measured. noise_floor: see
+    Regret. Attributes: `rebuild`, as learnt; `state`; `noise_floor`; `count`, iterations so far.
     """
 
     def __init__(self, state: LoadState, rebuild: float, noise_floor: float = NOISE_FLOOR) -> None:
@@ -75,8 +76,8 @@ class Decider:
         self.state, self.rebuild, self.noise_floor = state, float(rebuild), noise_floor
         self._regret = Regret(state.k, noise_floor)
         self._was_measured = False
-        self._reach = 1.0  # seconds of what was last proposed, by those of loads cut anywhere
-        self._scale = 1.0  # the same of what the data takes to travel
+        self._reach = 1.0  # seconds of the best proposal / those of ideal loads
+        self._scale = 1.0  # its transfer seconds / those estimated for ideal loads
         self._taken: Proposal | None = None
 
     @property
@@ -85,9 +86,9 @@ class Decider:
         return self._regret.watch.count
 
     def decide(self, times: FloatArray, propose: Propose) -> Decision:
-        """Take in times (k,) [s], NaN where a device tells none, and decide.
+        """Take in times (k,) [s], NaN where a device gave none, and return the decision.
 
-        propose: asked only where regret has reached the estimated cost.
+        propose: called only when the regret has reached the estimated cost.
         """
         verdict = self._regret.judge(self.state.slowness(times), self._estimate)
         price, proposals, move = verdict.price, tuple[Proposal, ...](), None
@@ -104,23 +105,26 @@ class Decider:
         )
 
     def change(self, state: LoadState) -> None:
-        """Other loads, through a move or changed weights."""
+        """Replace the state, as weights have changed."""
         self.state = state
 
     def moved(self, proposal: Proposal, state: LoadState) -> None:
-        """Data is elsewhere now."""
+        """Note that a proposal was carried out, and the state after it."""
         self.state, self._taken = state, proposal
         self._reach = self._scale = 1.0
         self._regret.moved()
 
     def measured(self, seconds: float) -> None:
-        """Learn what the last move took as a whole [s]. InputError before any, or for no time."""
+        """Learn from the seconds that the last move took as a whole.
+
+        Raises InputError if there was no move, and for an invalid time.
+        """
         if self._taken is None:
-            raise InputError("nothing has moved whose seconds could be told")
+            raise InputError("moved() called without a move before it")
         if not (np.isfinite(seconds) and seconds >= 0):
             raise InputError(f"a move's seconds must be finite and not negative, not {seconds}")
         excess = max(seconds - self._taken.transfer, 0.0)
-        weight = LEARNT if self._was_measured else 1.0
+        weight = NEWEST if self._was_measured else 1.0
         self.rebuild += weight * (excess - self.rebuild)
         self._was_measured = True
 
@@ -142,7 +146,10 @@ class Decider:
         return proposal.transfer + self.rebuild
 
     def _best(self, proposals: Sequence[Proposal], price: Price, regret: float) -> int | None:
-        """Index of what brings most if the imbalance lasts as long again as it has, or None."""
+        """Return the index of the proposal with the largest gain, or None if none pays.
+
+        Gains assume that the imbalance lasts as long again as it has lasted.
+        """
         lasted, floor = self._regret.lasted, self.noise_floor
         best, most = None, -np.inf
         for i, one in enumerate(proposals):
@@ -159,11 +166,11 @@ class Decider:
         slowness: FloatArray,
         move: int | None,
     ) -> None:
-        """Where nothing was good enough, estimate like what was proposed, until data moves."""
+        """If no proposal was taken, scale later estimates to the proposals, until data moves."""
         if move is not None:
             return
         loads, seconds = self._aim(slowness)
-        if not proposals:  # there is nothing better than what is
+        if not proposals:  # nothing better than the present state was found
             self._reach = max(price.now / seconds, 1.0)
             return
         one = min(proposals, key=lambda p: p.seconds)
@@ -174,9 +181,9 @@ class Decider:
 
 
 def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatArray:
-    """Return (k,) times [s], NaN where a device has told none: None, NaN, infinity, 1e30 and more.
+    """Return (k,) times [s], with NaN for None, infinity and times above MAX_TIME.
 
-    Raises InputError for another number of them, negative ones, and what is no number.
+    Raises InputError for a wrong number of times, negative ones, and values that are no numbers.
     """
     try:
         given = np.array([np.nan if x is None else float(x) for x in times])
@@ -186,4 +193,4 @@ def checked_times(times: Sequence[float | None] | FloatArray, k: int) -> FloatAr
         raise InputError(f"{given.size} times for {k} devices")
     if (given < 0).any():
         raise InputError(f"the time of device {int(np.argmax(given < 0))} is negative")
-    return np.where(given < BEYOND, given, np.nan)
+    return np.where(given < MAX_TIME, given, np.nan)

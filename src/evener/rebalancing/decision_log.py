@@ -30,10 +30,11 @@ _PROPOSAL = {"kind", "seconds", "transfer", "moved", "data"}
 
 
 class Recorder:
-    """Decides, and keeps what was told and decided. Raises InputError where it cannot be written.
+    """A Decider whose decisions are written to a log; used by both rebalancers.
 
-    log: the file, or None. names: of the devices; more: what else its first line is to hold.
-    Read: `decider`; `last`, the latest Decision; `moves`, how many there were.
+    log: path of the file, or None. names: of the devices; more: further entries of the first line.
+    Attributes: `decider`; `last`, the latest Decision; `moves`, their number so far. Raises
+    InputError where the log cannot be written.
     """
 
     def __init__(
@@ -53,10 +54,10 @@ class Recorder:
         changed: LoadState | None = None,
         refused: Sequence[str] = (),
     ) -> Decision:
-        """Decide (Decider.decide); where data is to move, `carry_out` follows.
+        """Return Decider.decide(times, propose) and log it; after a move, call `carry_out`.
 
-        changed: what holds from this iteration on. refused: why some proposals were not made, read
-        when all were asked for.
+        changed: the state from this iteration on, if weights changed. refused: reasons why some
+        proposals failed; `propose` may append to it.
         """
         if changed is not None:
             self.decider.change(changed)
@@ -70,7 +71,7 @@ class Recorder:
         return decision
 
     def carry_out(self, state: LoadState) -> None:
-        """Data has moved as decided; `state` is what holds now."""
+        """Note that data has moved as decided, and the state after it."""
         assert self.last is not None
         assert self.last.move is not None
         self.decider.moved(self.last.proposals[self.last.move], state)
@@ -78,19 +79,19 @@ class Recorder:
         self._log.add(self._line | {"after": state.as_line()})
 
     def moved(self, seconds: float) -> None:
-        """Take in how long the last move took as a whole [s]."""
+        """Take in the seconds that the last move took as a whole."""
         self.decider.measured(float(seconds))
         self._log.add({"took": float(seconds)})
 
     def close(self) -> None:
-        """Close the file."""
+        """Close the log."""
         self._log.close()
 
 
 def decision_line(
     number: int, times: FloatArray, decision: Decision, state: Line | None = None
 ) -> Line:
-    """Return the line of the file of decisions: what was told, and what was decided."""
+    """Return the line of the log for a decision, with what it was based on."""
     line: Line = {"iteration": number, "times": plain(times)}
     if state is not None:
         line["state"] = state
@@ -108,7 +109,7 @@ def decision_line(
 
 
 class LogWriter:
-    """Writes each line at once; a program that is killed leaves all its decisions but the last.
+    """Writes lines of a log, each at once, so that a killed program loses at most the last one.
 
     Raises InputError where the file cannot be written.
     """
@@ -130,7 +131,7 @@ class LogWriter:
             raise self._failed(error) from error
 
     def close(self) -> None:
-        """Close the file; what follows is not written."""
+        """Close the file; later lines are not written."""
         if self._file is not None:
             self._file.close()
             self._file = None
@@ -146,9 +147,9 @@ class LogWriter:
 
 
 class Decisions(NamedTuple):
-    """A file of decisions: its head, the state it began with, and all lines after the head.
+    """The contents of a decision log: first line, initial state, and all further lines.
 
-    cut: whether a last line was cut off, which is left out. path: of the file.
+    cut: whether the last line was incomplete and left out. path: of the file.
     """
 
     head: Line
@@ -164,7 +165,7 @@ class Decisions(NamedTuple):
 
 
 def is_decisions(path: str | Path) -> bool:
-    """Whether a file begins as a file of decisions does."""
+    """Return whether a file begins as a decision log does."""
     try:
         if is_stdin(path):
             return read_bytes(path).startswith(_BEGIN)
@@ -175,25 +176,25 @@ def is_decisions(path: str | Path) -> bool:
 
 
 def read_decisions(path: str | Path) -> Decisions:
-    """Return what a file of decisions holds; a last line that was cut off is left out.
+    """Return the contents of a decision log; an incomplete last line is left out.
 
-    Raises InputError with the line where the file is none.
+    Raises InputError, with the line, where the file is not a decision log.
     """
     *whole, rest = read_bytes(path).split(b"\n")
     rows = [_line(row, path, i) for i, row in enumerate(whole, start=1)]
     if not rows or rows[0].get("decisions") != VERSION:
         raise InputError(
-            f"is no file of decisions of version {VERSION}",
+            f"is not a decision log of version {VERSION}",
             file=path,
             hint="Rebalancer(..., log=FILE) writes one.",
         )
     head, lines = rows[0], rows[1:]
     if not is_head(head):
-        raise InputError("its head is none that decisions begin with", file=path, line=1)
+        raise InputError("the first line of a decision log is invalid", file=path, line=1)
     k = len(head["names"])
     for number, line in enumerate(lines, start=2):
         if not (is_amount(line["took"]) if "took" in line else is_decision(line, k)):
-            message = "is neither a decision nor what a move took"
+            message = "is neither a decision nor the time of a move"
             raise InputError(message, file=path, line=number)
     return Decisions(head, state_of(head["state"]), lines, bool(rest), str(path))
 
@@ -202,29 +203,29 @@ def _line(row: bytes, path: str | Path, number: int) -> Line:
     try:
         line = loads(row)
     except (RecursionError, ValueError) as error:
-        raise InputError(f"is no JSON: {error}", file=path, line=number) from error
+        raise InputError(f"is not JSON: {error}", file=path, line=number) from error
     if not isinstance(line, dict):
-        raise InputError("is no table", file=path, line=number)
+        raise InputError("is not a JSON object", file=path, line=number)
     return line
 
 
-# Checks of a line: what a decision cannot have written is refused, not replayed.
+# Checks of a line: a line that no decision can have written is refused, not replayed.
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number that can be reckoned with."""
+    """Return whether a value is a number whose products with others are finite."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return False
     return value == 0 or abs(value) <= MOST
 
 
 def is_amount(value: Any) -> bool:
-    """Whether it is a number that can be reckoned with, not below zero."""
+    """Return whether a value is such a number and not negative."""
     return is_number(value) and (value == 0 or value >= LEAST)
 
 
 def is_head(line: Line) -> bool:
-    """Whether it is what all begins with: names, a state, what moving takes, the noise floor."""
+    """Return whether a first line has names, a state, the rebuild seconds, and the noise floor."""
     names, floor = line.get("names"), line.get("noise_floor", 1.0)
     state = line.get("state")
     if not (isinstance(names, list) and is_state(state, len(names))):
@@ -233,7 +234,7 @@ def is_head(line: Line) -> bool:
 
 
 def is_state(state: Any, k: int) -> bool:
-    """Whether it is a state of k devices that have something to do."""
+    """Return whether a value is a state of k devices with some load."""
     try:
         if not isinstance(state, dict) or state_of(state).loads.shape != (k,):
             return False
@@ -245,7 +246,7 @@ def is_state(state: Any, k: int) -> bool:
 
 
 def is_decision(line: Line, k: int) -> bool:
-    """Whether it is what k devices told in an iteration, and what was decided."""
+    """Return whether a line has the times of k devices and a decision."""
     times, decided = line.get("times"), line.get("decided")
     if not (isinstance(times, list) and len(times) == k and isinstance(decided, dict)):
         return False

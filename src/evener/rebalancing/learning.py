@@ -1,4 +1,4 @@
-"""What is known of one device's speed: a partial model, refined by each observation."""
+"""PartialModel: the speed of one device at the loads it has had, refined by each observation."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ import numpy as np
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
 from evener.platforms.models.samples import Sample
 
-SAME = 0.001  # loads so near to each other, relative, are one
-NEAR = 0.01  # so near that one may stand for the other, if they agree
-MOST = 9  # observations that an estimate counts for at most
-KNOTS = 64  # of a given model that is no piecewise one
+SAME = 0.001  # relative difference below which loads are equal
+NEAR = 0.01  # relative difference below which loads are one if their speeds agree
+MAX_COUNT = 9  # observations that an estimate weighs at most, so that newer ones matter
+KNOTS = 64  # at which a given model is sampled that is neither constant nor piecewise
 
 
 @dataclass(frozen=True, order=True)
 class Seen:
-    """A speed [units/s] at a load [units], from so many observations."""
+    """A speed [units/s] at a load [units], from `count` observations."""
 
     load: float
     speed: float
@@ -26,10 +26,10 @@ class Seen:
 
 
 class PartialModel:
-    """Speeds of one device at loads it has had, and a model given beforehand or none.
+    """Speeds of one device at the loads it has had, beside a model given beforehand or none.
 
-    Between loads speed is linear, outside it is that of the nearest load ([Cla14]_, 3.3.1). The
-    given model fills in where nothing was seen, faster or slower as a whole as it proved to be.
+    Between loads speed is linear, outside it is that of the nearest load ([Cla14]_, 3.3.1). Where
+    nothing was observed, the given model fills in, scaled by what was observed elsewhere.
     """
 
     def __init__(self, model: SpeedModel | None, most: float) -> None:
@@ -38,16 +38,16 @@ class PartialModel:
         self._factor = 1.0  # of the given speeds
         self._past: list[Seen] = []
         self._here: Seen | None = None
-        self._before: Seen | None = None  # what was known at this load when it was come to
-        self._anchor = 0.0  # the speed here that all others go with
+        self._before: Seen | None = None  # estimate near this load from before the device had it
+        self._anchor = 0.0  # speed at this load to which the past speeds belong; 0: not known yet
 
     @property
     def known(self) -> bool:
-        """Whether anything is known."""
+        """Whether there is any observation or given model."""
         return bool(self._here or self._past or self._given)
 
     def model(self) -> SpeedModel:
-        """Return the model through all that is known."""
+        """Return the model through all observations and the given model."""
         points = {seen.load: seen.speed for seen in self._all()}
         if self._given is not None:
             for load, speed in zip(*self._given, strict=True):
@@ -62,9 +62,9 @@ class PartialModel:
     def learn(self, load: float, seconds: float, count: int, noise: float, limit: float) -> bool:
         """Take in the median of `count` times at a load; return whether the device has changed.
 
-        noise: the standard deviation of one time, relative. Speeds whose ratio is within `limit`
-        of 1 agree. Where a device shows another speed than it did at the same load, it has become
-        faster or slower as a whole, and all that was seen goes along.
+        noise: relative standard deviation of one time. Speeds whose ratio is within `limit` of 1
+        agree. If the speed at the same load no longer agrees, the device has become faster or
+        slower as a whole, and past speeds at all loads are scaled.
         """
         speed = load / seconds
         if self._here is None or self._here.load != load:
@@ -81,11 +81,11 @@ class PartialModel:
             before = self._before
             speed = (before.speed * before.count + speed * count) / (before.count + count)
             count += before.count
-        self._here = Seen(load, speed, min(count, MOST))
+        self._here = Seen(load, speed, min(count, MAX_COUNT))
         return changed
 
     def samples(self) -> tuple[Sample, ...]:
-        """Return what has been seen, by rising load."""
+        """Return all observations, by rising load."""
         seen = sorted(self._all())
         return tuple(Sample(s.load, s.load / s.speed, repetitions=s.count) for s in seen)
 
@@ -93,7 +93,7 @@ class PartialModel:
         return [*self._past, self._here] if self._here else self._past
 
     def _arrive(self, load: float, speed: float, reach: float, limit: float) -> None:
-        """Take what was seen near this load as known of it, where it agrees."""
+        """Begin at a load the device did not have: merge past observations near it that agree."""
         here = self._all()
         near = [seen for seen in here if abs(seen.load - load) <= reach * load]
         near = [
@@ -106,7 +106,7 @@ class PartialModel:
         if near:
             count = sum(seen.count for seen in near)
             mean = sum(seen.speed * seen.count for seen in near) / count
-            self._before, self._anchor = Seen(load, mean, min(count, MOST)), mean
+            self._before, self._anchor = Seen(load, mean, min(count, MAX_COUNT)), mean
 
     def _correct_given(self, load: float, speed: float, limit: float) -> None:
         if self._given is not None:
@@ -115,12 +115,12 @@ class PartialModel:
 
 
 def agree(a: float, b: float, limit: float) -> bool:
-    """Whether two numbers above zero differ by at most a factor of 1 + limit."""
+    """Return whether two numbers above zero differ by at most a factor of 1 + limit."""
     return bool(max(a, b) <= (1 + limit) * min(a, b))
 
 
 def knots(model: SpeedModel, most: float) -> tuple[list[float], list[float]]:
-    """Loads and speeds of a model, up to `most` [units]."""
+    """Return loads and speeds of a model, up to `most` [units]."""
     if isinstance(model, Piecewise):
         return model.loads.tolist(), model.speeds.tolist()
     if isinstance(model, Constant):

@@ -1,10 +1,10 @@
-"""What could be moved: a little across the borders of blocks, or everything planned anew.
+"""Partitions that data could move to, and the seconds that moving takes.
 
-diffused  weight flows along the quotient graph until each block has what it is to have, carried by
-          the boundary vertices of best gain; most data stays where it is
-refined   the same, then vertices across borders that lower the predicted seconds, halos counted
-replanned a partition from scratch, its blocks on the devices that it means them for
-matched   the same blocks, each on that device among equal ones that has most of it already
+diffused   weight flows along the quotient graph until each block has its ideal load, carried by the
+           boundary vertices of best gain; most data stays in place
+refined    the same, refined to lower the predicted seconds, messages included
+replanned  a partition from scratch (Replan, given by the caller)
+matched    the same with blocks on those of equally fast devices that hold most of them already
 """
 
 from __future__ import annotations
@@ -27,15 +27,15 @@ from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.platforms.shared_links import shared_routes
 
-# A partition from scratch: of a graph whose weights are the work, for a platform whose speeds are
-# those of now, under the options of a plan and what its workload sends.
+# Returns a partition from scratch, from a plan for its options, a graph whose weights are the work,
+# a platform with the present speeds, and the workload for its messages.
 Replan = Callable[[Plan, Graph, Platform, Workload], Partition]
-EPSILON = 0.01  # how far a block may stay off what it is to have
-SLACK = 1.02  # of the makespan: blocks that a device takes within it may be on that device
+EPSILON = 0.01  # relative tolerance of the loads of diffused partitions
+SLACK = 1.02  # x compute makespan: a block may go to any device that computes it within that
 
 
 def slowed(platform: Platform, slowness: FloatArray) -> Platform:
-    """Return the platform with devices that take `slowness` (k,) times as long at any load."""
+    """Return the platform with devices `slowness` (k,) times as slow at any load."""
     pairs = zip(platform.devices, slowness.tolist(), strict=True)
     return replace(platform, devices=tuple(_slowed(device, times) for device, times in pairs))
 
@@ -55,10 +55,10 @@ def _longer(sample: Sample, times: float) -> Sample:
 def diffused(
     graph: Graph, partition: Partition, loads: FloatArray, platform: Platform
 ) -> Partition:
-    """Return the partition with blocks near `loads` (k,) [units], few vertices moved.
+    """Return a partition with blocks near `loads` (k,) [units] that moves few vertices.
 
-    A block that has vertices keeps some, one that has none stays so, and all hold
-    to memory. Raises InfeasibleError where none such was found.
+    Empty blocks stay empty, others do not become empty, and all keep within memory. Raises
+    InfeasibleError where no such partition is found.
     """
     used = np.flatnonzero(metrics.block_sizes(partition))
     own = loads[used] * (float(loads.sum()) / max(float(loads[used].sum()), 1e-300))
@@ -78,7 +78,7 @@ def diffused(
 def refined(
     graph: Graph, partition: Partition, platform: Platform, workload: Workload
 ) -> Partition | None:
-    """Return the partition with the last device done earlier, or None where links cost nothing."""
+    """Return the partition refined to a smaller makespan; None if links are free or too many."""
     if not platform.has_links or platform.k > MAX_PAIRED:
         return None
     work = np.asarray(graph.weights(), np.float64)
@@ -91,10 +91,10 @@ def refined(
 
 
 def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) -> Partition:
-    """Return `new` with blocks numbered as the devices that have most of them in `old`.
+    """Return `new` with blocks renumbered to the devices that hold most of them in `old`.
 
-    A block goes to another device than meant only if that one computes it as fast as the slowest
-    is done anyway; linear assignment of the bytes that need not move.
+    Linear assignment that maximises the bytes that stay. A block may go to another device only if
+    that computes it within SLACK of the present makespan and has room for it.
     """
     from scipy.optimize import linear_sum_assignment
 
@@ -105,7 +105,7 @@ def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) ->
     limit = SLACK * float(metrics.compute_seconds(loads, platform).max())
     n_bytes = metrics.block_bytes(graph, new)
     allowed = np.eye(k, dtype=np.bool_)
-    for device in range(k):  # one device and all blocks, at its speed for each
+    for device in range(k):
         speed = platform.devices[device].model.speed(loads)
         fits = (loads / np.asarray(speed) <= limit) & (n_bytes <= platform.memories[device])
         allowed[:, device] |= fits & (loads <= platform.high_units[device])
@@ -114,16 +114,16 @@ def matched(graph: Graph, old: Partition, new: Partition, platform: Platform) ->
     return Partition(device_of.astype(np.int32)[new.part], k)
 
 
-# What it takes to move data: bytes over the real links, the busiest device or link last.
+# Seconds of moving data: bytes over the real links, until the busiest device or link is done.
 
 
 def transfer_seconds(
     platform: Platform, source: IntArray, target: IntArray, n_bytes: FloatArray
 ) -> float:
-    """Return the seconds until all messages have arrived [s].
+    """Return the seconds until all messages have arrived.
 
-    source, target (m,): devices; n_bytes (m,) [B]. Each device sends and receives one message
-    after the other; a link that several share takes all that passes it.
+    source, target (m,): devices; n_bytes (m,) [B]. A device sends and receives one message at a
+    time; a shared link carries all bytes that pass it, one after the other.
     """
     if source.size == 0:
         return 0.0
@@ -140,7 +140,7 @@ def transfer_seconds(
 def messages(
     old: IntArray, new: IntArray, n_bytes: FloatArray, k: int
 ) -> tuple[IntArray, IntArray, FloatArray]:
-    """Return source, target and bytes (m,) of what goes from blocks old (n,) to new (n,).
+    """Return source, target and bytes (m,) of the messages that turn blocks old (n,) into new (n,).
 
     n_bytes (n,): of each vertex [B].
     """
@@ -154,11 +154,11 @@ def messages(
 
 
 def usual_per_byte(platform: Platform) -> FloatArray:
-    """(k,) seconds a byte takes over each device's fastest link to some others [s/B]."""
+    """Return (k,) seconds per byte over each device's fastest link to a few others [s/B]."""
     k = platform.k
     if k == 1 or not platform.has_links:
         return np.zeros(k)
-    # A few others stand for all: it is an estimate, which real messages correct.
+    # An estimate by a few others; proposals are priced by their real messages.
     own = np.arange(k)
     others = [(own + step) % k for step in sorted({1, k - 1, k // 2} - {0})]
     return np.asarray(np.min([platform.link_costs(own, other)[1] for other in others], axis=0))

@@ -5,10 +5,10 @@
     if move is not None: ...                        # move.part[v]: the device of vertex v now
     rebalancer.moved(seconds)                       # what that took, as measured
 
-Measured times correct the plan's speed models; what is lost for want of a better plan is added up,
-and when it reaches the price of moving, data moves (regret.py). What is moved is the best of what
-proposing.py finds, each priced: predicted seconds per iteration after it, and the seconds its bytes
-travel over the real links, with what planning and rebuilding halos took last time on top.
+Measured times correct the plan's speed models. The seconds lost to the imbalance are added up, and
+when they reach the price of a move, data moves (regret.py). The best of the partitions in
+proposals.py is taken. Each is priced by its predicted seconds per iteration and by the seconds of
+moving its bytes over the real links, plus what planning and rebuilding halos took last time.
 """
 
 from __future__ import annotations
@@ -50,10 +50,10 @@ from evener.wording import brief
 
 @dataclass(frozen=True, eq=False)
 class Move:
-    """Data to be moved: part (n,) int32, the device of every vertex from now on.
+    """A move of data: part (n,) int32, the device of every vertex from now on.
 
-    kind: "diffused", "refined", "replanned" or "matched". vertices, n_bytes [B]: how many change
-    device. saving [s per iteration], cost [s]: as predicted.
+    kind: "diffused", "refined", "replanned" or "matched". vertices, n_bytes [B]: that change
+    device. saving [s per iteration], cost [s]: predicted.
     """
 
     part: npt.NDArray[np.int32]
@@ -68,14 +68,14 @@ class Move:
 
 
 class Rebalancer:
-    """See the head of this file.
+    """Returns a Move after an iteration when moving data pays.
 
-    plan: with one weight per vertex; graph: what it was made for. replan: makes a partition from
-    scratch, `ev.replan`; None: data moves across borders only. log: a file for every decision, one
-    JSON line each. rebuild_seconds: what a move takes beside its bytes, until `moved` has told;
-    None: as long as an iteration. noise_floor: savings up to this share of an iteration are noise.
+    plan: with one weight per vertex; graph: the one it was made for. replan: makes a partition from
+    scratch, `ev.replan`; None: vertices move only between neighbouring blocks. log: path of the
+    decision log. rebuild_seconds: what a move takes beside its bytes, until `moved` reports it;
+    None: the time of an iteration. noise_floor: savings up to this share of an iteration are noise.
 
-    Read: `partition`, where data is; `last`, the latest Decision; `moves`, how many there were;
+    Attributes: `partition`, the present one; `last`, the latest Decision; `moves`, their number;
     `rebuild_seconds`, as learnt. Equal calls give equal decisions. Raises InputError where plan
     and graph differ in length, UsageError for several weights per vertex.
     """
@@ -97,7 +97,7 @@ class Rebalancer:
         self.partition = plan.partition
         self._plan, self._replan, self._platform = plan, replan, plan.platform
         self._graph = workload.weighted(graph)
-        # The weights are the work from here on; what is sent and overlapped stays.
+        # From here on the vertex weights are the work; messages and overlap stay the workload's.
         self._workload = replace(
             workload, flops_per_vertex=0, flops_per_edge=0, bytes_per_vertex=0, bytes_per_edge=0
         )
@@ -116,7 +116,7 @@ class Rebalancer:
 
     @property
     def moves(self) -> int:
-        """How often data has moved."""
+        """Number of moves so far."""
         return self._recorder.moves
 
     @property
@@ -126,7 +126,7 @@ class Rebalancer:
 
     @property
     def silent(self) -> list[str]:
-        """Devices that told no time in the last iteration."""
+        """Names of devices without a time in the last iteration."""
         if self.last is None:
             return []
         return [self._platform.names[b] for b in np.flatnonzero(self.last.silent)]
@@ -134,12 +134,12 @@ class Rebalancer:
     def observe(
         self, times: Sequence[float | None] | FloatArray, work: npt.ArrayLike | None = None
     ) -> Move | None:
-        """Take in the time each device computed in an iteration, and decide.
+        """Take in the seconds that each device computed in an iteration; return a Move, or None.
 
-        times (k,) [s]: without waiting for others; None, NaN or infinity where a device has told
-        none: it is thought to be as it was. work (n,) [units]: new vertex weights, where the
-        program has changed its mesh: they count from this iteration on. Raises InputError for
-        other than k times and n weights, and negative ones.
+        times (k,) [s]: without waiting for others; None, NaN or infinity for a device without a
+        time, which is assumed to be as fast as before. work (n,) [units]: new vertex weights from
+        this iteration on. Raises InputError for a wrong number of times or weights, and for
+        negative ones.
         """
         given = checked_times(times, self._platform.k)
         changed, self._refused = None, []
@@ -150,15 +150,15 @@ class Rebalancer:
         return None if decision.move is None else self._carried_out(decision)
 
     def moved(self, seconds: float) -> None:
-        """Tell how long the last move took as a whole [s]; later ones are priced by it.
+        """Report the seconds that the last move took as a whole; later ones are priced by them.
 
-        From before `observe` until halos are rebuilt: planning counts, too.
-        Raises InputError before any move, and for what is no time.
+        From before `observe` until halos are rebuilt, so planning counts too. Raises InputError
+        before any move, and for an invalid time.
         """
         self._recorder.moved(seconds)
 
     def close(self) -> None:
-        """Close the file of decisions."""
+        """Close the decision log."""
         self._recorder.close()
 
     def __enter__(self) -> Self:
@@ -176,7 +176,7 @@ class Rebalancer:
         return weights
 
     def _state(self, partition: Partition) -> LoadState:
-        """What an iteration takes by the models of the plan, as data is in `partition`."""
+        """Return the state of an iteration with `partition`, by the models of the plan."""
         graph, platform = self._graph, self._platform
         predicted = metrics.predicted_seconds(graph, partition, platform, self._workload)
         loads = metrics.block_weights(graph, partition)
@@ -220,7 +220,7 @@ class Rebalancer:
         predicted = metrics.predicted_seconds(self._graph, new, platform, self._workload)
         return Proposal(
             kind,
-            float(predicted.seconds.max()),  # as the times are that it is told: without delays
+            float(predicted.seconds.max()),  # without delays, like the times that are measured
             transfer_seconds(self._platform, *sent),
             float(np.asarray(self._graph.weights(), np.float64)[away].sum()),
             hashlib.sha256(np.ascontiguousarray(new.part, "<i4").tobytes()).hexdigest(),

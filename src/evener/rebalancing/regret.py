@@ -1,9 +1,14 @@
-"""When moving data pays: as soon as not having moved has cost as much as moving would.
+"""Regret: move data when not having moved has cost as much as a move would.
 
-Nobody knows how long an imbalance lasts. Whoever moves at once pays for every spike; whoever waits
-for certainty loses the difference meanwhile. Adding up what is lost each iteration, and moving when
-that sum reaches the price of a move, costs at most about twice what a prophet would pay, as buying
-skis when the rent paid has reached their price does. Savings within the noise are none.
+How long an imbalance lasts is unknown. Moving at once pays for every short spike; waiting for
+certainty loses time meanwhile. Adding up the seconds lost in each iteration, and moving when the
+sum reaches the price of a move, costs at most about twice the offline optimum, as in the ski-rental
+problem. Savings within the noise do not count.
+
+Times are given as slowness: seconds measured / seconds by the device's model. A mean over many
+iterations has little noise but reacts late; one over few is quick but noisy. So every device has a
+window that grows while nothing changes, and restarts when its last few times differ from those
+before by more than their scatter explains (`Watch`).
 """
 
 from __future__ import annotations
@@ -16,33 +21,28 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 
-# What a device's recent times say of it: means over windows that end where it changed, and
-# trends.
-#
-# Times come as slowness: seconds taken / seconds that the device's model says. A mean over many
-# iterations is free of noise and late; one over few is quick and noisy. So every device has a
-# window that grows while nothing happens, and starts anew where the last few times differ from
-# those before by more than their scatter explains.
-
-KEPT = 160  # iterations kept: what a trend looks back on, and its means
-LAST = 4  # times in a row that must agree on a change
-LEAST, SURE = 0.02, 2.0  # beside so much, the standard deviations that each must be off
-LONG = 30  # iterations that a mean is taken over at most
-BACK = 100  # iterations back, and half of it: where a trend must have been seen too
-TREND = 0.07  # least rise or fall of a trend over so many, as a logarithm
-STEADY = 0.25  # the least share of it that each half must have: else it is a step
-AHEAD = 0.15  # the farthest a trend is believed to go on, as a logarithm
-WARMING = (
-    2  # first iterations that no mean counts once there are others: caches are cold, pages new
-)
-MOST = 1e9  # slowness beyond this, or below its inverse, is not told apart
+# All chosen with benchmarks/rebalancing.py, seeds 11 to 17; its published figures are of others.
+LONG, SHORT = 30, 10  # iterations of two means; a saving counts if it shows in both
+NOISE_FLOOR = 0.06  # of the makespan after the move: smaller savings are noise
+ENOUGH = 0.85  # of the price of a move: regret at which data moves
+FEWEST = 5  # iterations before the first move, as a program's start is not typical
+FORGOTTEN = 20.0  # iterations without loss in which regret decays to 1/e
+WARMING = 2  # first iterations, left out of means: caches are cold and pages new
+LAST = 4  # times in a row that must all differ for a device to count as changed
+LEAST, SURE = 0.02, 2.0  # they differ by this much, plus so many standard deviations of log(time)
+BACK = 100  # iterations over which a trend must be steady, in both halves
+TREND = 0.07  # least change of log(slowness) over BACK iterations that is a trend
+STEADY = 0.25  # least share of the change that each half must have; else it is a step
+AHEAD = 0.15  # largest change of log(slowness) for which a trend is extrapolated
+KEPT = 160  # iterations kept: BACK + LONG, and some
+MAX_SLOWNESS = 1e9  # slowness is clipped to this, and to its inverse
 
 
 class Watch:
-    """Remembers the slowness of k devices, one observation an iteration.
+    """Means and trends of the slowness of k devices, observed once an iteration.
 
-    Read: `count`, observations so far; `missing` (k,), for how many in a row each has been silent;
-    `scatter` (k,), the standard deviation of a time's logarithm.
+    Attributes: `count`, observations so far; `missing` (k,), iterations since each device last
+    gave a time; `scatter` (k,), standard deviation of log(time).
     """
 
     def __init__(self, k: int) -> None:
@@ -55,14 +55,16 @@ class Watch:
         self._column = np.arange(k)
 
     def see(self, slowness: FloatArray) -> None:
-        """Take in one iteration (k,); NaN where a device has told nothing: it is as it was."""
+        """Take in the slowness (k,) of an iteration; NaN, no time given, repeats the last one."""
         told = np.isfinite(slowness) & (slowness > 0)
         self.missing = np.where(told, 0, self.missing + 1)
-        seen: FloatArray = np.where(told, np.clip(slowness, 1 / MOST, MOST), self._last)
+        clipped = np.clip(slowness, 1 / MAX_SLOWNESS, MAX_SLOWNESS)
+        seen: FloatArray = np.where(told, clipped, self._last)
         before = self._sums[self.count % KEPT]
         if self.count:
-            jump = np.abs(np.log(seen / self._last)) / 1.128  # the mean |difference| of two
-            jump = np.minimum(jump, 3 * self.scatter)  # a change is no noise
+            # The mean |difference| of two normal numbers is 1.128 standard deviations.
+            jump = np.abs(np.log(seen / self._last)) / 1.128
+            jump = np.minimum(jump, 3 * self.scatter)  # a change of speed is not noise
             self.scatter = np.where(told, self.scatter + 0.03 * (jump - self.scatter), self.scatter)
         self.count += 1
         self._sums[self.count % KEPT] = before + seen
@@ -72,11 +74,11 @@ class Watch:
         self._notice()
 
     def recent(self, window: int) -> FloatArray:
-        """(k,) mean slowness over the last `window` iterations, or since the device changed."""
+        """Return (k,) mean slowness over the last `window` iterations, or since the last change."""
         return self._mean(0, np.minimum(self._age, window))
 
     def ahead(self, iterations: float) -> FloatArray:
-        """(k,) slowness now, or half of so many iterations ahead where a steady trend leads."""
+        """Return (k,) slowness now; with a steady trend, that in iterations / 2 from now."""
         now = self.recent(LONG)
         if self.count <= BACK + LONG:
             return now
@@ -90,7 +92,7 @@ class Watch:
         return np.asarray(now * np.exp(np.clip(0.5 * iterations * trend, -AHEAD, AHEAD)))
 
     def _notice(self) -> None:
-        """Begin the windows anew of devices whose last times all differ from those before."""
+        """Restart the windows of devices whose last times all differ from those before."""
         if self.count < WARMING + 2 * LAST:
             return
         earlier = np.clip(self._age - LAST, 1, LONG)
@@ -102,18 +104,11 @@ class Watch:
         self._age[changed & (self._age >= 2 * LAST)] = LAST
 
     def _mean(self, back: int, width: npt.NDArray[np.int64]) -> FloatArray:
-        """(k,) means over `width` (k,) iterations that end `back` iterations ago."""
+        """Return (k,) means over `width` (k,) iterations that ended `back` iterations ago."""
         end = self.count - back
         upper = self._sums[end % KEPT]
         lower = self._sums[(end - width) % KEPT, self._column]
         return np.asarray((upper - lower) / width)
-
-
-SHORT = 10  # iterations: a saving must show in the mean of these and of LONG
-NOISE_FLOOR = 0.06  # of the makespan after the move: smaller savings are noise
-ENOUGH = 0.85  # of the price of moving: regret that is enough
-FEWEST = 5  # iterations before the first move: what begins is often odd
-FORGOTTEN = 20.0  # iterations without loss in which regret falls to 1/e
 
 
 class Price(NamedTuple):
@@ -125,9 +120,9 @@ class Price(NamedTuple):
 
 
 class RegretVerdict(NamedTuple):
-    """Whether to move, and why: saving [s per iteration], regret and price so far [s].
+    """Whether to move, and why: saving [s per iteration], regret [s] and the price.
 
-    slowness (k,): what the new plan is to be made for.
+    slowness (k,): for which the new plan is to be made.
     """
 
     moves: bool
@@ -141,22 +136,22 @@ Pricing = Callable[[FloatArray], Price]
 
 
 class Regret:
-    """Adds up the seconds lost since an imbalance began; see the head of this file.
+    """The rule of this module: adds up the seconds lost since an imbalance began.
 
-    noise_floor: savings up to this share of the makespan are noise. Read: `regret` [s].
+    noise_floor: savings up to this share of the makespan are noise. Attribute: `regret` [s].
     """
 
     def __init__(self, k: int, noise_floor: float = NOISE_FLOOR) -> None:
         self.watch = Watch(k)
         self.noise_floor = noise_floor
         self.regret = 0.0
-        self.since = 0  # observations when the last move was made
-        self.began = 0  # and when the imbalance did
+        self.since = 0  # observations at the last move
+        self.began = 0  # observations when the present imbalance began
 
     def judge(self, slowness: FloatArray, pricing: Pricing) -> RegretVerdict:
-        """Take in one iteration's slowness (k,), NaN where unknown, and say whether to move.
+        """Take in the slowness (k,) of an iteration, NaN where unknown; return whether to move.
 
-        pricing: what an iteration takes at a slowness (k,), and would after a move.
+        pricing: returns the Price at a slowness (k,).
         """
         watch = self.watch
         watch.see(slowness)
@@ -181,5 +176,5 @@ class Regret:
         return self.watch.count - self.began
 
     def moved(self) -> None:
-        """Begin anew: data has moved."""
+        """Reset the regret, as data has moved."""
         self.regret, self.since = 0.0, self.watch.count

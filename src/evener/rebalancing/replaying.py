@@ -1,7 +1,7 @@
-"""Makes the decisions of a file again, from what each was told, and says which ones differ.
+"""replay: repeats the decisions of a log and reports those that differ.
 
-What was proposed is taken from the file: making it again takes graph and plan. Whether, when and
-which proposal was taken is decided anew, by the same code, to the last bit.
+Proposals are taken from the log, as making them again needs graph and plan. Whether and when data
+moves, and which proposal is taken, is decided again by the same code, to the last bit.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from evener.rebalancing.state import Line, state_of
 
 
 class Replayed(NamedTuple):
-    """How many decisions were made again, how many of them moves, and what differs, by line."""
+    """Numbers of decisions and moves repeated, and a message for each line that differs."""
 
     decisions: int
     moves: int
@@ -24,7 +24,7 @@ class Replayed(NamedTuple):
 
 
 def replay(told: Decisions) -> Replayed:
-    """Decide everything again. Raises InputError where a line holds what no decision can."""
+    """Return what repeating all decisions gives. Raises InputError for an impossible line."""
     decider = Decider(told.state, told.head["rebuild"], told.head["noise_floor"])
     count = moves = 0
     differences = []

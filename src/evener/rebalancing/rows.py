@@ -1,11 +1,11 @@
-"""RowRebalancer: a Rebalancer of rows, where each rank has a run of them and all are alike.
+"""RowRebalancer: a Rebalancer for rows that cost the same, where each rank has a range of them.
 
     balancer = RowRebalancer(sizes, bytes_per_row=8 * n)
     new = balancer.observe(times)       # after each iteration: new sizes, or None
     balancer.moved(seconds)             # what moving took
 
-evener.running.apps.jacobi takes one in place of a Balancer. A Balancer asks how sizes become even,
-this one whether it pays; the rule is Rebalancer's (regret.py).
+evener.running.apps.jacobi takes one in place of a Balancer. A Balancer makes sizes even whatever
+that costs; this one moves rows only if it pays, by the rule of regret.py.
 """
 
 from __future__ import annotations
@@ -33,15 +33,14 @@ Whole = npt.NDArray[np.int64]
 
 
 class RowRebalancer:
-    """See the head of this file.
+    """Returns new sizes after an iteration when moving rows pays.
 
-    sizes (k,): rows that each rank has. models: k speed models [rows/s], or none, as `()`: the
-    first times are then what the ranks are compared with. bytes_per_row, link: what travels over
-    what when rows move. rebuild_seconds: what a move takes beside that, until `moved` has told;
-    None: as long as the first iteration. log: a file for every decision. New sizes leave every rank
-    a row.
+    sizes (k,): rows of each rank. models: k speed models [rows/s]; if empty, the first times give
+    the speeds. bytes_per_row [B] and link: to predict the time of moving rows. rebuild_seconds:
+    what a move takes besides, until `moved` reports it; None: the time of the first iteration.
+    log: path of the decision log. Every rank keeps at least one row.
 
-    Read: `sizes`, `last`, `moves`. Raises InputError for sizes and models that do not fit.
+    Attributes: `sizes`, `last`, `moves`. Raises InputError for sizes and models that do not fit.
     """
 
     def __init__(
@@ -72,7 +71,7 @@ class RowRebalancer:
 
     @property
     def moves(self) -> int:
-        """How often rows have moved."""
+        """Number of moves so far."""
         return self._recorder.moves if self._recorder else 0
 
     @property
@@ -81,10 +80,10 @@ class RowRebalancer:
         return self._recorder.last if self._recorder else None
 
     def observe(self, times: Sequence[float | None] | FloatArray) -> Whole | None:
-        """Take in the times (k,) [s] of an iteration; return new sizes where these pay, or None.
+        """Take in the times (k,) [s] of an iteration; return new sizes if moving pays, or None.
 
-        None, NaN or infinity where a rank has told nothing. Raises InputError for other than k
-        times and negative ones; and where the first ones lack some, without models.
+        None, NaN or infinity for a rank without a time. Raises InputError for a wrong number of
+        times and negative ones, and without models if the first times are incomplete.
         """
         given = checked_times(times, self.sizes.size)
         if not self._models:
@@ -97,13 +96,13 @@ class RowRebalancer:
         return self.sizes.copy()
 
     def moved(self, seconds: float) -> None:
-        """Tell how long the last move took as a whole [s]; later ones are priced by it."""
+        """Report the seconds that the last move took as a whole; later ones are priced by them."""
         if self._recorder is None:
-            raise InputError("nothing has moved whose seconds could be told")
+            raise InputError("moved() called without a move before it")
         self._recorder.moved(seconds)
 
     def close(self) -> None:
-        """Close the file of decisions."""
+        """Close the decision log."""
         if self._recorder is not None:
             self._recorder.close()
 
@@ -112,8 +111,8 @@ class RowRebalancer:
         if not known.all():
             rank = int(np.argmin(known))
             raise InputError(
-                f"rank {rank} has told no time in the first iteration, and has no model",
-                hint="Give models, or begin when all ranks tell times.",
+                f"rank {rank} has no time in the first iteration, and no model",
+                hint="Give models, or begin with an iteration in which all ranks have times.",
             )
         rates = np.where(self.sizes > 0, self.sizes / np.where(self.sizes > 0, times, 1.0), np.nan)
         rates = np.where(np.isnan(rates), np.nanmean(rates), rates)
@@ -151,7 +150,7 @@ class RowRebalancer:
 
 
 def _slowed(model: SpeedModel, times: float, most: float) -> SpeedModel:
-    """Return the model of a device that takes `times` times as long at any load up to `most`."""
+    """Return the model with `times` times the time at any load up to `most`."""
     if isinstance(model, Constant):
         return Constant(model.rate / times, model.capacity)
     loads, speeds = knots(model, min(most, model.capacity))
@@ -159,7 +158,7 @@ def _slowed(model: SpeedModel, times: float, most: float) -> SpeedModel:
 
 
 def _transfer(old: Whole, new: Whole, row: float, link: Link) -> tuple[float, float]:
-    """Rows that go to another rank, and the seconds until the busiest has sent and received."""
+    """Return the rows that change rank, and the seconds until the busiest rank is done."""
     before, after = starts_of(old), starts_of(new)
     low = np.maximum(before[:-1, None], after[None, :-1])
     both = np.maximum(np.minimum(before[1:, None], after[None, 1:]) - low, 0)

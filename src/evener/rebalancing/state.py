@@ -1,4 +1,4 @@
-"""LoadState: where things are, as a decision is told it and the file of decisions keeps it."""
+"""LoadState: loads, times and limits of the devices, as the decider and the log hold them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ Line = dict[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class LoadState:
-    """Where things are, arrays (k,) in the devices' order.
+    """Loads and times of k devices; arrays (k,) in the devices' order.
 
-    loads [units]; compute [s]: what the models say for these; other [s]: communication and fixed
-    costs; idle_rates [units/s]: speeds where a load is zero; high [units]: memory; per_unit
-    [s/unit]: what moving one unit to or from the device takes.
+    loads [units]; compute [s]: of these loads, by the models; other [s]: communication and fixed
+    costs; idle_rates [units/s]: speeds of devices without load; high [units]: most that memory
+    allows; per_unit [s/unit]: time to move one unit to or from the device.
     """
 
     loads: FloatArray
@@ -42,28 +42,28 @@ class LoadState:
         return int(self.loads.size)
 
     def slowness(self, times: FloatArray) -> FloatArray:
-        """(k,) times [s] by what the models say; NaN where a device has nothing to do."""
+        """Return (k,) times [s] / compute; NaN where a device has no load."""
         busy = (self.loads > 0) & (self.compute > 0)
         return np.asarray(np.where(busy, times / np.where(busy, self.compute, 1.0), np.nan))
 
     def rates(self, slowness: FloatArray) -> FloatArray:
-        """(k,) speeds at a slowness [units/s]."""
+        """Return (k,) speeds at a slowness (k,) [units/s]."""
         busy = (self.loads > 0) & (self.compute > 0)
         rates = np.where(busy, self.loads / np.where(busy, self.compute, 1.0), self.idle_rates)
         return np.asarray(rates / slowness)
 
     def as_line(self) -> Line:
-        """Return lists of plain numbers, None for infinity."""
+        """Return the state for JSON: lists of numbers, None for infinity."""
         return {name: plain(values) for name, values in vars(self).items()}
 
 
 def plain(values: npt.ArrayLike) -> list[float | None]:
-    """Return numbers for JSON; None for those that are not finite."""
+    """Return numbers for JSON, None for those that are not finite."""
     return [x if np.isfinite(x) else None for x in np.asarray(values, np.float64).tolist()]
 
 
 def state_of(line: Mapping[str, Any]) -> LoadState:
-    """Return the LoadState of LoadState.as_line. Raises InputError for anything else."""
+    """Return the LoadState that `as_line` wrote. Raises InputError for anything else."""
     try:
         state = LoadState(**line)
     except (OverflowError, TypeError, ValueError) as error:
