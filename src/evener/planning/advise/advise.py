@@ -46,19 +46,11 @@ def advise(
     where no set holds the graph.
     """
     graph, platform = as_graph(graph), as_platform(platform)
-    options = options_with(options, keywords)
-    tell = progress or silent
-    if graph.n_constraints > 1:
-        raise UsageError(
-            f"seconds are predicted from one weight per vertex, not {graph.n_constraints}",
-            hint="--constraint I takes one of the weights.",
-        )
-    if graph.n == 0:
-        raise InputError("the graph has no vertices: there is nothing to divide")
+    options, tell = options_with(options, keywords), progress or silent
+    _refuse_what_has_no_seconds(graph)
     tell("looking at sets of devices", 0.0)
-    planner = SetPlanner(graph, platform, options)
+    planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)
     found = search_sets(planner.estimator)
-    nodes = _nodes_of(platform)
     whole = search_groups(found, nodes) if nodes is not None else []
     ranked = found.all_unlike()
     confirmed = confirm(
@@ -81,6 +73,17 @@ def advise(
     advice = advice_of(rows, found.of_each_size(), whole, nodes, every)
     tell("done", 1.0)
     return advice
+
+
+def _refuse_what_has_no_seconds(graph: Graph) -> None:
+    """Raise UsageError for several weights per vertex, InputError for no vertices."""
+    if graph.n_constraints > 1:
+        raise UsageError(
+            f"seconds are predicted from one weight per vertex, not {graph.n_constraints}",
+            hint="--constraint I takes one of the weights.",
+        )
+    if graph.n == 0:
+        raise InputError("the graph has no vertices: there is nothing to divide")
 
 
 def _bounds(planner: SetPlanner, ranked: list[DeviceSet]) -> list[float]:
