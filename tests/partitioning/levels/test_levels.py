@@ -147,7 +147,7 @@ def test_a_graph_in_its_own_order_is_not_copied():
 
 
 def test_more_entries_than_indices_hold_are_refused(monkeypatch):
-    monkeypatch.setattr(levels, "MOST_ENTRIES", 3)
+    monkeypatch.setattr(levels, "MAX_ENTRIES", 3)
     with pytest.raises(InputError, match="adjacency entries"):
         level_of(grid(2, 2))
 

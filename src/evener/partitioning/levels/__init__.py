@@ -1,9 +1,10 @@
-"""Levels: a graph coarsened step by step, and what is kept of each step.
+"""Levels: a graph and the smaller ones that it is coarsened to.
 
-levels.py              Level, and the hierarchy of levels from fine to coarse
-coarsening_kernels.py  matching and contraction; cluster_kernels.py: by label propagation
-clusters.py            clusters of a graph, for portfolios
-heap_kernels.py        the priority queue that searches share
+levels.py              Level, one step of coarsening, and the hierarchy from fine to coarse
+coarsening_kernels.py  its loops; cluster_kernels.py: clusters by label propagation
+clusters.py            graphs made of clusters; leaves of hubs in bundles
+csr_kernels.py         CSRGraph, a graph as kernels take it
+heap_kernels.py        a priority queue
 
-Lowest room of partitioning. Read levels.py.
+The lowest room of partitioning: imports none of its others. Read levels.py.
 """

@@ -1,8 +1,8 @@
-"""Kernels of label propagation, clusters: what a graph with hubs is shrunk to.
+"""Kernels of clusters by label propagation, to which graphs with hubs are shrunk.
 
-Where hubs have many neighbours, joining pairs and their like ends early: leaves want a hub that
-takes no more. Here vertices choose again and again [MSS17]_, and those left alone join others that
-want the same cluster.
+Joining pairs of neighbours ends early where hubs have many neighbours: leaves want to join a hub
+whose cluster is full. Here vertices choose a cluster repeatedly [MSS17]_, and those left alone join
+others that want the same cluster.
 """
 # mypy: ignore-errors
 
@@ -12,14 +12,16 @@ import numpy as np
 
 from evener.jit import inner, njit
 
-SETTLED = 0.03  # share of vertices that changed in a round which is then the last
+SETTLED = 0.03  # share of the vertices: a round in which fewer change their cluster is the last
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def gather(xadj, adjncy, adjwgt, vwgt, part, cap, order, rounds, leader, weight):
-    """Let vertices, in `order`, join the neighbouring cluster of their block with the most edge
-    weight for its weight, up to `cap`. leader (n,) int32: each cluster's first vertex; weight
-    (n,) [units]: scratch.
+    """Find clusters of vertices of one block, of weight up to `cap`, in some rounds.
+
+    Vertices, in `order`, join the neighbouring cluster with the most edge weight to them, relative
+    to its weight. Fills leader (n,) int32, the first vertex of each vertex's cluster; weight (n,)
+    [units] is scratch.
     """
     n = vwgt.size
     bond, near = np.zeros(n), np.empty(n, np.int32)
@@ -62,9 +64,9 @@ def _bonds(xadj, adjncy, adjwgt, part, v, leader, bond, near):
 
 @inner(error_model="numpy")
 def _choose(v, w, cap, leader, weight, size, bond, near, wanted):
-    """Return the cluster v is best in, its own if none is better, and clear the bonds.
+    """Return the best cluster for v, its own if none is better, and clear `bond`.
 
-    wanted[v] becomes the one it is bound to most, whether or not that has room.
+    wanted[v] becomes the cluster of most edge weight to v, whether or not that has room.
     """
     own = leader[v]
     rest = weight[own] - w
@@ -83,7 +85,7 @@ def _choose(v, w, cap, leader, weight, size, bond, near, wanted):
 
 @inner()
 def _join_alone(vwgt, part, cap, order, wanted, leader, weight):
-    """Join vertices that are alone in their cluster with others that wanted the same one."""
+    """Join vertices that are alone in their cluster with others that want the same one."""
     members = np.zeros(leader.size, np.int32)
     for v in range(leader.size):
         members[leader[v]] += 1
@@ -102,7 +104,7 @@ def _join_alone(vwgt, part, cap, order, wanted, leader, weight):
 
 @inner()
 def _name_by_first(leader):
-    """Let the first member of every cluster be its leader."""
+    """Rename every cluster after its first vertex."""
     first = np.full(leader.size, -1, np.int32)
     for v in range(leader.size):
         c = leader[v]

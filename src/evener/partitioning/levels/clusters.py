@@ -1,9 +1,13 @@
-"""Whether a graph is made of clusters, as its hierarchy tells: those are no meshes.
+"""Recognises graphs made of clusters, and bundles the leaves of hubs.
 
-In a mesh of d dimensions, groups of s vertices have borders that fall as s^(-1/d): wherever the
-graph is shrunk, the weight of the edges left falls with a power of 1/3 to 1/2 of the number of
-vertices left. Inside a random cluster it hardly falls; once groups are whole clusters, steeply.
-Our multilevel FM then places blocks across clusters, and label propagation cuts less.
+In a mesh of d dimensions, the weight of the edges left falls with a power of about 1/d of the
+number of vertices left while the graph is shrunk. In a graph of random clusters it hardly falls
+inside the clusters, and steeply once they are single vertices. Blocks of multilevel FM would cross
+clusters there; label propagation cuts less.
+
+Leaves of hubs are bundled because shrinking along edges joins a hub with one leaf at a time: a star
+of a million leaves would never become small. Bundles of leaves make it small at once, and hide no
+border between blocks.
 """
 
 from __future__ import annotations
@@ -18,14 +22,17 @@ from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import Hierarchy, Level, Shrunk, contracted
 
-# Powers seen: meshes in 2-D and 3-D 0.28 to 0.6 in the first two steps, and up to 0.9 later;
-# random clusters 0.12 to 0.25 first; cliques and clusters of tens of vertices above 1 later.
+# Powers measured: meshes in 2-D and 3-D 0.28 to 0.6 over the first two steps, and up to 0.9 later;
+# random clusters 0.12 to 0.25 over the first two; cliques and clusters of tens of vertices above 1.
 SLOW, STEEP = 0.27, 1.0
-FIRST = 2  # steps of shrinking that are looked at for a slow fall
+FIRST = 2  # steps over which a slow fall is measured
+LEAST = 50_000  # vertices: smaller graphs are divided fast enough without bundles
+SHRUNK = 0.5  # share of the vertices that may be left, or bundles are not worth it
+PER_BLOCK = 256  # bundles that the smallest block consists of, at least
 
 
 def has_clusters(hierarchy: Hierarchy) -> bool:
-    """Return whether edges left fall otherwise than in a mesh where the graph was shrunk."""
+    """Return whether the weight of edges fell otherwise than in a mesh while the graph shrank."""
     levels = [level for level, _ in hierarchy.above] + [hierarchy.coarsest]
     if len(levels) <= FIRST:
         return False
@@ -44,26 +51,15 @@ def _weight(level: Level) -> float:
     return float(level.adjwgt.sum() if level.adjwgt.size else level.adjncy.size)
 
 
-# Leaves of hubs in bundles: vertices whose one edge leads to the same vertex are alike.
-#
-# Shrinking a graph along its edges joins a hub with one leaf at a time, so a star of a million
-# leaves would never become small. Bundles of leaves make it small at once, without hiding any
-# border.
-
-LEAST = 50_000  # vertices: smaller graphs are divided fast enough as they are
-SHRUNK = 0.5  # of the vertices are left at most, or bundles are not worth it
-PER_BLOCK = 256  # bundles that would make up the smallest block
-
-
 @dataclass(frozen=True, eq=False)
 class Bundled:
-    """A graph whose leaves are bundled; of (n,): the vertex that each one of the whole became."""
+    """A graph whose leaves are bundled; of (n,): its vertex for each vertex of the whole graph."""
 
     graph: Graph
     of: npt.NDArray[np.int64]
 
     def spread(self, blocks: Part) -> Part:
-        """Return the blocks (n,) of the whole graph's vertices, by those of the bundled one."""
+        """Return the blocks (n,) of the whole graph's vertices, given those of the bundled one."""
         return np.asarray(blocks[self.of], np.int32)
 
 

@@ -1,7 +1,7 @@
-"""Kernels that shrink a graph: clusters of vertices become the vertices of a smaller one.
+"""Kernels that shrink a graph: clusters of vertices become the vertices of a smaller graph.
 
-Vertices are handled in slices that threads share; a cluster never crosses a slice. Indices are
-unsigned, which spares a check for negative ones; an empty `adjwgt` means that all edges weigh 1.
+Vertices are handled in slices [first, last) that threads share; a cluster never crosses a slice.
+Indices are unsigned, which saves a check for negative ones. An empty `adjwgt`: all edges weigh 1.
 """
 
 # mypy: ignore-errors
@@ -74,8 +74,8 @@ def scatter(values, order, first, last, placed):
 def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_adjncy, new_adjwgt):
     """Copy rows order[first:last] of a graph, renumbered by rank, to their new places.
 
-    Rows lie anywhere in memory. Some are asked for together, and what they start with, so that
-    the waits for them overlap. Returns a number that keeps these reads from being left out.
+    The rows may lie anywhere in memory: the first entries of TOGETHER rows are read first, so that
+    waits for memory overlap. The number returned keeps the compiler from removing these reads.
     """
     weighted = adjwgt.size > 0
     begins = np.empty(TOGETHER, np.int64)
@@ -100,10 +100,11 @@ def permute_rows(xadj, adjncy, adjwgt, order, rank, first, last, new_xadj, new_a
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def cluster(xadj, adjncy, adjwgt, vwgt, part, caps, first, last, leader, weight):
-    """Join vertices [first, last) of one block to clusters, greedily, by squared edge weight over
-    cluster weight. leader (n,): a cluster's first vertex, negative at the start; weight (n,): a
-    cluster's weight at its leader, its own vertex's at the start; caps (k,), or (1,) for all: the
-    heaviest allowed.
+    """Join vertices [first, last) of one block to clusters, greedily.
+
+    A vertex joins the cluster of most squared edge weight over cluster weight. leader (n,): the
+    first vertex of each vertex's cluster, negative before; weight (n,): a cluster's weight at its
+    leader, each vertex's own before; caps (k,), or (1,) for all blocks: the largest weight allowed.
     """
     unit = adjwgt.size == 0
     rated = np.empty(RATED, np.int32)
@@ -231,14 +232,11 @@ def project(coarse_part, coarse_of, first, last, part):
         part[v] = coarse_part[coarse_of[v]]
 
 
-# Takes the graph of one group's vertices out of the whole, in time linear in its edges.
-
-
 @njit(cache=True, nogil=True)
 def take_members(xadj, adjncy, adjwgt, part, members, rank, sub_xadj, sub_adjncy, sub_adjwgt):
-    """The graph of `members`, all vertices of one number in `part`; returns its entries.
+    """Copy the subgraph of `members`, all vertices of one block; return its adjacency entries.
 
-    rank (n,): the number of every member among them. adjwgt may be empty: all 1.
+    rank (n,): the number of every member among them. Takes time linear in the members' edges.
     """
     weighted = adjwgt.size > 0
     used = 0

@@ -1,6 +1,6 @@
-"""A binary heap of (key, vertex): largest key first, then the one pushed first.
+"""A binary heap of (key, vertex): the largest key first, of equals the one pushed first.
 
-Three parallel arrays and a size; the driver sees to it that they are large enough.
+Three parallel arrays and a size; the caller keeps them large enough, see with_room.
 """
 
 # mypy: ignore-errors
@@ -40,7 +40,7 @@ def push(keys, ages, items, size, key, age, item):
 
 @inner()
 def with_room(keys, ages, items, size):
-    """The arrays as they are, or twice as long where they are full."""
+    """Return the arrays, twice as long where they are full."""
     if size < keys.size:
         return keys, ages, items
     return _doubled(keys), _doubled(ages), _doubled(items)

@@ -1,4 +1,4 @@
-"""Level: one graph of a multilevel hierarchy, as kernels take it, and how to shrink it."""
+"""Level: a graph as kernels take it; how it is shrunk, once and to a hierarchy of levels."""
 
 from __future__ import annotations
 
@@ -16,7 +16,12 @@ from evener.threads import in_slices, slice_ends, slices_for
 
 Unsigned = npt.NDArray[np.uint32]
 
-MOST_ENTRIES = 2**32 - 1
+MAX_ENTRIES = 2**32 - 1  # of the adjacency: they are numbered by uint32
+LARGEST_CLUSTER = 1 / 8  # of the smallest block's target: blocks are made of several clusters
+# Share of all targets: so much of the smallest blocks together is left out of that rule, or one
+# tiny block would keep the graph from shrinking. Those blocks are made on the finest levels.
+TINY_BLOCKS = 0.01
+LEAST_SHRINKAGE = 0.95  # a step that leaves more of the vertices than this is the last
 
 
 @dataclass(eq=False)
@@ -41,7 +46,7 @@ class Level:
 
 @dataclass(eq=False)
 class Shrunk:
-    """A smaller level, the block (n,) of its vertices, and which of them each vertex became."""
+    """A coarser level, the block of each of its vertices, and coarse_of (n,): where each went."""
 
     level: Level
     part: Part
@@ -55,12 +60,13 @@ def finest(
     adjwgt: npt.NDArray[np.int32],
     threads: int,
 ) -> Level:
-    """Return the graph with its vertices in `order`; weights (n,) and adjwgt (2m,) as it stands.
+    """Return the graph as a level, its vertices in `order` (n,).
 
-    weights None: all 1. Where the order is the graph's own, its adjacency is not copied.
+    weights (n,) of the vertices, None where all are 1, and adjwgt (2m,) are in the graph's own
+    order. Where `order` is the graph's own, its adjacency is not copied.
     """
-    if graph.adjncy.size > MOST_ENTRIES:
-        raise InputError(f"more than {MOST_ENTRIES:,} adjacency entries are too many for this")
+    if graph.adjncy.size > MAX_ENTRIES:
+        raise InputError(f"more than {MAX_ENTRIES:,} adjacency entries are too many for this")
     n = graph.n
     slices = slices_for(n)
     ends = slice_ends(n, slices)
@@ -91,7 +97,7 @@ def finest(
 
 
 def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
-    """Join vertices of one block to clusters of weight up to caps (k,), and contract them."""
+    """Contract clusters of vertices of one block, of weight up to caps (k,) by block."""
     leader, numbers = _clusters(level, part, caps, threads)
     n, slices = level.n, numbers.size - 1
     ends = slice_ends(n, slices)
@@ -107,7 +113,7 @@ def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
 def _clusters(
     level: Level, part: Part, caps: FloatArray, threads: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
-    """Return every vertex's leader (n,), and the number of the first cluster of each slice."""
+    """Return the first vertex of every vertex's cluster (n,), and each slice's first cluster."""
     n, slices = level.n, slices_for(level.n)
     ends = slice_ends(n, slices)
     leader, weight = np.empty(n, np.int32), np.empty(n)
@@ -124,7 +130,7 @@ def _clusters(
 
 
 def contracted(level: Level, part: Part, leader: npt.NDArray[np.int32], threads: int) -> Shrunk:
-    """Contract clusters that stay in one block; leader (n,): the first vertex of each one's."""
+    """Contract given clusters; leader (n,): the first vertex of each vertex's cluster."""
     clusters = _no_clusters(level.n, kernels.count_leaders(leader, 0, level.n))
     kernels.number_clusters(leader, 0, level.n, 0, *clusters)
     return _contract(level, part, clusters, threads)
@@ -174,7 +180,7 @@ _NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
 
 
 def projected(shrunk: Shrunk, blocks: Part, threads: int) -> Part:
-    """Return for every vertex of the finer level the block (n,) of what it became."""
+    """Return the blocks (n,) of the finer level's vertices, given those of the coarser level."""
     n = shrunk.coarse_of.size
     slices, fine = slices_for(n), np.empty(n, np.int32)
     ends = slice_ends(n, slices)
@@ -196,18 +202,13 @@ def scattered(values: Part, order: IntArray, threads: int) -> Part:
     return placed
 
 
-# Hierarchy: a graph and the ever smaller ones it was shrunk to, freely or inside blocks.
-
-
-LARGEST_CLUSTER = 1 / 8  # of the smallest block's target
-CRUMBS = 0.01  # of the whole: the smallest blocks, up to so much together, do not keep it from
-# shrinking; they are made of what is left, or on the finest graph
-LEAST_SHRINKAGE = 0.95
-
-
 @dataclass(eq=False)
 class Hierarchy:
-    """Levels from the finest on, each with what it was shrunk to; the coarsest, its blocks (n,)."""
+    """A graph and the ever smaller ones that it was shrunk to.
+
+    above: the levels from the finest on, each with what it was shrunk to; coarsest: the last level;
+    part (n,): the blocks of its vertices.
+    """
 
     above: list[tuple[Level, Shrunk]]
     coarsest: Level
@@ -220,10 +221,10 @@ class Hierarchy:
         return blocks
 
     def coarse_points(self, points: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """Return the middles (d, coarse n) of clusters of points (d, n), by weight."""
+        """Return where the coarsest vertices lie (d, coarse n): weighted means of points (d, n)."""
         middles = points.astype(np.float64)
         for level, shrunk in self.above:
-            # Clusters of no weight lie where their vertices do.
+            # Clusters of weight 0 lie in the plain mean of their vertices.
             weight = np.maximum(level.vwgt, 1e-300)
             count, of = shrunk.level.n, shrunk.coarse_of
             mass = np.bincount(of, weight, count)
@@ -242,16 +243,16 @@ def shrink_freely(
 
 
 def _smallest(targets: FloatArray) -> float:
-    """Return the smallest target (k,) beyond the crumbs."""
+    """Return the smallest target, tiny blocks left out."""
     ascending = np.sort(targets)
-    crumbs = np.cumsum(ascending) <= CRUMBS * targets.sum()
-    return float(ascending[min(int(crumbs.sum()), targets.size - 1)])
+    tiny = np.cumsum(ascending) <= TINY_BLOCKS * targets.sum()
+    return float(ascending[min(int(tiny.sum()), targets.size - 1)])
 
 
 def shrink_inside(
     level: Level, part: Part, targets: FloatArray, per_block: int, shrink_by: float, threads: int
 ) -> Hierarchy:
-    """Shrink likewise inside the blocks (n,) of `part`; no cluster crosses a border."""
+    """Shrink as shrink_freely, inside the blocks (n,) of `part`: no cluster crosses a border."""
     k = targets.size
     total = float(level.vwgt.sum())
     caps = np.minimum(total / (per_block * k), LARGEST_CLUSTER * targets)
@@ -263,7 +264,7 @@ def _shrink_all(
 ) -> Hierarchy:
     """Shrink until `enough` vertices are left, or nothing shrinks any more."""
     total, above = float(level.vwgt.sum()), []
-    # Clusters stay lighter than blocks, or the least blocks could not be made of them.
+    # Clusters stay lighter than blocks, or the smallest blocks could not be made of them.
     while level.n > enough and total < heaviest.max() * level.n:
         mean = total / level.n
         caps = np.minimum(np.maximum(heaviest, 2 * mean), shrink_by * mean)
