@@ -71,10 +71,16 @@ def main():
                "rounds": args.rounds, "ways": WAYS, "rival": rival, "pause": 0.05,
                "budget": BUDGET}  # fmt: skip
         found = run_ranks(2, "jacobi_ranks", job, timeout=480.0)
-    lines = [{"round": number, **run, "others": quiet()}
+    lines = [{"round": number, **shortened(run), "others": quiet()}
              for number, runs in enumerate(found["rounds"]) for run in runs]  # fmt: skip
     args.output.write_text("".join(json.dumps(line) + "\n" for line in lines))
     print(table(lines))
+
+
+def shortened(run):
+    """A run without the times of its iterations but for the later rank's before the rival."""
+    kept = {key: value for key, value in run.items() if key != "times_us"}
+    return kept | {"quiet_us": np.max(run["times_us"], axis=1)[:BEGINS].tolist()}
 
 
 @contextmanager
@@ -101,8 +107,8 @@ def table(lines):
     known = [one for one in reactions if one is not None]
     late = sum(one is None or one > IN_TIME for one in reactions)
     rows.append(
-        f"| first move after the rival, iterations | {IN_TIME} | {median(known):.0f} | "
-        f"| {max(known)} | {late} of {len(reactions)} |"
+        f"| first move after the rival, iterations | {IN_TIME} | {median(known or [0]):.0f} | "
+        f"| {max(known, default=0)} | {late} of {len(reactions)} |"
     )
     for above, below, asked in PAIRS:
         ratios = [own[above]["seconds"] / own[below]["seconds"] for own in rounds.values()]
@@ -131,9 +137,7 @@ def by_own_times(run, below):
 
 def remarks(lines):
     """What an iteration and a move took, and what else the cores did."""
-    stayed = [
-        np.max(line["times_us"], axis=1)[:BEGINS] for line in lines if "moves" not in line["way"]
-    ]
+    stayed = [line["quiet_us"] for line in lines if "moves" not in line["way"]]
     moves = [1e3 * seconds for line in lines for seconds in line["move_s"]]
     count = median(len(line["moves"]) for line in lines if line["way"] == "quiet moves")
     share = median(line["cpu_share"][0] for line in lines)
