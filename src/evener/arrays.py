@@ -1,4 +1,4 @@
-"""Array types, and the checks that turn what a person passes into what a kernel may see."""
+"""Array types, and checks that convert what users pass to arrays that kernels may take."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Part: TypeAlias = npt.NDArray[np.int32]  # the block of every vertex
 FloatArray: TypeAlias = npt.NDArray[np.float64]
 BoolArray: TypeAlias = npt.NDArray[np.bool_]
 NumberArray: TypeAlias = npt.NDArray[np.int64] | npt.NDArray[np.float64]
-FARTHEST = 1e100  # of a coordinate, in whatever unit
+FARTHEST = 1e100  # largest absolute coordinate, in any unit; sums of squares stay finite
 
 
 def as_array(values: npt.ArrayLike, name: str) -> npt.NDArray[Any]:

@@ -1,11 +1,11 @@
-"""What NumPy has too, but takes seconds to compile: a stable sort, and copying into an array."""
+"""A stable sort and a copy for kernels; NumPy's own take Numba seconds to compile."""
 
 # mypy: ignore-errors
 import numpy as np
 
 from evener.jit import inner
 
-RUN = 32  # entries that are sorted by insertion
+RUN = 32  # max. entries sorted by insertion
 
 
 @inner()

@@ -8,8 +8,8 @@
     |-- ToolError               5           another program failed, crashed or ran out of time
     `-- OutputError             6           the disk is full, read only or broken, stdout is closed
 
-A message says what is wrong; `file` and `line` say where; `hint` says what to do. Whatever is
-quoted in them, they are a line each, bounded, of printable characters.
+A message says what is wrong; `file` and `line` say where; `hint` says what to do. Each is one line
+of printable characters and bounded length, whatever it quotes.
 """
 
 from __future__ import annotations
@@ -19,12 +19,12 @@ from pathlib import Path
 
 from evener.wording import meant, printable, shortened, without_part_of_escape
 
-LONGEST = 400  # characters of a message, of a hint
-LONGEST_NAME = 300  # of a file's name, cut in its middle
+LONGEST = 400  # max. characters of a message, and of a hint
+LONGEST_NAME = 300  # max. characters of a file's name; longer ones are cut in the middle
 
 
 class EvenerError(Exception):
-    """What all deliberate errors share: a message, a place, a hint and an exit code."""
+    """An error raised on purpose, with a message, a place, a hint and an exit code."""
 
     exit_code = 1
 
@@ -92,13 +92,11 @@ class OutputError(EvenerError):
     exit_code = 6
 
 
-# Names that one chooses among: whoever writes another is told which there are, and the nearest.
-
-SHOWN = 40  # characters of what was written instead
+SHOWN = 40  # max. characters of a value that `shown` quotes
 
 
 def one_of(what: str, value: object, choices: Iterable[str]) -> str:
-    """Return `value`, one of the names; `what` they are is said where it is none (UsageError)."""
+    """Return `value` if it is one of the choices; UsageError naming all and the nearest if not."""
     known = list(choices)
     if isinstance(value, str) and value in known:
         return value
@@ -107,12 +105,12 @@ def one_of(what: str, value: object, choices: Iterable[str]) -> str:
 
 
 def did_you_mean(value: object, known: Iterable[str]) -> str:
-    """Return "; did you mean X?" of the name nearest to what was written, or nothing."""
+    """Return "; did you mean X?" with the known name nearest to `value`, or an empty text."""
     return meant(value[:SHOWN], known) if isinstance(value, str) else ""
 
 
 def shown(value: object) -> str:
-    """Return a value in quotes as it can be printed: short, on one line."""
+    """Return a value's repr for an error's text, cut to SHOWN characters."""
     text = repr(value)
     if len(text) <= SHOWN:
         return text

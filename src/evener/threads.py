@@ -6,7 +6,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 
-SLICE = 1 << 15  # vertices that are worth a slice of their own
+SLICE = 1 << 15  # vertices of a slice; for fewer, a task of its own costs more than it saves
 MOST_SLICES = 8
 
 
@@ -32,7 +32,7 @@ def in_rounds(work: Callable[[int, int], object], rounds: int, slices: int, thre
 
 
 def slices_for(n: int) -> int:
-    """Into how many slices work over n items is cut, whatever the threads."""
+    """Return into how many slices work over n items is cut, for any number of threads."""
     return min(max(n // SLICE, 1), MOST_SLICES)
 
 

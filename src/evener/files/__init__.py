@@ -1,4 +1,4 @@
-"""Files themselves, whatever is in them: opened within limits, written whole or not at all.
+"""Opening files within limits, and writing them whole or not at all, whatever their format.
 
 opening.py    every input a user names: regular files and standard input, up to a size
 writing.py    a file is either written whole or not at all

@@ -1,7 +1,7 @@
-"""Files that are read: regular ones and standard input, up to a size that may be raised.
+"""Opens input files: regular files and standard input (`-`), up to a size that users may raise.
 
-Everything that a user names is opened here. A device never ends, and a pipe without a writer is
-waited for without end: neither is opened, but for standard input, which is asked for as `-`.
+Every file that a user names is opened here. Devices and pipes are refused: a device may never end,
+and reading a pipe without a writer never returns.
 """
 
 from __future__ import annotations
@@ -17,10 +17,10 @@ from typing import IO, Any
 from evener.errors import InputError, UsageError
 
 LIMIT_NAME, RATIO_NAME = "EVENER_MAX_INPUT", "EVENER_MAX_RATIO"
-MOST = 16 * 2**30  # bytes of a file, where its kind has no limit of its own
-MOST_STDIN = 2**30  # its size is not known before it has been read
-# Text of graphs shrinks to a tenth, of the most regular grids to a hundredth: what grows further,
-# beyond a size that does no harm, is no such file.
+MOST = 16 * 2**30  # max. bytes of a file, unless its kind has a limit of its own
+MOST_STDIN = 2**30  # max. bytes of standard input, whose size is not known in advance
+# Max. ratio of unpacked to packed size, beyond a size that does no harm: graphs as text shrink to a
+# tenth, those of the most regular grids to a hundredth.
 RATIO = 200.0
 ALWAYS_ALLOWED = 32 * 2**20
 STDIN = Path("<stdin>")  # as errors call it
@@ -35,22 +35,22 @@ _PIECE = 2**22
 _FLAGS = os.O_RDONLY | sum(
     getattr(os, f"O_{name}", 0) for name in ("NONBLOCK", "CLOEXEC", "BINARY")
 )
-# Standard input can be read once; what it held is kept for whoever asks again.
+# Standard input can be read only once; its content is kept for further calls.
 _held: weakref.WeakKeyDictionary[Any, bytes] = weakref.WeakKeyDictionary()
 
 
 def is_stdin(path: str | Path) -> bool:
-    """Whether a file's name means standard input: `-`, /dev/stdin."""
+    """Return whether a file's name means standard input: `-`, /dev/stdin."""
     return str(path) in _STDIN_NAMES
 
 
 def is_there(path: str | Path) -> bool:
-    """Whether there is such a file, or standard input is meant; no name is too odd to ask."""
+    """Return whether the file exists or is standard input; False for impossible names."""
     return is_stdin(path) or os.path.exists(path)  # noqa: PTH110 - Path.exists refuses some
 
 
 def named(path: str | Path) -> Path:
-    """Return the name by which errors speak of a file."""
+    """Return the name of a file for errors: `<stdin>` for standard input."""
     return STDIN if is_stdin(path) else Path(path)
 
 
@@ -108,8 +108,8 @@ def open_input(path: str | Path, most: int = MOST) -> IO[bytes]:
     """
     allowed = limit(most)
     try:
-        # Looked at first, as opening alone does things to some devices, and again once open, as
-        # another file may have taken its place. Nothing is waited for either way.
+        # Checked before opening, as opening alone affects some devices, and again once open, as the
+        # file may have been replaced. Neither blocks.
         _refuse_special(os.stat(path).st_mode, path)  # noqa: PTH116
         number = os.open(path, _FLAGS)
     except OSError as error:

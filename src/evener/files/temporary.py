@@ -1,8 +1,8 @@
-"""Private folders for a while: what a killed process leaves behind is removed at the next start.
+"""Private temporary folders; those that killed processes left are removed at the next start.
 
-A folder belongs to whoever holds the lock on the file `owner` in it. The system lets go of the
-lock when that process ends, however it ends, also on another computer with the same folder; so a
-folder whose lock can be had has no owner any more.
+A folder belongs to the process that holds the lock on the file `owner` in it. The system releases
+the lock when that process ends, however it ends, also on another computer that shares the folder;
+so a folder whose lock is free has no owner.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def private_folder(where: str | Path | None = None) -> Iterator[Path]:
 
 
 def remove_abandoned(place: Path) -> int:
-    """Remove this user's private folders in `place` that nobody holds; return how many."""
+    """Remove this user's private folders in `place` that have no owner; return how many."""
     removed = 0
     try:
         entries = [entry for entry in os.scandir(place) if entry.name.startswith(PREFIX)]

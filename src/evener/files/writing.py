@@ -1,4 +1,4 @@
-"""Files that are either written whole or not at all; and stdout, where that is asked for."""
+"""Writes files whole or not at all; writes to stdout if asked to."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def atomic_write(path: str | Path) -> Iterator[IO[bytes]]:
 
 
 def is_stdout(path: str | Path) -> bool:
-    """Whether `path` is this process's stdout."""
+    """Return whether `path` is this process's stdout."""
     return str(path) in _STDOUT_TOO
 
 
@@ -83,7 +83,7 @@ def refusal(
 
 
 def is_of_disk(error: BaseException) -> bool:
-    """Whether an error says that a disk is full, read only or broken."""
+    """Return whether an error means that a disk is full, read only or broken."""
     return isinstance(error, OSError) and error.errno in _DISK
 
 

@@ -1,4 +1,4 @@
-"""Tables for kernels of meshes: what each kind of cell is made of, by VTK's numbers.
+"""Tables of the kinds of cells for kernels of meshes, by VTK's numbers.
 
 DIM and BASE, the linear shape whose corners come first; SIZE, the number
 of points, 0 where it varies; MIDSIDE, whether points in the middle of the edges follow in the

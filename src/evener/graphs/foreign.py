@@ -1,4 +1,9 @@
-"""The edges of a networkx graph: its nodes in their order, their names and weights."""
+"""Converts SciPy's sparse matrices and networkx's graphs to arrays of edges; recognises both, and
+meshio's meshes.
+
+None of these packages is imported to recognise an object: it is one of theirs if it has the members
+that the protocols below list.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +13,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
-
-# What graphs are called elsewhere: SciPy's, networkx's and meshio's, by what they can do.
-#
-# None of these packages is imported: whatever has these members is taken for one.
 
 
 class SparseMatrix(Protocol):
@@ -64,30 +65,27 @@ class MeshioMesh(Protocol):
 
 
 def is_matrix(given: object) -> TypeGuard[SparseMatrix]:
-    """Whether it is a sparse matrix."""
+    """Return whether it is a SciPy sparse matrix or array."""
     return _offers(given, "shape", "nnz", "tocoo")
 
 
 def is_networkx(given: object) -> TypeGuard[NetworkXGraph]:
-    """Whether it is a networkx graph."""
+    """Return whether it is a networkx graph."""
     return _offers(given, "nodes", "edges", "is_directed", "is_multigraph")
 
 
 def is_meshio(given: object) -> TypeGuard[MeshioMesh]:
-    """Whether it is a meshio mesh."""
+    """Return whether it is a meshio mesh."""
     return _offers(given, "cells_dict") and hasattr(given, "points") and hasattr(given, "cells")
 
 
 def _offers(given: object, *names: str) -> bool:
-    # Of the type: asking the object itself would have properties computed.
+    # Asked of the type, as asking the object would compute properties.
     return not isinstance(given, type) and all(hasattr(type(given), name) for name in names)
 
 
-# The pairs of a SciPy sparse matrix: which rows and columns are neighbours, and by what weight.
-
-
-class Pairs(NamedTuple):
-    """n vertices and the edges u[i], v[i] (p,), with weights (p,) or None; of each edge one."""
+class MatrixEdges(NamedTuple):
+    """The edges of a matrix of n rows: u[i], v[i] (p,), with weights (p,) or None."""
 
     n: int
     u: npt.NDArray[np.int64]
@@ -95,7 +93,7 @@ class Pairs(NamedTuple):
     weights: npt.NDArray[Any] | None
 
 
-def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> Pairs:
+def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEdges:
     """Return the edges of a square sparse matrix, its diagonal left out; O(entries log entries).
 
     What is stored counts, zeros too, as in a Matrix Market file. Raises InputError where only one
@@ -127,8 +125,8 @@ def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> Pairs:
         rows, columns, values = both.row.astype(np.int64), both.col.astype(np.int64), both.data
     upper = rows < columns
     if symmetrize and values is None:
-        return Pairs(n, rows, columns, None)  # whoever makes the graph joins (i, j) and (j, i)
-    return Pairs(n, rows[upper], columns[upper], None if values is None else values[upper])
+        return MatrixEdges(n, rows, columns, None)  # Graph.from_edges joins (i, j) and (j, i)
+    return MatrixEdges(n, rows[upper], columns[upper], None if values is None else values[upper])
 
 
 def _weights_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -151,7 +149,7 @@ def _check_symmetric(
     columns: npt.NDArray[np.int64],
     values: npt.NDArray[Any] | None,
 ) -> None:
-    """Refuse entries without, or unlike, their mirror image."""
+    """Raise InputError unless each entry (i, j) has an equal entry (j, i)."""
     here, there = rows * n + columns, columns * n + rows
     order, mirror = np.argsort(here), np.argsort(there)
     same = here[order] == there[mirror]
@@ -247,7 +245,7 @@ def _check_all(values: list[Any], name: str, what: str, owners: list[Any]) -> No
 
 
 def _labels(nodes: list[Any]) -> npt.NDArray[np.generic] | None:
-    """Names as they are where all are whole numbers, or all text; else as Python writes them."""
+    """Return the nodes' names: unchanged if all are whole numbers or all text, else as text."""
     if all(_is_whole(node) and -(2**63) <= node < 2**63 for node in nodes):
         names = np.array(nodes, np.int64)
         return None if np.array_equal(names, np.arange(names.size)) else names

@@ -1,4 +1,4 @@
-"""What is passed as a graph's arrays: brought into the form that kernels take, or refused."""
+"""Converts what is passed as a graph's arrays to what kernels take; InputError otherwise."""
 
 from __future__ import annotations
 
@@ -54,14 +54,14 @@ def check_offsets(xadj: IntArray, entries: int) -> None:
         raise InputError("xadj is empty; a graph with n vertices has n + 1 offsets")
     if xadj[0] != 0 or xadj[-1] != entries:
         raise InputError(f"xadj must run from 0 to {entries}, not {xadj[0]} to {xadj[-1]}")
-    # Compared, not subtracted: the difference of far-off numbers wraps around to a positive one.
+    # Compared, not subtracted, as a difference might overflow.
     decreases = xadj[1:] < xadj[:-1]
     if decreases.any():
         raise InputError(f"xadj decreases at vertex {int(np.argmax(decreases))}")
 
 
 def narrow(adjncy: npt.ArrayLike, n: int) -> IntArray:
-    """Bring the indices to the width the kernels use; no wrap-around can hide a bad one."""
+    """Return the indices in the width that kernels use; those out of range stay so."""
     array = np.asarray(adjncy)
     dtype = index_type(n)
     if array.dtype == dtype and array.ndim == 1:

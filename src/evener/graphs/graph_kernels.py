@@ -1,8 +1,8 @@
-"""Checks and orders a CSR graph in linear time.
+"""Checks and sorts a CSR graph in linear time.
 
-The trick: with every adjacency list in ascending order, visiting the vertices u in ascending
-order meets the entries of each list v in exactly their order. One pointer a vertex then proves
-symmetry, weights included, without sorting, hashing or a second copy of the graph.
+If every adjacency list is in ascending order, then visiting the vertices u in ascending order meets
+the entries of each list v in their order. So one pointer into each list suffices to check symmetry,
+weights included, without sorting, hashing or a copy of the graph.
 """
 
 # mypy: ignore-errors

@@ -1,4 +1,4 @@
-"""Order points along the Hilbert curve: near in the order is near in space.
+"""Orders points along the Hilbert curve: points near in the order are near in space.
 
 The curve is the one of [Ham06]_ in two and three dimensions: a cell's orientation is the pair
 (entry corner, direction), and a Gray code visits its quadrants or octants. The keys hold 32 bits
@@ -17,7 +17,7 @@ from evener.errors import InputError
 from evener.threads import in_slices, slice_ends, slices_for
 
 BITS_A_COORDINATE = {2: 32, 3: 21}
-BITS_A_STEP = {2: 4, 3: 3}  # bits of every coordinate that one look-up consumes
+BITS_A_STEP = {2: 4, 3: 3}  # bits of each coordinate for one look-up, by dimension
 
 
 def hilbert_order(points: npt.ArrayLike, threads: int = 1) -> npt.NDArray[np.int64]:

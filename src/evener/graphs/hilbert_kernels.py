@@ -39,7 +39,7 @@ def _whole(x, limit):
 
 @njit(cache=True, nogil=True)
 def keys_2d(points, first, last, low, scale, table, keys):
-    """64-bit keys, 32 bits a coordinate; table[state << 8 | x bits | y bits] as in curves.py."""
+    """64-bit keys, 32 bits a coordinate; table[state << 8 | x bits | y bits] as in hilbert.py."""
     limit = np.uint64(2**32 - 1)
     four, eight, mask = np.uint64(4), np.uint64(8), np.uint64(15)
     for i in range(first, last):

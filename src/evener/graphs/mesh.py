@@ -1,4 +1,4 @@
-"""Mesh: cells over points, validated once, and the graphs it stands for."""
+"""Mesh: cells over points, validated on construction, and its dual and nodal graphs."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ from evener.graphs.foreign import MeshioMesh
 from evener.graphs.graph import Graph
 from evener.wording import plural, spread, two_lines
 
-# What is passed as a mesh's points, corners and fields: brought into one form, or refused.
-
 Fields = dict[str, npt.NDArray[Any]]
 
 
@@ -32,7 +30,7 @@ def checked_points(values: npt.ArrayLike, widths: tuple[int, ...]) -> FloatArray
 
 
 def checked_corners(values: npt.ArrayLike, n_points: int) -> IntArray:
-    """Narrow to int32; what does not fit is out of range anyway, and stays so."""
+    """Return the corners (m,) as int32; InputError for numbers outside 0 to n_points - 1."""
     corners = as_integers(values, "corners")
     bad = np.flatnonzero((corners < 0) | (corners >= n_points))
     if bad.size:
@@ -55,12 +53,12 @@ def checked_fields(fields: Fields, n: int, what: str) -> Fields:
     return checked
 
 
-# VTK's numbers of the cells most files hold; cell_kernels.py has the tables of all.
+# VTK's cell types of most files; cell_kernels.py has the tables of all.
 VERTEX, LINE, TRIANGLE, POLYGON, QUAD = 1, 3, 5, 7, 9
 TETRA, HEXAHEDRON, WEDGE, PYRAMID, POINT_SET = 10, 12, 13, 14, 41
 
-# A face that many cells share joins each to each: what goes beyond this is no mesh, and would
-# not fit in memory.
+# Max. pairs of cells that share a face: up to _FEW_PAIRS, or so many for each corner. A face of
+# many cells makes a pair of each two, which in a damaged file might not fit in memory.
 _FEW_PAIRS = 2**22
 _PAIRS_PER_CORNER = 200
 

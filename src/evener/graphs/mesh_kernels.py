@@ -1,8 +1,8 @@
-"""Finds which cells of a mesh share a face, in linear time whatever the mesh.
+"""Finds which cells of a mesh share a face, in linear time for any mesh.
 
-The trick: a face is known by its corners in ascending order. A counting sort by each corner in
-turn, the last first, brings equal faces together: exact, without hashing, and as fast on a mesh
-made to be hard (one point in every cell) as on a usual one.
+A face is identified by its corners in ascending order. A counting sort by each corner in turn, the
+last first, brings equal faces together: exactly, without hashing, and as fast on adversarial meshes
+(one point in every cell) as on usual ones.
 """
 
 # mypy: ignore-errors

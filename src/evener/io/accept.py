@@ -1,4 +1,4 @@
-"""What people pass for a graph, a machine or a partition, as the Graph, Platform or Partition."""
+"""Converts what public functions accept as a graph, machine or partition to the package's types."""
 
 from __future__ import annotations
 
@@ -68,10 +68,10 @@ _MACHINES = (
 
 @dataclass(frozen=True, eq=False)
 class Taken:
-    """A graph, with what a plan keeps of where it came from.
+    """A graph, and what a plan records of its origin.
 
-    inputs: file name -> SHA-256; reading: the options it was read by, both empty where it was no
-    file. mesh: what the graph was made of, None where of none. notes: what was odd or left out.
+    inputs: file name -> SHA-256; reading: the options it was read with; both empty if it is not
+    from a file. mesh: the one that the graph was made of, or None. notes: what was odd or left out.
     """
 
     graph: Graph
@@ -82,9 +82,9 @@ class Taken:
 
 
 def take_graph(given: GraphLike) -> Taken:
-    """Return the graph that is meant; a mesh stands for the graph of its cells.
+    """Return a file name, graph, matrix or mesh as a graph; of a mesh the graph of its cells.
 
-    Raises InputError for what is no graph, or a file that is none, saying what is accepted.
+    Raises InputError for anything else, with a list of what is accepted.
     """
     if isinstance(given, Graph):
         return Taken(given)
@@ -109,14 +109,14 @@ def take_graph(given: GraphLike) -> Taken:
 
 
 def as_graph(given: GraphLike) -> Graph:
-    """Return the Graph that is meant, as take_graph does, alone."""
+    """Return the Graph alone that take_graph returns."""
     return given if isinstance(given, Graph) else take_graph(given).graph
 
 
 def as_platform(given: PlatformLike) -> Platform:
-    """Return the Platform that is meant: k equal devices for k, dev0, dev1, ... for speeds.
+    """Return a file name, platform, number of equal devices or list of speeds as a Platform.
 
-    Raises InputError and UsageError for what is no machine, saying what is accepted.
+    Raises InputError and UsageError for anything else, with a list of what is accepted.
     """
     if isinstance(given, Platform):
         return given
@@ -137,9 +137,9 @@ def as_platform(given: PlatformLike) -> Platform:
 
 
 def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
-    """Return the Partition of `graph` into k blocks that is meant: a file's, or block by vertex.
+    """Return a file name, partition or list of the vertices' blocks as a Partition into k blocks.
 
-    Raises InputError for another length and for blocks that are none of k.
+    Raises InputError for another length and for blocks outside 0 to k - 1.
     """
     if isinstance(given, Partition):
         return given.checked_for(graph.n)
@@ -152,7 +152,7 @@ def as_partition(given: PartitionLike, graph: Graph, k: int) -> Partition:
 
 @contextmanager
 def _told(path: Path, hint: str) -> Iterator[None]:
-    """Where there is no such file, say what else could have been meant."""
+    """Add a hint on what may have been meant to the error of a file that does not exist."""
     try:
         yield
     except InputError as error:
@@ -162,7 +162,7 @@ def _told(path: Path, hint: str) -> Iterator[None]:
 
 
 def _instead_of(text: str) -> str:
-    """Say what may be meant by a text that names no machine file."""
+    """Return a hint on what a text that names no machine file may have meant."""
     if re.fullmatch(r"\s*\d+\s*", text):
         return f"For {text.strip()} equal devices give the number, not a text."
     if re.fullmatch(r"[\d\s.,eE+-]+", text):
@@ -171,7 +171,7 @@ def _instead_of(text: str) -> str:
 
 
 def _kind(given: object) -> str:
-    """Name what was given by its type; what is short and plain as it is."""
+    """Return a value as errors name it: its type, or itself if it is short and plain."""
     plain = given is None or isinstance(given, bool | int | float | np.bool_)
     kind = type(given)
     named = (
@@ -191,7 +191,7 @@ def _of_matrix(matrix: SparseMatrix) -> tuple[str, ...]:
 
 
 def _of_networkx(graph: NetworkXGraph) -> tuple[str, ...]:
-    """Say that weights are not used where edges have any under the usual name."""
+    """Return a note that edge weights are not used, if edges have the usual attribute."""
     if any("weight" in data for _, _, data in graph.edges(data=True)):
         return (
             "Edges have an attribute weight, which is not used: ev.Graph.from_networkx takes it.",

@@ -1,9 +1,9 @@
-"""NumPy archives (.npz): arrays by name, written so that equal arrays are equal bytes, and read
-within limits.
+"""Reads NumPy archives (.npz) within limits of memory, and writes them so that equal arrays give
+equal bytes.
 
-A small file must not ask for much memory. Members are stored or deflated, which shrinks to a
-thousandth at most; no array grows beyond what is allowed of its packed bytes; and its header is
-not believed before it fits the content. Nothing pickled is loaded.
+A small file must not ask for much memory: members must be stored or deflated, which shrinks to a
+thousandth at most; arrays are limited in proportion to their packed size; headers must fit the
+content before memory is reserved. Pickled objects are refused.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
-"""The double nearest to a decimal number: what Python's `float` returns, for any number of digits.
+"""Computes the double nearest to a decimal number of any length: the one of Python's `float`.
 
-Up to 19 digits fit in 64 bits. Their product with the power of ten is taken by Eisel and Lemire's
-method [Lem21]_: 128 bits of the power of five suffice to round it correctly [ML23]_. Of longer
-numbers the first 19 digits are rounded down and up; where the two differ, the whole number is
-compared with the middle between them, digit by digit in long integers.
+Up to 19 digits fit in 64 bits. They are multiplied by 128 bits of a power of five, which suffices
+to round the product correctly (Eisel and Lemire [Lem21]_, [ML23]_). Of a longer number the first 19
+digits are rounded, as they are and increased by one. If the two results differ, the whole number is
+compared with the middle between them in integers of 3,200 bits.
 """
 
 # mypy: ignore-errors
@@ -12,15 +12,15 @@ import numpy as np
 
 from evener.jit import inner, njit
 
-SMALLEST_POWER, LARGEST_POWER = -342, 308  # of ten; 19 digits times others are zero or infinite
+SMALLEST_POWER, LARGEST_POWER = -342, 308  # of ten; 19 digits times others give 0 or infinity
 KEPT_DIGITS = 19  # decimal digits that 64 bits hold whatever they are
 
 _POINT = 46
 _EXACT_WHOLE = np.uint64(2**53)
 _EXACT_TENS = np.array([10.0**k for k in range(23)])  # the powers of ten that doubles hold
 
-# A middle between two doubles has at most 767 significant digits: of what follows it only counts
-# whether it is zero.
+# A middle between two doubles has at most 767 significant digits: of the digits behind them it only
+# matters whether all are zero.
 _COMPARED_DIGITS = 770
 _AT_ONCE = 9  # digits added to a long integer in one step
 # 32-bit words for the longest integers compared: 10^770, and 2^54 5^1094 2^19.
@@ -38,7 +38,7 @@ _INFINITE = np.uint64(0x7FF << 52)
 
 
 def _power_of_five(q):
-    """The leading 128 bits of 5^q, cut off; rounded up where 5^-q has at most 64 bits."""
+    """Return the leading 128 bits of 5^q, rounded down; up if q < 0 and 5^-q fits in 64 bits."""
     five = 5 ** abs(q)
     size = five.bit_length()
     if q >= 0:
@@ -53,7 +53,7 @@ _FIVES_LOW = np.array([five & (2**64 - 1) for five in _FIVES], np.uint64)
 
 @inner()
 def product(a, b):
-    """(high, low) halves of the 128-bit product of two uint64."""
+    """Return the (high, low) halves of the 128-bit product of two uint64."""
     a_high, a_low = a >> _HALF_WORD, a & _WORD
     b_high, b_low = b >> _HALF_WORD, b & _WORD
     low = a_low * b_low
@@ -65,7 +65,7 @@ def product(a, b):
 
 @inner()
 def leading_zeros(value):
-    """Number of zero bits above the highest set bit of a positive uint64."""
+    """Return the number of zero bits above the highest set bit of a positive uint64."""
     # From the exponent of a double, which rounding may have made one too large.
     half = np.float64(np.int64(value >> _ONE | _ONE))
     zeros = np.uint64(1085) - (half.view(np.uint64) >> _FRACTION_BITS)
@@ -74,10 +74,10 @@ def leading_zeros(value):
 
 @inner()
 def nearest_bits(digits, power):
-    """(bits, certain): the double nearest to digits (uint64) times ten to the power.
+    """Return (bits, certain) of the double nearest to digits (uint64) times ten to the power.
 
-    certain: whether it is the nearest to all numbers up to (digits + 1) times that, too, if digits
-    are at least 10^18; it may be said not to be although it is.
+    certain: the double is also the nearest to every number up to digits + 1 times that power, if
+    digits >= 10^18. It may be False although this holds.
     """
     if digits == 0 or power < SMALLEST_POWER:
         return np.uint64(0), False
@@ -117,13 +117,13 @@ def nearest_bits(digits, power):
 
 @inner()
 def double_of(bits):
-    """The double whose bits are those of a uint64."""
+    """Return the double whose bits are those of a uint64."""
     return np.uint64(bits).view(np.float64)
 
 
 @inner()
 def nearest_double(digits, power):
-    """(value, certain): as nearest_bits, the double itself."""
+    """Return (value, certain) of the double nearest to digits (uint64) times ten to the power."""
     if digits <= _EXACT_WHOLE and -22 <= power <= 22:  # both are exact: one rounding
         value = np.float64(digits)
         return value * _EXACT_TENS[power] if power >= 0 else value / _EXACT_TENS[-power], False
@@ -133,7 +133,7 @@ def nearest_double(digits, power):
 
 @inner()
 def nearest_of_many(data, first, stop, digits, power):
-    """The double nearest to a number of more digits than `digits` holds.
+    """Return the double nearest to a number of more digits than `digits` holds.
 
     data[first:stop] are the number's digits, a point among them perhaps; `digits` are KEPT_DIGITS
     of them, from the first that is not zero, in units of 10^power.
@@ -149,7 +149,7 @@ def nearest_of_many(data, first, stop, digits, power):
 
 @njit(cache=True, nogil=True)
 def compare_with_middle(data, first, stop, power, bits):
-    """-1, 0, 1: a number is less than the middle between two doubles, equal, greater.
+    """Return -1, 0 or 1: the number is below, at or above the middle between two doubles.
 
     data, first, stop, power: as for nearest_of_many; bits: the lower of the two doubles.
     """

@@ -1,4 +1,8 @@
-"""What can be read, and how it is recognised: one entry a format, the most certain first."""
+"""The formats that can be read, one entry each, and how a file's format is recognised.
+
+Entries are asked in the order of FORMATS: signatures first, shapes of numbers last. Some files that
+are not read look like others; refuse_foreign names them and what to do.
+"""
 
 from __future__ import annotations
 
@@ -15,15 +19,12 @@ if TYPE_CHECKING:
     from evener.graphs.graph import Graph
     from evener.io.sources import Source
 
-
-# Files that are not read: what they are, and the way round.
-
-# A universal file's first data set: -1, its number, in columns of six.
+# The head of an I-DEAS universal file: -1, then the number of the first data set.
 _UNIVERSAL = re.compile(rb"\s*-1[ \t]*\r?\n[ \t]*\d{2,4}[ \t]*\r?\n")
 
 
 def refuse_foreign(source: Source) -> None:
-    """Raise InputError for what would be taken for something else, as its numbers look alike."""
+    """Raise InputError for a file of a foreign format that would be mistaken for another one."""
     if source.suffix == ".hgr":
         raise source.error(
             "is a hypergraph: a net joins any number of vertices at once, and is no edge",
@@ -38,7 +39,7 @@ def refuse_foreign(source: Source) -> None:
 
 
 def what_it_seems(source: Source) -> tuple[str, str]:
-    """Return what a file of no known format seems to be, and what to do."""
+    """Return two texts about a file of no known format: what it seems to be, and what to do."""
     unpack = "Unpack it and name the file meant."
     if source.data.startswith(b"PK"):
         return "is a zip archive", unpack

@@ -1,4 +1,4 @@
-"""JSON of files: texts in it are ones that can be written again."""
+"""Reads JSON, refusing values that could not be written again."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import math
 import re
 from typing import Any
 
-# The half of a pair of UTF-16, which no encoding of text has a form for.
+# An unpaired surrogate of UTF-16, which UTF-8 cannot encode.
 _HALF = re.compile(r"\\u[dD][89a-fA-F]")
 
 
 def loads(content: str | bytes, *, finite: bool = False) -> Any:
-    """Return what JSON text holds.
+    """Return the value of a JSON text.
 
-    Raises ValueError (JSONDecodeError with its line) for what is no JSON, is nested too deeply, has
-    a text with half a character or, where they are to be finite, a number that is not.
+    Raises ValueError (JSONDecodeError with its line) for invalid JSON, for too deep nesting, for
+    unpaired surrogates and, if `finite`, for numbers that are not finite.
     """
     # Python reads NaN and Infinity, which JSON has not, and 1e999 as infinity.
     checks: dict[str, Any] = {"parse_constant": _refused, "parse_float": _finite} if finite else {}

@@ -1,7 +1,7 @@
-"""Names of vertices out of text: numbers each distinct name in the order of appearance.
+"""Parses edge lists of names; numbers the distinct names in the order of their appearance.
 
-The trick: names are never copied. A hash table with linear probing holds, per name, where it
-first stood; equal hashes are told apart by comparing the bytes themselves.
+Names are not copied: a hash table with linear probing holds where each first stands in the text,
+and names of equal hashes are compared byte by byte.
 """
 
 # mypy: ignore-errors
@@ -28,7 +28,7 @@ from evener.jit import inner, njit
 
 @njit(cache=True, nogil=True)
 def read_named_pairs(data, pos, separator, n_columns, table, first, last, u, v, w, where):
-    """Lines of two names and perhaps a weight; separator 0 is any run of blanks.
+    """Read lines of two names and perhaps a weight; separator 0 is any run of blanks.
 
     table (a power of two, more than twice the names,) starts as -1; first, last receive the
     bytes of each name; where[1] the number of lines, where[2] that of names.

@@ -1,4 +1,4 @@
-"""One number out of text: whole, real or a weight; every index is compared with the end first.
+"""Reads one number from text: whole, real or a weight; never beyond the end of the text.
 
 Whole numbers are checked for overflow while their digits are added up. Real numbers are rounded
 correctly, as Python's `float` does: see decimal_kernels.
@@ -29,18 +29,18 @@ PERCENT, HASH, QUOTE, BRACE = 37, 35, 34, 123
 COMMA, SEMICOLON, BAR = 44, 59, 124
 PLUS, MINUS, POINT = 43, 45, 46
 
-# Bytes that numbers are made of, Fortran's D and what spells nan and inf with them.
+# The bytes of numbers, including Fortran's exponent D and the letters of nan and inf.
 IN_NUMBER = np.zeros(256, np.bool_)
 IN_NUMBER[np.frombuffer(b"0123456789+-.eEdDnNaAiIfF", np.uint8)] = True
 
-_WHOLE = 2**53  # whole numbers above it have gaps in double precision
-_LARGEST_WHOLE = 2**62  # of a weight that is rounded: int64 holds it then, too
-_LARGEST_EXPONENT = 10**15  # at which exponents are cut off, lest they overflow
+_WHOLE = 2**53  # up to here a double holds every whole number
+_LARGEST_WHOLE = 2**62  # largest weight; int64 holds it and what it is rounded to
+_LARGEST_EXPONENT = 10**15  # larger exponents count as this, as they would overflow int64
 
 
 @inner()
 def is_end(c):
-    """Whether the byte may follow a number."""
+    """Return whether the byte may follow a number."""
     return (
         c == SPACE
         or c == NEWLINE
@@ -54,7 +54,7 @@ def is_end(c):
 
 @inner()
 def skip_blanks(data, pos):
-    """Offset of the next byte that is no space, tab or carriage return."""
+    """Return the offset of the next byte that is not a space, tab or carriage return."""
     while pos < data.size:
         c = data[pos]
         if c != SPACE and c != TAB and c != RETURN:
@@ -65,7 +65,7 @@ def skip_blanks(data, pos):
 
 @inner()
 def skip_separator(data, pos):
-    """Offset of the next field of the line: past blanks and at most one comma or the like."""
+    """Return the offset of the line's next field: past blanks and at most one , ; or |."""
     pos = skip_blanks(data, pos)
     if pos < data.size:
         c = data[pos]
@@ -76,7 +76,7 @@ def skip_separator(data, pos):
 
 @inner()
 def skip_white(data, pos):
-    """Offset of the next byte that is no white space."""
+    """Return the offset of the next byte that is not white space."""
     while pos < data.size:
         c = data[pos]
         if c != SPACE and c != NEWLINE and c != TAB and c != RETURN:
@@ -87,7 +87,7 @@ def skip_white(data, pos):
 
 @inner()
 def skip_line(data, pos):
-    """Offset just past the line's end."""
+    """Return the offset just past the line's end."""
     while pos < data.size and data[pos] != NEWLINE:
         pos += 1
     return min(pos + 1, data.size)
@@ -95,7 +95,7 @@ def skip_line(data, pos):
 
 @inner()
 def skip_field(data, pos):
-    """Offset just past the field that begins at `pos`."""
+    """Return the offset just past the field that begins at `pos`."""
     while pos < data.size and not is_end(data[pos]):
         pos += 1
     return pos
@@ -103,7 +103,7 @@ def skip_field(data, pos):
 
 @inner()
 def read_integer(data, pos):
-    """(code, value, offset past it) of the whole number at `pos`."""
+    """Return (code, value, offset past it) of the whole number at `pos`."""
     end = data.size
     negative = False
     if pos < end and (data[pos] == MINUS or data[pos] == PLUS):
@@ -126,7 +126,7 @@ def read_integer(data, pos):
 
 @njit(cache=True, nogil=True, inline="always")
 def read_index(data, pos, end):
-    """As read_integer: (code, value, end), with a short way for plain digits before `end`."""
+    """Return the same as read_integer; faster for plain digits before `end`."""
     value, after = np.int64(0), pos
     while after < end:
         digit = np.int64(data[after]) - 48
@@ -142,7 +142,7 @@ def read_index(data, pos, end):
 
 @inner()
 def read_real(data, pos):
-    """(code, value, offset past it) of the number at `pos`; Fortran's exponent D is one."""
+    """Return (code, value, offset past it) of the real number at `pos`; D may mark an exponent."""
     end = data.size
     start = pos
     negative = False
@@ -203,7 +203,7 @@ def read_real(data, pos):
 
 @inner()
 def names_no_number(data, pos, stop):
-    """Whether the field spells nan, inf or infinity."""
+    """Return whether the field spells nan, inf or infinity."""
     if stop - pos != 3 and stop - pos != 8:
         return False
     a, b, c = data[pos] | 32, data[pos + 1] | 32, data[pos + 2] | 32
@@ -212,9 +212,9 @@ def names_no_number(data, pos, stop):
 
 @inner()
 def read_weight(data, pos, where):
-    """(code, value, offset past it) of a number >= 0; where[3] is set where it is no integer.
+    """Return (code, value, offset past it) of a number >= 0; sets where[3] if it is not whole.
 
-    Whole numbers above 2^53 are read where a double holds them exactly.
+    Whole numbers above 2^53 are accepted if a double holds them exactly.
     """
     code, whole, after = read_integer(data, pos)
     if code == OK:

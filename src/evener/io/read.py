@@ -1,4 +1,4 @@
-"""read: whatever a file holds, as a Graph ready to be divided."""
+"""read: the graph in a file of any known format, with coordinates and weights that go with it."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Progress = Callable[[str, float], None]
 
 @dataclass(frozen=True, eq=False)
 class Reading:
-    """What a file held.
+    """The result of reading a file.
 
     graph is what is divided; mesh what it was made from, or None. notes say, a sentence each,
     what was odd or left out. inputs holds the SHA-256 of every file read, by name without folder;
@@ -111,7 +111,7 @@ def read_graph(path: str | Path, **options: Any) -> Graph:
 
 
 def _silent(step: str, fraction: float) -> None:
-    """Show no progress."""
+    """Ignore progress."""
 
 
 def _parse(entry: Format, source: Source) -> Any:
@@ -125,7 +125,7 @@ def _parse(entry: Format, source: Source) -> Any:
 
 @contextmanager
 def _said_of(source: Source) -> Iterator[None]:
-    """Name the file in errors raised by an array's check, which knows of none."""
+    """Add the file's name to errors that the check of an array raises."""
     try:
         yield
     except InputError as error:
@@ -160,7 +160,7 @@ def _find_coordinates(
 
 
 def _names_beside(name: str) -> list[str]:
-    """Names that coordinates of the graph file `name` go by, the most specific first."""
+    """Return file names for coordinates of the graph file `name`, the most specific first."""
     stem = Path(name).stem
     return [f"{name}.xyz", f"{stem}.xyz", f"{stem}_coord.mtx"]
 

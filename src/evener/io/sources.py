@@ -1,4 +1,7 @@
-"""A file to be read: its bytes, unpacked, with its name and digest."""
+"""Source: an input file's bytes, unpacked, with its name and digest.
+
+gzip, xz, zstd and bzip2 are recognised by content and unpacked within limits.
+"""
 
 from __future__ import annotations
 
@@ -27,23 +30,23 @@ from evener.files.opening import (
     unpacked_limit,
 )
 
-# Content of packed files: gzip, xz, zstd and bzip2, unpacked within limits.
-
 PACKINGS = (".zst", ".gz", ".xz", ".bz2")
-_PIECE = 2**22
-# What is fed at a time. A block of 128 KiB can stand in four bytes of zstd: small bites keep its
-# pieces small, and what is copied between streams, of which a file may hold thousands.
+_PIECE = 2**22  # bytes of unpacked content handed on at a time
+# Packed bytes given to a decompressor at a time: four bytes of zstd can hold a block of 128 KiB, so
+# that larger pieces would unpack to too much at once.
 _BITE = 512
-# What unpacking itself may take, whatever a file asks for: a dictionary of what came before.
-# `xz -9` needs 65 MiB, `zstd --long` 128 MiB.
+# Memory [B] that a decompressor may use for its dictionary: `xz -9` needs 65 MiB, `zstd --long`
+# 128 MiB.
 _XZ_MEMORY, _ZSTD_WINDOW = 256 * 2**20, 128 * 2**20
-_BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")  # pi, and its root where there is nothing: no text begins so
+# Bytes 4 to 9 of a bzip2 file: the mark of a block, or of the end where the file is empty.
+_BZIP2 = (b"1AY&SY", b"\x17rE8P\x90")
+_HEAD = 4096  # bytes by which formats are recognised
 
 
 def unpacked(raw: bytes, path: Path) -> bytes:
-    """Return what `raw`, the file at `path`, holds; raw itself where nothing is packed.
+    """Return the unpacked content of `raw`, the file at `path`; raw itself if it is not packed.
 
-    Raises InputError for what is damaged, empty, or grows beyond the limits.
+    Raises InputError if the file is damaged, or its content is empty or exceeds the limits.
     """
     pieces = _pieces(raw)
     if pieces is None:
@@ -76,7 +79,7 @@ def _too_far(packed: int, allowed: int, path: Path) -> InputError:
 
 
 def _pieces(raw: bytes) -> Iterator[bytes] | None:
-    """Yield the unpacked content in pieces of bounded size; None where nothing is packed."""
+    """Return an iterator over the unpacked content in pieces; None if it is not packed."""
     if raw.startswith(b"\x1f\x8b"):
         return _read_on(gzip.GzipFile(fileobj=io.BytesIO(raw)))
     if raw.startswith(b"\xfd7zXZ\x00"):
@@ -94,7 +97,7 @@ def _read_on(file: gzip.GzipFile | bz2.BZ2File) -> Iterator[bytes]:
 
 
 class _Damaged(Exception):  # noqa: N818
-    """A stream that is wrong or ends early."""
+    """A packed stream is invalid or truncated."""
 
 
 def _xz(raw: bytes) -> Iterator[bytes]:
@@ -110,7 +113,7 @@ def _xz(raw: bytes) -> Iterator[bytes]:
                 position += len(bite)
             yield stream.decompress(bite, _PIECE)
         position -= len(stream.unused_data)
-        while raw[position : position + 4] == b"\0\0\0\0":  # which may follow a stream
+        while raw[position : position + 4] == b"\0\0\0\0":  # padding between streams
             position += 4
 
 
@@ -132,12 +135,9 @@ def _zstd(raw: bytes) -> Iterator[bytes]:
         raise _Damaged(str(error)) from error
 
 
-_HEAD = 4096
-
-
 @dataclass(frozen=True, eq=False)
 class Source:
-    """What lies at `path`.
+    """An input file, or the folder of a mesh, at `path`.
 
     name is the file's name without the suffix of its packing; data its unpacked content; sha256
     the digest of the file as it lies on disk (of its files, for a folder). A folder, which only
@@ -161,7 +161,7 @@ class Source:
 
     @property
     def head(self) -> bytes:
-        """First 4 KiB."""
+        """The first 4 KiB of the data, by which formats are recognised."""
         return self.data[:_HEAD]
 
     @cached_property

@@ -1,4 +1,10 @@
-"""Drives the parsers of text: sizes what they fill, and says in words what they stumbled over."""
+"""Runs the compiled parsers of text: allocates their arrays, and turns their codes into errors.
+
+Large texts are cut at line ends and parsed by several threads (Pieces). The pieces depend on the
+text alone and each fills rows of its own, so the result does not depend on the number of threads.
+If a piece is not one row a line, or is wrong, one thread reads again from the first line and
+reports the first error.
+"""
 
 from __future__ import annotations
 
@@ -18,11 +24,17 @@ from evener.graphs.graph import Graph
 from evener.io.sources import Source
 
 _INK = re.compile(rb"\S")
-# An index is refused before memory is reserved for it: a file that speaks of more vertices than
-# this and than half its own bytes is lying, or all but empty.
+# Vertices that a header may state for a file of any size; beyond them a vertex needs two bytes. No
+# memory is reserved for larger counts.
 _VERTICES_WITHOUT_PROOF = 5_000_000
-# Counts may exceed what the file can hold by so little: the parser says better where it shows.
+# Entries by which a header's count may exceed what the file can hold: in such a file the parser
+# finds the line where entries are missing, which makes a better error than the count does.
 SLACK = 2**16
+PIECE = 2**22  # bytes parsed by one task of a thread; starting a task takes far less time than that
+
+# parse(first byte, past the last, first row, past the last, place) -> code; see text_kernels.
+Parse = Callable[[int, int, int, int, npt.NDArray[np.int64]], int]
+_NEWLINE = ord("\n")
 
 
 def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tuple[int, bytes]]:
@@ -38,13 +50,13 @@ def lines(source: Source, comments: bytes = b"", start: int = 0) -> Iterator[tup
 
 
 def after_line(source: Source, offset: int) -> int:
-    """Offset of the line that follows the one at `offset`."""
+    """Return the offset of the line that follows the one at `offset`."""
     stop = source.data.find(b"\n", offset)
     return len(source.data) if stop < 0 else stop + 1
 
 
 def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int]:
-    """Return the whole numbers of a header line; InputError where it holds anything else."""
+    """Return the whole numbers of a header line; InputError if it holds anything else."""
     numbers = []
     for field in line.split():
         digits = field[1:] if field[:1] in b"+-" else field
@@ -57,13 +69,13 @@ def integers_of(source: Source, offset: int, line: bytes, what: str) -> list[int
 
 
 def shown(field: bytes) -> str:
-    """Return the field as it can be printed: short, without control characters."""
+    """Return a field of a line for an error's text: quoted, at most 24 bytes of it."""
     text = field[:24].decode("utf-8", "replace")
     return repr(text if len(field) <= 24 else text + "...")
 
 
 def check_vertices(source: Source, n: int, offset: int | None = None) -> None:
-    """Refuse a number of vertices for which the file is far too small."""
+    """Raise InputError for no vertices, or for more than the file's size allows."""
     if n < 1:
         raise source.error("has no vertex", offset=offset)
     if n > _VERTICES_WITHOUT_PROOF + len(source.data) // 2:
@@ -80,12 +92,12 @@ def count_lines(source: Source, start: int = 0) -> int:
 
 
 def new_place() -> npt.NDArray[np.int64]:
-    """Return the array in which a parser says where it stopped: see text_kernels."""
+    """Return the array (4,) in which a parser states where it stopped: see text_kernels."""
     return np.zeros(4, np.int64)
 
 
 def weights_of(values: FloatArray, place: npt.NDArray[np.int64]) -> NumberArray:
-    """Return the weights as int64 if the parser met whole numbers only (it sets place[3])."""
+    """Return the weights, as int64 if all are whole numbers: otherwise place[3] is set."""
     return values if place[3] else values.astype(np.int64)
 
 
@@ -94,7 +106,7 @@ def read_reals(source: Source, start: int, n_columns: int) -> FloatArray:
     from evener.io import text_kernels as kernels
     from evener.io.number_kernels import OK
 
-    # Two bytes a number at least; an excess of lines that turn out blank is given back.
+    # A number takes at least two bytes; rows of blank lines are cut off below.
     rows = min(count_lines(source, start), (len(source.data) - start) // (2 * n_columns) + 1)
     table = np.empty(rows * n_columns)
     place = new_place()
@@ -113,10 +125,10 @@ def refuse(
     columns: int = 0,
     promised: str = "",
 ) -> NoReturn:
-    """Raise the InputError for a parser's code.
+    """Raise the InputError that a parser's code and place stand for.
 
-    n: the largest number allowed; columns: the fields a line must have; promised: what the
-    header says there is.
+    n: the largest number of a vertex; columns: fields required of each line; promised: the counts
+    of the header, in words.
     """
     from evener.io import number_kernels as kernels
 
@@ -153,7 +165,7 @@ def _columns(wanted: int, found: int) -> str:
 
 
 def _last(data: bytes) -> int:
-    """Offset of the last byte that is no white space: the end, for a person."""
+    """Return the offset of the last byte that is not white space."""
     return max(0, len(data.rstrip()) - 1)
 
 
@@ -170,9 +182,10 @@ def refuse_graph(
     base: int,
     line_of: Any = None,
 ) -> NoReturn:
-    """Raise what the Graph's check found, with the file's own numbers and the vertex's line.
+    """Raise the InputError of a Graph's check with the file's numbering and the vertex's line.
 
-    arrays: the xadj, adjncy and adjwgt refused; line_of(v): the offset of vertex v.
+    arrays: the xadj, adjncy and adjwgt that Graph refused; base: the file's first vertex number;
+    line_of(v): the offset of the line of vertex v.
     """
     from evener.graphs import graph_kernels as kernels
 
@@ -211,31 +224,17 @@ def refuse_graph(
 
 
 def make_graph(source: Source, arrays: dict[str, Any], *, base: int, line_of: Any = None) -> Graph:
-    """Return Graph(**arrays); what it refuses is said with the file's numbers, from `base`."""
+    """Return Graph(**arrays); errors state vertices as the file numbers them, from `base`."""
     try:
         return Graph(**arrays)
     except InputError as error:
         refuse_graph(source, arrays, error, base=base, line_of=line_of)
 
 
-# Large texts are cut at line ends, so that several threads parse them at once.
-#
-# The pieces depend on the text alone and each fills rows of its own: the result does not depend
-# on the number of threads. What is not one row a line, or wrong, is left to one thread that reads
-# on from the first line and says what it stumbled over.
-
-_NEWLINE = ord("\n")
-PIECE = 2**22  # bytes: enough that starting a thread's task costs nothing beside parsing them
-
-# parse(first byte, past the last, first row, past the last, place) -> code; see text_kernels.
-Parse = Callable[[int, int, int, int, npt.NDArray[np.int64]], int]
-
-
 class Pieces:
-    """The text of `source` from the byte `start` on, in pieces that end with a line.
+    """The text of `source` from the byte `start` on, cut into pieces at line ends.
 
-    bounds (p + 1,): the bytes at which the pieces begin, and the end; rows (p + 1,): how many
-    lines stand before each, and how many in all.
+    rows (pieces + 1,): number of lines before each piece, and of all lines.
     """
 
     def __init__(self, source: Source, start: int) -> None:
@@ -250,7 +249,10 @@ class Pieces:
         self.rows = [0, *np.cumsum(counts).tolist()]
 
     def parse(self, parse: Parse) -> npt.NDArray[np.int64] | None:
-        """Parse all pieces; None unless each row of each was a line. Else the places' maximum."""
+        """Parse all pieces in threads; return the maximum of their places.
+
+        None if a piece had an error, or lines that are not one row each: blank ones, comments.
+        """
         from evener.io.number_kernels import OK
 
         places = [new_place() for _ in self._spans]
@@ -264,7 +266,7 @@ class Pieces:
         return most
 
     def _in_threads(self, work: Callable[[int], int]) -> list[int]:
-        """Call `work` with the number of each piece."""
+        """Return work(i) for each piece i."""
         numbers = range(len(self._spans))
         if len(numbers) == 1:
             return [work(0)]

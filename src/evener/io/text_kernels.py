@@ -1,8 +1,11 @@
-"""Tables of real numbers; and how all parsers of text say where they stumbled.
+"""Parses tables of real numbers, and writes whole numbers as text.
 
-A parser stops at the first thing that is wrong and returns a code of number_kernels; `where` then
-holds the byte offset, the number meant and a count, of which the driver (`text.py`) makes a line
-number and a sentence. where[3] is set where a weight was no whole number.
+All parsers of text report errors in one way: a parser stops at the first error and returns a code
+of number_kernels; `where` (4,) then holds the byte offset, a number and a count that belong to the
+code, from which text.refuse makes a line number and a sentence. where[3] is set if a weight is not
+a whole number.
+
+Writers fill a buffer that has room for the longest number everywhere, and return the bytes used.
 """
 
 # mypy: ignore-errors
@@ -26,7 +29,7 @@ from evener.jit import inner, njit
 
 @njit(cache=True, nogil=True)
 def read_table(data, pos, n_columns, table, where):
-    """Lines of `n_columns` real numbers each into the flat `table`; rows found in where[1]."""
+    """Read lines of `n_columns` real numbers each into the flat `table`; where[1]: rows read."""
     count = 0
     while True:
         pos = skip_white(data, pos)
@@ -56,11 +59,6 @@ def read_table(data, pos, n_columns, table, where):
         count += 1
 
 
-# Numbers into text: whole numbers to decimal digits, straight into a buffer.
-#
-# The trick: the caller gives a buffer with room for the longest number everywhere; the kernel
-# fills its front and says how far. One pass, no strings.
-
 WIDTH = 20  # bytes of the longest 64-bit number with its sign, or with the blank after it
 
 SPACE, MINUS, ZERO = 32, 45, 48
@@ -88,7 +86,7 @@ def put(value, buffer, pos):
 def put_lists(
     first, last, xadj, adjncy, base, with_degree, vwgt, n_weights, adjwgt, edge_first, buffer
 ):
-    """A line for each vertex of [first, last): weights, perhaps the degree, then neighbours.
+    """Write a line for each vertex of [first, last): weights, perhaps the degree, neighbours.
 
     vwgt (n * n_weights,) and adjwgt (2m or 0,) are int64; an edge's weight stands after its
     neighbour's number, before it if `edge_first`. Returns the bytes written.
@@ -128,7 +126,7 @@ def put_lists(
 
 @njit(cache=True, nogil=True)
 def put_columns(columns, separator, buffer):
-    """A line for each row of the (rows, c) int64 table; returns the bytes written."""
+    """Write a line for each row of the (rows, c) int64 table; returns the bytes written."""
     pos = 0
     for i in range(columns.shape[0]):
         for j in range(columns.shape[1]):

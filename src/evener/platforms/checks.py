@@ -1,4 +1,4 @@
-"""What keeps devices, levels and connections from being a platform."""
+"""Checks of the devices, levels and connections of a platform."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evener.platforms.device import Connection, Device, Level, parts_of
 
 
 class Fault(NamedTuple):
-    """What is wrong with a platform, in which "device", "level" or "link" entry, and what to do."""
+    """An error in a platform: its text, the "device", "level" or "link" entry, and a hint."""
 
     message: str
     kind: str
@@ -21,7 +21,7 @@ class Fault(NamedTuple):
 def find_fault(
     devices: Sequence[Device], levels: Sequence[Level], connections: Sequence[Connection]
 ) -> Fault | None:
-    """Return the first thing that keeps these from being a Platform, or None."""
+    """Return the first error in the parts of a platform, or None."""
     if not devices:
         return Fault("a platform needs at least one device", "device", 0)
     if levels and connections:
@@ -59,7 +59,7 @@ def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
 
 
 def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) -> Fault | None:
-    """Find a place that nothing explains, or a device that no chain of links joins to the first."""
+    """Return the error of an unknown place, or of a device without a route to the first one."""
     ends = [end for connection in connections for end in connection.between]
     known = {device.name for device in devices} | {device.at for device in devices}
     times = Counter(ends)

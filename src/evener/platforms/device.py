@@ -1,4 +1,4 @@
-"""Device, Link, Level, Connection: what a machine is made of."""
+"""Device, Link, Level, Connection: the parts of a platform."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ class Device:
 
     @property
     def model(self) -> SpeedModel:
-        """Speed as a function of load."""
+        """The device's speed model: speed as a function of load."""
         return Constant(self.speed) if self.curve is None else fit_device(self.curve)
 
 

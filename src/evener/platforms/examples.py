@@ -1,4 +1,4 @@
-"""Machines to experiment on: TOPO1, TOPO2 and TOPO3 of [LDHT]_, flat ones, and grids of links.
+"""Example platforms: TOPO1, TOPO2 and TOPO3 of [LDHT]_, flat ones, trees, and grids of links.
 
 The papers' machines have fast devices and slow ones of speed 1, memory 2 (relative numbers); the
 faster the fast ones, the less their memory suits their speed (Table III). Devices come in the
@@ -16,8 +16,12 @@ from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Li
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
-FILLED = 5 / 6  # of the total memory by the load; inferred from Table III's last column
-MIDDLE_SPEED = 2.0  # without memory: our guess, by how Table IV's cuts of TOPO1 and TOPO2 differ
+FILLED = (
+    5 / 6
+)  # share of the total memory that the load takes; inferred from Table III's last column
+MIDDLE_SPEED = (
+    2.0  # of middle devices without memory; inferred from Table IV's cuts of TOPO1 and TOPO2
+)
 DEVICES_PER_NODE = 24  # of the paper's cluster, section VI-C
 TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
 
@@ -199,7 +203,7 @@ def _slow(count: int) -> _Group:
 
 
 def _memory(speed: float, units: int | None, memory_caps: bool) -> float:
-    """Relative memory of a fast device; it only counts where memory is written."""
+    """Return the relative memory of a fast device, which matters only if memory is stated."""
     if units is None or not memory_caps:
         return SLOW_MEMORY
     if units < 1:

@@ -10,7 +10,7 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.platforms.device import Connection, Device, Link
 
-ROUTE_ENTRIES = 1 << 20  # places x sources routed at once
+ROUTE_ENTRIES = 1 << 20  # max. places x sources whose routes are computed at a time
 
 
 class Network(NamedTuple):
@@ -66,7 +66,7 @@ def network_of(devices: Sequence[Device], connections: Sequence[Connection]) -> 
     keys = np.array(sorted(best), np.int64)
     taken = [best[key] for key in keys.tolist()]
     links = [connection.link for connection in taken]
-    # A free link costs a trifle, so that the sparse graph keeps it.
+    # A free link gets a tiny cost, as a sparse graph drops zeros.
     usual = np.array([max(_usual_cost(link), 1e-30) for link in links])
     network = coo_array((usual, np.divmod(keys, size)), (size, size)).tocsr()
     home = np.array([places[d.name if d.name in places else d.at] for d in devices])

@@ -1,4 +1,4 @@
-"""Platform: what the machine is. Its parts are evener.platforms.device', offered here too."""
+"""Platform: a machine of devices and links. Their classes, of device.py, can be imported here."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from evener.wording import plural, spread, two_lines
 
 __all__ = ["MAX_DEVICES", "RELATIVE", "Connection", "Device", "Level", "Link", "Platform"]
 
-# So that a small file cannot ask for more memory than a laptop has: about 0.5 GB of devices.
+# Max. devices, about 0.5 GB of memory: a small file must not ask for more than a laptop has.
 MAX_DEVICES = 2_000_000
-MOST_TABLED = 1024  # devices of which all routes are kept
-RELATIVE = 100.0  # units/s: a machine without links whose speeds are not above states no seconds
+MOST_TABLED = 1024  # max. devices for which the costs of all routes are kept in a table
+RELATIVE = 100.0  # units/s; speeds up to this, on a machine without links, are taken as relative
 
 
 @dataclass(frozen=True)
@@ -72,7 +72,7 @@ class Platform:
 
     @property
     def has_links(self) -> bool:
-        """Whether communication costs anything is stated."""
+        """Whether links are stated, so that communication has a cost."""
         return bool(self.levels or self.connections)
 
     def relative_ideal(self, work: float) -> float | None:

@@ -1,7 +1,7 @@
-"""Platforms whose devices have speed curves: given from a speeds file, and asked for times.
+"""Platforms whose devices have speed curves: attaches curves, and computes times by them.
 
-A device's curve replaces its one speed wherever a load is known. Its `speed` remains what it does
-at the load it is to have, for everything that needs one number.
+A device's curve replaces its one speed wherever the load is known. Its `speed` is the speed at the
+load that it is to have, for everything that needs one number.
 """
 
 from __future__ import annotations
@@ -97,7 +97,7 @@ def least_seconds(platform: Platform, load: float) -> float:
     for step in range(MAX_STEPS):
         if late - early <= PRECISION * late:
             break
-        # What is done by a time is often nearly a line, but may also jump: halve every second step.
+        # The load done by a time is nearly linear in it, but may jump: every second step bisects.
         share = 0.5 if step % 2 else min(max((load - before) / (after - before), 0.01), 0.99)
         middle = early + share * (late - early)
         done = done_by(middle)

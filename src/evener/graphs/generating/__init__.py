@@ -1,1 +1,10 @@
-"""Makes meshes, graphs and machines: seeded, one file a family (see families.py)."""
+"""Generators of meshes and graphs, all seeded.
+
+families.py       every family by name: read this first
+delaunay.py       Delaunay graphs and meshes of uniform, graded and refined points
+random_graphs.py  random geometric, R-MAT and Barabási-Albert graphs; grid.py, regular grids
+airfoil.py        a graded mesh around an airfoil
+checks.py         what all of them ask of their parameters, and of the memory that is free
+
+May import graphs; machines are made by evener.platforms.examples.
+"""

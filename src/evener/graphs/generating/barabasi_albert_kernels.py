@@ -1,4 +1,4 @@
-"""Preferential attachment: an end of an edge drawn evenly is a vertex drawn by its degree."""
+"""Preferential attachment: a uniformly drawn end of an edge is a vertex drawn by its degree."""
 
 # mypy: ignore-errors
 import numpy as np

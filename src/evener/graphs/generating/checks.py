@@ -1,4 +1,4 @@
-"""What generators ask of their parameters, and how they refuse."""
+"""Checks of generators' parameters and of free memory; UsageError where they fail."""
 
 from __future__ import annotations
 

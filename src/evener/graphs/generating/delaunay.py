@@ -1,4 +1,9 @@
-"""Delaunay triangulations of points, and the graphs and meshes that follow from them."""
+"""Delaunay triangulations of points, and families of graphs and meshes made of them.
+
+Points are uniform (delaunay, triangle_mesh, tetrahedron_mesh and their duals), crowd around a point
+and a curve (graded_delaunay), or follow a moving front, as in adaptive simulations
+(refined_delaunay). Where a spacing is prescribed, a quadtree is refined until its cells have it.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +19,15 @@ from evener.graphs.graph import Graph
 from evener.graphs.hilbert import hilbert_order
 from evener.graphs.mesh import TETRA, TRIANGLE, Mesh
 
-BYTES_A_POINT = {2: 800, 3: 2600}  # by dimension, at the peak: measured, Qhull's for the most
+BYTES_A_POINT = {2: 800, 3: 2600}  # memory at the peak, measured, by dimension; mostly Qhull's
+JITTER = 0.5  # of a cell's side, by which points are moved: lattices have ambiguous triangulations
+CENTRE = (0.3, 0.4)  # the point around which graded points crowd
+ORIGIN = np.array([0.35, 0.45])  # where the front starts
+FRONT_WIDTH = 0.005  # spacing at the front; it grows by the distance from it
+
+# (centres (c, 2), sides (c,)) -> spacing wanted (c,), infinite for cells never to be split, and
+# whether the cell counts as a point (c,).
+Spacing = Callable[[FloatArray, FloatArray], tuple[FloatArray, BoolArray]]
 
 
 class Triangulation(NamedTuple):
@@ -99,19 +112,10 @@ def simplex_mesh(points: FloatArray, simplices: IntArray) -> Mesh:
 
 
 def signed_sizes(points: FloatArray, simplices: IntArray) -> FloatArray:
-    """(t,) areas of triangles or volumes of tetrahedra, negative where they are turned round."""
+    """Return (t,) areas of triangles or volumes of tetrahedra, negative if clockwise."""
     edges = points[simplices[:, 1:]] - points[simplices[:, :1]]
     d = points.shape[1]
     return np.asarray(np.linalg.det(edges) / (2.0 if d == 2 else 6.0), np.float64)
-
-
-# Clouds of points whose spacing follows a given function, by refining a quadtree.
-
-JITTER = 0.5  # of a cell's side; a lattice would leave Delaunay's rule undecided
-
-# (centres (c, 2), sides (c,)) -> spacing wanted (c,), infinite for cells never to be split, and
-# whether the cell counts as a point (c,).
-Spacing = Callable[[FloatArray, FloatArray], tuple[FloatArray, BoolArray]]
 
 
 def quadtree_cloud(
@@ -150,13 +154,10 @@ def _dithered(
 
 
 def _split(centres: FloatArray, sides: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Centres and sides of the four quarters of each cell."""
+    """Return the centres and sides of the four quarters of each cell."""
     towards = np.array([[-1, -1], [-1, 1], [1, -1], [1, 1]]) / 4
     quarters = centres[:, None, :] + towards[None, :, :] * sides[:, None, None]
     return quarters.reshape(-1, 2), np.repeat(sides / 2, 4)
-
-
-# Delaunay graphs of points spread evenly over the unit square.
 
 
 def delaunay(n: int, seed: int) -> Graph:
@@ -164,11 +165,6 @@ def delaunay(n: int, seed: int) -> Graph:
     at_least(n, 3, "n")
     check_memory(n, BYTES_A_POINT[2], "points")
     return delaunay_graph(sorted_points(random_source(seed).random((n, 2))))
-
-
-# Delaunay graphs of points that crowd around a point and around a curve.
-
-CENTRE = (0.3, 0.4)
 
 
 def graded_delaunay(n: int, seed: int) -> Graph:
@@ -197,12 +193,6 @@ def graded_points(n: int, rng: np.random.Generator) -> FloatArray:
     return np.concatenate([around, along])[rng.permutation(n)]
 
 
-# Delaunay graphs refined along a moving front, as adaptive simulations have them.
-
-ORIGIN = np.array([0.35, 0.45])  # where the front starts
-FRONT_WIDTH = 0.005  # the spacing stops shrinking this near to the front
-
-
 def refined_delaunay(n: int, seed: int, time: float = 0.5) -> Graph:
     """Return a Delaunay graph of n points, dense along a front at `time` in [0, 1]; n >= 4.
 
@@ -222,13 +212,10 @@ def refined_delaunay(n: int, seed: int, time: float = 0.5) -> Graph:
 
 
 def distance_to_front(points: FloatArray, time: float) -> FloatArray:
-    """(n,) radial distance of points (n, 2) from the front."""
+    """Return the radial distance (n,) of points (n, 2) from the front."""
     x, y = (points - ORIGIN).T
     ring = (0.05 + 0.6 * time) * (1 + 0.15 * np.sin(5 * np.arctan2(y, x) + 2 * time))
     return np.asarray(np.abs(np.hypot(x, y) - ring), np.float64)
-
-
-# Triangles and tetrahedra among uniform points: as meshes, and as the graphs of their cells.
 
 
 def triangle_mesh(n: int, seed: int) -> Mesh:

@@ -1,4 +1,9 @@
-"""Random geometric graphs: uniform points, neighbours within a radius."""
+"""Random graphs: geometric, R-MAT [CZF04]_ and Barabási-Albert [BA99]_.
+
+Geometric graphs join uniform points within a radius. The other two have power-law degrees: R-MAT
+draws edges from a recursive matrix, by default with Graph500's parameters; Barabási and Albert's
+vertices join earlier ones by preferential attachment.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +16,13 @@ from evener.graphs.generating.checks import at_least, between, check_memory, ran
 from evener.graphs.generating.delaunay import sorted_points
 from evener.graphs.graph import Graph
 
-RGG_BYTES_A_VERTEX, BYTES_A_NEIGHBOUR = 100, 20  # at the peak: measured
+# Memory at the peak, measured.
+RGG_BYTES_A_VERTEX, BYTES_A_NEIGHBOUR = 100, 20
+RMAT_BYTES_A_VERTEX, RMAT_BYTES_AN_EDGE = 60, 40
+BA_BYTES_AN_EDGE = 40
+
+ROUNDING = 1e-9  # by which a, b and c may exceed 1 in all: 0.6 + 0.3 + 0.1 does
+CHUNK = 2**16  # edges drawn at a time: their arrays stay in the cache
 
 
 def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
@@ -29,7 +40,7 @@ def rgg(n: int, seed: int, dim: int = 2, degree: float = 12.0) -> Graph:
 
 
 def rgg_of(points: FloatArray, degree: float) -> Graph:
-    """Join points (n, 2) or (n, 3) of the unit square or cube; in their order."""
+    """Return the graph of points (n, 2) or (n, 3) of the unit square or cube, in their order."""
     from scipy.spatial import cKDTree
 
     n, dim = points.shape
@@ -37,13 +48,6 @@ def rgg_of(points: FloatArray, degree: float) -> Graph:
     radius = (degree / (n * ball)) ** (1 / dim)
     pairs = cKDTree(points).query_pairs(radius, output_type="ndarray")
     return Graph.from_edges(n, pairs[:, 0], pairs[:, 1], coords=points)
-
-
-# R-MAT graphs: power laws from a recursive matrix [CZF04]_, with Graph500's parameters.
-
-RMAT_BYTES_A_VERTEX, RMAT_BYTES_AN_EDGE = 60, 40  # at the peak: measured
-ROUNDING = 1e-9  # 0.6 + 0.3 + 0.1 is 1 to whoever writes it
-CHUNK = 2**16  # edges drawn at once: their arrays stay in the cache
 
 
 def rmat(
@@ -77,7 +81,7 @@ def rmat(
 def _draw(
     count: int, scale: int, shares: tuple[float, float, float], rng: np.random.Generator
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
-    """Rows and columns of `count` edges, a bit a level."""
+    """Return the rows and columns of `count` edges, drawn bit by bit, a bit for each level."""
     ends_a, ends_b, ends_c = np.cumsum(shares).astype(np.float32)
     u, v = np.zeros(count, np.int32), np.zeros(count, np.int32)
     for _ in range(scale):
@@ -87,11 +91,6 @@ def _draw(
         u += u + lower
         v += v + right
     return u, v
-
-
-# Barabási-Albert graphs: power laws from preferential attachment [BA99]_.
-
-BA_BYTES_AN_EDGE = 40  # at the peak: measured
 
 
 def barabasi_albert(n: int, seed: int, degree: int = 8) -> Graph:

@@ -1,4 +1,8 @@
-"""A plan from what its file says in JSON: every number checked, none believed."""
+"""The manifest of a plan file: everything of a plan except its large arrays, as JSON.
+
+Written by `manifest`, read by `plan_of`, which checks every number. Plan files of earlier versions
+lack some entries; those get the default that such a version meant.
+"""
 
 from __future__ import annotations
 
@@ -28,8 +32,6 @@ from evener.plans.plan import (
 )
 from evener.plans.workload import WEIGHTS, workload_from_dict
 
-# What a plan file says in JSON: everything about a plan but its big arrays.
-
 FORMAT, FORMAT_VERSION = "evener-plan", 1
 _BLOCK_FIELDS = (
     "weights", "vertices", "bytes", "boundary", "components", "neighbours", "volumes", "holds",
@@ -42,7 +44,7 @@ def manifest_text(plan: Plan) -> str:
 
 
 def manifest(plan: Plan) -> dict[str, Any]:
-    """Everything about a plan but its big arrays, as JSON takes it; no date, no folder."""
+    """Return everything of a plan except its large arrays, for JSON; without dates and folders."""
     judged, prediction = plan.evaluation, plan.prediction
     return {
         "format": FORMAT,
@@ -82,7 +84,7 @@ def manifest(plan: Plan) -> dict[str, Any]:
 
 
 def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
-    """Return the certificate's arrays as lists; a cap of None is none."""
+    """Return the certificate's arrays as lists; a cap of None means no cap."""
     blocks = {name: getattr(certificate, name).tolist() for name in _BLOCK_FIELDS}
     terms = contract_to_dict(certificate.contract)
     for i, one in enumerate(terms.get("further", [])):
@@ -91,7 +93,7 @@ def certificate_to_dict(certificate: Certificate) -> dict[str, Any]:
 
 
 def contract_to_dict(contract: Contract) -> dict[str, Any]:
-    """Return the contract's arrays as lists; a cap, or a makespan, of None is none."""
+    """Return the contract's arrays as lists; a cap or makespan of None means no limit."""
     further = [
         {"by": one.by, "target": one.targets.tolist(), "low": one.low.tolist(),
          "high": one.high.tolist()}
@@ -119,7 +121,7 @@ def _finite(value: float) -> float | None:
 
 
 def _plain(value: Any) -> Any:
-    """Turn NumPy's numbers into JSON's."""
+    """Return a NumPy number as a Python number, for JSON."""
     if isinstance(value, np.generic):
         return value.item()
     raise TypeError(f"{type(value).__name__} has no JSON form")
@@ -169,18 +171,18 @@ def plan_of(arrays: dict[str, npt.NDArray[Any]], data: dict[str, Any]) -> Plan:
 
 
 def _options_of(data: Mapping[str, Any]) -> dict[str, Any]:
-    """The options; of a plan whose evener knew no workloads, with the one that it meant."""
+    """Return the plan's options; those of a version without workloads get its only one."""
     options = _mapping(data, "options")
     if "bytes_per_value" in options:
         table = {"name": WEIGHTS.name, "bytes_per_value": options.pop("bytes_per_value")}
         options["workload"] = asdict(workload_from_dict(table))
     if not isinstance(options.get("reading", {}), dict):
-        raise InputError("holds options of reading that are none")
+        raise InputError("has reading options that are not a table")
     if "workload" in options:
         try:
             workload_from_dict(options["workload"])
         except (InputError, LookupError, TypeError, ValueError, AttributeError) as error:
-            raise InputError(f"holds a workload that is none: {error}") from error
+            raise InputError(f"has an invalid workload: {error}") from error
     return options
 
 
@@ -225,7 +227,7 @@ def _prediction_of(data: Mapping[str, Any], k: int, levels: int) -> Prediction:
     if not (np.isfinite(bound) and bound > 0):
         raise InputError(f"the bound must be finite and above zero, not {bound}")
     compute, communicate = _numbers(data["compute"], k), _numbers(data["communicate"], k)
-    # Plans of an evener that knew of none of these have none.
+    # Files of earlier versions lack these.
     more = {name: _numbers(data.get(name, [0.0] * k), k) for name in FURTHER_SECONDS}
     hop_bytes = _numbers(data["hop_bytes"], levels)
     return Prediction(compute, communicate, bound, hop_bytes, **more)
@@ -236,7 +238,7 @@ def _time_of(value: Any, default: float) -> float:
 
 
 def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
-    if data is None:  # not mapped, or by an evener that did not
+    if data is None:  # blocks were not mapped, or the file is of a version without mapping
         return None
     before, after = (
         MappingScore(*_numbers([data[name][key] for key in ("seconds", "hop_bytes")], 2).tolist())
@@ -246,7 +248,7 @@ def _mapping_of(data: Mapping[str, Any] | None, k: int) -> BlockMapping | None:
 
 
 def _stage_of(data: Mapping[str, Any]) -> Stage:
-    """Return a stage; plans of an evener that told of none have no list of them."""
+    """Return the metrics after one stage of planning."""
     counts = ("max_volume", "total_volume", "neighbours")
     reals = ("edge_cut", "smallest", "largest")
     whole = _numbers([data[key] for key in counts], len(counts), whole=True).tolist()
@@ -262,7 +264,7 @@ def _stage_of(data: Mapping[str, Any]) -> Stage:
 
 
 def _rival_of(data: Mapping[str, Any] | None) -> Rival | None:
-    if data is None:  # none was asked for, or by an evener that kept none
+    if data is None:  # no rival was asked for, or the file is of a version without rivals
         return None
     seconds = data["seconds"]
     stages = tuple(_stage_of(one) for one in _list(data["stages"]))
@@ -286,7 +288,7 @@ def _exchange_of(arrays: Mapping[str, npt.NDArray[Any]], k: int) -> Exchange:
 
 
 def _numbers(values: Any, k: int, *, whole: bool | None = False) -> npt.NDArray[Any]:
-    """(k,) finite numbers from a list; whole: int64, None: whichever the list holds."""
+    """Return (k,) finite numbers of a list: int64 if `whole`, if None as the list has them."""
     array = np.asarray(_list(values))
     if array.dtype.kind == "b":
         array = array.astype(np.float64)

@@ -1,4 +1,4 @@
-"""Partitions on file: written as solvers and viewers read them, read as other tools write them."""
+"""Writes partitions in the formats of solvers and viewers; `parts` parses those of other tools."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from evener.io.archives import write_arrays
 from evener.io.plans.parts import quoted
 from evener.wording import meant, printable
 
-_LINES = 2**16  # turned to text at a time
+_LINES = 2**16  # lines that become text at a time
 
 
 @dataclass(frozen=True)
 class _Subject:
-    """What is written: a partition, and what is known of what it divides."""
+    """A partition to be written, and what is known of the graph or mesh that it divides."""
 
     part: Part
     mesh: Mesh | PolyMesh | None
@@ -46,7 +46,7 @@ class _Subject:
 
 
 class Export(NamedTuple):
-    """A way to write a partition: pieces(subject) -> the file's bytes, and what it needs."""
+    """A format of partitions: pieces(subject) yields the file's bytes; what the format needs."""
 
     pieces: Callable[[_Subject], Iterable[bytes]]
     needs_mesh: bool
@@ -114,12 +114,12 @@ def _fits(n: int, mesh: Mesh | PolyMesh | None, graph: Graph | None, by: str) ->
 
 
 def _metis(subject: _Subject) -> Iterator[bytes]:
-    """One block a line."""
+    """Yield METIS's format: a block a line."""
     return _rows([subject.part], "%d\n")
 
 
 def _scotch(subject: _Subject) -> Iterator[bytes]:
-    """Scotch's mapping: the number of vertices, then lines of vertex and block, from 0 on."""
+    """Yield Scotch's mapping: the number of vertices, then lines of vertex and block, from 0."""
     yield b"%d\n" % subject.part.size
     yield from _rows([np.arange(subject.part.size), subject.part], "%d\t%d\n")
 
@@ -131,7 +131,7 @@ def _npy(subject: _Subject) -> Iterator[bytes]:
 
 
 def _npz(subject: _Subject) -> Iterator[bytes]:
-    """An archive of `part`, and of the plan's terms as JSON text."""
+    """Yield an archive of `part` and, as JSON text, of the plan's terms."""
     arrays = {"part": subject.part}
     if subject.terms is not None:
         arrays["promise"] = np.array(json.dumps(dict(subject.terms)))
@@ -141,7 +141,7 @@ def _npz(subject: _Subject) -> Iterator[bytes]:
 
 
 def _named(subject: _Subject) -> str:
-    """The plan's terms in one line, for a comment; nothing where they are not known."""
+    """Return the plan's terms as a line for a comment; empty if they are not known."""
     if subject.terms is None:
         return ""
     text = f"evener plan, kernel {subject.terms['workload']['name']}: {subject.terms['verdict']}"
@@ -149,7 +149,7 @@ def _named(subject: _Subject) -> str:
 
 
 def _csv(subject: _Subject) -> Iterator[bytes]:
-    """Lines `vertex,block`, and the device where its name is known."""
+    """Yield lines `vertex,block`, and the device if its name is known."""
     yield b"vertex,block\n" if subject.devices is None else b"vertex,block,device\n"
     if subject.labels is None and subject.devices is None:
         yield from _rows([np.arange(subject.part.size), subject.part], "%d,%d\n")
@@ -185,7 +185,7 @@ def _vtu(subject: _Subject) -> Iterator[bytes]:
 
 
 def _openfoam(subject: _Subject) -> Iterator[bytes]:
-    """What decomposePar's method `manual` reads as its dataFile: a labelList, a block a cell."""
+    """Yield the dataFile of decomposePar's method `manual`: a labelList, a block for each cell."""
     if subject.by != "cells":
         raise UsageError("OpenFOAM divides cells; this partition is of points")
     named = _named(subject)
@@ -200,7 +200,7 @@ def _openfoam(subject: _Subject) -> Iterator[bytes]:
 
 
 def _rows(columns: list[npt.NDArray[Any]], form: str) -> Iterator[bytes]:
-    """Lines of whole numbers, many at a time."""
+    """Yield lines of whole numbers, many at a time."""
     for start in range(0, columns[0].size, _LINES):
         rows = np.column_stack([column[start : start + _LINES] for column in columns])
         yield ((form * len(rows)) % tuple(rows.ravel().tolist())).encode()

@@ -1,4 +1,7 @@
-"""Parses partition files of any tool: the other half of `partitions`."""
+"""Parses partition files of all tools; quotes fields of CSV for `partitions`, which writes them.
+
+Fields that a spreadsheet would compute as a formula get an apostrophe, as OWASP advises.
+"""
 
 from __future__ import annotations
 
@@ -21,33 +24,28 @@ from evener.io.meshes.rows import Rows, scan
 from evener.io.sources import Source, open_source
 from evener.wording import without_marks
 
-# Names as fields of CSV that no spreadsheet takes for a formula.
-
-# What a field begins with that spreadsheets compute.
-_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
+Labels = list[str] | None  # names of the graph's vertices
+_FOAM = re.compile(rb"FoamFile\s*\{[^{}]*\}\s*(\d{1,15})\s*\(([^()]*)\)\s*\Z")
+_COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
+_FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")  # first characters of fields that are computed
 _NUMBER = re.compile(r"[+-]?\d+(\.\d*)?([eE][+-]?\d+)?", re.ASCII)
 
 
 def as_text(name: str) -> str:
-    """Return a name with an apostrophe before it where it would be computed.
+    """Return a name, with an apostrophe before it if a spreadsheet would compute it.
 
-    Numbers are left as they are; control characters and marks that turn text round are escaped,
-    but for line ends.
+    Numbers stay as they are. Control characters and marks of text direction are escaped, line ends
+    are not.
     """
     text = without_marks(name)
     return f"'{text}" if name.startswith(_FORMULA) and not _NUMBER.fullmatch(name) else text
 
 
 def quoted(name: str) -> str:
-    """Return the field of a name, in quotes where it needs them."""
+    """Return a name as a field of CSV, in quotes if it needs them."""
     text = as_text(name)
     special = bool(set(text) & set(',;"\r\n')) or text != text.strip()
     return '"' + text.replace('"', '""') + '"' if special else text
-
-
-Labels = list[str] | None
-_FOAM = re.compile(rb"FoamFile\s*\{[^{}]*\}\s*(\d{1,15})\s*\(([^()]*)\)\s*\Z")
-_COMMENT = re.compile(rb"/\*.*?(?:\*/|\Z)|//[^\n]*", re.DOTALL)
 
 
 def parse(path: str | Path, n: int, labels: Labels) -> Part:
@@ -68,7 +66,7 @@ def parse(path: str | Path, n: int, labels: Labels) -> Part:
 
 
 def _reader(source: Source) -> Callable[[Source, int, Labels], npt.NDArray[np.int64]]:
-    """The reader for what the content shows."""
+    """Return the reader for the format that the content shows."""
     head = source.head.lstrip()
     if source.data.startswith(b"\x93NUMPY"):
         return _read_npy
@@ -149,9 +147,9 @@ def _read_openfoam(source: Source, _n: int, _: Labels) -> npt.NDArray[np.int64]:
 
 
 def _read_csv(source: Source, n: int, labels: Labels) -> npt.NDArray[np.int64]:
-    """Lines `vertex,block`, in any order, below a heading that may be missing.
+    """Read lines `vertex,block`, in any order, below a heading that may be missing.
 
-    A third column, the device's name, says what the block says, and is passed over.
+    A third column, the device's name, is skipped.
     """
     try:
         text = source.data.decode("utf-8-sig")
@@ -181,7 +179,7 @@ def _is_number(word: str) -> bool:
 def _vertices(
     source: Source, names: list[str], n: int, labels: Labels, places: list[int]
 ) -> npt.NDArray[np.int64]:
-    """The vertex each name means: a label, or a number from 0 on, or from 1 on."""
+    """Return the vertex of each name: its label, or its number counted from 0 or from 1."""
     if labels is not None:
         index = {as_text(label): vertex for vertex, label in enumerate(labels)}
         index |= {label: vertex for vertex, label in enumerate(labels)}
@@ -209,7 +207,7 @@ def _scatter(
     n: int,
     lines: npt.NDArray[np.int64],
 ) -> npt.NDArray[np.int64]:
-    """Put each block where its vertex is; every vertex must come once."""
+    """Return the blocks in the order of their vertices; each vertex must occur once."""
     if (bad := np.flatnonzero((vertices < 0) | (vertices >= n))).size:
         message = f"there is no vertex {vertices[bad[0]]}: there are {n:,}"
         raise source.error(message, line=int(lines[bad[0]]))
@@ -228,7 +226,7 @@ def _scatter(
 
 
 def _read_numbers(source: Source, n: int, _: Labels) -> npt.NDArray[np.int64]:
-    """METIS's: a block a line. Scotch's: n, then a vertex and its block a line."""
+    """Read METIS's lines of a block, or Scotch's: n, then lines of a vertex and its block."""
     rows = scan(source, comment=b"%")
     if not len(rows):
         raise source.error("holds no numbers")

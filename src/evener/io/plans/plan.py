@@ -1,7 +1,8 @@
-"""Plan files: one portable file that NumPy alone can open.
+"""Reads and writes plan files, which NumPy alone can open.
 
-A plan is an `.npz` archive: `part` (n,) int32, the exchange's three arrays, and `manifest`, JSON
-text with everything else. Members carry a fixed date, so that the same plan is the same bytes.
+A plan file is an `.npz` archive: `part` (n,) int32, the exchange's three arrays, and `manifest`,
+JSON text with everything else. Members carry a fixed date, so that equal plans give equal bytes.
+Numbers are checked in the same way when a plan is read and when it is written.
 """
 
 from __future__ import annotations
@@ -23,24 +24,22 @@ from evener.io.plans.manifest import FORMAT, FORMAT_VERSION, manifest_text, plan
 from evener.io.sources import Source, open_source
 from evener.plans.plan import Certificate, Exchange, Plan, Prediction
 
-# What a plan's numbers must be, whether it is read or written: one check for both.
-
 
 def check_numbers(plan: Plan) -> None:
-    """Raise InputError where a number of `plan`, its workload or its reading cannot be."""
+    """Raise InputError if a number of `plan`, its workload or its reading options is invalid."""
     try:
         plan.workload  # noqa: B018 - made from the options when it is asked for
     except InputError as error:
-        raise InputError(f"holds a workload that is none: {error.message}") from error
+        raise InputError(f"has an invalid workload: {error.message}") from error
     if not isinstance(plan.options.get("reading", {}), Mapping):
-        raise InputError("holds options of reading that are none")
+        raise InputError("has reading options that are not a table")
     wrong = next(_wrong(plan), None)
     if wrong is not None:
         raise InputError(f"holds what no plan can: {wrong}")
 
 
 def _wrong(plan: Plan) -> Iterator[str]:
-    """Yield what is wrong, one sentence each."""
+    """Yield a sentence for each invalid number."""
     judged, k = plan.evaluation, plan.platform.k
     yield from _below_zero("certificate", judged.certificate)
     yield from _below_zero("prediction", judged.prediction)
@@ -121,14 +120,14 @@ def read_plan(path: str | Path) -> Plan:
 
 
 def manifest_in(path: str | Path) -> dict[str, Any]:
-    """Return what a plan file says in JSON, as it stands there. Raises InputError as read_plan."""
+    """Return the manifest of a plan file, unchecked. Raises InputError if it is no plan file."""
     with _refused(path):
         return _members(open_source(path, folders=False))[1]
 
 
 @contextmanager
 def _refused(path: str | Path) -> Iterator[None]:
-    """Turn whatever a damaged file makes Python raise into an InputError that names the file."""
+    """Turn the exceptions that damaged content causes into an InputError with the file."""
     try:
         yield
     except EvenerError as error:
@@ -145,7 +144,7 @@ def _refused(path: str | Path) -> Iterator[None]:
 
 
 def plan_in(path: str | Path) -> Plan | None:
-    """Return the plan that a file of a partition is; None for any other file."""
+    """Return the plan if a partition file is a plan file; None for other files."""
     try:
         return read_plan(path)
     except EvenerError:

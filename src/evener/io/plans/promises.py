@@ -1,6 +1,6 @@
-"""What a plan promises, as exports carry it beside the blocks: workload, contract, way of reading.
+"""Promise: the terms of a plan (workload, contract, reading options), which exports carry, too.
 
-`evener evaluate` judges an export by it, so that nobody has to repeat the plan's options.
+`evener evaluate` judges an exported partition by them, without the plan's options being repeated.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ KEY = "promise"  # of a JSON export, and the member of an .npz one
 class Promise:
     """The terms of a plan: what an iteration does, the contract, how the graph was read.
 
-    platform: digest of the machine (SHA-256), or the machine itself in a plan; inputs: file name ->
-    SHA-256. verdict: what the plan said of itself.
+    platform: SHA-256 of the machine, or the machine itself in a plan; inputs: file name -> SHA-256;
+    verdict: the plan's own verdict, in words.
     """
 
     workload: Workload
@@ -46,7 +46,7 @@ class Promise:
 
 
 def promise_of(plan: Plan) -> Promise:
-    """Return the terms of a plan. Raises InputError where its workload is none."""
+    """Return the terms of a plan. Raises InputError for an invalid workload."""
     kept = plan.options.get("reading")
     return Promise(
         plan.workload, plan.certificate.contract, platform_digest(plan.platform), plan.platform,
@@ -55,13 +55,13 @@ def promise_of(plan: Plan) -> Promise:
 
 
 def platform_digest(platform: Platform) -> str:
-    """Return the SHA-256 of everything that is known of a machine."""
+    """Return the SHA-256 of all entries of a machine."""
     text = json.dumps(platform_to_dict(platform), sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def promise_to_dict(promise: Promise) -> dict[str, Any]:
-    """Return the terms as JSON takes them."""
+    """Return the terms as a dict for JSON."""
     chosen = ("objective", "epsilon", "shares")
     return {
         "verdict": promise.verdict,
@@ -125,7 +125,7 @@ def promise_in(path: str | Path, k: int | None) -> Promise | None:
 
 
 def _member(data: bytes) -> bytes:
-    """The terms' text in an .npz archive, nothing where it holds none."""
+    """Return the terms' JSON text in an .npz archive; None if it has none."""
     try:
         found = read_arrays(data, {KEY})
     except InputError:  # whoever reads the blocks says what is wrong with it

@@ -1,4 +1,8 @@
-"""Reading a file of TOML: its text and its tables, or an InputError that says where it is wrong."""
+"""Reads TOML files: text and tables, with the line of every table and key for error messages.
+
+tomllib keeps no positions of well-formed values. Here the text is scanned for the n-th `[[kind]]`
+header and for a key below it, with comments and quoted texts masked.
+"""
 
 from __future__ import annotations
 
@@ -11,11 +15,6 @@ from typing import Any, NamedTuple
 from evener.errors import InputError
 from evener.files.opening import named, read_bytes
 
-# The lines on which the tables and keys of a TOML text stand.
-#
-# tomllib keeps no positions for what is well-formed but wrong. Here the text is scanned for the
-# n-th `[[kind]]` header and for a key below it, with comments and the insides of texts masked.
-
 _TEXT_OR_COMMENT = re.compile(
     r'"""(?:\\.|[^\\])*?"""'
     r"|'''.*?'''"
@@ -24,7 +23,7 @@ _TEXT_OR_COMMENT = re.compile(
     r"|#[^\n]*",
     re.DOTALL,
 )
-MOST_PARTS = 32  # of a dotted key; no file of ours has more than three
+MOST_PARTS = 32  # parts of a dotted key; files described in the docs have at most three
 _PART = r"""(?:[A-Za-z0-9_-]++|"(?:\\.|[^"\\\n])*+"|'[^'\n]*+')"""
 _LONG_KEY = re.compile(
     rf"(?<![A-Za-z0-9_-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{MOST_PARTS}}}", re.DOTALL
@@ -33,7 +32,7 @@ _ERROR_LINE = re.compile(r"at line (\d+)")
 
 
 class TomlLines:
-    """Answers on which line, from 1, something stands; None where it cannot be told."""
+    """Finds the line, from 1, of a table or key in a TOML text; None if it is not found."""
 
     def __init__(self, text: str) -> None:
         self._lines = _TEXT_OR_COMMENT.sub(_masked, text).split("\n")

@@ -1,4 +1,8 @@
-"""Tables of a TOML file, checked against what they may hold; mistakes are said with their line."""
+"""Checks the tables of TOML files and converts their values; errors state the line.
+
+Each check of a value returns the converted value, or None if it is wrong. Numbers with a unit are
+converted in decimal arithmetic, so that a float that is written and read again is the same.
+"""
 
 from __future__ import annotations
 
@@ -14,19 +18,14 @@ from evener.files.opening import named
 from evener.io.toml.reading import TomlLines
 from evener.wording import nearest
 
-# Values of a TOML file: each check returns what it is converted to, or None where it is wrong.
-#
-# Numbers with a unit are converted in decimal arithmetic, so that every float comes back to the
-# bit.
-
-# Twice a float's digits: conversions in it round once, on the way back to a float.
+# 40 digits, twice a float's: conversions are rounded once, when the result becomes a float.
 CONTEXT = Context(prec=40, Emin=-999999, Emax=999999, traps=[InvalidOperation, Overflow])
 _MICRO, _GIGA = Decimal("1e-6"), Decimal("1e9")
 
 
 def exact(text: str) -> Decimal | float:
     """Parse a TOML float without rounding it; what no float reaches becomes infinity or zero."""
-    text = text.replace("_", "")  # which separate digits, and which create_decimal takes for none
+    text = text.replace("_", "")  # TOML's separators of digits
     rounded = float(text)
     if rounded == 0 or not math.isfinite(rounded):
         try:
@@ -148,16 +147,16 @@ def a_list(value: Any) -> list[Any] | None:
     return value if isinstance(value, list) else None
 
 
-# What people write for a key; the rest is found by likeness.
+# Other names that people use for a key; misspelt keys are found by similarity.
 _MEANT = {"latency": "alpha_us", "bandwidth": "GB_per_s", "beta": "GB_per_s", "ram": "memory_GiB",
           "type": "kind", "place": "at", "node": "at", "id": "name", "n": "count"}  # fmt: skip
 
-Check = Callable[[Any], Any]  # a value converted, or None where it is none
-Spec = Mapping[str, tuple[Check, str, bool]]  # by key: check, what is wanted, whether needed
+Check = Callable[[Any], Any]  # value -> converted value, or None if it is wrong
+Spec = Mapping[str, tuple[Check, str, bool]]  # key -> (check, what is expected, required)
 
 
 class TableError(Exception):
-    """A mistake in the index-th table of a kind, at a key where one is known."""
+    """An error in the index-th table of a kind, at a key if one is known."""
 
     def __init__(
         self, message: str, kind: str, index: int, key: str = "", hint: str | None = None
@@ -166,7 +165,7 @@ class TableError(Exception):
         self.message, self.kind, self.index, self.key, self.hint = message, kind, index, key, hint
 
     def line_in(self, lines: TomlLines) -> int | None:
-        """Line of the mistake in the file's text."""
+        """Return the line of the error in the file's text."""
         if not self.kind:
             return lines.top(self.key) if self.key else None
         if self.key:
@@ -176,7 +175,7 @@ class TableError(Exception):
 
 @contextmanager
 def placed(path: str | Path, text: str) -> Iterator[None]:
-    """Turn a TableError into an InputError that names the file, and the line of its text."""
+    """Turn a TableError into an InputError with the file and the line."""
     try:
         yield
     except TableError as error:
@@ -185,7 +184,7 @@ def placed(path: str | Path, text: str) -> Iterator[None]:
 
 
 def listed(data: Mapping[str, Any], kind: str, spec: Spec) -> list[dict[str, Any]]:
-    """Return the checked tables of a kind."""
+    """Return the tables of a kind, each checked and converted by `checked`."""
     value = data.get(kind, [])
     if not isinstance(value, list) or not all(isinstance(table, dict) for table in value):
         raise TableError(f"{kind} must be a list of tables: write [[{kind}]]", kind, 0)

@@ -1,4 +1,4 @@
-"""Values as TOML has them."""
+"""Writes values as TOML."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 
 
 def toml_number(value: float) -> str:
-    """Return a float with all its digits; a whole number as people write it."""
+    """Return a float with all its digits; a whole number without a point."""
     return str(int(value)) if value.is_integer() and abs(value) < 2**53 else repr(value)
 
 
 def toml_text(value: str) -> str:
-    """Return a text, quoted."""
-    # JSON's escapes are TOML's, but for DEL. What is not seen as itself is escaped as well; the
-    # halves of a pair, which TOML has no escapes for, are left to whoever writes the text.
+    """Return a text as a quoted TOML string."""
+    # JSON's escapes are TOML's, except for DEL. Unprintable characters are escaped, too; unpaired
+    # surrogates, which TOML cannot escape, stay, and make writing the file as UTF-8 fail.
     quoted = json.dumps(value, ensure_ascii=False)
     return "".join(c if c.isprintable() or _is_half(c) else _escaped(c) for c in quoted)
 

@@ -19,12 +19,12 @@ from evener.errors import InputError
 from evener.platforms.models.piecewise import Number, Piecewise, checked, like, time_at
 from evener.wording import brief
 
-STEPS = 100  # bisection alone needs 64
-STRAIGHT = 1e-9  # of the largest bend: the secants about a point are one
+STEPS = 100  # max. Newton or bisection steps; bisection alone needs 64
+STRAIGHT = 1e-9  # bends below this share of the largest count as none
 
 
 class Turns(NamedTuple):
-    """Loads between which time only rises or only falls, and the least time from each one on."""
+    """Loads between which time is monotone, and the least time from each of them on."""
 
     loads: FloatArray
     least: FloatArray
@@ -163,9 +163,10 @@ class Akima:
         return Turns(loads, np.minimum.accumulate(times[::-1])[::-1])
 
     def _crossing(self, seconds: FloatArray, low: FloatArray, high: FloatArray) -> FloatArray:
-        """Where time crosses `seconds` between low, still in time, and high, too late: Newton.
+        """Return the load between low and high at which time is `seconds`, by Newton's method.
 
-        A step that leaves the bracket, or is no half of the last one, halves the bracket instead.
+        time(low) <= `seconds` < time(high). A step that leaves the bracket, or is more than half
+        the last one, is replaced by bisection.
         """
         at, last_step = (low + high) / 2, high - low
         for _ in range(STEPS):
@@ -205,7 +206,7 @@ def _slopes(loads: FloatArray, speeds: FloatArray) -> FloatArray:
 
 
 def _held(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Slopes of which none is so steep that a cubic beside it reaches zero."""
+    """Return slopes limited so that no cubic beside them reaches zero."""
     widths = np.diff(loads)
     slopes = slopes.copy()
     slopes[:-1] = np.maximum(slopes[:-1], -3 * speeds[:-1] / widths)
@@ -214,7 +215,7 @@ def _held(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArr
 
 
 def _cubics(loads: FloatArray, speeds: FloatArray, slopes: FloatArray) -> FloatArray:
-    """Coefficients (4, m - 1) of the cubics with these values and slopes at their ends."""
+    """Return the coefficients (4, m - 1) of cubics with these values and slopes at their ends."""
     h, rise = np.diff(loads), np.diff(speeds)
     left, right = slopes[:-1], slopes[1:]
     steep = rise / h

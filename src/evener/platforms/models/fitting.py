@@ -1,9 +1,13 @@
-"""SpeedModel: how fast a device is at each load; and what is fitted to samples.
+"""SpeedModel: how fast a device is at each load; models of four kinds are fitted to samples.
 
-Constant    one speed at every load (CPM)
-Piecewise   speed linear between samples, constant outside (FPM)
-shaped      the same after the thesis's rule of shape: some samples are dropped (for GPA)
-Akima       a smooth curve through every sample (for NPA)
+constant    one speed at every load (CPM)
+piecewise   speed linear between samples, constant outside (FPM)
+shaped      the same without the samples that break the thesis's rule of shape (for GPA)
+akima       a smooth curve through every sample (for NPA)
+
+The rule of shape ([Cla14]_, 3.2.1): GPA needs a speed that rises, concave, up to some load and
+falls from there on. Then a line through the origin meets the curve once, and time rises with load.
+Noise breaks this on a small scale; kept_by_shape drops the samples that break it.
 """
 
 from __future__ import annotations
@@ -23,18 +27,30 @@ from evener.platforms.models.piecewise import Number, Piecewise, checked, like, 
 from evener.platforms.models.samples import DeviceSpeeds, Sample, checked_capacity
 from evener.platforms.models.surface import SpeedSurface, fit_surface
 
-# Which samples the thesis's rule of shape drops ([Cla14]_, 3.2.1).
-#
-# GPA needs speed to rise, concave, up to some load and to fall from there on. Then a line through
-# the origin meets the curve once, and time rises with load. Noise breaks this on a small scale;
-# the rule takes out the points that break it.
+__all__ = [
+    "Akima",
+    "Constant",
+    "Piecewise",
+    "SpeedModel",
+    "SpeedSurface",
+    "capped",
+    "fit_device",
+    "fit_model",
+    "fit_surface",
+    "is_flat",
+    "pooled",
+]
+
+# A stopped measurement gives only an upper bound on the speed; a fifth of it is taken as the speed.
+# The thesis stops below 0.5 GFLOPS and enters 0.1 ([Cla14]_, 4.3.1).
+SLOWER = 5.0
 
 
 def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
-    """Return which points the rule keeps, (m,) bool; the fastest is always among them.
+    """Return which points the rule of shape keeps, (m,) bool; always including the fastest.
 
-    loads [units] rise strictly from above zero, speeds [units/s] are above zero. "Concave" counts
-    the origin as a point of the curve: only so does time never fall.
+    loads [units] > 0, strictly ascending; speeds [units/s] > 0. The curve up to the fastest point
+    is concave together with the origin; otherwise time could fall.
     """
     top = int(np.argmax(speeds))
     points = list(zip(loads.tolist(), speeds.tolist(), strict=True))
@@ -45,10 +61,10 @@ def kept_by_shape(loads: FloatArray, speeds: FloatArray) -> BoolArray:
 
 
 def _rising(points: list[tuple[float, float]], top: int) -> list[int]:
-    """Return the points up to the fastest that rise and turn only downward.
+    """Return the indices of points up to the fastest on the upper convex hull from the origin.
 
-    A point from which the curve goes on more steeply than it came is taken out, and the one
-    before it is looked at again: what remains is the upper hull, seen from the origin.
+    A point behind which the curve is steeper than before it is dropped, and the point before it is
+    checked again.
     """
     kept: list[int] = []
     for i in range(top + 1):
@@ -65,25 +81,6 @@ def _rising(points: list[tuple[float, float]], top: int) -> list[int]:
 
 def _slope(a: tuple[float, float], b: tuple[float, float]) -> float:
     return (b[1] - a[1]) / (b[0] - a[0])
-
-
-__all__ = [
-    "Akima",
-    "Constant",
-    "Piecewise",
-    "SpeedModel",
-    "SpeedSurface",
-    "capped",
-    "fit_device",
-    "fit_model",
-    "fit_surface",
-    "is_flat",
-    "pooled",
-]
-
-# A stopped measurement says only that the speed is lower than this one. The thesis stops below
-# 0.5 GFLOPS and enters 0.1 ([Cla14]_, 4.3.1).
-SLOWER = 5.0
 
 
 class SpeedModel(Protocol):
