@@ -10,7 +10,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.partitioning import geographer
 from evener.partitioning.geographer import (
-    Care,
+    PairEffort,
     colour_classes,
     georef_blocks,
     refined_by_pairs,
@@ -163,7 +163,7 @@ def test_more_rounds_win_more():
     level, start = level_of(graph), (np.arange(6000) * 12 // 6000).astype(np.int32)
     given = start.copy()
     cuts = [
-        cut_of(level, refined_by_pairs(level, start, contract, Care(rounds, 2), 1))
+        cut_of(level, refined_by_pairs(level, start, contract, PairEffort(rounds, 2), 1))
         for rounds in (1, 4)
     ]
     assert (start == given).all()

@@ -1,33 +1,29 @@
 """Blocks of unequal weight: our own partitioners, other people's, repair and refinement of both.
 
-registry.py      the way to any of them, by name; tools.py lists them, calls.py calls them,
-                 requests.py is what is asked; external/ has other people's, in child processes
+By name, whichever partitioner it is:
 
-Our own, shrunk and refined level by level:
+registry.py      partition_with calls one, after a check that it can do what is asked
+tools.py         the table of all, what each can do, and how it is called
+requests.py      what is asked; external/: other people's, in child processes
 
-multilevel.py    the whole of it; presets.py says how much work, starts.py and tries.py where it
-                 begins, levels.py, hierarchies.py and placed.py what it works on
-kmeans.py        balanced k-means from coordinates (kmeans_start.py: where it starts);
-                 diffusion.py, embedding.py the same without coordinates
-bisection.py     recursive bisection of a small graph
-refinement.py    how a level is refined: fm.py (localized FM), cutting.py (minimum cuts along
-                 borders), volumes.py (exact communication volumes)
-seconds.py       refinement for predicted seconds, on the accounts of seconds_books.py
-propagation.py   label propagation, for graphs of uneven degrees (skew.py): clusters and cycles in
-                 propagation_cycles.py, rounds in propagation_rounds.py
-several.py       several weights a vertex; several_*.py are its loads, start, balance, refinement
-hierarchical.py  along the tree of a machine (trees.py)
-georef.py        the LDHT paper's: k-means, then FM between pairs of blocks (grouping.py)
-geometric.py     by place alone: Hilbert curve, RCB, RIB
+Our own:
 
-Anybody's blocks:
+portfolio.py     one partition, or on small graphs the best of several, by
+multilevel/      shrink, place, refine on the way back, on the levels of levels/; first blocks from
+                 initial/ (k-means, bisection, diffusion, geometry); refinement/ (FM, minimum
+                 cuts, volumes); label_propagation/ for graphs of uneven degrees
+multiconstraint/ the same for several weights per vertex
+hierarchical.py  along the tree of a machine
+geographer.py    the LDHT paper's: k-means, then FM between pairs of blocks
+makespan/        refinement for predicted seconds, called by planning
 
-enforce.py       brings them within their contract: weight flows along neighbouring blocks
-                 (flowing.py), in balls where none are (peeling.py), heavy vertices one by one
-                 (packing.py), connected on request (connecting.py); state.py is what all share
-proofs.py        proofs that no partition keeps a contract
-refine.py        improves them, never worsens them; judged.py compares
+Any blocks:
 
-A plan enters this room three times: for blocks, to bring them within their contract, and to map
-them onto devices.
+enforce.py       brings them within their contract, with the steps of repair/; multiconstraint has
+                 those for several weights
+refine.py        improves them, and never makes them worse; scored.py compares
+mapping/         which device each block goes to
+
+May import sizing (rounding), io (accept), plans, graphs and platforms. Read registry.py, then
+portfolio.py and enforce.py.
 """

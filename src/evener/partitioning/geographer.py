@@ -2,11 +2,11 @@
 
     order -> k-means -> shrink inside blocks -> for each level, for each colour: refine its pairs
 
-The partitioner of [LDHT]_, section V, there called geoRef. Blocks that touch are the edges of the
-quotient graph; edges of one colour share no block, so their pairs are refined side by side. Each
-pair is searched by FM among the vertices near its border, twice, and the better result is kept.
-Colours are given greedily, the longest borders first, as in [HSS10]_. Deterministic, whatever the
-threads.
+The partitioner of [LDHT]_, section V, there called geoRef. Neighbouring blocks are the edges of the
+quotient graph; edges of one colour share no block, so their pairs are refined in parallel. Each
+pair is searched twice by FM among the vertices near its border, and the better result is kept.
+Colours are given greedily, the longest borders first, as in [HSS10]_. The number of threads does
+not change the result.
 """
 
 from __future__ import annotations
@@ -20,7 +20,15 @@ from evener.arrays import FloatArray, Part
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.kmeans import along_curve, unit_box
-from evener.partitioning.levels.levels import Level, Shrunk, finest, projected, shrink
+from evener.partitioning.levels.levels import (
+    LARGEST_CLUSTER,
+    LEAST_SHRINKAGE,
+    Level,
+    Shrunk,
+    finest,
+    projected,
+    shrink,
+)
 from evener.partitioning.multilevel.multilevel import edge_weights, vertex_order
 from evener.partitioning.multilevel.starts import BALANCE
 from evener.partitioning.refinement import pairs_kernels as kernels
@@ -31,21 +39,19 @@ from evener.threads import in_slices
 Pairs = list[tuple[int, int]]
 
 PER_BLOCK = 80  # vertices that the smallest graph keeps for each block
-MATCHED = 2.0  # mean vertices that a cluster weighs: pairs of them
-LARGEST_CLUSTER = 1 / 8  # of the block's target
-LEAST_SHRINKAGE = 0.95
-PATIENCE, PATIENT_SHARE = 15, 0.05  # moves without gain that end a search; or of its vertices
+MATCHED = 2.0  # weight of a cluster in mean vertices: pairs of vertices
+PATIENCE, PATIENT_SHARE = 15, 0.05  # moves without gain that end a search: in all, of its vertices
 
 
 @dataclass(frozen=True)
-class Care:
-    """Rounds over all colours on a level, and steps from the border that vertices may lie off."""
+class PairEffort:
+    """rounds: over all colours on a level; depth: edges from the border to the farthest vertex."""
 
     rounds: int
     depth: int
 
 
-CARES = {"fast": Care(1, 1), "default": Care(2, 2), "strong": Care(5, 4)}
+EFFORTS = {"fast": PairEffort(1, 1), "default": PairEffort(2, 2), "strong": PairEffort(5, 4)}
 
 
 def georef_blocks(
@@ -68,14 +74,14 @@ def georef_blocks(
     points = unit_box(graph.coords.take(order, axis=0))
     weights = np.empty(0) if graph.is_unit else level.vwgt
     part, _ = along_curve(points, weights, contract.targets, BALANCE, threads)
-    part = refined_by_pairs(level, part, contract, CARES[preset], threads)
+    part = refined_by_pairs(level, part, contract, EFFORTS[preset], threads)
     blocks = np.empty(graph.n, np.int32)
     blocks[order] = part
     return blocks
 
 
 def refined_by_pairs(
-    level: Level, part: Part, contract: Contract, care: Care, threads: int
+    level: Level, part: Part, contract: Contract, effort: PairEffort, threads: int
 ) -> Part:
     """Return blocks (n,) refined level by level from those of `part` (n,), which stays as it is."""
     above: list[tuple[Level, Shrunk]] = []
@@ -88,20 +94,20 @@ def refined_by_pairs(
             break
         above.append((level, shrunk))
         level, part = shrunk.level, shrunk.part
-    _refine_level(level, part, contract, care, threads)
+    _refine_level(level, part, contract, effort, threads)
     for finer, shrunk in reversed(above):
         part = projected(shrunk, part, threads)
-        _refine_level(finer, part, contract, care, threads)
+        _refine_level(finer, part, contract, effort, threads)
     return part
 
 
 def colour_classes(pairs: Pairs) -> list[Pairs]:
-    """Return the pairs in classes in none of which a block stands twice; earlier pairs first."""
+    """Return the pairs in classes, none of which has a block twice; greedily, in their order."""
     used: dict[int, int] = {}
     classes: list[Pairs] = []
     for a, b in pairs:
         taken = used.get(a, 0) | used.get(b, 0)
-        bit = ~taken & (taken + 1)  # the lowest colour that neither has
+        bit = ~taken & (taken + 1)  # the lowest colour that neither block has yet
         used[a], used[b] = used.get(a, 0) | bit, used.get(b, 0) | bit
         colour = bit.bit_length() - 1
         if colour == len(classes):
@@ -110,28 +116,31 @@ def colour_classes(pairs: Pairs) -> list[Pairs]:
     return classes
 
 
-def _refine_level(level: Level, part: Part, contract: Contract, care: Care, threads: int) -> None:
+def _refine_level(
+    level: Level, part: Part, contract: Contract, effort: PairEffort, threads: int
+) -> None:
     """Refine all pairs of blocks in place, colour by colour, until a round wins nothing."""
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
     marks = np.full(level.n, -1, np.int32), np.zeros(level.n, np.int8)
-    for _ in range(care.rounds):
+    for _ in range(effort.rounds):
         border = np.flatnonzero(boundary_flags(level, part, threads)).astype(np.int32)
         border = border[np.argsort(part[border], kind="stable")]
         starts = np.searchsorted(part[border], np.arange(contract.k + 1))
         members = [border[starts[b] : starts[b + 1]] for b in range(contract.k)]
-        task = _Task(level, part, weight, contract, care.depth, members, *marks)
+        work = _LevelPairs(level, part, weight, contract, effort.depth, members, *marks)
         won = 0
         for pairs in colour_classes(_touching(level, part, border, contract.k)):
-            won += task.refine_class(pairs, threads)
+            won += work.refine_class(pairs, threads)
         if won <= 0:
             return
 
 
 @dataclass(eq=False)
-class _Task:
-    """A level and its blocks; members: of each block, those at a border when the round began.
+class _LevelPairs:
+    """A level and its blocks during one round over all pairs.
 
-    place and seen (n,) are marks of the kernels.
+    members: the vertices of each block that were at a border when the round began. place and seen
+    (n,): marks of the kernels.
     """
 
     level: Level
@@ -144,7 +153,7 @@ class _Task:
     seen: npt.NDArray[np.int8]
 
     def refine_class(self, pairs: Pairs, threads: int) -> int:
-        """Refine pairs that share no block, side by side; return what the cut fell by."""
+        """Refine pairs that share no block, in parallel; return by how much the cut fell."""
         gains = np.zeros(len(pairs), np.int64)
 
         def one(i: int) -> None:
@@ -154,7 +163,7 @@ class _Task:
         return int(gains.sum())
 
     def refine(self, a: int, b: int) -> int:
-        """Refine the pair in place; return what the cut fell by."""
+        """Refine the pair in place; return by how much the cut fell."""
         level, k = self.level, self.contract.k
         room = min(level.n, 64 + 8 * (level.n // k + self.members[a].size + self.members[b].size))
         found = np.empty(room, np.int32)
@@ -171,7 +180,7 @@ class _Task:
 
 
 def _touching(level: Level, part: Part, border: Part, k: int) -> Pairs:
-    """Return the pairs of blocks that touch, those with the heaviest border first."""
+    """Return the pairs of neighbouring blocks, those with the heaviest border first."""
     room = int((level.xadj[border + 1].astype(np.int64) - level.xadj[border]).sum())
     keys, weights = np.empty(room, np.int64), np.empty(room, np.int64)
     count = kernels.border_keys(

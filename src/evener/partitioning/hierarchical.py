@@ -1,12 +1,13 @@
-"""Blocks along the tree of a machine: what shares a long border sits on near devices.
+"""Divides a graph along the tree of a machine, so that few edges join distant devices.
 
     order -> for each level of the tree: divide every group's part, refine all borders -> volumes
 
 The graph is divided among the groups of the first level (nodes, say), every part among the groups
-inside, down to the devices; targets of a group are the sums of its devices'. With coordinates a
-part is divided by balanced k-means, without them by the multilevel partitioner, on graphs of
-uneven degrees by label propagation. After each level all borders are refined, which smooths those
-of the levels above as well ([LDHT]_, section V). Groups may be of any number, size and depth.
+inside, and so on down to the devices; the target of a group is the sum of its devices' targets.
+A part is divided by balanced k-means where there are coordinates, else by the multilevel
+partitioner, or by label propagation where degrees are uneven. After each level all borders are
+refined, including those of the levels above ([LDHT]_, section V). Groups may be of any number, size
+and depth.
 """
 
 from __future__ import annotations
@@ -36,12 +37,15 @@ from evener.partitioning.multilevel.starts import BALANCE
 from evener.partitioning.refinement.volumes import AIMS
 from evener.plans.partition import Contract
 
-MOST_STEPS = 4  # levels of the tree that are gone along, the devices left out
+MAX_STEPS = 4  # levels of the tree at which the graph is divided, besides that of the devices
 
 
 @dataclass(eq=False)
 class _Task:
-    """The graph in its order, points (d, n) or None, and how to work on it."""
+    """What all divisions share: the graph in its order, points (d, n) or None, and options.
+
+    uneven: whether degrees are uneven, so that label propagation divides the graph.
+    """
 
     level: Level
     points: FloatMatrix | None
@@ -67,8 +71,8 @@ def hierarchical_blocks(
 ) -> Part:
     """Return the block (n,) of every vertex, block b being that of device b of the tree.
 
-    tree (depth, k): as in `trees`; without rows, all devices sit side by side. Otherwise as
-    multilevel_blocks. Blocks are near `contract`, mostly within it; `enforce` does the rest.
+    tree (depth, k): as in `trees`; without rows, all devices are on one level. Other options as
+    of multilevel_blocks. Blocks are near `contract`, mostly within it; `enforce` does the rest.
     """
     order = vertex_order(graph, threads)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
@@ -78,7 +82,7 @@ def hierarchical_blocks(
     for depth, row in enumerate([*_steps(simplest(tree)), np.arange(contract.k)]):
         groups = _summed(contract, row)
         part = _divided(task, part, owner, row, groups, depth)
-        # What a group has too much of would be a trouble for all the groups inside it.
+        # A group outside its limits would push all the groups inside it off their targets.
         part = balanced(level, _refined(task, part, groups, depth), groups)
         owner = row
     if objective != "cut":
@@ -87,14 +91,14 @@ def hierarchical_blocks(
 
 
 def _steps(tree: Tree) -> Tree:
-    """Leave out every second level of deep trees, as those of halves are."""
-    while len(tree) > MOST_STEPS:
+    """Return the tree without every second level while it is too deep, as trees of halves are."""
+    while len(tree) > MAX_STEPS:
         tree = tree[1::2]
     return tree
 
 
 def _summed(contract: Contract, row: npt.NDArray[np.int64]) -> Contract:
-    """Return the contract of whole groups."""
+    """Return the contract of groups, the sums of their members'; row (k,): each one's group."""
     low, targets, high = (
         np.bincount(row, limits).astype(np.float64)
         for limits in (contract.low, contract.targets, contract.high)
@@ -146,7 +150,7 @@ def _divided_one(
     weights = task.level.vwgt[members]
     total = float(weights.sum())
     if not (total > 0 and members.size > groups.k):
-        # Nothing to weigh, or nothing to choose from: one after another.
+        # No weight, or no more vertices than groups: equal numbers, in order.
         return np.asarray(np.arange(members.size) * groups.k // members.size, np.int32)
     scaled = _scaled(groups, total, float(weights.max()))
     if task.points is not None:
@@ -158,7 +162,7 @@ def _divided_one(
 
 
 def _scaled(groups: Contract, total: float, heaviest: float) -> Contract:
-    """Return targets that sum up to what is there, and limits that leave them room."""
+    """Return targets that add up to `total`, and limits at least one vertex away from them."""
     factor = total / float(groups.targets.sum())
     targets = groups.targets * factor
     low = np.minimum(groups.low * min(factor, 1.0), targets - heaviest)
@@ -167,7 +171,7 @@ def _scaled(groups: Contract, total: float, heaviest: float) -> Contract:
 
 
 def _placed(points: FloatMatrix, weights: FloatArray, targets: FloatArray, threads: int) -> Part:
-    """Divide points (d, m), in the order of a curve, by balanced k-means."""
+    """Return blocks (m,) of points (d, m), which lie in the order of a curve, by k-means."""
     low = points.min(axis=1, keepdims=True)
     extent = float((points.max(axis=1, keepdims=True) - low).max()) or 1.0
     boxed = np.ascontiguousarray((points - low) / np.float32(extent))
@@ -176,7 +180,7 @@ def _placed(points: FloatMatrix, weights: FloatArray, targets: FloatArray, threa
 
 
 def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
-    """Refine all borders between the groups."""
+    """Return the blocks (n,) after refinement of all borders between groups."""
     seed = task.seed + 31 * depth
     if task.uneven:
         part = part.copy()

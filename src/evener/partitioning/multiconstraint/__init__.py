@@ -1,9 +1,10 @@
-"""Partitions of vertices with several weights: all weights within limits of their own.
+"""Several weights per vertex: blocks within limits on each of them.
 
-multiconstraint.py  the partitioner: start, balance, refine on every level
-loads.py            the weights of blocks, and how far they are off
-start.py            initial partition; balance.py: weights evened out; fm.py: refinement
-enforce.py          any blocks brought within limits of all weights
+multiconstraint.py  the partitioner: start, balance and refine on every level
+loads.py            the weights of blocks, their limits, and how far they are off
+start.py            blocks of the coarsest level, by bisection
+balance.py          brings blocks within all limits; fm.py lowers their cut
+enforce.py          brings any blocks within limits on several weights, or proves that none can be
 
-May import levels, refinement, initial and multilevel. Read multiconstraint.py.
+May import levels, refinement, repair (proofs), initial and multilevel. Read multiconstraint.py.
 """
