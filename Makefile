@@ -13,10 +13,14 @@ SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/
 	tests/partitioning/mapping/test_blocks.py::test_any_few_blocks \
 	tests/partitioning/mapping/test_multisection.py \
 	tests/partitioning/mapping/test_swap_kernels.py \
-	$(patsubst %,tests/partitioning/%.py,initial/test_bisection_fm refinement/test_grouping \
-	initial/test_halving_kernels levels/test_levels refinement/test_maxflow_kernels \
-	repair/test_packing label_propagation/test_draining_kernels label_propagation/test_move_kernels \
-	multiconstraint/test_enforce initial/test_recursive_bisection_kernels initial/test_trees)
+	tests/partitioning/initial/test_bisection.py tests/partitioning/initial/test_trees.py \
+	tests/partitioning/initial/test_halving_kernels.py \
+	tests/partitioning/refinement/test_grouping.py \
+	tests/partitioning/refinement/test_maxflow_kernels.py \
+	tests/partitioning/levels/test_levels.py tests/partitioning/repair/test_packing.py \
+	tests/partitioning/label_propagation/test_draining_kernels.py \
+	tests/partitioning/label_propagation/test_move_kernels.py \
+	tests/partitioning/multiconstraint/test_enforce.py
 FAST := -m "not slow and not browser"
 KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/precompile/*.py)
 

@@ -321,6 +321,14 @@ def test_numba_is_named_by_kernels_alone():
             assert not roots & {"numba", "numba_cuda"}, name
 
 
+def test_the_makefile_names_tests_that_are_there():
+    text = (ROOT / "Makefile").read_text()
+    for name in re.findall(r"tests/[\w/]+(?:\.py)?(?:::\w+)?(?![\w*])", text):
+        path, _, function = name.partition("::")
+        assert (ROOT / path).exists(), name
+        assert not function or f"def {function}(" in (ROOT / path).read_text(), name
+
+
 def test_six_loose_modules():
     loose = {path.stem for path in SOURCE.glob("*.py")} - {"__init__", "__main__"}
     assert loose == {"arrays", "arrays_kernels", "errors", "jit", "threads", "wording"}
