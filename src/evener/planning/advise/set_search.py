@@ -17,14 +17,13 @@ from evener.arrays import BoolArray, FloatArray, IntVector
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.sets import (
     MAX_EVERY_SET,
-    Machine,
     every_set,
     first_of,
-    machine_of,
     orders_of,
     rounded,
     signature,
     sizes_to_try,
+    whole_sets,
 )
 
 # How much is tried; bounds on time, set by hand; benchmarks/advise.py has the results.
@@ -49,9 +48,7 @@ class EstimatedSets:
     """The sets estimated so far, and the best of each size."""
 
     def __init__(self, estimator: Estimator) -> None:
-        self.machine: Machine = machine_of(estimator)
-        self.k = estimator.k
-        self._estimator = estimator
+        self.estimator, self.k = estimator, estimator.k
         self._known: dict[bytes, DeviceSet] = {}
         self._best: dict[int, DeviceSet] = {}
 
@@ -64,7 +61,7 @@ class EstimatedSets:
         """Return the sets that masks (s, k) mark, estimated."""
         keys = [mask.tobytes() for mask in masks]
         new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
-        estimates = self._estimator.of(masks[new])
+        estimates = self.estimator.of(masks[new])
         for i, seconds, loads in zip(new, estimates.seconds, estimates.loads, strict=True):
             devices = np.flatnonzero(masks[i])
             one = DeviceSet(devices, loads, float(seconds))
@@ -90,13 +87,13 @@ class EstimatedSets:
             (one for one in self._known.values() if np.isfinite(one.seconds)),
             key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
         )
-        kinds = self.machine.kinds
+        kinds = self.estimator.kinds
         unlike = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
         return list(unlike.values())[::-1]
 
     def unlike(self, one: DeviceSet) -> list[int]:
         """One device of each kind and load in a set, the least load first."""
-        load, kind = one.loads[one.devices], self.machine.kinds[one.devices]
+        load, kind = one.loads[one.devices], self.estimator.kinds[one.devices]
         own = rounded(load)
         order = np.lexsort((-one.devices, own))
         seen: dict[tuple[int, float], int] = {}
@@ -108,12 +105,12 @@ class EstimatedSets:
         """One device outside a set of each kind and place in the groups, the fastest first."""
         mask = np.zeros(self.k, np.bool_)
         mask[one.devices] = True
-        shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.machine.groups]
+        shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.estimator.groups]
         outside = np.flatnonzero(~mask)
-        order = outside[np.argsort(-self.machine.speeds[outside], kind="stable")]
+        order = outside[np.argsort(-self.estimator.speeds[outside], kind="stable")]
         seen: dict[tuple[float, ...], int] = {}
         for i in order.tolist():
-            seen.setdefault((self.machine.kinds[i], *(row[i] for row in shared)), i)
+            seen.setdefault((self.estimator.kinds[i], *(row[i] for row in shared)), i)
         return list(seen.values())
 
 
@@ -123,7 +120,7 @@ def search_sets(estimator: Estimator) -> EstimatedSets:
     if found.exhaustive:
         found.offer(every_set(estimator.k))
         return found
-    for order in orders_of(found.machine):
+    for order in orders_of(estimator):
         found.offer(first_of(order, sizes_to_try(estimator.k)))
     _leave_out(found)
     _exchange_single(found)
@@ -136,7 +133,7 @@ def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
     if count <= MAX_EVERY_SET:
         masks = every_set(count)
     else:
-        speed = np.bincount(groups, found.machine.speeds)
+        speed = np.bincount(groups, found.estimator.speeds)
         masks = first_of(np.lexsort((np.arange(count), -speed)), list(range(1, count + 1)))
     best: dict[int, DeviceSet] = {}
     for mask, one in zip(masks, found.offer(masks[:, groups]), strict=True):
@@ -162,7 +159,7 @@ def _leave_out(found: EstimatedSets) -> None:
         mask[now.devices] = True
         tried = [mask & ~one for one in _left_out(found, now, choices, step)]
         if found.k <= MANY_DEVICES or size == found.k:
-            rest = [mask & ~one for one in found.machine.sets()]
+            rest = [mask & ~one for one in whole_sets(found.estimator)]
             found.offer(np.array([one for one in rest if one.any()], np.bool_).reshape(-1, found.k))
         nexts = [one for one in found.offer(np.array(tried)) if one.devices.size < size]
         if not nexts:
@@ -177,12 +174,12 @@ def _left_out(
 ) -> list[BoolArray]:
     """(k,) masks of `step` devices each: a choice and those most like it, in kind and in load."""
     masks = []
-    load, kind = now.loads[now.devices], found.machine.kinds[now.devices]
+    load, kind = now.loads[now.devices], found.estimator.kinds[now.devices]
     for i in choices:
         mask = np.zeros(found.k, np.bool_)
         mask[i] = True
         if step > 1:
-            other = kind != found.machine.kinds[i]
+            other = kind != found.estimator.kinds[i]
             near = np.lexsort((-now.devices, np.abs(load - now.loads[i]), other))
             mask[now.devices[near[:step]]] = True
         masks.append(mask)

@@ -6,8 +6,6 @@ evener.planning.advise looks at many more, in the same orders.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntVector
@@ -20,50 +18,36 @@ MAX_EVERY_SIZE = 128  # devices: up to here every number of them is tried
 DENSE_SIZES, SPREAD_SIZES = 16, 48  # of more devices: all numbers up to 16, and so many beyond
 
 
-@dataclass(frozen=True, eq=False)
-class Machine:
-    """speeds (k,) at an equal share [units/s]; kinds (k,): equal numbers for devices alike.
-
-    groups (levels, k): equal numbers for devices joined by links up to a cost, the cheapest first.
-    """
-
-    speeds: FloatArray
-    kinds: IntVector
-    groups: IntVector
-
-    def sets(self) -> list[BoolArray]:
-        """Return masks (k,) of whole kinds and whole groups, up to 24 of each level."""
-        found = [self.kinds == kind for kind in range(min(int(self.kinds.max()) + 1, MAX_GROUPS))]
-        for row in self.groups:
-            found += [row == group for group in range(min(int(row.max()) + 1, MAX_GROUPS))]
-        return found
+def whole_sets(estimator: Estimator) -> BoolArray:
+    """(s, k) masks of whole kinds of devices and of whole groups, up to 24 of each level."""
+    masks = [
+        row == number
+        for row in (estimator.kinds, *estimator.groups)
+        for number in range(min(int(row.max()) + 1, MAX_GROUPS))
+    ]
+    return np.array(masks, np.bool_).reshape(-1, estimator.k)
 
 
-def machine_of(estimator: Estimator) -> Machine:
-    """Return the kinds and groups of the estimator's devices."""
-    return Machine(estimator.speeds, estimator.kinds, estimator.groups)
-
-
-def orders_of(machine: Machine) -> list[IntVector]:
+def orders_of(estimator: Estimator) -> list[IntVector]:
     """Return orders (k,) of devices whose first ones are likely to be a good set.
 
     The fastest first; for each level of groups, the strongest group first, and the fastest device
     of each group first; and all of these with the devices of one kind in front.
     """
-    k, speed = machine.speeds.size, machine.speeds
+    k, speed = estimator.k, estimator.speeds
     index = np.arange(k)
     orders = [np.lexsort((index, -speed))]
     ranks = [np.zeros(k)]
-    for row in machine.groups:
+    for row in estimator.groups:
         strength = np.bincount(row, speed)[row]
         rank = np.lexsort((index, row, -strength)).argsort().astype(np.float64)
         ranks.append(rank)
         orders.append(np.lexsort((index, -speed, row, -strength)))
         orders.append(np.lexsort((rank, -speed)))
-    kinds, count = np.unique(machine.kinds, return_counts=True)
+    kinds, count = np.unique(estimator.kinds, return_counts=True)
     common = kinds[np.argsort(-count, kind="stable")][:MAX_KINDS]
     for kind in common.tolist() if kinds.size > 1 else []:
-        other = machine.kinds != kind
+        other = estimator.kinds != kind
         orders += [np.lexsort((index, rank, -speed, other)) for rank in ranks]
     return orders
 
@@ -93,10 +77,8 @@ def few_sets(estimator: Estimator) -> BoolArray:
     k = estimator.k
     sizes = sorted({*(1 << np.arange(k.bit_length())).tolist(), k})
     sizes = [size for size in reversed(sizes) if size <= k]
-    machine = machine_of(estimator)
-    masks = [first_of(order, sizes) for order in orders_of(machine)]
-    whole = [np.ones((1, k), np.bool_), *masks, np.array(machine.sets()).reshape(-1, k)]
-    found = np.concatenate(whole)
+    masks = [first_of(order, sizes) for order in orders_of(estimator)]
+    found = np.concatenate([np.ones((1, k), np.bool_), *masks, whole_sets(estimator)])
     return found[np.sort(np.unique(found, axis=0, return_index=True)[1])]
 
 
