@@ -371,12 +371,11 @@ TESTED_BY = {
     "partitioning/repair/peeling.py": "partitioning/test_enforce.py",
     "planning/makespan/": "planning/makespan/test_search.py",  # steps, through the whole search
     "plans/advice.py": "planning/advise",
-    "plans/exchange.py": "plans/test_metrics_seconds.py",
     "plans/plan.py": "io/plans/test_plan.py",
     "plans/quotient.py": "plans/test_metrics.py",
     "platforms/device.py": "platforms/test_platform.py",
     "platforms/models/piecewise.py": "platforms/models/test_fitting.py",
-    "platforms/shared_links.py": "plans/test_metrics_seconds.py",
+    "platforms/shared_links.py": "plans/test_exchange.py",
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
     "reproducing/fupermod_": "reproducing/test_fupermod.py",

@@ -1,12 +1,17 @@
-"""Plans: what is decided, and what follows from it.
+"""What is known of a partition on a platform: contracts, certificates, predicted seconds, plans.
 
-partition.py  Contract, Partition, Mapping: blocks, their limits, their devices
-plan.py       Plan, Certificate, Prediction, Evaluation: all that is known of a partition
-tiling.py     Tiling: rectangles of a dense matrix; advice.py: sets of devices worth using
+Read partition.py first, then plan.py.
+
+partition.py  Contract, Partition, Mapping: blocks, the limits they must keep, their devices
+plan.py       Plan, Certificate, Prediction, Evaluation: all that a plan states
 workload.py   Workload: what one iteration computes and sends
-quotient.py   who talks to whom; metrics.py: cut, volumes, predicted seconds
-exchange.py   what messages cost; costs.py: the same as bare arrays, for kernels
-recount/      the certificate counted again by code that shares nothing with the search
+tiling.py     Tiling: rectangles of a dense matrix
+advice.py     Advice, Choice: sets of devices worth using
+quotient.py   Quotient: which blocks touch, and how much they exchange
+costs.py      seconds per message and value between devices; Costs: the same for all pairs
+exchange.py   ExchangeCosts: seconds of an exchange, waiting included
+metrics.py    edge cut, volumes, predicted seconds, as partitioners and searches use them
+recount/      the same figures for certificates, by code that shares nothing with metrics.py
 
-Imports graphs and platforms. Read partition.py, then plan.py.
+Imports graphs and platforms.
 """

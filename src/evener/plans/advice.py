@@ -1,4 +1,4 @@
-"""Choice, Advice: what using each set of devices of a machine would bring."""
+"""Choice, Advice: predicted seconds of sets of devices, and which set to use."""
 
 from __future__ import annotations
 
@@ -8,19 +8,18 @@ from evener.arrays import IntVector
 from evener.platforms.platform import Platform
 from evener.wording import brief, ranges
 
-MANY = 1e4  # times faster: digits beyond three are noise
-WORTH = 1.005  # times faster: less is not worth a word
+MANY = 1e4  # ratio from which three digits are shown
+WORTH = 1.005  # ratio below which times count as equal
 
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """One set of devices, and what an iteration on it takes.
+    """One set of devices and the predicted seconds of an iteration on it.
 
-    devices: indices, ascending; nodes: how many, where rows are of whole nodes. seconds: per
-    iteration [s]; planned: by a real partition, else an estimate that the plans of others
-    correct. speed_up: over the best single device; efficiency: the time of all their speeds
-    together, over seconds. cost, energy [J]: of 1,000 iterations, None where a device does not
-    say.
+    devices: indices, ascending; nodes: their number, in a table of whole nodes. seconds [s]: per
+    iteration; planned: whether from a real partition, else an estimate corrected by plans of other
+    sets. speed_up: over the best single device; efficiency: (work / sum of speeds) / seconds.
+    cost, energy [J]: of 1,000 iterations, None if a device does not state it.
     """
 
     devices: IntVector
@@ -38,10 +37,11 @@ class Choice:
 
 @dataclass(frozen=True, eq=False)
 class Advice:
-    """The best set of each size; all devices; the fewest that are nearly as fast as the best.
+    """The best sets of devices of each size.
 
-    choices: by number of devices, ascending; nodes: by number of whole nodes, empty where there
-    are none. complete: whether every set left out of the plans is likely to be slower.
+    choices: by number of devices, ascending; nodes: by number of whole nodes, may be empty. best:
+    the fastest; knee: the fewest devices that are nearly as fast; everyone: all devices, None if
+    they cannot all have a block. complete: whether every set without a plan is likely slower.
     """
 
     platform: Platform
@@ -57,19 +57,19 @@ class Advice:
 
     @property
     def gain(self) -> float:
-        """How many times faster the best set is than all devices; infinity where all cannot."""
+        """Seconds of all devices / seconds of the best set; infinity if all cannot be used."""
         if self.everyone is None:
             return float("inf")
         return self.everyone.seconds / self.best.seconds if self.best.seconds > 0 else 1.0
 
     @property
     def left_out(self) -> list[str]:
-        """Names of the devices that the best set does without."""
+        """Names of the devices that are not in the best set."""
         used = set(self.best.devices.tolist())
         return [name for i, name in enumerate(self.platform.names) if i not in used]
 
     def verdict(self) -> str:
-        """The advice in one sentence."""
+        """Return the advice in one sentence."""
         k = self.platform.k
         if k == 1:
             return "There is one device: use it."

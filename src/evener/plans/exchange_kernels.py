@@ -1,8 +1,8 @@
-"""Messages as flows that share ports and links fairly, until each is through.
+"""Simulates messages as flows that share ports and links fairly, until each has arrived.
 
-Rates are max-min fair: all flows grow alike until a resource is full; its flows stay as they are,
-and the others grow on. The trick is to find many full resources in one round, those whose flows
-all stop there and nowhere sooner: a round passes over the flows twice, and there are few.
+Rates are max-min fair: all flows get more until a resource is full; its flows keep their rates, and
+the others get more still. Each round finds all resources whose flows are stopped there and nowhere
+sooner, in two passes over the flows; few rounds are needed.
 """
 
 # mypy: ignore-errors
@@ -15,8 +15,8 @@ from evener.jit import njit
 def share_rates(active, starts, uses, costs, room, load, pending, stop, rate):
     """Set rate[i] [values/s] of the active flows i.
 
-    Flow i needs costs[j] > 0 seconds a value of the resources uses[j], starts[i] <= j <
-    starts[i + 1]; each has a second a second. room, load, pending, stop: scratch for all of them.
+    Flow i needs costs[j] > 0 seconds per value of the resources uses[j], starts[i] <= j <
+    starts[i + 1]; a resource is full at 1. room, load, pending, stop: scratch, one per resource.
     """
     room[:], load[:], pending[:] = 1.0, 0.0, 0
     for i in active:
@@ -53,12 +53,11 @@ def share_rates(active, starts, uses, costs, room, load, pending, stop, rate):
 
 @njit(cache=True, nogil=True)
 def finish_flows(release, values, starts, uses, costs, size, step, done):
-    """Set done[i] [s]: when flow i, of values[i] > 0 from release[i] on, is through.
+    """Set done[i] [s]: when flow i, of values[i] > 0 from release[i] on, has arrived.
 
-    size: resources. Rates change when flows begin or end, though at most once in `step` seconds:
-    what begins within it begins early, what ends within it leaves its share unused until then.
-    Costs next to zero or next to the largest number make rates infinite or zero: such flows need
-    no time, or all of it.
+    size: number of resources. Rates change when flows begin or end, but at most once in `step`
+    seconds: flows that begin within a step begin early, the share of those that end within it
+    stays unused until its end. Rates of flows with extreme costs may be infinite or zero.
     """
     n = release.size
     order, left, rate, needs = np.argsort(release), values.copy(), np.empty(n), np.empty(n)

@@ -1,8 +1,8 @@
 """What a partition costs: pure functions, each with its definition.
 
-The quotient graph (evener.plans.quotient) says who talks to whom, evener.plans.exchange what
-exchanges cost; both are offered here too. Partitioners and searches use these; what a plan states
-is counted by evener.plans.recount, which uses nothing of this.
+Partitioners and searches use these; what a plan states is counted by evener.plans.recount, which
+shares no code with this module. Names of evener.plans.quotient and evener.plans.exchange are
+offered here too.
 """
 
 from __future__ import annotations
@@ -36,31 +36,31 @@ __all__ = [
 
 
 def edge_cut(between: Quotient) -> float:
-    """Weight of the edges whose ends lie in different blocks."""
+    """Return the weight of the edges whose ends lie in different blocks."""
     return float(between.cut.sum() / 2)
 
 
 def comm_volumes(between: Quotient) -> IntVector:
-    """(k,) communication volume: pairs of a vertex of the block and another block it touches."""
+    """Return (k,) volumes: pairs of a vertex of the block and another block that it touches."""
     volumes = np.zeros(between.k, np.int64)
     np.add.at(volumes, between.block, between.sent)
     return volumes
 
 
 def neighbours(between: Quotient) -> IntVector:
-    """(k,) number of other blocks each block touches: messages it sends per exchange."""
+    """Return (k,) the number of other blocks each block touches: its messages per exchange."""
     return np.diff(between.starts)
 
 
 def block_weights(graph: Graph, partition: Partition, constraint: int = 0) -> FloatArray:
-    """(k,) sum of the vertex weights of each block [units]."""
+    """Return (k,) the sum of the vertex weights of each block [units]."""
     if graph.vwgt is None:
         return block_sizes(partition).astype(np.float64)
     return summed(graph.weights(constraint), partition)
 
 
 def summed(values: NumberArray, partition: Partition) -> FloatArray:
-    """(k,) sum of the vertices' values (n,) of each block."""
+    """Return (k,) the sum of values (n,) over the vertices of each block."""
     from evener.plans import metrics_kernels as kernels
 
     total = np.zeros(partition.k)
@@ -69,7 +69,7 @@ def summed(values: NumberArray, partition: Partition) -> FloatArray:
 
 
 def block_sizes(partition: Partition) -> IntVector:
-    """(k,) number of vertices of each block."""
+    """Return (k,) the number of vertices of each block."""
     from evener.plans import metrics_kernels as kernels
 
     count = np.zeros(partition.k, np.int64)
@@ -78,7 +78,7 @@ def block_sizes(partition: Partition) -> IntVector:
 
 
 def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
-    """(k,) memory that each block's vertices and adjacency entries need [B]."""
+    """Return (k,) the memory that the vertices and adjacency entries of each block need [B]."""
     from evener.plans import metrics_kernels as kernels
 
     entries = np.zeros(partition.k, np.int64)
@@ -89,7 +89,7 @@ def block_bytes(graph: Graph, partition: Partition) -> FloatArray:
 
 
 def block_components(graph: Graph, partition: Partition) -> IntVector:
-    """(k,) number of connected pieces of each block; 1 is best, 0 means empty."""
+    """Return (k,) the number of connected pieces of each block; 1 is best, 0 means empty."""
     from evener.plans import metrics_kernels as kernels
 
     count = np.zeros(partition.k, np.int64)
@@ -99,21 +99,21 @@ def block_components(graph: Graph, partition: Partition) -> IntVector:
 
 
 def imbalance(weights: FloatArray, targets: FloatArray) -> float:
-    """Largest weight/target - 1 over the blocks; a target of zero counts only if exceeded."""
+    """Return the largest weight / target - 1; a target of zero counts only if exceeded."""
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = np.where(targets > 0, weights / targets, np.where(weights > 0, np.inf, 1.0))
     return float(ratio.max() - 1)
 
 
 def compute_seconds(weights: FloatArray, platform: Platform) -> FloatArray:
-    """(k,) time each device computes per iteration [s]: weight / speed, that at its weight."""
+    """Return (k,) seconds each device computes: weight / speed, with curves the speed at that."""
     if platform.has_curves:
         return seconds_at(platform, weights)
     return np.asarray(weights / platform.speeds)
 
 
 def boundary_weights(graph: Graph, partition: Partition, work: FloatArray) -> FloatArray:
-    """(k,) work of the vertices with a neighbour in another block; work (n,) [units]."""
+    """Return (k,) the work (n,) [units] at vertices with a neighbour in another block."""
     from evener.plans import metrics_kernels as kernels
 
     total = np.zeros(partition.k)
@@ -132,15 +132,16 @@ def predicted_seconds(
     bound: float = np.nan,
     exact: bool = False,
 ) -> Prediction:
-    """Predict an iteration of `workload` with block b on device b; O(n + m).
+    """Return the Prediction of an iteration of `workload` with block b on device b; O(n + m).
 
-    graph: as it was read; the workload weighs it, or its vertex weight `constraint` does. between:
-    the quotient graph, where known already. bound [s]: see Prediction. exact: also where there are
-    many messages, of which the search takes ends that are near for one. A device computes at its
-    speed for its load, exchanges for the sum over its neighbours of alpha + beta x bytes both ways
-    and for as long as it waits for them and for shared links, and has its fixed cost; with overlap,
-    exchange and interior work happen at once. One without work and neighbours takes no time.
-    docs/prediction.md has it all.
+    graph: as it was read; its work comes from the workload, or from the vertex weight `constraint`
+    if that states none. between: the quotient graph, if known. bound [s]: see Prediction. exact:
+    exact waiting times also with many messages; see ExchangeCosts.lateness.
+
+    A device computes at its speed for its load, communicates for the sum over its neighbours of
+    alpha + beta x bytes both ways, waits for partners and shared links, and has fixed costs; with
+    overlap it communicates while it computes interior vertices. Without work and neighbours it
+    takes no time. docs/prediction.md defines all of it.
     """
     between = between or quotient(graph, partition)
     if any(workload.shares):
@@ -166,9 +167,10 @@ def prediction_of(
     bound: float = np.nan,
     exact: bool = False,
 ) -> Prediction:
-    """Predict from what blocks are: loads (k,) [units], interior (k,) the share of them at
-    vertices without a neighbour elsewhere. bound [s]: that of evener.sizing.bounds, where known.
-    exact: see predicted_seconds.
+    """Return the Prediction for blocks of loads (k,) [units] and the quotient graph `between`.
+
+    interior (k,): share of each load at vertices without a neighbour elsewhere. bound [s]: of
+    evener.sizing.bounds, if known. exact: see predicted_seconds.
     """
     compute = compute_seconds(loads, platform)
     takes_part = (loads > 0) | (neighbours(between) > 0)

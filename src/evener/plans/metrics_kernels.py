@@ -1,8 +1,7 @@
 """Measures a partition in one pass over the edges.
 
-The trick: vertices at a border are visited block by block, so that one stamp and one counter for
-each other block, cleared by listing what was touched, yield the sparse quotient graph without any
-hashing.
+Boundary vertices are visited block by block, so that one stamp and one counter for each other
+block, reset from the list of blocks touched, give the sparse quotient graph without hashing.
 """
 
 # mypy: ignore-errors
@@ -14,8 +13,9 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def group_boundary(xadj, adjncy, part, starts, order, found):
-    """Counting sort: order[starts[b]:starts[b + 1]] are the vertices of block b that have a
-    neighbour in another block, ascending. found (n,) is scratch.
+    """Set order[starts[b]:starts[b + 1]] to the boundary vertices of block b, ascending.
+
+    A boundary vertex has a neighbour in another block. found (n,) is scratch.
     """
     count = 0
     for v in range(part.size):
@@ -37,7 +37,7 @@ def group_boundary(xadj, adjncy, part, starts, order, found):
 
 @njit(cache=True, nogil=True)
 def quotient(xadj, adjncy, adjwgt, part, starts, order, pair_starts, other, sent, cut):
-    """Fill the quotient graph's rows; returns its number of entries, also when they do not fit.
+    """Fill the rows of the quotient graph; return its number of entries, even if too many to fit.
 
     Row b, other[pair_starts[b]:pair_starts[b + 1]], lists the blocks that b touches, ascending;
     sent counts b's vertices with a neighbour there, cut sums the edge weights between the two.
@@ -82,21 +82,21 @@ def quotient(xadj, adjncy, adjwgt, part, starts, order, pair_starts, other, sent
 
 @njit(cache=True, nogil=True)
 def count_by_block(part, count):
-    """count[b] becomes the number of vertices of block b."""
+    """Add to count[b] the number of vertices of block b."""
     for v in range(part.size):
         count[part[v]] += 1
 
 
 @njit(cache=True, nogil=True)
 def sum_by_block(part, values, total):
-    """total[b] becomes the sum of the values of block b's vertices."""
+    """Add to total[b] the values of the vertices of block b."""
     for v in range(part.size):
         total[part[v]] += values[v]
 
 
 @njit(cache=True, nogil=True)
 def sum_boundary(xadj, adjncy, part, values, total):
-    """total[b] becomes the sum of the values of block b's vertices with a neighbour elsewhere."""
+    """Add to total[b] the values of the vertices of block b with a neighbour elsewhere."""
     for v in range(part.size):
         for e in range(xadj[v], xadj[v + 1]):
             if part[adjncy[e]] != part[v]:
@@ -106,17 +106,17 @@ def sum_boundary(xadj, adjncy, part, values, total):
 
 @njit(cache=True, nogil=True)
 def entries_by_block(part, xadj, count):
-    """count[b] becomes the number of adjacency entries of block b's vertices."""
+    """Add to count[b] the number of adjacency entries of the vertices of block b."""
     for v in range(part.size):
         count[part[v]] += xadj[v + 1] - xadj[v]
 
 
 @njit(cache=True, nogil=True)
 def block_components(xadj, adjncy, part, leader, count):
-    """count[b] becomes the number of connected pieces of block b; leader (n,) is for work.
+    """Add to count[b] the number of connected pieces of block b; leader (n,) is scratch.
 
-    Union-find, the smaller number leading: in one sweep over the edges, which reads memory in
-    order where a search from vertex to vertex would not.
+    Union-find with the smaller vertex as leader, in one sweep over the edges: it reads memory in
+    order, unlike a search from vertex to vertex.
     """
     for v in range(part.size):
         leader[v] = v

@@ -1,4 +1,4 @@
-"""Contract, Partition, Mapping: what blocks keep to, what is in them, and where they sit."""
+"""Contract, Partition, Mapping: limits of blocks, blocks of vertices, devices of blocks."""
 
 from __future__ import annotations
 
@@ -12,10 +12,8 @@ from evener.arrays import FloatArray, as_integers, as_numbers
 from evener.errors import InputError
 from evener.wording import brief, duration, plural, spread, two_lines
 
-# Sums of real weights depend on their order in the last digits; whole numbers are exact.
-RELATIVE_SLACK = 1e-9
-# Two ways of summing the same seconds: the search's, and that of the certificate.
-TIME_SLACK = 1e-6
+RELATIVE_SLACK = 1e-9  # of a target: sums of real weights depend on their order
+TIME_SLACK = 1e-6  # of a makespan: the search and the certificate sum seconds differently
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,14 +47,13 @@ class Further:
 
 @dataclass(frozen=True, eq=False)
 class Contract:
-    """What each of k blocks must keep to: low <= weight <= high, bytes <= caps, not empty.
+    """The limits that k blocks must keep: low <= weight <= high, bytes <= caps, not empty.
 
-    A block whose high is 0 has a share of zero: it may be empty, and must not weigh anything.
-    targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none.
-    further: the same for each further weight of the vertices, where they have several.
-    may_be_unused: whether a device may be left without any vertex, as in a plan for seconds, whose
-    targets are information: the sizes that would be best if nothing were exchanged.
-    makespan [s]: when the last device is to be done, infinity where no time is promised.
+    targets, low, high (k,) float64 [units]; caps (k,) float64 [B], infinity where there is none. A
+    block whose high is 0 may be empty. further: limits on the other weights of the vertices, where
+    they have several. may_be_unused: whether devices may be left without vertices, as in a plan for
+    seconds, whose targets are information only: sizes that would be best if nothing were exchanged.
+    makespan [s]: when the last device must be done, infinity where no time is promised.
     Raises InputError unless 0 <= low <= high everywhere, and caps and makespan are above zero.
     """
 
@@ -114,18 +111,18 @@ class Contract:
 
     @property
     def shares_of_zero(self) -> npt.NDArray[np.bool_]:
-        """(k,) blocks that are to have nothing."""
+        """(k,) whether a block must have no weight."""
         return np.asarray(self.table("high").max(axis=1) == 0)
 
     def table(self, name: Literal["targets", "low", "high"]) -> FloatArray:
-        """(k, c) targets, low or high [units] of every weight, the first one's first."""
+        """Return (k, c) targets, low or high [units] of all c weights, in their order."""
         return np.stack([getattr(one, name) for one in (self, *self.further)], axis=1)
 
     def keeps(self, weights: FloatArray, sizes: npt.NDArray[np.int64], n_bytes: FloatArray
               ) -> npt.NDArray[np.bool_]:  # fmt: skip
-        """(k,) whether blocks of these weights [units], vertex counts and bytes [B] hold.
+        """Return (k,) whether blocks of these weights [units], sizes [vertices] and bytes [B] hold.
 
-        weights (k,), or (k, c) where there are further ones.
+        weights (k,), or (k, c) where vertices have c weights.
         """
         weights = np.asarray(weights).reshape(self.k, self.n_constraints)
         targets = self.table("targets")
@@ -137,7 +134,7 @@ class Contract:
         return np.asarray(fits & ((sizes > 0) | self.shares_of_zero))
 
     def in_time(self, ends: FloatArray) -> npt.NDArray[np.bool_]:
-        """(k,) whether devices that are done at ends (k,) [s] are so by the makespan."""
+        """Return (k,) whether devices that are done at ends (k,) [s] keep the makespan."""
         return np.asarray(ends <= self.makespan * (1 + TIME_SLACK))
 
 
@@ -165,7 +162,7 @@ class Partition:
         object.__setattr__(self, "part", part.astype(np.int32))
 
     def __repr__(self) -> str:
-        # Counted for blocks that are there: k may be two thousand million.
+        # Only blocks that occur are counted: k may be up to 2^31.
         sizes = np.unique(self.part, return_counts=True)[1]
         empty = self.k - sizes.size
         first = plural(self.n, "vertex", "vertices"), plural(self.k, "block")
@@ -186,7 +183,7 @@ class Partition:
 
 @dataclass(frozen=True)
 class MappingScore:
-    """What a mapping is judged by: predicted makespan [s], then bytes x hops [B]."""
+    """The objectives of a mapping, in this order: predicted makespan [s], bytes x hops [B]."""
 
     seconds: float
     hop_bytes: float
@@ -194,7 +191,7 @@ class MappingScore:
 
 @dataclass(frozen=True, eq=False)
 class Mapping:
-    """Which device each of k blocks goes to: device (k,) int64, and what that changes.
+    """The device of each of k blocks: device (k,) int64, with the score before and after.
 
     Raises InputError where two blocks go to one device.
     """
@@ -214,11 +211,11 @@ class Mapping:
 
     @property
     def moved(self) -> int:
-        """Blocks that go to another device than the one of their number."""
+        """Number of blocks that go to another device than the one of their number."""
         return int((self.device != np.arange(self.device.size)).sum())
 
     def applied(self, partition: Partition) -> Partition:
-        """Return the partition with every block numbered as its device."""
+        """Return the partition with every block renumbered as its device."""
         if partition.k != self.device.size:
             raise InputError(f"a mapping of {self.device.size} blocks, and {partition.k} of them")
         return Partition(self.device.astype(np.int32)[partition.part], partition.k)

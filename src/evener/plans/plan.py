@@ -1,4 +1,4 @@
-"""Certificate, Prediction, Evaluation, Plan: what is known of a partition on a platform."""
+"""Certificate, Prediction, Evaluation, Plan: all figures of a partition on a platform."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from evener.wording import brief, duration, number, plural, spread, time_of, tim
 METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE = "metis", "cut", "slabs", "chosen"
 ROLES = (METIS_STAGE, CUT_STAGE, SLABS_STAGE, CHOSEN_STAGE, "")  # of a Stage
 NAMED = 4  # devices that a verdict lists
-AT_BOUND = 5e-4  # relative: nearer than that is at the bound
-AT_ONCE = 1e-9  # of the makespan: a partner's exchange ends with one's own
-# Of Prediction: zero where left out, as of plans that were made before they were known.
+AT_BOUND = 5e-4  # relative distance below which a verdict says "at the lower bound"
+AT_ONCE = 1e-9  # of the makespan: devices that end this close end together
+# Fields of Prediction that older plans lack, where they count as zero.
 FURTHER_SECONDS = ("contention", "fixed", "overlapped", "interior", "delay")
 
 
@@ -32,13 +32,12 @@ def _nothing() -> FloatArray:
 
 @dataclass(frozen=True, eq=False)
 class Certificate:
-    """What every block really is, beside what its contract asks; arrays (k,), device order.
+    """The measured figures of every block beside its contract; arrays (k,), in device order.
 
-    weights [units], vertices, bytes [B]: measured. boundary: vertices with a neighbour
-    elsewhere. components: connected pieces. neighbours: other blocks touched. volumes: values
-    sent per iteration. holds: whether the contract is kept. further (k, c - 1) [units]: the other
-    weights of the blocks, where vertices have c. Made by evener.planning.evaluate, which shares no
-    metrics with partitioners.
+    weights [units]; vertices; bytes [B]. boundary: vertices with a neighbour elsewhere. components:
+    connected pieces. neighbours: other blocks touched. volumes: values sent per iteration. holds:
+    whether the contract is kept. further (k, c - 1) [units]: the other weights of the blocks, where
+    vertices have c. Made by evener.plans.recount, which shares no code with partitioners.
     """
 
     contract: Contract
@@ -78,16 +77,14 @@ class Certificate:
 class Prediction:
     """Predicted seconds per iteration, each (k,) [s] in the devices' order; docs/prediction.md.
 
-    compute: its speed model at its load. communicate: all it exchanges, waiting for shared links
-    included; contention: how much of that is waiting for them. fixed: what an iteration costs
-    whatever the load. overlapped: what of computing and communicating happens at once. interior
-    (k,): share of each load at vertices without a neighbour elsewhere, which an exchange can hide
-    behind. delay: how much later it is done because it waits for partners, who begin their exchange
-    later or have more to exchange with others.
-    bound [s]: the best that any sizes could do if nothing were exchanged (evener.sizing.bounds);
-    not a number where nobody asked.
-    hop_bytes (levels,) [B]: bytes x hops between devices by the deepest level they share.
-    contention, fixed, overlapped, interior and delay are zero where left out.
+    compute: by the speed model at the load. communicate: its messages, with waiting for shared
+    links; contention: that waiting alone. fixed: cost of an iteration whatever the load.
+    overlapped: time of computing and communicating at once. interior (k,): share of each load at
+    vertices without a neighbour elsewhere, which can be computed meanwhile. delay: how much later a
+    device is done because it waits for partners that begin later or have more messages.
+    bound [s]: makespan of the best sizes if nothing were exchanged (evener.sizing.bounds), NaN if
+    not computed. hop_bytes (levels,) [B]: bytes x hops by the deepest level that two devices share.
+    contention, fixed, overlapped, interior and delay are zero if left out.
     """
 
     compute: FloatArray
@@ -120,7 +117,7 @@ class Prediction:
 
     @property
     def ends(self) -> FloatArray:
-        """(k,) when each device is done, having waited for its partners [s]."""
+        """(k,) when each device is done, with its delay [s]."""
         return self.seconds + self.delay
 
     @property
@@ -130,14 +127,14 @@ class Prediction:
 
     @property
     def bottleneck(self) -> int:
-        """Index of the device that is done last; of several at once, the one that waits least."""
+        """Index of the device that is done last; of several, the one with the least delay."""
         last = np.flatnonzero(self.ends >= self.makespan * (1 - AT_ONCE))
         return int(last[self.delay[last].argmin()]) if last.size else int(self.ends.argmax())
 
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Who talks to whom: block sender[i] sends values[i] to block receiver[i] per iteration."""
+    """The messages of an iteration: block sender[i] sends values[i] to block receiver[i]."""
 
     sender: IntVector
     receiver: IntVector
@@ -149,7 +146,7 @@ class Exchange:
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """A partition judged on a platform."""
+    """All figures of a partition on a platform."""
 
     certificate: Certificate
     prediction: Prediction
@@ -181,17 +178,17 @@ class Evaluation:
 
     @property
     def holds(self) -> bool:
-        """Whether every block keeps its contract, and the time promised is kept."""
+        """Whether every block keeps its contract, the promised makespan included."""
         return self.certificate.all_hold
 
     @property
     def above_bound(self) -> float:
-        """How far the predicted time is above the lower bound, relative to it."""
+        """Predicted makespan / lower bound - 1."""
         bound = self.prediction.bound
         return self.prediction.makespan / bound - 1 if bound > 0 else 0.0
 
     def verdict(self, platform: Platform) -> str:
-        """The judgement in one sentence: are limits kept, how long it takes, who is last."""
+        """Return one sentence: are limits kept, how long an iteration takes, who is last."""
         prediction, last = self.prediction, platform.names[self.prediction.bottleneck]
         ideal = platform.relative_ideal(float(self.certificate.weights.sum()))
         return (
@@ -201,7 +198,7 @@ class Evaluation:
 
 
 def _kept(judged: Evaluation, platform: Platform) -> str:
-    """Say which limits blocks keep, and which devices do not keep theirs."""
+    """Return the part of the verdict on limits kept, or on blocks that break theirs."""
     certificate, k = judged.certificate, platform.k
     contract, broken = certificate.contract, np.flatnonzero(~certificate.holds)
     if broken.size:
@@ -221,7 +218,7 @@ def _kept(judged: Evaluation, platform: Platform) -> str:
 
 
 def _faults(judged: Evaluation, broken: IntVector) -> list[str]:
-    """Name the limits that these blocks break, each once."""
+    """Return the names of the limits that these blocks break."""
     certificate, contract = judged.certificate, judged.certificate.contract
     weights = np.column_stack([certificate.weights, certificate.further])
     slack = RELATIVE_SLACK * np.maximum(np.abs(contract.table("targets")), 1e-300)
@@ -239,7 +236,7 @@ def _faults(judged: Evaluation, broken: IntVector) -> list[str]:
 
 
 def _above(judged: Evaluation) -> str:
-    """How far above the lower bound, to go before its figure."""
+    """Return how far the makespan is above the lower bound, in words before that figure."""
     above = judged.above_bound
     if above >= 1:
         return f"{times(1 + above)} times the lower bound"
@@ -250,12 +247,12 @@ def _above(judged: Evaluation) -> str:
 
 @dataclass(frozen=True)
 class Stage:
-    """The figures of a partition at one step on its way, which `name` says.
+    """The figures of a partition after the step `name`.
 
     neighbours: the most that a block has. smallest, largest: weight / target of a block.
-    seconds: its predicted makespan [s], None where nobody asked. role: METIS_STAGE for METIS at the
-    same sizes, the better of its two methods; CUT_STAGE for the plan of least cut; SLABS_STAGE for
-    slabs at these sizes; CHOSEN_STAGE for what the plan is; "" for other steps.
+    seconds: predicted makespan [s], None if not computed. role: METIS_STAGE for METIS at the same
+    sizes, the better of its two methods; CUT_STAGE for the plan of least cut; SLABS_STAGE for slabs
+    at these sizes; CHOSEN_STAGE for the final partition; "" for other steps.
     """
 
     name: str
@@ -271,11 +268,11 @@ class Stage:
 
 @dataclass(frozen=True)
 class Rival:
-    """Another tool's partition for the same contract: as it came, and enforced where it was not.
+    """Another tool's partition for the same contract, repaired if it broke that.
 
-    seconds: predicted per iteration [s], in the end. cpu_seconds: the tool's own [s], None where
-    it was read from a plan. note: why there are no stages, or what the tool was asked for instead
-    of the objective.
+    stages: its figures as returned, and after the repair. seconds: predicted makespan in the end
+    [s]. cpu_seconds: of the tool [s], None in a plan that was read. note: why there are no stages,
+    or which objective the tool was given instead.
     """
 
     tool: str
@@ -287,16 +284,15 @@ class Rival:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """A certified partition of one graph over one platform, with where it came from.
+    """A certified partition of one graph over one platform, with its origin.
 
-    part[v] of the partition is the index of v's device in the platform's order.
-    saturated (k,): devices filled to their memory. options: everything that chose the result.
-    graph: its counts. inputs: file name -> SHA-256. versions: program -> version.
-    notes: what a person should know, one sentence each. mapping: where the partitioner's blocks
-    went, or None where they were left alone; the partition has it in it. stages: how the
-    partition came to be, the last what it is; none where it came at once. rival: another tool's
-    partition, where it was to be set beside. cpu_seconds: the tool's CPU time [s], None where
-    the plan was read: it is no part of the file.
+    part[v] of the partition is the index of v's device in the platform's order. saturated (k,):
+    devices filled to their memory. options: all that influenced the result. graph: its counts.
+    inputs: file name -> SHA-256. versions: program -> version. notes: sentences for people.
+    mapping: the devices of the partitioner's blocks, already applied to the partition, or None.
+    stages: figures after each step, the last those of the result; may be empty. rival: another
+    tool's partition to compare with, or None. cpu_seconds: of the partitioner [s]; None if the plan
+    was read, as the file does not contain it.
     """
 
     partition: Partition
@@ -324,7 +320,7 @@ class Plan:
 
     @property
     def certificate(self) -> Certificate:
-        """What every block is, beside what its contract asks."""
+        """The measured figures of every block beside its contract."""
         return self.evaluation.certificate
 
     @property
@@ -334,21 +330,21 @@ class Plan:
 
     @property
     def workload(self) -> Workload:
-        """What an iteration does. Raises InputError where the options hold none that is one."""
+        """The workload in the options. Raises InputError where it is invalid."""
         return workload_from_dict(self.options.get("workload", {"name": WEIGHTS.name}))
 
     @property
     def is_for_seconds(self) -> bool:
-        """Whether it is the fastest found, at sizes that were found as well."""
+        """Whether sizes and blocks were chosen for least predicted seconds."""
         return self.options.get("objective") == "seconds"
 
     @property
     def tool(self) -> str:
-        """The partitioner that made the blocks; for seconds several did, and we chose."""
+        """Name of the partitioner; "evener" for seconds, where several contribute."""
         if self.is_for_seconds:
             return "evener"
         return next((name for name in self.versions if name not in ("evener", "numpy")), "evener")
 
     def verdict(self) -> str:
-        """The plan in one sentence."""
+        """Return the plan's result in one sentence."""
         return self.evaluation.verdict(self.platform)

@@ -1,4 +1,4 @@
-"""The quotient graph of a partition: who talks to whom, and how much.
+"""The quotient graph of a partition: which blocks touch, and how much they exchange.
 
 A block's communication volume is what it sends: the sum over its vertices of the number of other
 blocks that hold a neighbour [HK00]_.
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Quotient:
-    """Who talks to whom: one row a block, sparse, blocks ascending.
+    """A sparse matrix with a row for each block and an entry for each other block it touches.
 
-    starts (k + 1,), other (p,): the blocks each block touches; sent (p,): how many of its
-    vertices have a neighbour there; cut (p,): the weight of the edges between the two.
-    boundary (k,): vertices with a neighbour in any other block.
+    Row b is entries starts[b] to starts[b + 1] - 1, starts (k + 1,). other (p,): the block that is
+    touched, ascending; sent (p,): number of vertices of b with a neighbour there; cut (p,): weight
+    of the edges between the two. boundary (k,): vertices with a neighbour in any other block.
     """
 
     starts: IntVector
@@ -42,7 +42,7 @@ class Quotient:
 
     @property
     def block(self) -> IntVector:
-        """(p,) the block whose row each entry stands in."""
+        """(p,) the block of each entry's row."""
         return np.repeat(np.arange(self.k), np.diff(self.starts))
 
     @property
@@ -66,7 +66,7 @@ def silent(k: int) -> Quotient:
 
 
 def quotient(graph: Graph, partition: Partition) -> Quotient:
-    """Quotient graph of the blocks; O(n + m)."""
+    """Return the quotient graph of the blocks; O(n + m)."""
     from evener.plans import metrics_kernels as kernels
 
     k = partition.k

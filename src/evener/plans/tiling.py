@@ -1,4 +1,4 @@
-"""Tiling: which rectangle of a matrix each device gets, in whole blocks, every block once."""
+"""Tiling: rectangles of a matrix in whole blocks, one a device, which cover every block once."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ class Tiling:
 
     @property
     def volume(self) -> float:
-        """Sum of all half-perimeters, each side as a share of the matrix's: thesis's figure 5.5."""
+        """Sum of all half-perimeters, sides as shares of the matrix's ([Cla14]_, figure 5.5)."""
         rows, columns = self.shape
         used = self.areas > 0
         return float((self.height[used] / rows).sum() + (self.width[used] / columns).sum())
@@ -87,10 +87,10 @@ class Tiling:
         return int(strips.shape[1]) if strips[1].sum() == self.shape[1] else 0
 
     def group_half_perimeters(self, groups: npt.ArrayLike) -> npt.NDArray[np.int64]:
-        """Distinct rows and columns [blocks] that the rectangles of each group lie in, (g,).
+        """Return (g,) the number of distinct rows and columns [blocks] that each group covers.
 
-        groups (k,): of each rectangle, 0 to g - 1; a node's devices, which share what it receives.
-        Raises InputError for other than k numbers, zero or above.
+        groups (k,): group of each rectangle, 0 to g - 1, for example the node, whose devices share
+        what it receives. Raises InputError for other than k numbers, zero or above.
         """
         group = as_integers(groups, "groups")
         if group.shape != self.top.shape or (group.size and group.min() < 0):
@@ -104,16 +104,16 @@ class Tiling:
         return found
 
     def bound(self, areas: npt.ArrayLike | None = None) -> float:
-        """Least sum of half-perimeters [blocks] that rectangles of these areas can have.
+        """Return a lower bound on the sum of half-perimeters [blocks] of rectangles of these areas.
 
-        2 sqrt(area) each, as if all were squares [BBRR01]_; of this tiling's own areas by default.
+        2 sqrt(area) each, that of squares [BBRR01]_; by default for the tiling's own areas.
         """
         return half_perimeter_bound(self.areas if areas is None else np.asarray(areas, float))
 
     def spans(self, shape: tuple[int, int]) -> npt.NDArray[np.int64]:
-        """(k, 4) first row, row after the last, first column, column after the last [elements].
+        """Return (k, 4) first row, end row, first column, end column [elements], ends exclusive.
 
-        shape: of the matrix [elements]; the last blocks of a row and column may be cut short.
+        shape: of the matrix [elements]; the last blocks of rows and columns may be smaller.
         """
         for side, blocks in zip(shape, self.shape, strict=True):
             if -(-side // self.block) != blocks:
@@ -134,11 +134,10 @@ class Tiling:
         return f"{self.height[i]} x {self.width[i]} at ({self.top[i]}, {self.left[i]})"
 
     def _check_cover(self) -> None:
-        """Refuse overlaps and gaps, in O(k log k).
+        """Raise InputError for overlaps and gaps; O(k log k).
 
-        How often each block is covered is given by what it changes by at the rectangles' corners
-        (+1, -1, -1, +1): covered once everywhere means that all changes cancel out but those at
-        the corners of the matrix.
+        The number of rectangles that cover a block changes at their corners by +1, -1, -1, +1. Each
+        block is covered once if all changes cancel but those at the corners of the matrix.
         """
         rows, columns = self.shape
         used = np.flatnonzero(self.areas > 0)
@@ -160,7 +159,7 @@ class Tiling:
 
 
 def _covered(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> int:
-    """How many numbers lie in at least one of the intervals first:end."""
+    """Return how many whole numbers lie in at least one of the intervals first:end."""
     order = np.argsort(first, kind="stable")
     first, end = first[order], np.maximum.accumulate(end[order])
     begun = np.maximum(first, np.concatenate([[0], end[:-1]]))
@@ -168,6 +167,6 @@ def _covered(first: npt.NDArray[np.int64], end: npt.NDArray[np.int64]) -> int:
 
 
 def half_perimeter_bound(areas: npt.ArrayLike) -> float:
-    """Sum of 2 sqrt(area): no rectangles of these areas have less half-perimeter in all."""
+    """Return the sum of 2 sqrt(area): a lower bound on half-perimeters of rectangles."""
     values: FloatArray = np.asarray(areas, np.float64)
     return float(2 * np.sqrt(values).sum())

@@ -1,7 +1,7 @@
-"""Workload: what one iteration does at a vertex and along an edge, and what it sends.
+"""Workload: what one iteration computes per vertex and per edge, and what it sends.
 
-It turns a graph into work: a vertex stands for its row and its nonzeros, so the loads of blocks
-count both. Speeds keep their unit, since all work together is the graph's weight, as before.
+A vertex stands for a matrix row with its nonzeros, so its work counts both. Work is scaled so that
+its sum is the graph's weight: speeds keep their unit.
 """
 
 from __future__ import annotations
@@ -16,17 +16,17 @@ from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 
-MOST = 1e18  # of any number here: times what a graph holds, still far from overflow
+MAX_NUMBER = 1e18  # of any field: times the size of any graph it does not overflow
 
 
 @dataclass(frozen=True)
 class Workload:
-    """What one iteration costs at each vertex and at each adjacency entry (an edge has two).
+    """The cost of one iteration per vertex and per adjacency entry (an edge has two).
 
-    flops and bytes [B] moved between memory and processor; bytes_per_value [B]: what a boundary
-    vertex sends to each other block that needs it; fixed_seconds [s]: what an iteration costs
-    every device that takes part, such as a launch or a collective; overlap: whether interior
-    vertices are computed while values are exchanged.
+    flops; bytes [B] moved between memory and processor; bytes_per_value [B]: what a boundary vertex
+    sends to each other block that holds a neighbour; fixed_seconds [s]: of every device that takes
+    part, for example a kernel launch or a collective; overlap: whether interior vertices are
+    computed while values are exchanged.
 
     Raises InputError for an empty name and for numbers that are negative, not finite or above 1e18.
     """
@@ -45,11 +45,11 @@ class Workload:
             raise InputError("a kernel needs a name")
         for key in NUMBERS:
             value = getattr(self, key)
-            if not _is_number(value) or not 0 <= value <= MOST:
-                huge = isinstance(value, int) and value > MOST
+            if not _is_number(value) or not 0 <= value <= MAX_NUMBER:
+                huge = isinstance(value, int) and value > MAX_NUMBER
                 found = "not more" if huge else f"not {value}"
                 raise InputError(
-                    f"{key} of kernel {self.name!r} must lie between 0 and {MOST:g}, {found}"
+                    f"{key} of kernel {self.name!r} must lie between 0 and {MAX_NUMBER:g}, {found}"
                 )
             object.__setattr__(self, key, float(value))
         if not isinstance(self.overlap, bool):
@@ -59,17 +59,17 @@ class Workload:
 
     @property
     def shares(self) -> tuple[float, float]:
-        """How vertices and adjacency entries share the work: by bytes, by flops where none move.
+        """Work of a vertex and of an adjacency entry: bytes, or flops if no bytes are stated.
 
-        Sparse kernels wait for memory on every device we know. (0, 0): by the vertex weights.
+        Bytes come first, as sparse kernels are limited by memory. (0, 0): the vertex weights count.
         """
         moved = self.bytes_per_vertex, self.bytes_per_edge
         return moved if any(moved) else (self.flops_per_vertex, self.flops_per_edge)
 
     def work(self, graph: Graph) -> FloatArray:
-        """(n,) each vertex's share of the work [units]; the sum is the graph's total weight.
+        """Return (n,) the work of each vertex [units]; the sum is the graph's total weight.
 
-        In proportion to per_vertex + per_edge x degree. The vertex weights where the workload
+        In proportion to per_vertex + per_edge x degree, or the vertex weights if the workload
         states neither. Raises InputError where only edges cost something and there are none.
         """
         vertex, edge = self.shares
@@ -87,7 +87,7 @@ class Workload:
     def weighted(self, graph: Graph) -> Graph:
         """Return the graph with its first vertex weight replaced by the work.
 
-        To be done once: what takes a workload takes the graph as it was read.
+        Functions that take a workload expect the graph as it was read, without this.
         """
         if not any(self.shares):
             return graph
@@ -103,8 +103,9 @@ def _is_number(value: Any) -> bool:
 
 NUMBERS = tuple(field.name for field in fields(Workload) if field.name not in ("name", "overlap"))
 WEIGHTS = Workload("weights")
-# Rows in CSR form, double precision, indices of four bytes; a diagonal entry in each row. What a
-# gathered value costs is in its cache line once for meshes, each time for PageRank's graphs.
+# flops and bytes per vertex and per entry of CSR rows with a diagonal entry, in double precision
+# with indices of four bytes. A gathered value is counted per vertex, as in meshes it stays in the
+# cache; in PageRank's graphs per entry.
 WORKLOADS: Mapping[str, Workload] = {
     one.name: one
     for one in (

@@ -1,10 +1,13 @@
-"""recounting: what a partition is and how long it takes, counted by code that no search uses.
+"""recounted: what a partition is and how long it takes, counted by code that no search uses.
 
-blocks: weights, bytes, pieces, who sends what to whom. messages: the links between devices.
-seconds: an iteration of each device. keeping: whether contracts are kept. whole: all of it.
-pieces_kernels and shares_kernels have the loops. It takes the graph's arrays, the machine's devices
-and links, the speed models' time(load), and shares nothing else with partitioners, the search or
-its metrics.
+whole.py            recounted: certificate, prediction and exchange; read this first
+blocks.py           weights, bytes, pieces and messages of blocks; whether contracts are kept
+messages.py         the links that messages between devices pass
+seconds.py          an iteration of each device
+recount_kernels.py  the loops: connected pieces, messages that share links
+
+It takes the graph's arrays, the platform's devices and links, and the speed models' time(load), and
+shares nothing else with partitioners, the search or evener.plans.metrics.
 """
 
 from evener.plans.recount.blocks import BlockCounts, recounted_blocks, work_of

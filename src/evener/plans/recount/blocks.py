@@ -12,15 +12,15 @@ from evener.graphs.graph import Graph
 from evener.plans.partition import Contract, Further, Partition
 from evener.plans.workload import Workload
 
-ENTRIES_AT_ONCE = 1 << 22  # of the adjacency: what a pass keeps in memory
+ENTRIES_AT_ONCE = 1 << 22  # adjacency entries of a pass, which bounds its memory
 
 
 class BlockCounts(NamedTuple):
-    """What k blocks are; arrays (k,) unless said otherwise, in the blocks' order.
+    """Counts of k blocks; arrays (k,) unless said otherwise, in the blocks' order.
 
     weights (k, c) [units]; vertices, boundary, components, neighbours, volumes: numbers; bytes [B];
     interior: share of the first weight at vertices without a neighbour elsewhere. Block sender[i]
-    sends values[i] to receiver[i] per iteration, by rising sender and receiver.
+    sends values[i] to receiver[i] per iteration, by ascending sender and receiver.
     """
 
     weights: FloatArray
@@ -38,7 +38,7 @@ class BlockCounts(NamedTuple):
 
 
 class _Crossing(NamedTuple):
-    """Who sends what to whom, which vertices send, and the weight of the edges cut."""
+    """Messages between blocks, which vertices send, and the weight of the edges cut."""
 
     sender: IntVector
     receiver: IntVector
@@ -48,11 +48,10 @@ class _Crossing(NamedTuple):
 
 
 def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray:
-    """Return (n,) each vertex's share of the work [units], by which seconds are predicted.
+    """Return (n,) the work of each vertex [units], from which seconds are predicted.
 
-    In proportion to the bytes that its row moves, or to its flops where the workload states no
-    bytes, all work together being the graph's weight; the vertex weight `constraint` where the
-    workload states neither.
+    In proportion to the bytes that its row moves, or to its flops if the workload states no bytes,
+    with the graph's weight as sum; the vertex weight `constraint` if it states neither.
     """
     vertex, entry = workload.bytes_per_vertex, workload.bytes_per_edge
     if not (vertex or entry):
@@ -64,7 +63,7 @@ def work_of(graph: Graph, workload: Workload, constraint: int = 0) -> FloatArray
 
 
 def recounted_blocks(graph: Graph, partition: Partition, loads: NumberArray) -> BlockCounts:
-    """Return what the blocks are; loads (n, c) [units]: the vertices' weights. O(n + m)."""
+    """Return the counts of the blocks; loads (n, c) [units]: the vertices' weights. O(n + m)."""
     k, part = partition.k, partition.part
     crossing = _crossing(graph, part, k)
     vertices = _counts(part, k)
@@ -106,7 +105,7 @@ def _components(graph: Graph, part: IntArray, k: int) -> IntVector:
 
 
 def _crossing(graph: Graph, part: IntArray, k: int) -> _Crossing:
-    """A vertex sends one value to each other block that holds a neighbour."""
+    """Return the messages: a vertex sends a value to each other block that holds a neighbour."""
     at_boundary = np.zeros(graph.n, np.bool_)
     codes, counts, cut = [np.empty(0, np.int64)], [np.empty(0, np.int64)], 0.0
     for first, last in _ranges(graph.xadj):
@@ -130,9 +129,9 @@ def _crossing(graph: Graph, part: IntArray, k: int) -> _Crossing:
 
 
 def _distinct(numbers: IntVector) -> tuple[IntVector, IntVector]:
-    """Return the distinct ones of these, which are sorted in place, and how often each occurs.
+    """Return the distinct numbers and how often each occurs; `numbers` is sorted in place.
 
-    As np.unique does, which looks for them in ways that take several times as long.
+    Several times as fast as np.unique.
     """
     numbers.sort()
     is_first = np.ones(numbers.size, np.bool_)
@@ -153,16 +152,15 @@ def _ranges(xadj: IntArray) -> Iterator[tuple[int, int]]:
 
 # Whether blocks keep their contract, and how far they are from their targets.
 
-
 SLACK = 1e-9  # of a target, and of a memory: sums of real numbers depend on their order
-TIME_SLACK = 1e-6  # of a makespan
+TIME_SLACK = 1e-6  # of a makespan: the search sums seconds in another order
 
 
 def kept(contract: Contract, blocks: BlockCounts, ends: FloatArray) -> BoolArray:
-    """Return (k,) whether each block keeps low, high and memory, is not empty, and is in time.
+    """Return (k,) whether each block keeps low, high, memory and makespan, and is not empty.
 
-    A block whose high is zero for every weight may be empty; where devices may be unused, every
-    block may be. ends (k,) [s]: when each device is done.
+    A block whose high is zero for every weight may be empty; if devices may be unused, any block
+    may. ends (k,) [s]: when each device is done.
     """
     fits = blocks.bytes <= contract.caps * (1 + SLACK)
     to_be_empty = np.ones(contract.k, np.bool_)
@@ -191,5 +189,5 @@ def imbalance_of(contract: Contract, blocks: BlockCounts) -> float:
 
 
 def _limits(contract: Contract) -> list[Contract | Further]:
-    """Return what holds targets, low and high, of each weight."""
+    """Return the limits on each weight: the contract itself for the first."""
     return [contract, *contract.further]

@@ -1,4 +1,4 @@
-"""Messages: what pairs of devices send each other, over which links."""
+"""Messages: the bytes that pairs of devices exchange, and the links they pass."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from evener.arrays import FloatArray, IntArray
 from evener.plans.recount.blocks import BlockCounts
 from evener.platforms.platform import Platform
 
-PLACES_AT_ONCE = 1 << 20  # sources x places routed at once
+PLACES_AT_ONCE = 1 << 20  # sources x places of one call of Dijkstra, which bounds its memory
 
 
 class Messages(NamedTuple):
@@ -33,7 +33,7 @@ class Messages(NamedTuple):
 
 
 class _Way(NamedTuple):
-    """What messages cost, and the shared links that they pass, named by any numbers."""
+    """Costs of messages, and the shared links they pass, identified by any numbers."""
 
     alpha: FloatArray
     beta: FloatArray
@@ -67,7 +67,7 @@ def messages_of(blocks: BlockCounts, platform: Platform, bytes_per_value: float)
 
 
 def _by_levels(platform: Platform, p: IntArray, q: IntArray, size: FloatArray) -> _Way:
-    """The link of the deepest level that both share; from there down, each side's shared links."""
+    """Return costs by the deepest level both devices share, with shared links from there down."""
     levels, places = platform.levels, platform.places
     deepest, agree = np.zeros(p.size, np.int64), np.ones(p.size, np.bool_)
     for codes in places:
@@ -96,7 +96,7 @@ def _by_levels(platform: Platform, p: IntArray, q: IntArray, size: FloatArray) -
 
 
 def _by_routes(platform: Platform, p: IntArray, q: IntArray) -> _Way:
-    """Walk each route from q back to p, whose number is the lower, all of them at once."""
+    """Return costs of routes through a graph of links, followed from q back to p < q."""
     from scipy.sparse.csgraph import dijkstra
 
     network = platform.network

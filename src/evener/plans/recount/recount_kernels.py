@@ -1,10 +1,10 @@
-"""Messages that flow at once and share ports and links max-min fairly, from one event to the next.
+"""Counts connected pieces, and simulates messages that share ports and links max-min fairly.
 
-An event is a message's begin or end; between two of them every message's bytes per second stay as
-they are. Shares: all rise together until a resource is full; those that need it stay as they are,
-the others rise on. A resource's level, the bytes a second at which it is full, only rises as
-messages stop rising below it: a heap of levels once computed therefore has to be looked at from
-the least on, and only what comes up is computed anew.
+The simulation goes from event to event, the begin or end of a message; rates [B/s] are constant in
+between. All rates rise together until a resource is full; messages that need it keep their rate,
+the others rise on. The level of a resource, the rate at which it is full, only rises as messages
+stop rising. So resources lie in a heap by level, and a level is computed anew only when its
+resource comes to the top.
 """
 
 # mypy: ignore-errors
@@ -12,8 +12,6 @@ the least on, and only what comes up is computed anew.
 import numpy as np
 
 from evener.jit import inner, njit
-
-# Connected pieces of blocks, by joining the ends of every edge within a block.
 
 
 @njit(cache=True, nogil=True)
@@ -46,9 +44,9 @@ def count_pieces(xadj, adjncy, part, parent, pieces):
                     parent[a] = b
 
 
-AT_ONCE = 1e-12  # of a step: ends that near are one event
-RISING, THROUGH = 0.0, -1.0  # instead of a rate; THROUGH: or not begun
-UNKNOWN = -1.0  # instead of a level
+AT_ONCE = 1e-12  # relative, of a step: ends this near are one event
+RISING, THROUGH = 0.0, -1.0  # in place of a rate; THROUGH: arrived, or not begun
+UNKNOWN = -1.0  # in place of a level
 
 
 @inner()
@@ -70,7 +68,7 @@ def sink(heap, size, level, at):
 
 @inner()
 def level_of(r, users_at, users, beta, rate):
-    """Return at how many bytes a second of each that still rises r is full; -1: none rises."""
+    """Return the rate of the rising messages at which resource r is full; -1 if none rises."""
     free, rising = 1.0, 0.0
     for j in range(users_at[r], users_at[r + 1]):
         given = rate[users[j]]
@@ -83,7 +81,7 @@ def level_of(r, users_at, users, beta, rate):
 
 @inner()
 def share(flowing, count, needs_at, needs, users_at, users, beta, rate, level, heap):
-    """Give each of the `count` messages that flow its rate [B/s]."""
+    """Set the rate [B/s] of each of the `count` messages under way."""
     for j in range(count):
         i = flowing[j]
         rate[i] = RISING if needs_at[i + 1] > needs_at[i] else np.inf
@@ -118,7 +116,7 @@ def share(flowing, count, needs_at, needs, users_at, users, beta, rate, level, h
 
 @njit(cache=True, nogil=True)
 def run_messages(p, q, left, begin, needs_at, needs, users_at, users, beta, ends):
-    """Write into ends (k,), given when devices have posted, when their last message is through.
+    """Raise ends (k,) [s], when devices have posted, to the arrival of their last message.
 
     left (m,) [B]: sizes, used up. begin (m,) [s]. needs[needs_at[i] : needs_at[i + 1]]: resources
     that message i needs; one that needs none is through at once. users[users_at[r] :

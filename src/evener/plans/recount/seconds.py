@@ -1,4 +1,4 @@
-"""Seconds of an iteration: computing, exchanging, waiting, of every device."""
+"""recounted_seconds: computing, communicating and waiting of every device in an iteration."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from evener.platforms.device import Device
 from evener.platforms.models.fitting import SpeedModel
 from evener.platforms.platform import Platform
 
-ROUNDING = 1e-12  # of the time until then: no wait that anything causes is as short
+ROUNDING = 1e-12  # relative: shorter waits are rounding
 
 
 class Seconds(NamedTuple):
-    """Each (k,) [s], in the devices' order, as docs/prediction.md has them.
+    """Seconds of an iteration, each (k,) in the devices' order; docs/prediction.md defines them.
 
-    hop_bytes (levels,) [B]: bytes times hops by the deepest level that both devices share.
+    hop_bytes (levels,) [B]: bytes x hops by the deepest level that both devices share.
     """
 
     compute: FloatArray
@@ -33,7 +33,7 @@ class Seconds(NamedTuple):
 
 
 def recounted_seconds(blocks: BlockCounts, platform: Platform, workload: Workload) -> Seconds:
-    """Return an iteration's seconds with block b on device b; the blocks' first weight is the load.
+    """Return the seconds of an iteration with block b on device b; loads are the first weights.
 
     Fixed seconds come first, then the work, then the exchange; with overlap, the exchange begins
     after the fixed seconds, and the boundary is computed after it and after the interior. Seconds
@@ -65,7 +65,7 @@ def recounted_seconds(blocks: BlockCounts, platform: Platform, workload: Workloa
 
 
 def _computing(platform: Platform, load: FloatArray) -> FloatArray:
-    """Time of each load [s] by its device's speed, or by its model where speed depends on load."""
+    """Return (k,) seconds of each load by its device's speed, or speed model if it has a curve."""
     with np.errstate(over="ignore"):
         seconds = load / platform.speeds
     known: dict[object, SpeedModel] = {}
@@ -76,7 +76,7 @@ def _computing(platform: Platform, load: FloatArray) -> FloatArray:
 
 
 def _model(device: Device, known: dict[object, SpeedModel]) -> SpeedModel:
-    """Its model, fitted once for all devices with the same samples."""
+    """Return a device's speed model, fitted once for all devices with the same samples."""
     curve = device.curve
     key = None if curve is None else (curve.samples, curve.model, curve.capacity)
     if key not in known:
@@ -85,14 +85,14 @@ def _model(device: Device, known: dict[object, SpeedModel]) -> SpeedModel:
 
 
 def _sum_at_ends(messages: Messages, values: FloatArray, k: int) -> FloatArray:
-    """(k,) sums of a value of each message over the messages of each device."""
+    """Return (k,) the sum of values (m,) over the messages of each device."""
     both = np.concatenate([messages.p, messages.q])
     sums = np.bincount(both, np.concatenate([values, values]), minlength=k)
     return sums.astype(np.float64, copy=False)
 
 
 def _busiest(messages: Messages, k: int) -> FloatArray:
-    """(k,) seconds that the busiest shared link of each device needs for all that passes it."""
+    """Return (k,) seconds that the busiest shared link of each device needs for all its bytes."""
     busiest = np.zeros(k)
     size = messages.link_beta.size
     passed = np.bincount(messages.link, messages.size[messages.at], minlength=size)
@@ -103,10 +103,9 @@ def _busiest(messages: Messages, k: int) -> FloatArray:
 
 
 def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray:
-    """(k,) when each device's last message is through [s].
+    """Return (k,) when the last message of each device has arrived [s].
 
-    own (k,) [s]: what its messages take where nobody waits, which is all there is to say where
-    something takes longer than numbers reach.
+    own (k,) [s]: seconds of its messages without waiting, which are taken if numbers overflow.
     """
     from evener.plans.recount.recount_kernels import run_messages
 
@@ -126,11 +125,10 @@ def _ends(messages: Messages, begins: FloatArray, own: FloatArray) -> FloatArray
 
 
 def _users(messages: Messages, k: int) -> tuple[IntArray, IntArray, IntArray, IntArray, FloatArray]:
-    """Where each message's resources begin, and these; where each resource's users begin, these,
-    and what a byte of each takes of it [s/B].
+    """Return two sparse tables: resources of each message, and messages of each resource.
 
-    Ports are numbered as devices, shared links from k on. A link without end in bandwidth is no
-    limit and is left out.
+    Starts and entries of the first, starts and entries of the second, and beta [s/B] of the latter.
+    Ports are numbered as devices, shared links from k on. Links of infinite bandwidth are left out.
     """
     m, n_resources = messages.p.size, k + messages.link_beta.size
     message = np.concatenate([np.arange(m), np.arange(m), messages.at])

@@ -1,4 +1,4 @@
-"""The recount of everything that is stated of a partition on a platform."""
+"""recounted: every figure that is stated of a partition on a platform, counted independently."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def recounted(
 ) -> Evaluation:
     """Return certificate, prediction and exchange, with block b on device b; O(n + m).
 
-    graph: as it was read. constraint: the vertex weight that counts where the workload states no
-    work. bound [s]: that of the prediction, which is not recounted. Nothing is checked; seconds
-    beyond all numbers are infinite or NaN.
+    graph: as it was read. constraint: the vertex weight that is the work if the workload states
+    none. bound [s]: of the prediction, not recounted. Arguments are not checked; seconds that
+    overflow are infinite or NaN.
     """
     further = [graph.weights(i) for i in range(1, contract.n_constraints)]
     loads = np.column_stack([work_of(graph, workload, constraint), *further])

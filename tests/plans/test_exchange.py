@@ -1,7 +1,9 @@
-"""Predicted seconds against a twin that goes vertex by vertex and message by message."""
+"""Predicted seconds against a slow account by vertex and message, and against SimGrid."""
 
+import importlib
 from dataclasses import replace
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -20,6 +22,7 @@ from evener.sizing.bounds import lower_bound
 from tests.assertions import grid, path, random_graphs, random_partitions
 from tests.slow_seconds import slow_seconds
 
+BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 costs = st.just(0.0) | st.floats(1e-3, 10)  # what is next to nothing does not flow
 flags = st.booleans()
 
@@ -272,3 +275,16 @@ def test_messages_end_at_any_cost_of_a_value(beta):
     # The one in the middle exchanges four values of eight bytes, those at the ends two.
     assert made.seconds.tolist() == pytest.approx([2 + 16 * beta, 2 + 32 * beta, 2 + 16 * beta])
     assert made.makespan == pytest.approx(2 + 32 * beta)
+
+
+@pytest.mark.slow
+def test_makespans_are_those_of_a_simulation(monkeypatch):
+    monkeypatch.syspath_prepend(BENCHMARKS)
+    checking = importlib.import_module("simulated")
+    if (reason := checking.missing()) is not None:
+        pytest.skip(reason)
+    lines = checking.measured(checking.SHAPES, range(100, 102))
+    assert len(lines) == 32
+    for line in lines:
+        off = line["predicted"] / line["simulated"] - 1
+        assert abs(off) <= checking.TOLERANCES[line["shared"]], line
