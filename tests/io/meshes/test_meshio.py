@@ -1,7 +1,8 @@
-"""Formats over HDF5, which need h5py: read with it, and without it told how to get it."""
+"""Meshes that meshio reads: formats over HDF5, which need h5py; what meshes name in their turn."""
 
 import contextlib
 import io
+import os
 
 import meshio
 import numpy as np
@@ -14,7 +15,27 @@ from evener.errors import InputError
 from evener.graphs.generating.delaunay import triangle_mesh
 from evener.io import read
 
-h5py = pytest.importorskip("h5py")
+XDMF = """\
+<Xdmf Version="3.0"><Domain><Grid Name="Grid">
+<Geometry GeometryType="XY"><DataItem DataType="Float" Dimensions="3 2" Format="Binary"
+Precision="8">{file}</DataItem></Geometry>
+<Topology TopologyType="Triangle" NumberOfElements="1"><DataItem DataType="Int" Dimensions="1 3"
+Format="XML" Precision="8">0 1 2</DataItem></Topology>
+</Grid></Domain></Xdmf>
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_a_mesh_that_names_what_is_no_file(tmp_path, kind):
+    name = "/dev/zero"
+    if kind == "pipe":
+        name = str(tmp_path / "pipe")
+        os.mkfifo(name)
+    (tmp_path / "a.xdmf").write_text(XDMF.format(file=name))
+    with pytest.raises(InputError, match="no regular file"):
+        read(tmp_path / "a.xdmf")
+
 
 OWN = triangle_mesh(40, seed=3)
 TRIANGLES = OWN.corners.reshape(-1, 3)
@@ -26,6 +47,11 @@ SOLID = meshio.Mesh(
 HDF = ("a.cgns", "a.med", "a.xdmf", "a.h5m", "a.hmf")
 
 
+@pytest.fixture
+def h5py():
+    return pytest.importorskip("h5py")
+
+
 def written(folder, name):
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         meshio.write(folder / name, SOLID if name.endswith(("cgns", "h5m")) else FLAT)
@@ -33,6 +59,7 @@ def written(folder, name):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("h5py")
 @pytest.mark.parametrize("name", HDF)
 def test_real_files(tmp_path, name):
     reading = read(written(tmp_path, name))
@@ -44,7 +71,7 @@ def test_real_files(tmp_path, name):
 
 
 @pytest.mark.slow
-def test_the_numbers_beside_an_xdmf_file_are_inputs_too(tmp_path):
+def test_the_numbers_beside_an_xdmf_file_are_inputs_too(tmp_path, h5py):
     path = written(tmp_path, "a.xdmf")
     before = read(path).inputs
     assert set(before) == {"a.xdmf", "a.h5"}
@@ -59,6 +86,7 @@ def test_the_numbers_beside_an_xdmf_file_are_inputs_too(tmp_path):
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("h5py")
 @pytest.mark.parametrize("name", ["a.cgns", "a.xdmf"])
 def test_without_h5py_the_error_says_how_to_get_it(tmp_path, monkeypatch, name):
     path = written(tmp_path, name)
@@ -72,7 +100,7 @@ def test_without_h5py_the_error_says_how_to_get_it(tmp_path, monkeypatch, name):
     assert caught.value.file == str(path)
 
 
-def test_doctor_names_it(capsys, monkeypatch):
+def test_doctor_names_it(capsys, monkeypatch, h5py):
     assert main(["doctor"]) == 0
     assert f"h5py        {h5py.__version__}" in capsys.readouterr().out
     found = doctor._version
