@@ -87,7 +87,7 @@ def contract_of(graph, shares, epsilon=EPSILON):
 
 def ours(graph, contract, preset, objective):
     """The objective of our partition after enforcement."""
-    part = best_blocks(graph, contract, preset=preset, objective=objective)
+    part = best_blocks(graph, contract, preset=preset, objective=objective).part
     return value(graph, enforce(graph, Partition(part, contract.k), contract).partition, objective)
 
 

@@ -83,7 +83,7 @@ def test_less_crosses_the_upper_levels_than_without_the_tree(mesh, coordinates):
     tree = balanced_tree(4, 3, 4)
     contract = contract_for(graph, np.ones(48))
     along = hierarchical_blocks(graph, contract, tree)
-    flat = multilevel_blocks(graph, contract)
+    flat = multilevel_blocks(graph, contract).part
     # Flat blocks are numbered by bisection where that wins: near numbers are neighbours too.
     # Without coordinates the flat blocks come from bisections too, and are near each other.
     for row, share in ((tree[0], 1.0), (tree[1], 0.85)):

@@ -59,7 +59,7 @@ def test_the_program_finds_what_brute_force_does(objective):
 def test_presets_are_near_the_optimum(optima, preset, objective):
     gaps = []
     for (name, graph, contract), least in zip(cases(objective), optima[objective], strict=True):
-        part = best_blocks(graph, contract, preset=preset, objective=objective)
+        part = best_blocks(graph, contract, preset=preset, objective=objective).part
         kept = enforce(graph, Partition(part, contract.k), contract).partition
         assert faults(graph, kept.part, contract) == [], name
         found = optimal.value(graph, kept, objective)

@@ -28,7 +28,7 @@ def test_never_worse_than_one_try_and_sometimes_better(objective):
         contract, preset = any_contract(graph, k, seed), PRESETS[seed % 3]
         once, best = (
             scored(
-                graph, divide(graph, contract, preset=preset, objective=objective), contract,
+                graph, divide(graph, contract, preset=preset, objective=objective).part, contract,
                 objective,
             )
             for divide in (multilevel_blocks, best_blocks)
@@ -45,15 +45,15 @@ def test_never_worse_than_one_try_and_sometimes_better(objective):
 def test_large_graphs_are_tried_once(preset):
     graph = delaunay(ATTEMPTS[preset].vertices // 2 + 1, seed=99)
     contract = unit_contract(graph.n, [1, 2, 3], 0.03)
-    best = best_blocks(graph, contract, preset=preset)
-    assert (best == multilevel_blocks(graph, contract, preset=preset)).all()
+    best = best_blocks(graph, contract, preset=preset).part
+    assert (best == multilevel_blocks(graph, contract, preset=preset).part).all()
 
 
 @pytest.mark.parametrize("seed", [0, 7, 10**30])
 def test_the_seed_and_nothing_else_decides(seed):
     graph, contract = grid(7, 8), unit_contract(56, [1, 2, 4], 0.03)
-    once = best_blocks(graph, contract, seed=seed)
-    assert (best_blocks(graph, contract, seed=seed, threads=4) == once).all()
+    once = best_blocks(graph, contract, seed=seed).part
+    assert (best_blocks(graph, contract, seed=seed, threads=4).part == once).all()
 
 
 @pytest.mark.parametrize("objective", slow_but(OBJECTIVES, 2))
@@ -61,11 +61,11 @@ def test_the_seed_and_nothing_else_decides(seed):
 def test_hard_shapes_hold_their_contract(shape, objective):
     graph = GRAPHS[shape](40)
     contract = unit_contract(40, [1, 1, 2, 4], 0.1)
-    assert faults(graph, best_blocks(graph, contract, objective=objective), contract) == []
+    assert faults(graph, best_blocks(graph, contract, objective=objective).part, contract) == []
 
 
 def test_the_square_is_cut_into_quarters():
-    part = best_blocks(grid(8, 8), unit_contract(64, np.ones(4), 0.0))
+    part = best_blocks(grid(8, 8), unit_contract(64, np.ones(4), 0.0)).part
     found = scored(grid(8, 8), part, unit_contract(64, np.ones(4), 0.0), "cut")
     assert found.cost == 16
 
@@ -82,9 +82,9 @@ def test_uneven_graphs_of_few_edges_are_tried_by_levels_too():
     cut = [
         scored(tree, part, contract, "cut").cost
         for part in (
-            best_blocks(tree, contract),
-            multilevel_blocks(tree, contract),
-            multilevel_blocks(tree, contract, by_levels=True),
+            best_blocks(tree, contract).part,
+            multilevel_blocks(tree, contract).part,
+            multilevel_blocks(tree, contract, by_levels=True).part,
             halved_blocks(tree, contract),
         )
     ]

@@ -25,10 +25,11 @@ from evener.partitioning.label_propagation.cycles import board_for_cut, lower_cu
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
 from evener.partitioning.levels import coarsening_kernels as kernels
 from evener.partitioning.levels.levels import Level, finest, scattered
-from evener.partitioning.multilevel.level_state import balanced
+from evener.partitioning.multilevel.level_state import MultilevelTask, balanced
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,
+    place_by_levels,
     v_cycle,
     vertex_order,
 )
@@ -86,7 +87,8 @@ def hierarchical_blocks(
         part = balanced(level, _refined(task, part, groups, depth), groups)
         owner = row
     if objective != "cut":
-        lower_volumes(level, part, contract, task.chosen, AIMS[objective], seed, threads)
+        whole = MultilevelTask(contract, task.chosen, seed, threads)
+        lower_volumes(level, part, whole, AIMS[objective])
     return scattered(part, order, threads)
 
 
@@ -158,7 +160,7 @@ def _divided_one(
     sub = _sub_level(task.level, part, members, rank)
     if task.uneven:
         return propagation_blocks(_as_graph(sub), scaled, sub.adjwgt, preset=task.preset, seed=seed)
-    return v_cycle(sub, None, scaled, task.chosen, seed, task.threads)
+    return place_by_levels(sub, MultilevelTask(scaled, task.chosen, seed, task.threads))
 
 
 def _scaled(groups: Contract, total: float, heaviest: float) -> Contract:
@@ -188,7 +190,8 @@ def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
         lower_cut(board, ROUNDS[task.preset].cut, np.random.default_rng(seed))
         return part
     for cycle in range(task.chosen.cycles):
-        part = v_cycle(task.level, part, groups, task.chosen, seed + cycle, task.threads)
+        own = MultilevelTask(groups, task.chosen, seed + cycle, task.threads)
+        part = v_cycle(task.level, part, own)
     return part
 
 

@@ -19,7 +19,11 @@ from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation import propagation_kernels as kernels
 from evener.partitioning.label_propagation.propagation import is_sparse, is_uneven
 from evener.partitioning.levels.clusters import bundled
-from evener.partitioning.multilevel.multilevel import halved_blocks, multilevel_blocks
+from evener.partitioning.multilevel.multilevel import (
+    MultilevelBlocks,
+    halved_blocks,
+    multilevel_blocks,
+)
 from evener.partitioning.refine import refined_blocks
 from evener.partitioning.scored import Scored, repaired, scored
 from evener.plans.partition import Contract
@@ -61,33 +65,31 @@ def best_blocks(
     objective: str = "cut",
     seed: int = 7,
     threads: int = 1,
-    starts: list[Part] | None = None,
-) -> Part:
+) -> MultilevelBlocks:
     """Return the block (n,) of every vertex; on small graphs, of the best of several attempts.
 
-    Options and errors as of multilevel_blocks; `starts` stays empty where another attempt than the
+    Options and errors as of multilevel_blocks; there is no start where another attempt than the
     first is best. The best is that of the least objective among those of the least violation of
     the contract.
     """
     options = Options(preset=preset, objective=objective, threads=threads)
-    first = multilevel_blocks(graph, contract, seed=seed, starts=starts, **options)
+    found = multilevel_blocks(graph, contract, seed=seed, **options)
+    first, start = found.part, found.start
     if is_uneven(graph) and is_sparse(graph):
         first = _or_by_levels(graph, first, contract, options, seed)
     limits = ATTEMPTS[preset]
     attempts = min(limits.most, limits.vertices // (graph.n + BLOCK_COST * contract.k))
     if attempts < 2 or contract.k == 1:
-        return first
+        return MultilevelBlocks(first, start)
     best = _finished(graph, first, contract, options, seed)
     if not best.holds:  # perhaps no partition does; `enforce` reports it
-        return best.part
+        return MultilevelBlocks(best.part, start)
     for turn in range(1, attempts):
         part = _started(graph, best, contract, options, seed, turn)
-        found = _finished(graph, part, contract, options, seed + turn)
-        if _order(found) < _order(best):
-            best = found
-            if starts is not None:
-                starts.clear()
-    return best.part
+        other = _finished(graph, part, contract, options, seed + turn)
+        if _order(other) < _order(best):
+            best, start = other, None
+    return MultilevelBlocks(best.part, start)
 
 
 def _order(found: Scored) -> tuple[float, float]:
@@ -102,7 +104,7 @@ def _or_by_levels(
     # Coarsening joins a hub with one leaf at a time; leaves in bundles shrink at once.
     small = bundled(graph, float(contract.targets.min()))
     whole = graph if small is None else small.graph
-    by_levels = multilevel_blocks(whole, contract, seed=seed, by_levels=True, **options)
+    by_levels = multilevel_blocks(whole, contract, seed=seed, by_levels=True, **options).part
     halved = halved_blocks(whole, contract, seed=seed, **options)
     if small is not None:
         by_levels, halved = small.spread(by_levels), small.spread(halved)
@@ -119,7 +121,7 @@ def _started(
     if turn % CYCLE == 0:
         bare = turn % (2 * CYCLE) == 0 and graph.coords is not None
         among = graph.with_(coords=None) if bare else graph
-        return multilevel_blocks(among, contract, seed=seed + turn, **options)
+        return multilevel_blocks(among, contract, seed=seed + turn, **options).part
     if turn % CYCLE == 1:
         return _filled(graph, contract, rng)
     return _perturbed(graph, best.part, contract.k, rng)

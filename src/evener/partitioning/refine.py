@@ -7,7 +7,7 @@ it is better and no further outside the contract.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
 from evener.partitioning.initial.diffusion import THOROUGH
 from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
 from evener.partitioning.levels.levels import Level, finest, scattered
+from evener.partitioning.multilevel.level_state import MultilevelTask
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,
@@ -144,6 +145,7 @@ def refined_blocks(
     the last never raises it.
     """
     chosen = PRESETS[preset]
+    task = MultilevelTask(contract, chosen, seed, threads)
     if is_uneven(graph) and manner != "gentle":
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed,
@@ -155,11 +157,11 @@ def refined_blocks(
     if manner != "gentle":
         for cycle in range(chosen.cycles):
             rounding = THOROUGH if manner == "rounded" and cycle == 0 else None
-            along = v_cycle(level, along, contract, chosen, seed + cycle, threads, rounding)
+            along = v_cycle(level, along, replace(task, seed=seed + cycle), rounding)
     elif objective == "cut":
         _refine_whole(level, along, contract, chosen, seed, threads)
     if objective != "cut":
-        lower_volumes(level, along, contract, chosen, AIMS[objective], seed, threads)
+        lower_volumes(level, along, task, AIMS[objective])
     return scattered(along, order, threads)
 
 

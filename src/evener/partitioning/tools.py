@@ -87,9 +87,13 @@ def find_tool(name: str) -> Tool:
 def _multilevel(graph: Graph, request: Request) -> Outcome:
     from evener.partitioning.portfolio import best_blocks
 
-    starts: list[Part] = []
-    outcome = _timed(partial(best_blocks, starts=starts), graph, request)
-    return replace(outcome, start=("placed", starts[0])) if starts else outcome
+    began = cpu_seconds()
+    found = best_blocks(
+        graph, request.contract(graph), preset=request.preset, objective=request.objective,
+        seed=request.seed, threads=request.threads,
+    )  # fmt: skip
+    outcome = Outcome(found.part, cpu_seconds() - began, _own_version())
+    return outcome if found.start is None else replace(outcome, start=("placed", found.start))
 
 
 def _multiconstraint(graph: Graph, request: Request) -> Outcome:

@@ -17,7 +17,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
-from evener.partitioning.makespan.refine import refine_seconds
+from evener.partitioning.makespan.refine import BlockLimits, refine_seconds
 from evener.plans import metrics
 from evener.plans.costs import MAX_PAIRED, costs_of
 from evener.plans.partition import Contract, Partition
@@ -82,11 +82,10 @@ def refined(
     if not platform.has_links or platform.k > MAX_PAIRED:
         return None
     work = np.asarray(graph.weights(), np.float64)
-    part, _ = refine_seconds(
-        graph, partition.part, work, costs_of(platform, workload),
-        low=np.minimum(platform.low_units, metrics.block_weights(graph, partition)),
-        high=platform.high_units, caps=platform.memories, effort="fast",
-    )  # fmt: skip
+    low = np.minimum(platform.low_units, metrics.block_weights(graph, partition))
+    limits = BlockLimits(low, platform.high_units, platform.memories)
+    costs = costs_of(platform, workload)
+    part, _ = refine_seconds(graph, partition.part, work, costs, limits=limits, effort="fast")
     return Partition(part, partition.k)
 
 

@@ -37,7 +37,7 @@ def grid(rows, columns):
 def spread(level, part, k, steps):
     """Loads (n, k) after some steps, what is forgotten left out."""
     spreading = Spreading.of(level, k, 1)
-    held = spreading.after(part, steps).arrays
+    held = spreading.after(part, steps)
     loads = np.zeros((level.n, k))
     for v in range(level.n):
         blocks = held[0][v, : held[2][v]]
@@ -96,7 +96,7 @@ def test_every_vertex_joins_the_largest_scaled_load(seed=3):
     part = rng.integers(6, size=80).astype(np.int32)
     loads, held = spread(level, part, 6, 2)
     factor, weight = rng.uniform(0.5, 2, 6), np.empty(6)
-    kernels.assign(level.vwgt, *held, factor, part, weight)
+    kernels.assign(level.vwgt, held, factor, part, weight)
     assert (part == (loads * factor).argmax(axis=1)).all()
     assert weight == pytest.approx(np.bincount(part, weights=level.vwgt, minlength=6))
 

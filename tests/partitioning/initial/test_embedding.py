@@ -70,7 +70,7 @@ def test_where_there_are_no_places_none_are_given(graph):
 def blocks_of(graph, k, threads=1):
     targets = np.full(k, graph.n / k)
     contract = Contract(targets, np.floor(0.97 * targets), np.ceil(1.03 * targets))
-    return multilevel_blocks(graph, contract, threads=threads)
+    return multilevel_blocks(graph, contract, threads=threads).part
 
 
 @pytest.mark.slow

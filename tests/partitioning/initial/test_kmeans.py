@@ -11,7 +11,7 @@ from evener.partitioning.initial.kmeans_start import large_blocks
 
 def assigned(points, weights, places, influence, threads=1):
     """Blocks, their weights and weighted sums, as the kernel finds them."""
-    cloud = kmeans._Cloud.of(points, weights)
+    cloud = kmeans._cloud(points, weights)
     rounds = kmeans._Rounds(np.ones(len(places)), 0.01, threads)
     part = np.full(points.shape[1], -1, np.int32)
     centres = kmeans.Centres(places, influence)
@@ -46,14 +46,14 @@ def test_every_point_goes_to_its_nearest_centre(d, n, weighted):
 def test_leaves_hold_their_points():
     rng = np.random.default_rng(3)
     points, weights = rng.random((2, 77)).astype(np.float32), rng.random(77)
-    cloud = kmeans._Cloud.of(points, weights)
+    cloud = kmeans._cloud(points, weights)
     for leaf in range(3):
         own = slice(leaf * kmeans_kernels.LEAF, (leaf + 1) * kmeans_kernels.LEAF)
         assert (cloud.leaf_low[leaf] == points[:, own].min(axis=1)).all()
         assert (cloud.leaf_high[leaf] == points[:, own].max(axis=1)).all()
         assert cloud.leaf_mass[leaf] == pytest.approx(weights[own].sum())
         assert cloud.leaf_moment[leaf] == pytest.approx((points[:, own] * weights[own]).sum(axis=1))
-    assert cloud.total == pytest.approx(weights.sum())
+    assert kmeans._total(cloud) == pytest.approx(weights.sum())
 
 
 @pytest.mark.parametrize("d", [2, 3])

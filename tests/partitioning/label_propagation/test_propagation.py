@@ -191,7 +191,7 @@ def test_the_driver_leaves_uneven_graphs_to_propagation():
     contract = real_contract(float(weights.sum()), [4, 2, 1, 1], 0.03)
     weighted = Graph(graph.xadj, graph.adjncy, vwgt=weights)
     assert is_uneven(weighted)
-    part = multilevel_blocks(weighted, contract)
+    part = multilevel_blocks(weighted, contract).part
     np.testing.assert_array_equal(part, propagation_blocks(weighted, contract, UNIT))
     assert faults(weighted, part, contract) == []
 
@@ -236,5 +236,7 @@ def test_uneven_graphs_with_edges_of_no_weight():
     graph = Graph.from_edges(500, u, rng.integers(0, 500, u.size), weights=weights)
     assert is_uneven(graph)
     for objective in OBJECTIVES:
-        part = multilevel_blocks(graph, real_contract(500, [1, 2, 2], 0.05), objective=objective)
+        part = multilevel_blocks(
+            graph, real_contract(500, [1, 2, 2], 0.05), objective=objective
+        ).part
         assert faults(graph, part, real_contract(500, [1, 2, 2], 0.05)) == []

@@ -92,7 +92,7 @@ def test_blocks_of_whole_clusters_are_found(preset):
     """
     graph = ring_of_clusters(32, 80, 8, links=3)
     contract = unit_contract(graph.n, [1] * 8, 0.03)
-    part = multilevel_blocks(graph, contract, preset=preset)
+    part = multilevel_blocks(graph, contract, preset=preset).part
     assert faults(graph, part, contract) == []
     assert cut(graph, part) <= 30
 
@@ -100,15 +100,15 @@ def test_blocks_of_whole_clusters_are_found(preset):
 def test_clusters_are_divided_with_less_cut_than_by_levels_alone(monkeypatch):
     graph = ring_of_clusters(60, 80, 8, links=4)
     contract = unit_contract(graph.n, [12, *[1] * 12], 0.03)
-    found = cut(graph, multilevel_blocks(graph, contract))
+    found = cut(graph, multilevel_blocks(graph, contract).part)
     monkeypatch.setattr(multilevel, "has_clusters", lambda _: False)
-    assert found < 0.9 * cut(graph, multilevel_blocks(graph, contract))
+    assert found < 0.9 * cut(graph, multilevel_blocks(graph, contract).part)
 
 
 def test_clusters_are_divided_alike_with_any_threads():
     graph = ring_of_clusters(60, 80, 8, links=4)
     contract = unit_contract(graph.n, [4, 2, 1, 1, 1, 1], 0.03)
-    parts = [multilevel_blocks(graph, contract, seed=3, threads=threads) for threads in (1, 3)]
+    parts = [multilevel_blocks(graph, contract, seed=3, threads=threads).part for threads in (1, 3)]
     assert (parts[0] == parts[1]).all()
 
 
@@ -198,7 +198,7 @@ def test_blocks_of_a_star_in_bundles(small):
     star = Graph.from_edges(n, np.zeros(n - 1, int), np.arange(1, n))
     targets = np.full(8, n / 8)
     contract = Contract(targets, 0.97 * targets, 1.03 * targets)
-    part = best_blocks(star, contract)
+    part = best_blocks(star, contract).part
     sizes = np.bincount(part, minlength=8)
     assert ((sizes >= contract.low) & (sizes <= contract.high)).all()
     assert cut(star, part) == n - int(1.03 * n / 8)

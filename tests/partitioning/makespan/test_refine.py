@@ -17,7 +17,7 @@ from evener.partitioning.makespan import search_kernels as kernels
 from evener.partitioning.makespan.gain_state import Books, Prices
 from evener.partitioning.makespan.move_kernels import consider
 from evener.partitioning.makespan.price_kernels import Bounds, Model, reprice
-from evener.partitioning.makespan.refine import EFFORTS, GREEDY, refine_seconds
+from evener.partitioning.makespan.refine import EFFORTS, GREEDY, BlockLimits, refine_seconds
 from evener.plans import metrics
 from evener.plans.costs import Costs, costs_of
 from evener.plans.exchange import ExchangeCosts
@@ -173,7 +173,7 @@ def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, eff
     low, high = weight - rng.integers(0, 3, k), weight + rng.integers(0, 3, k)
     caps = memory + rng.integers(0, 100, k)
     found, seconds = refine_seconds(
-        graph, part, work, costs, low=low, high=high, caps=caps, effort=effort
+        graph, part, work, costs, limits=BlockLimits(low, high, caps), effort=effort
     )
     np.testing.assert_allclose(seconds, books_of(graph, found, work, costs).seconds(), rtol=1e-12)
     assert seconds.max() <= before.max() * (1 + 1e-12)
@@ -253,7 +253,7 @@ def test_what_is_refused() -> None:
         with pytest.raises(InputError, match="work"):
             refine_seconds(graph, part, bad, costs)
     with pytest.raises(InputError, match="limits"):
-        refine_seconds(graph, part, work, costs, low=np.ones(3))
+        refine_seconds(graph, part, work, costs, limits=BlockLimits(np.ones(3)))
     with pytest.raises(UsageError, match="effort"):
         refine_seconds(graph, part, work, costs, effort="none")
 

@@ -41,7 +41,7 @@ def assert_is_partition(graph, part, k):
 def blocks_of(graph, shares, **options):
     """Partition, and check what must hold of any graph."""
     shares = np.asarray(shares, float)
-    part = multilevel_blocks(graph, contract_for(graph, shares), **options)
+    part = multilevel_blocks(graph, contract_for(graph, shares), **options).part
     assert_is_partition(graph, part, shares.size)
     return part
 

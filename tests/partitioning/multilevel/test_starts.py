@@ -10,7 +10,7 @@ from evener.partitioning.initial.bisection import cut_of
 from evener.partitioning.initial.kmeans import unit_box
 from evener.partitioning.levels.levels import finest, shrink_freely, shrink_inside
 from evener.partitioning.multilevel import multilevel, starts
-from evener.partitioning.multilevel.level_state import Task, eased
+from evener.partitioning.multilevel.level_state import MultilevelTask, eased
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     multilevel_blocks,
@@ -42,9 +42,9 @@ def test_stretched_cells_are_divided_as_well_as_without_coordinates(monkeypatch,
     contract = contract_for(graph, 24)
     if large:
         monkeypatch.setattr(multilevel, "MOST_PLACED", 100)
-    found = cut(graph, multilevel_blocks(graph, contract))
+    found = cut(graph, multilevel_blocks(graph, contract).part)
     without = Graph(graph.xadj, graph.adjncy)
-    assert found <= 1.08 * cut(graph, multilevel_blocks(without, contract))
+    assert found <= 1.08 * cut(graph, multilevel_blocks(without, contract).part)
 
 
 def coarse_problem(graph, k):
@@ -53,7 +53,7 @@ def coarse_problem(graph, k):
     contract = contract_for(graph, k)
     hierarchy = shrink_freely(level, contract.targets, 45, 8.0, 1)
     points = hierarchy.coarse_points(unit_box(graph.coords, order, 1))
-    return hierarchy, points, Task(contract, PRESETS["default"], 7, 1)
+    return hierarchy, points, MultilevelTask(contract, PRESETS["default"], 7, 1)
 
 
 def test_the_best_start_comes_first_and_the_rest_is_close():
@@ -105,9 +105,8 @@ def test_what_refinement_begins_with_is_told(monkeypatch, large):
     if large:
         monkeypatch.setattr(multilevel, "MOST_PLACED", 100)
     graph = delaunay(5000, seed=3)
-    told = []
-    part = multilevel_blocks(graph, contract_for(graph, 8), starts=told)
-    (start,) = told
+    found = multilevel_blocks(graph, contract_for(graph, 8))
+    part, start = found.part, found.start
     assert start.shape == (graph.n,)
     assert set(start) == set(range(8))
     assert cut(graph, part) < cut(graph, start)

@@ -253,11 +253,11 @@ def test_objectives_of_the_partitioner_keep_the_contract() -> None:
     contract = Contract(targets, np.ceil(0.97 * targets), np.floor(1.03 * targets))
     volumes = {}
     for objective in ("cut", *AIMS):
-        part = multilevel_blocks(graph, contract, objective=objective)
+        part = multilevel_blocks(graph, contract, objective=objective).part
         size = np.bincount(part, minlength=targets.size)
         assert (size >= contract.low).all(), objective
         assert (size <= contract.high).all(), objective
-        again = multilevel_blocks(graph, contract, objective=objective, threads=2)
+        again = multilevel_blocks(graph, contract, objective=objective, threads=2).part
         assert (part == again).all(), objective
         volumes[objective] = volumes_of(graph, part, targets.size)
     assert volumes["total_volume"].sum() <= volumes["cut"].sum()

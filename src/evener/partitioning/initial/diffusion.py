@@ -19,15 +19,16 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.initial import diffusion_kernels as kernels
+from evener.partitioning.initial.diffusion_kernels import Loads
 from evener.partitioning.levels.levels import Level
 from evener.threads import MOST_SLICES, in_rounds, slice_ends
 
-STAYS = np.float32(0.1)  # of a vertex's load, a step
-CORRECTIONS = 10  # of the factors, a round
-LARGEST_CORRECTION = 0.1
-LEAST_TARGET = 1e-9  # of the mean: targets of 0 count as this
-SLICE = 1 << 11  # vertices that are worth a slice of their own
-BALANCED = 0.01  # of the target: weights that are this near need no correction
+STAYS = np.float32(0.1)  # share of a vertex's load that stays there in a step
+CORRECTIONS = 10  # of the factors in a round, at most
+LARGEST_CORRECTION = 0.1  # relative change of a factor
+LEAST_TARGET = 1e-9  # of the mean target: targets of 0 count as this
+SLICE = 1 << 11  # least vertices of a slice
+BALANCED = 0.01  # relative deviation from the targets that needs no correction
 
 
 @dataclass(frozen=True)
@@ -62,7 +63,7 @@ def diffused_blocks(
     for _ in range(spread.rounds):
         held = loads.after(part, spread.steps)
         for _ in range(CORRECTIONS):
-            kernels.assign(level.vwgt, *held.arrays, factor, part, weight)
+            kernels.assign(level.vwgt, held, factor, part, weight)
             ratio = weight / targets
             if np.abs(ratio - 1).max() < BALANCED:
                 break
@@ -71,22 +72,10 @@ def diffused_blocks(
     return part
 
 
-@dataclass(eq=False)
-class _Loads:
-    """The blocks (n, MOST) whose loads (n, MOST) every vertex holds, count (n,) of them."""
-
-    block: Part
-    load: npt.NDArray[np.float32]
-    count: Part
-
-    @classmethod
-    def empty(cls, n: int) -> _Loads:
-        size = (n, kernels.MOST)
-        return cls(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int32))
-
-    @property
-    def arrays(self) -> tuple[Part, npt.NDArray[np.float32], Part]:
-        return self.block, self.load, self.count
+def _no_loads(n: int) -> Loads:
+    """Return room for the loads of n vertices."""
+    size = (n, kernels.MOST)
+    return Loads(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int32))
 
 
 @dataclass(eq=False)
@@ -99,8 +88,8 @@ class Spreading:
     share: npt.NDArray[np.float32]
     layer: Part
     queue: Part
-    now: _Loads
-    later: _Loads
+    now: Loads
+    later: Loads
 
     @classmethod
     def of(cls, level: Level, k: int, threads: int) -> Spreading:
@@ -109,23 +98,23 @@ class Spreading:
         share = np.empty(n, np.float32)
         kernels.shares(level.xadj, level.adjwgt, np.float32(1) - STAYS, share)
         layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
-        return cls(level, k, threads, share, layer, queue, _Loads.empty(n), _Loads.empty(n))
+        return cls(level, k, threads, share, layer, queue, _no_loads(n), _no_loads(n))
 
-    def after(self, part: Part, steps: int) -> _Loads:
+    def after(self, part: Part, steps: int) -> Loads:
         """Return the loads after some steps, 1 of its own block on every vertex before them."""
         level = self.level
         slices = min(max(level.n // SLICE, 1), MOST_SLICES)
         kernels.layers(level.xadj, level.adjncy, part, steps, self.layer, self.queue)
-        kernels.start(part, *self.now.arrays)
-        kernels.start(part, *self.later.arrays)
+        kernels.start(part, self.now)
+        kernels.start(part, self.later)
         pools = np.zeros((slices, self.k), np.float32), np.empty((slices, self.k), np.int32)
         ends = slice_ends(level.n, slices)
 
         def one(step: int, i: int) -> None:
             before, after = (self.now, self.later) if step % 2 == 0 else (self.later, self.now)
             kernels.spread(
-                level.xadj, level.adjncy, level.adjwgt, STAYS, self.share, self.layer, step,
-                ends[i], ends[i + 1], *before.arrays, pools[0][i], pools[1][i], *after.arrays,
+                level.arrays, STAYS, self.share, self.layer, step, ends[i], ends[i + 1], before,
+                after, pools[0][i], pools[1][i],
             )  # fmt: skip
 
         in_rounds(one, steps, slices, self.threads)

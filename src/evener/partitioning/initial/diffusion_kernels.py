@@ -3,18 +3,31 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.jit import njit
 
-MOST = 5  # blocks of which a vertex keeps the load
-DUST = np.float32(0.05)  # of the largest load at a vertex: what is less is forgotten
+MOST = 5  # max. blocks tracked per vertex
+DUST = np.float32(0.05)  # loads below this share of the largest at a vertex are dropped
+
+
+class Loads(NamedTuple):
+    """The loads that vertices hold: block, load (n, MOST), of which the first count (n,) count."""
+
+    block: np.ndarray
+    load: np.ndarray
+    count: np.ndarray
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def shares(xadj, adjwgt, moves, share):
-    """What reaches a vertex (n,) over an edge of weight 1, a step, where `moves` leaves in all;
-    0 where its edges weigh nothing."""
+    """Set share (n,) to what reaches a vertex over an edge of weight 1, in one step.
+
+    moves: the share of its load that a vertex takes from its neighbours. 0 where its edges weigh
+    nothing.
+    """
     for v in range(share.size):
         weight = np.float32(xadj[v + 1] - xadj[v])
         if adjwgt.size > 0:
@@ -26,8 +39,9 @@ def shares(xadj, adjwgt, moves, share):
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def layers(xadj, adjncy, part, steps, layer, queue):
-    """The distance of every vertex (n,) from the nearest border, 0 at it; `steps` where it is as
-    far or farther: loads of other blocks are not there before. queue (n,) is scratch.
+    """Set layer (n,) to the edges from each vertex to the nearest border, at most `steps`.
+
+    Loads of other blocks arrive no earlier. queue (n,) is scratch.
     """
     head, tail = 0, 0
     for v in range(part.size):
@@ -52,23 +66,23 @@ def layers(xadj, adjncy, part, steps, layer, queue):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def start(part, block, load, count):
-    """Load 1 of its own block on every vertex."""
+def start(part, loads):
+    """Set load 1 of its own block on every vertex."""
+    block, load, count = loads
     for v in range(part.size):
         block[v, 0], load[v, 0], count[v] = part[v], np.float32(1.0), 1
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def spread(
-    xadj, adjncy, adjwgt, stay, share, layer, step, first, last, block, load, count, pool, near,
-    next_block, next_load, next_count,
-):  # fmt: skip
-    """Replace the loads of vertices [first, last) by `stay` times their own and the rest from
-    their neighbours, by edge weight; those farther from a border than `step` keep what they have.
+def spread(graph, stay, share, layer, step, first, last, before, after, pool, near):
+    """Set the loads of vertices [first, last) to `stay` times their own and, for the rest, their
+    neighbours', by edge weight; vertices farther from a border than `step` keep theirs.
 
-    share, layer (n,): of `shares` and `layers`. block, load (n, MOST) and count (n,): what
-    vertices hold, before and after. pool (k,) is zero before and after; near (k,) is scratch.
+    share, layer (n,): of `shares` and `layers`. before, after: the loads. pool (k,) is zero before
+    and after; near (k,) is scratch.
     """
+    xadj, adjncy, adjwgt, _ = graph
+    block, load, count = before
     unit = adjwgt.size == 0
     for v in range(first, last):
         if layer[v] > step:
@@ -92,12 +106,12 @@ def spread(
                         near[found] = b
                         found += 1
                     pool[b] += x * load[u, i]
-        next_count[v] = _keep_largest(pool, near, found, next_block[v], next_load[v])
+        after.count[v] = _keep_largest(pool, near, found, after.block[v], after.load[v])
 
 
 @njit(cache=True, nogil=True, error_model="numpy", inline="always")
 def _keep_largest(pool, near, found, block, load):
-    """Move up to MOST loads that count from the pool to one vertex; returns their number."""
+    """Move the up to MOST largest loads from the pool to one vertex; return their number."""
     largest = np.float32(0.0)
     for i in range(found):
         largest = max(largest, pool[near[i]])
@@ -122,11 +136,12 @@ def _keep_largest(pool, near, found, block, load):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def assign(vwgt, block, load, count, scale, part, weight):
-    """Give every vertex to the block with the largest load times scale (k,); adds up weight (k,).
+def assign(vwgt, loads, scale, part, weight):
+    """Give every vertex to the block with the largest load times scale (k,); sum up weight (k,).
 
-    Of equal ones to the block with the lowest number.
+    Of equal ones, to the block of the lowest number.
     """
+    block, load, count = loads
     weight[:] = 0.0
     for v in range(count.size):
         best, most = block[v, 0], load[v, 0] * scale[block[v, 0]]

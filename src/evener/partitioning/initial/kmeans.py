@@ -17,6 +17,7 @@ from evener.arrays import FloatArray, IntArray, NumberArray
 from evener.errors import InfeasibleError
 from evener.graphs.hilbert import as_points, extents, hilbert_order
 from evener.partitioning.initial import kmeans_kernels as kernels
+from evener.partitioning.initial.kmeans_kernels import Cloud
 from evener.partitioning.initial.kmeans_start import Centres, start_at_rim
 from evener.threads import in_slices, slice_ends, slices_for
 
@@ -41,46 +42,31 @@ LEAVES_A_SLICE = 1 << 12  # leaves that are worth a slice of their own
 _NOWHERE = np.empty(0, np.int32)
 
 
-@dataclass(eq=False)
-class _Cloud:
-    """Points (d, n) along a curve, their weights ((0,): all 1), and the boxes around them."""
+def _cloud(points: FloatMatrix, weights: FloatArray, threads: int = 1) -> Cloud:
+    """Return the points (d, n), sorted along a curve, in boxes."""
+    d, n = points.shape
+    leaves = -(-n // kernels.LEAF)
+    low, high = np.empty((leaves, d), np.float32), np.empty((leaves, d), np.float32)
+    mass, moment = np.empty(leaves), np.empty((leaves, d))
+    slices = -(-leaves // LEAVES_A_SLICE)
+    in_slices(
+        lambda i: kernels.sum_leaves(
+            points, weights, leaves * i // slices, leaves * (i + 1) // slices, low, high, mass,
+            moment,
+        ),
+        slices,
+        threads,
+    )  # fmt: skip
+    branches, boughs = (np.arange(0, leaves, kernels.FAN**i) for i in (1, 2))
+    return Cloud(
+        points, weights, low, high, mass, moment,
+        np.minimum.reduceat(low, branches), np.maximum.reduceat(high, branches),
+        np.minimum.reduceat(low, boughs), np.maximum.reduceat(high, boughs),
+    )  # fmt: skip
 
-    points: FloatMatrix
-    weights: FloatArray
-    leaf_low: FloatMatrix
-    leaf_high: FloatMatrix
-    leaf_mass: FloatArray
-    leaf_moment: FloatArray
-    branch_low: FloatMatrix
-    branch_high: FloatMatrix
-    bough_low: FloatMatrix
-    bough_high: FloatMatrix
 
-    @classmethod
-    def of(cls, points: FloatMatrix, weights: FloatArray, threads: int = 1) -> _Cloud:
-        d, n = points.shape
-        leaves = -(-n // kernels.LEAF)
-        low, high = np.empty((leaves, d), np.float32), np.empty((leaves, d), np.float32)
-        mass, moment = np.empty(leaves), np.empty((leaves, d))
-        slices = -(-leaves // LEAVES_A_SLICE)
-        in_slices(
-            lambda i: kernels.sum_leaves(
-                points, weights, leaves * i // slices, leaves * (i + 1) // slices, low, high, mass,
-                moment,
-            ),
-            slices,
-            threads,
-        )  # fmt: skip
-        branches, boughs = (np.arange(0, leaves, kernels.FAN**i) for i in (1, 2))
-        return cls(
-            points, weights, low, high, mass, moment,
-            np.minimum.reduceat(low, branches), np.maximum.reduceat(high, branches),
-            np.minimum.reduceat(low, boughs), np.maximum.reduceat(high, boughs),
-        )  # fmt: skip
-
-    @property
-    def total(self) -> float:
-        return float(self.leaf_mass.sum())
+def _total(cloud: Cloud) -> float:
+    return float(cloud.leaf_mass.sum())
 
 
 def kmeans_blocks(
@@ -116,15 +102,15 @@ def along_curve(
     start: Centres | None = None,
 ) -> tuple[npt.NDArray[np.int32], Centres]:
     """Return blocks (n,) and centres for points (d, n) in a unit box, sorted along a curve."""
-    cloud = _Cloud.of(points, weights, threads)
+    cloud = _cloud(points, weights, threads)
     n = points.shape[1]
-    if not (cloud.total > 0 and targets.min() > 0):
+    if not (_total(cloud) > 0 and targets.min() > 0):
         raise InfeasibleError("a target, or the weight of all points, is zero")
-    targets = targets * (cloud.total / targets.sum())
+    targets = targets * (_total(cloud) / targets.sum())
     centres = start or start_at_rim(cloud.points, weights, targets)
     part = np.empty(n, np.int32)
-    smallest = n * targets.min() / cloud.total
-    rounds = _Rounds(targets / cloud.total, tolerance, threads)
+    smallest = n * targets.min() / _total(cloud)
+    rounds = _Rounds(targets / _total(cloud), tolerance, threads)
     for kept, turns in SAMPLES:
         step = int(np.clip(smallest / kept, 1, SPARSEST))
         rounds.settle(_sample(cloud, step) if step > 1 else cloud, centres, turns)
@@ -152,13 +138,13 @@ def unit_box(points: FloatArray, order: IntArray | None = None, threads: int = 1
     return box
 
 
-def _sample(cloud: _Cloud, step: int) -> _Cloud:
+def _sample(cloud: Cloud, step: int) -> Cloud:
     """One point of every `step`, with the weight of all of them."""
     points = np.ascontiguousarray(cloud.points[:, step // 2 :: step])
     if not cloud.weights.size:
-        return _Cloud.of(points, cloud.weights)
+        return _cloud(points, cloud.weights)
     weights = np.add.reduceat(cloud.weights, np.arange(0, cloud.weights.size, step))
-    return _Cloud.of(points, weights[: points.shape[1]])
+    return _cloud(points, weights[: points.shape[1]])
 
 
 @dataclass(eq=False)
@@ -169,7 +155,7 @@ class _Rounds:
     tolerance: float
     threads: int
 
-    def settle(self, cloud: _Cloud, centres: Centres, turns: int) -> None:
+    def settle(self, cloud: Cloud, centres: Centres, turns: int) -> None:
         """Move centres to the middle of their blocks, until they rest, and correct influences."""
         k, d = centres.places.shape
         diameter = (1.0 / k) ** (1 / d)
@@ -180,7 +166,7 @@ class _Rounds:
             if turn >= FEWEST_ROUNDS and worst < 0.05 and moved < SETTLED * diameter:
                 return
 
-    def balance(self, cloud: _Cloud, centres: Centres, part: npt.NDArray[np.int32]) -> None:
+    def balance(self, cloud: Cloud, centres: Centres, part: npt.NDArray[np.int32]) -> None:
         """Correct influences alone until blocks weigh what they should; fill `part` (n,)."""
         least, idle = np.inf, 0
         for _ in range(BALANCING_ROUNDS):
@@ -199,7 +185,7 @@ class _Rounds:
         return float(np.abs(ratio - 1).max())
 
     def _assign(
-        self, cloud: _Cloud, centres: Centres, part: npt.NDArray[np.int32]
+        self, cloud: Cloud, centres: Centres, part: npt.NDArray[np.int32]
     ) -> tuple[FloatArray, FloatArray]:
         k, d = centres.places.shape
         boughs = len(cloud.bough_low)
@@ -210,10 +196,8 @@ class _Rounds:
 
         def one(group: int) -> None:
             kernels.assign(
-                cloud.points, cloud.weights, cloud.leaf_low, cloud.leaf_high, cloud.leaf_mass,
-                cloud.leaf_moment, cloud.branch_low, cloud.branch_high, cloud.bough_low,
-                cloud.bough_high, places, scales, boughs * group // groups,
-                boughs * (group + 1) // groups, part.size > 0, part, mass[group], moment[group],
+                cloud, places, scales, boughs * group // groups, boughs * (group + 1) // groups,
+                part.size > 0, part, mass[group], moment[group],
             )  # fmt: skip
 
         in_slices(one, groups, self.threads)

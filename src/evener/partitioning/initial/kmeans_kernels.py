@@ -7,13 +7,34 @@ beats everywhere are struck out; what is left is handed down, and compared point
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.jit import inner, njit
 
-LEAF = 32  # points a leaf
-FAN = 16  # leaves a branch, branches a bough
-FAR = np.float32(3e38)
+LEAF = 32  # points of a leaf
+FAN = 16  # leaves of a branch, branches of a bough
+FAR = np.float32(3e38)  # more than any distance
+
+
+class Cloud(NamedTuple):
+    """Points (d, n) along a curve, their weights (n,), or (0,): all 1, and the tree of boxes.
+
+    leaf_low, leaf_high (leaves, d), branch_..., bough_...: corners of the boxes. leaf_mass
+    (leaves,), leaf_moment (leaves, d): weight of the points, and sum of their weighted places.
+    """
+
+    points: np.ndarray
+    weights: np.ndarray
+    leaf_low: np.ndarray
+    leaf_high: np.ndarray
+    leaf_mass: np.ndarray
+    leaf_moment: np.ndarray
+    branch_low: np.ndarray
+    branch_high: np.ndarray
+    bough_low: np.ndarray
+    bough_high: np.ndarray
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -117,15 +138,14 @@ def _compare(points, first, size, places, scales, count, nearest, owner):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def assign(
-    points, weights, leaf_low, leaf_high, leaf_mass, leaf_moment, branch_low, branch_high,
-    bough_low, bough_high, places, scales, first_bough, last_bough, write, part, mass, moment,
-):  # fmt: skip
+def assign(cloud, places, scales, first_bough, last_bough, write, part, mass, moment):
     """Give the points of some boughs to their nearest centres; add up mass (k,), moment (k, d).
 
-    places (d, k); part (n,) is written where `write`. Ties go to the centre compared first, which
-    depends on nothing but the points and centres.
+    places (d, k), scales (k,): of the centres. part (n,) is written where `write`. Ties go to the
+    centre compared first, which depends on points and centres alone.
     """
+    points, weights = cloud.points, cloud.weights
+    leaf_mass, branch_low = cloud.leaf_mass, cloud.branch_low
     d, n = points.shape
     k = scales.size
     everyone = np.arange(k, dtype=np.int32)
@@ -134,25 +154,25 @@ def assign(
     nearest, owner = np.empty(LEAF, np.float32), np.empty(LEAF, np.int32)
     for bough in range(first_bough, last_bough):
         far = _strike_out(
-            bough_low, bough_high, bough, everyone, places, scales, k, lead,
+            cloud.bough_low, cloud.bough_high, bough, everyone, places, scales, k, lead,
             names[0], lists[0], weighed[0],
         )  # fmt: skip
         for branch in range(bough * FAN, min(len(branch_low), (bough + 1) * FAN)):
             near = _strike_out(
-                branch_low, branch_high, branch, names[0], lists[0], weighed[0], far, lead,
+                branch_low, cloud.branch_high, branch, names[0], lists[0], weighed[0], far, lead,
                 names[1], lists[1], weighed[1],
             )  # fmt: skip
             for leaf in range(branch * FAN, min(leaf_mass.size, (branch + 1) * FAN)):
                 first, last = leaf * LEAF, min(n, (leaf + 1) * LEAF)
                 nearer = _strike_out(
-                    leaf_low, leaf_high, leaf, names[1], lists[1], weighed[1], near, lead,
-                    names[2], lists[2], weighed[2],
+                    cloud.leaf_low, cloud.leaf_high, leaf, names[1], lists[1], weighed[1], near,
+                    lead, names[2], lists[2], weighed[2],
                 )  # fmt: skip
                 if nearer == 1:
                     c = names[2, 0]
                     mass[c] += leaf_mass[leaf]
                     for j in range(d):
-                        moment[c, j] += leaf_moment[leaf, j]
+                        moment[c, j] += cloud.leaf_moment[leaf, j]
                     if write:
                         part[first:last] = c
                     continue

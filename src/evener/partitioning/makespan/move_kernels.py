@@ -1,11 +1,13 @@
-"""What a vertex's moves change in the seconds of blocks, exactly, and the moves themselves.
+"""Moves of a vertex: what each changes in the seconds of blocks, exactly, and carrying one out.
 
-The Ledger of ledger_kernels knows how many neighbours a vertex has in each block, so all moves of
-a vertex are priced in one pass over its neighbours' few entries.
+The tables of connectivity_kernels tell how many neighbours a vertex has in each block, so that all
+its moves are evaluated in one pass over the few entries of its neighbours.
 """
 # mypy: ignore-errors
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 
@@ -19,9 +21,23 @@ from evener.partitioning.makespan.price_kernels import (
 )
 from evener.partitioning.refinement.connectivity_kernels import CLOSED, move, open_table
 
-MOST_BLOCKS = 32  # that a vertex may touch and still move: weighing it takes their square
-LOOKS = 30  # what weighing takes, in halves of what a neighbour adds; eight blocks it touches: 1
-NEVER = np.inf
+MOST_BLOCKS = 32  # a vertex that touches more stays: its evaluation takes their square
+LOOKS = 30  # cost of evaluating one vertex, in halves of what each neighbour adds
+NEVER = np.inf  # change of the sum of powers by a move that is not allowed
+
+
+class Evaluated(NamedTuple):
+    """A vertex v whose d blocks are laid out in the desk, from slot `home`, its own.
+
+    dropped: exchange of its block that ends if it leaves [s]; entering: work of neighbours that
+    would come to a boundary.
+    """
+
+    v: int
+    d: int
+    home: int
+    dropped: float
+    entering: float
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -142,13 +158,12 @@ def _exchanges_after(
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _price(
-    ledger, model, totals, bounds, v, d, home, to, dropped, entering, reference, doublings, store,
-    desk,
-):  # fmt: skip
-    """What the sum of powers changes by when v moves from slot home to slot `to`; stores all that
-    follows for its blocks if told.
+def _price(ledger, model, totals, bounds, vertex, to, reference, doublings, store, desk):
+    """Return the change of the sum of powers if the vertex moves to slot `to`.
+
+    store: whether the totals of its blocks are changed accordingly.
     """
+    v, d, home, dropped, entering = vertex
     w = bounds.work[v]
     apart = _exchanges_after(
         ledger.sent, model.alpha, model.per_value, model.smooth, totals.exchange, d, home, to,
@@ -203,6 +218,7 @@ def consider(ledger, model, totals, bounds, v, to, reference, doublings, desk):
         return NEVER, np.int64(-1)
     d, home, entering = _look(ledger, model, bounds, v, to if store else p, desk)
     dropped = _stop_sending(ledger.sent, model.alpha, model.per_value, model.smooth, d, home, desk)
+    vertex = Evaluated(v, d, home, dropped, entering)
     least, best = NEVER, np.int64(-1)
     for i in range(d):
         q = np.int64(desk.ids[i])
@@ -215,10 +231,7 @@ def consider(ledger, model, totals, bounds, v, to, reference, doublings, desk):
             or totals.memory[q] + m > bounds.caps[q]
         ):
             continue
-        change = _price(
-            ledger, model, totals, bounds, v, d, home, i, dropped, entering, reference, doublings,
-            store, desk,
-        )  # fmt: skip
+        change = _price(ledger, model, totals, bounds, vertex, i, reference, doublings, store, desk)
         if change < least:
             least, best = change, q
     if store:

@@ -24,21 +24,20 @@ from evener.partitioning.refinement.grouping import shuffle
 from evener.plans.costs import Costs
 from evener.plans.partition import RELATIVE_SLACK
 
-SMALL = 1 << 16  # adjacency entries up to which all graphs are searched as long
-GREEDY = -1e-12  # of the sum of powers: what a lone move must win
-ALIKE = 1e-12  # of the longest seconds: times that differ by rounding
-BOLD = 1.0  # what a chain may lose on its way: the share of a block that is slowest
+SMALL = 1 << 16  # adjacency entries; smaller graphs get the work budget of this many
+GREEDY = -1e-12  # change of the sum of powers that a single move must reach
+ALIKE = 1e-12  # relative difference of seconds that counts as rounding
+BOLD = 1.0  # rise of the sum of powers, in that of a slowest block, that a chain may pass through
 
 
 @dataclass(frozen=True)
 class Round:
-    """Searches from all hot vertices, by chains of up to `depth` moves: sweeps (of depth 1, up to
-    so many, until one wins less than `least` of the longest seconds), or longer chains, once and
-    from the best partition found.
+    """One round of searches from vertices at blocks of at least `heat` times the longest seconds.
 
-    The power is 2**doublings; blocks of `heat` times the longest seconds are hot; messages of
-    fewer than `smooth` values count in part. share: of what is left to be looked at, beside the
-    shares of the rounds that follow.
+    depth: moves of a chain. With 1: up to `sweeps` sweeps of single moves, until one shortens the
+    longest seconds by less than the share `least`; else chains, once, from the best partition.
+    The power is 2**doublings; messages of fewer than `smooth` values count in proportion. share:
+    of the remaining work budget, relative to the shares of the rounds that follow.
     """
 
     doublings: int
@@ -52,7 +51,7 @@ class Round:
 
 @dataclass(frozen=True)
 class MakespanEffort:
-    """Rounds, and how much they may look at (LOOKS), by adjacency entries of the graph."""
+    """Rounds, and their work budget in units of LOOKS per adjacency entry of the graph."""
 
     rounds: tuple[Round, ...]
     passes: float
@@ -74,34 +73,45 @@ EFFORTS = {
 }
 
 
+@dataclass(frozen=True, eq=False)
+class BlockLimits:
+    """What blocks (k,) may hold; None: anything.
+
+    low, high: in the graph's (first) vertex weights; caps: of memory [B].
+    """
+
+    low: FloatArray | None = None
+    high: FloatArray | None = None
+    caps: FloatArray | None = None
+
+
 def refine_seconds(
     graph: Graph,
     part: IntArray,
     work: FloatArray,
     costs: Costs,
     *,
-    low: FloatArray | None = None,
-    high: FloatArray | None = None,
-    caps: FloatArray | None = None,
+    limits: BlockLimits | None = None,
     effort: str = "default",
     seed: int = 7,
     threads: int = 1,
 ) -> tuple[Part, FloatArray]:
-    """Return a partition (n,) int32 whose slowest block is faster, or the given one, and the
-    predicted seconds of its blocks (k,).
+    """Return a partition (n,) int32 whose slowest block is faster, or the given one; and seconds.
 
-    part (n,): block b is on device b of `costs`; work (n,) [units]. low, high (k,): what blocks
-    may weigh, in the graph's (first) vertex weights; caps (k,) [B] of memory. What the given
-    partition breaks of them is broken no further. No block becomes empty, and one that is empty
-    stays so. effort: "fast", "default" or "strong". Raises InputError for wrong lengths, block
-    numbers and work, UsageError for an unknown effort. The work is done in one thread, so that the
-    result is the same at any number of them.
+    The seconds (k,) are those predicted of its blocks.
+
+    part (n,): block b is on device b of `costs`; work (n,) [units]. Limits that the given partition
+    breaks are broken no further. No block becomes empty, and one that is empty stays so. effort:
+    "fast", "default" or "strong". Raises InputError for wrong lengths, block numbers and work,
+    UsageError for an unknown effort. One thread searches: the result is the same for any number.
     """
     if effort not in EFFORTS:
         raise UsageError(f"effort must be one of {', '.join(EFFORTS)}, not {effort!r}")
     part = _checked(graph, part, work, costs.k)
     level = finest(graph, np.arange(graph.n), None, np.empty(0, np.int32), threads)
-    bounds = _bounds(graph, np.require(work, np.float64, ["C", "W"]), costs.k, low, high, caps)
+    bounds = _bounds(
+        graph, np.require(work, np.float64, ["C", "W"]), costs.k, limits or BlockLimits()
+    )
     return refine_by(EFFORTS[effort], level, part, bounds, Prices(costs), seed, threads)
 
 
@@ -177,28 +187,22 @@ def _checked(graph: Graph, part: IntArray, work: FloatArray, k: int) -> Part:
     return np.ascontiguousarray(part, np.int32)
 
 
-def _bounds(
-    graph: Graph,
-    work: FloatArray,
-    k: int,
-    low: FloatArray | None,
-    high: FloatArray | None,
-    caps: FloatArray | None,
-) -> Bounds:
-    """Return limits a hair wider than given, so that sums of real weights in any order agree."""
+def _bounds(graph: Graph, work: FloatArray, k: int, limits: BlockLimits) -> Bounds:
+    """Return limits wider by rounding errors than given: sums in any order then agree on them."""
+    low, high, caps = limits.low, limits.high, limits.caps
     free = low is None and high is None
     weight = work if free else np.require(graph.weights(), np.float64, ["C", "W"])
     capped = caps is not None and bool(np.isfinite(caps).any())
     n_bytes = graph.vertex_bytes() if capped else np.zeros(graph.n)
     hair = RELATIVE_SLACK / 2
     least, most, room = (
-        np.full(k, bound) if given is None else _limits(given, k) * (1 + sign * hair)
+        np.full(k, bound) if given is None else _checked_limits(given, k) * (1 + sign * hair)
         for given, bound, sign in ((low, 0.0, -1), (high, np.inf, 1), (caps, np.inf, 1))
     )
     return Bounds(work, weight, n_bytes, least, most, room)
 
 
-def _limits(given: npt.ArrayLike, k: int) -> FloatArray:
+def _checked_limits(given: npt.ArrayLike, k: int) -> FloatArray:
     limits = np.asarray(given, np.float64)
     if limits.shape != (k,) or np.isnan(limits).any():
         raise InputError(f"limits must be {k} numbers, one for each device")

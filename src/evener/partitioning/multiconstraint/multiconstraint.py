@@ -37,9 +37,11 @@ from evener.partitioning.multiconstraint.loads import (
     target_shares,
 )
 from evener.partitioning.multiconstraint.start import several_bisection
+from evener.partitioning.multilevel.level_state import MultilevelTask
 from evener.partitioning.multilevel.multilevel import (
     MOST_PLACED,
     edge_weights,
+    place_by_levels,
     v_cycle,
     vertex_order,
 )
@@ -146,12 +148,13 @@ def _by_mean_share(
     stretches = np.searchsorted(ends, np.cumsum(level.vwgt) - 0.5 * level.vwgt)
     if _unlike(loaded, np.minimum(stretches, bounds.k - 1).astype(np.int32), shares) > ALIKE:
         return None
+    task = MultilevelTask(contract, preset, seed, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
     if points is None or loaded.n <= MOST_PLACED:
-        part = v_cycle(level, None, contract, preset, seed, threads, points=points)
+        part = place_by_levels(level, task, points)
     else:
         start, _ = along_curve(points, level.vwgt, contract.targets, BALANCE, threads)
-        part = v_cycle(level, start, contract, preset, seed, threads, preset.rounding, doubted=True)
+        part = v_cycle(level, start, task, preset.rounding, doubted=True)
     return part if _unlike(loaded, part, shares) <= ALIKE else None
 
 

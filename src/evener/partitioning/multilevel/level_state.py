@@ -30,7 +30,7 @@ STEEPNESS = 6  # of the price: borders not much shorter than the longest cost li
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class MultilevelTask:
     """What is asked of blocks, and how much is done for it."""
 
     contract: Contract
@@ -55,7 +55,9 @@ class Placed:
     again: Spread | None
 
 
-def placed(level: Level, part: Part, task: Task, depth: int, *, again: Spread | None) -> Placed:
+def placed(
+    level: Level, part: Part, task: MultilevelTask, depth: int, *, again: Spread | None
+) -> Placed:
     """Return blocks as near to the contract as a small graph's vertices allow; depth as below."""
     part = balanced(level, part, eased(task.contract, level, depth))
     k = task.contract.k
@@ -66,14 +68,14 @@ def placed(level: Level, part: Part, task: Task, depth: int, *, again: Spread | 
 
 
 def rounded(
-    level: Level, part: Part, task: Task, depth: int, spread: Spread, again: Spread | None
+    level: Level, part: Part, task: MultilevelTask, depth: int, spread: Spread, again: Spread | None
 ) -> Placed:
     """Return blocks rounded by diffusion, now and `again` on finer graphs; depth as below."""
     part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)
     return placed(level, part, task, depth, again=again)
 
 
-def refine(blocks: Placed, task: Task, depth: int) -> Placed:
+def refine(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
     """Refine in place, by localized FM, then by cuts of pairs of blocks; return the same.
 
     depth: of the level, 0 for the finest.
@@ -89,7 +91,7 @@ def refine(blocks: Placed, task: Task, depth: int) -> Placed:
     return blocks
 
 
-def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: Task) -> Placed:
+def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: MultilevelTask) -> Placed:
     """Return the same blocks on the finer level."""
     coarse_flag = boundary_flags(blocks.level, blocks.part, task.threads)
     part = projected(shrunk, blocks.part, task.threads)
@@ -133,7 +135,7 @@ def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**STEEPNESS)), np.int64)
 
 
-def limits_on(level: Level, task: Task, depth: int) -> kernels.WeightLimits:
+def limits_on(level: Level, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
     """What searches keep to; on the way they may stray by a little, or by the heaviest vertex."""
     contract = eased(task.contract, level, depth)
     slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.vwgt.max())

@@ -10,6 +10,8 @@ are divided both ways. Everything is deterministic, whatever the threads.
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
+
 import numpy as np
 import numpy.typing as npt
 
@@ -32,8 +34,8 @@ from evener.partitioning.levels.levels import (
     shrink_inside,
 )
 from evener.partitioning.multilevel.level_state import (
+    MultilevelTask,
     Placed,
-    Task,
     block_weights,
     descend,
     limits_on,
@@ -42,7 +44,7 @@ from evener.partitioning.multilevel.level_state import (
     rounded,
     within,
 )
-from evener.partitioning.multilevel.presets import PRESETS, Preset
+from evener.partitioning.multilevel.presets import PRESETS
 from evener.partitioning.multilevel.starts import (
     BALANCE,
     follow,
@@ -53,17 +55,26 @@ from evener.partitioning.refinement.fm import boundary_flags
 from evener.partitioning.refinement.volumes import AIMS, Aim, refine_volumes
 from evener.plans.partition import Contract
 
-PER_BLOCK_PLACED = 45  # vertices for each block of the graph on which blocks are placed
-MOST_PLACED = 250_000  # vertices of graphs that are always placed in several ways
-LEAST_EMBEDDED = 100_000  # vertices of graphs that hops place: most smaller ones are graded
-FREE = 3  # dimensions in which large graphs are placed on a small one too: it cuts less
-MISPLACED = 0.9  # of the cut is left where rounding shows that distance has misled k-means
-PER_BLOCK_RIVALS = 100  # vertices for each block of graphs on which several ways are followed
-SMALL = 2_000, 20_000  # vertices of graphs that are rounded twice; less are tried several times
-# From so many blocks on, graphs of clusters are divided by label propagation too: a few blocks hold
+# Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
+PER_BLOCK_PLACED = 45  # vertices per block of the graph on which blocks are placed
+MOST_PLACED = 250_000  # vertices; larger plane meshes are placed by k-means of all points alone
+LEAST_EMBEDDED = 100_000  # vertices from which places by hops are trusted; most smaller are graded
+FREE_DIMENSIONS = 3  # 3-D graphs are placed on the coarsest level whatever their size: less cut
+MISPLACED = 0.9  # share of the cut left by rounding below which k-means is taken for misled
+PER_BLOCK_RIVALS = 100  # vertices per block of graphs up to which several starts are refined
+SMALL = 2_000, 20_000  # vertices of graphs rounded twice; the portfolio tries smaller ones often
+# Min. blocks for which graphs of clusters are divided by label propagation too: fewer blocks hold
 # whole clusters either way, and it takes three times as long.
 CLUSTERED_BLOCKS = {"fast": np.inf, "default": 5, "strong": 2}
-SAMPLE, DISTINCT = 4096, 0.5  # points looked at, and the share that tells coordinates from noise
+SAMPLE, DISTINCT = 4096, 0.5  # points looked at; share of distinct ones below which they are noise
+
+
+@dataclass(frozen=True, eq=False)
+class MultilevelBlocks:
+    """Blocks (n,), and those that refinement of the whole graph began with, where it did."""
+
+    part: Part
+    start: Part | None
 
 
 def multilevel_blocks(
@@ -74,68 +85,51 @@ def multilevel_blocks(
     objective: str = "cut",
     seed: int = 7,
     threads: int = 1,
-    starts: list[Part] | None = None,
     by_levels: bool = False,
-) -> Part:
-    """Return the block (n,) of every vertex; blocks are near `contract`, mostly within it.
+) -> MultilevelBlocks:
+    """Return blocks (n,) near `contract`, mostly within it, and what refinement began with.
 
-    starts: receives the blocks (n,) that refinement of the whole graph begins with, or nothing.
-    by_levels: without label propagation, however uneven degrees are.
-    Heavy vertices and blocks of few vertices may be left for `enforce` to settle, as are caps in
-    bytes. The cut counts edge weights. preset: "fast", "default" or "strong". objective: "cut",
-    "total_volume" or "max_volume"; volumes are refined after the cut, on the whole graph.
+    by_levels: without label propagation, however uneven degrees are. Heavy vertices and blocks of
+    few vertices may be left for `enforce` to settle, as are caps in bytes. The cut counts edge
+    weights. preset: "fast", "default" or "strong". objective: "cut", "total_volume" or
+    "max_volume"; volumes are refined after the cut, on the whole graph.
     """
-    chosen = PRESETS[preset]
     if graph.coords is not None and _few_places(graph.coords):
         graph = graph.with_(coords=None)
     if is_uneven(graph) and not by_levels:
-        return propagation_blocks(
+        part = propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed
         )
+        return MultilevelBlocks(part, None)
     order, level = _in_order(graph, threads)
+    task = MultilevelTask(contract, PRESETS[preset], seed, threads)
     points = None if graph.coords is None else unit_box(graph.coords, order, threads)
-    begun: list[Part] = []
     clusters = False
-    if points is None or graph.n <= MOST_PLACED or len(points) == FREE:
-        targets, by = contract.targets, chosen.shrink_by
-        hierarchy = shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
+    if points is None or graph.n <= MOST_PLACED or len(points) == FREE_DIMENSIONS:
+        hierarchy = _shrunk_freely(level, task)
         clusters = (
             points is None and not by_levels and contract.k >= CLUSTERED_BLOCKS[preset]
             and has_clusters(hierarchy)
         )  # fmt: skip
         if clusters and preset == "default":  # more rounding and searches help meshes alone
-            chosen = PRESETS["fast"]
-        part = v_cycle(
-            level, None, contract, chosen, seed, threads, points=points, begun=begun,
-            hierarchy=hierarchy,
-        )  # fmt: skip
+            task = replace(task, preset=PRESETS["fast"])
+        part, start = _place_on(hierarchy, points, task)
     else:
-        start, _ = along_curve(
-            points, np.empty(0) if graph.is_unit else level.vwgt, contract.targets,
-            chosen.balance, threads,
-        )  # fmt: skip
-        begun.append(start)
-        part = v_cycle(level, start, contract, chosen, seed, threads, chosen.rounding, doubted=True)
-    if starts is not None:
-        starts.append(scattered(begun[0], order, threads))
-    for cycle in range(1, chosen.cycles):
-        part = v_cycle(level, part, contract, chosen, seed + cycle, threads)
+        weights = np.empty(0) if graph.is_unit else level.vwgt
+        balance = task.preset.balance
+        start, _ = along_curve(points, weights, contract.targets, balance, threads)
+        part = v_cycle(level, start, task, task.preset.rounding, doubted=True)
+    for cycle in range(1, task.preset.cycles):
+        part = v_cycle(level, part, replace(task, seed=seed + cycle))
     if preset != "fast" and SMALL[0] < graph.n <= SMALL[1] and not clusters:
-        part = _rounded_again(level, part, contract, chosen, seed + chosen.cycles, threads)
+        again = replace(task, seed=seed + task.preset.cycles)
+        part = _better(level, v_cycle(level, part.copy(), again, THOROUGH), part, contract)
     if clusters:
         other = propagation_blocks(graph, contract, edge_weights(graph), preset=preset, seed=seed)
         part = _better(level, other[order], part, contract)
     if objective != "cut":
-        lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
-    return scattered(part, order, threads)
-
-
-def _rounded_again(
-    level: Level, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
-) -> Part:
-    """Return blocks rounded on a graph shrunk inside them, and refined; the same unless better."""
-    other = v_cycle(level, part.copy(), contract, preset, seed, threads, THOROUGH)
-    return _better(level, other, part, contract)
+        lower_volumes(level, part, task, AIMS[objective])
+    return MultilevelBlocks(scattered(part, order, threads), scattered(start, order, threads))
 
 
 def _better(level: Level, other: Part, part: Part, contract: Contract) -> Part:
@@ -161,52 +155,72 @@ def halved_blocks(
     Options as of multilevel_blocks. For small graphs, and those that shrink badly: on stars and
     trees clusters of half a graph's leaves stand in the way of blocks.
     """
-    chosen = PRESETS[preset]
+    task = MultilevelTask(contract, PRESETS[preset], seed, threads)
     order, level = _in_order(graph, threads)
     halved = [
         recursive_bisection(level, contract.targets, 2 * BALANCE, seed + turn, deal)
         for turn, deal in enumerate(DEALS)
     ]
     best = min(halved, key=lambda part: cut_of(level, part))
-    start = placed(level, best, Task(contract, chosen, seed, threads), 0, again=None).part
-    found = [
-        v_cycle(level, start, contract, chosen, seed, threads, rounding)
-        for rounding in (None, THOROUGH)
-    ]
+    start = placed(level, best, task, 0, again=None).part
+    found = [v_cycle(level, start, task, rounding) for rounding in (None, THOROUGH)]
     part = min(found, key=lambda part: cut_of(level, part))
     if objective != "cut":
-        lower_volumes(level, part, contract, chosen, AIMS[objective], seed, threads)
+        lower_volumes(level, part, task, AIMS[objective])
     return scattered(part, order, threads)
 
 
-def v_cycle(
-    level: Level, part: Part | None, contract: Contract, preset: Preset, seed: int, threads: int,
-    rounding: Spread | None = None, points: npt.NDArray[np.float32] | None = None,
-    doubted: bool = False, begun: list[Part] | None = None, hierarchy: Hierarchy | None = None,
-) -> Part:  # fmt: skip
-    """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back.
+def place_by_levels(
+    level: Level, task: MultilevelTask, points: npt.NDArray[np.float32] | None = None
+) -> Part:
+    """Return blocks (n,): the graph is shrunk freely, divided where it is small, and refined back.
 
-    rounding: by diffusion, of blocks that are given, on the smallest graph, and on finer ones if
-    thorough.
-    points (d, n) in a unit box, sorted along a curve, place blocks that are not. doubted: whether
-    other blocks may take the place of `part` where rounding shows that its borders are long.
-    begun: receives the blocks (n,) that refinement begins with. hierarchy: the graph as it was
-    shrunk freely, if it was.
+    points (d, n) in a unit box, sorted along a curve, or None.
     """
-    task = Task(contract, preset, seed, threads)
-    targets, by = contract.targets, preset.shrink_by
-    if part is None:
-        hierarchy = hierarchy or shrink_freely(level, targets, PER_BLOCK_PLACED, by, threads)
-        middles = None if points is None else hierarchy.coarse_points(points)
-        rivals = starting_blocks(
-            hierarchy.coarsest, middles, task, len(hierarchy.above),
-            trusting=level.n > (LEAST_EMBEDDED if points is None else MOST_PLACED),
-        )  # fmt: skip
-    else:
-        hierarchy = shrink_inside(level, part, targets, preset.per_block, by, threads)
-        rivals = _from_given(hierarchy, task, rounding, doubted)
-    if begun is not None:
-        begun.append(hierarchy.on_finest(rivals[0].part, threads))
+    return _place_on(_shrunk_freely(level, task), points, task)[0]
+
+
+def _shrunk_freely(level: Level, task: MultilevelTask) -> Hierarchy:
+    targets, by = task.contract.targets, task.preset.shrink_by
+    return shrink_freely(level, targets, PER_BLOCK_PLACED, by, task.threads)
+
+
+def _place_on(
+    hierarchy: Hierarchy, points: npt.NDArray[np.float32] | None, task: MultilevelTask
+) -> tuple[Part, Part]:
+    """Place blocks on the coarsest level and refine them; return both on the finest (n,)."""
+    finest_level = hierarchy.above[0][0] if hierarchy.above else hierarchy.coarsest
+    middles = None if points is None else hierarchy.coarse_points(points)
+    rivals = starting_blocks(
+        hierarchy.coarsest, middles, task, len(hierarchy.above),
+        trusting=finest_level.n > (LEAST_EMBEDDED if points is None else MOST_PLACED),
+    )  # fmt: skip
+    start = hierarchy.on_finest(rivals[0].part, task.threads)
+    return _refined_back(hierarchy, rivals, task), start
+
+
+def v_cycle(
+    level: Level,
+    part: Part,
+    task: MultilevelTask,
+    rounding: Spread | None = None,
+    *,
+    doubted: bool = False,
+) -> Part:
+    """Shrink the graph inside the blocks of `part`; return these, refined on the way back.
+
+    rounding: by diffusion, on the smallest graph, and on finer ones if thorough. doubted: whether
+    other blocks may take the place of `part` where rounding shows that its borders are long.
+    """
+    targets, preset = task.contract.targets, task.preset
+    hierarchy = shrink_inside(
+        level, part, targets, preset.per_block, preset.shrink_by, task.threads
+    )
+    return _refined_back(hierarchy, _from_given(hierarchy, task, rounding, doubted), task)
+
+
+def _refined_back(hierarchy: Hierarchy, rivals: list[Placed], task: MultilevelTask) -> Part:
+    """Refine blocks of the coarsest level on all finer ones; return the best of the finest."""
     for depth in range(len(hierarchy.above) - 1, -1, -1):
         finer, shrunk = hierarchy.above[depth]
         rivals = [
@@ -217,7 +231,7 @@ def v_cycle(
 
 
 def _from_given(
-    hierarchy: Hierarchy, task: Task, rounding: Spread | None, doubted: bool
+    hierarchy: Hierarchy, task: MultilevelTask, rounding: Spread | None, doubted: bool
 ) -> list[Placed]:
     """Return the given blocks on the coarsest level, and others where those are doubtful."""
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
@@ -230,20 +244,18 @@ def _from_given(
     return [blocks]
 
 
-def _followed(rivals: list[Placed], task: Task) -> list[Placed]:
+def _followed(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
     """Return the blocks worth refining on finer graphs: one way only where they are large."""
     close = worth_following(rivals)[: task.preset.rivals]
     return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]
 
 
-def lower_volumes(
-    level: Level, part: Part, contract: Contract, preset: Preset, aim: Aim, seed: int, threads: int
-) -> None:
+def lower_volumes(level: Level, part: Part, task: MultilevelTask, aim: Aim) -> None:
     """Refine blocks in place for what they send."""
-    weight = block_weights(level, part, contract.k)
-    limits = limits_on(level, Task(contract, preset, seed, 1), depth=0)
-    flag = boundary_flags(level, part, threads)
-    refine_volumes(level, part, weight, limits, aim, flag, seed)
+    weight = block_weights(level, part, task.contract.k)
+    limits = limits_on(level, task, depth=0)
+    flag = boundary_flags(level, part, task.threads)
+    refine_volumes(level, part, weight, limits, aim, flag, task.seed)
 
 
 def _in_order(graph: Graph, threads: int) -> tuple[IntArray, Level]:

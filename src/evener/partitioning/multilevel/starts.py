@@ -19,8 +19,8 @@ from evener.partitioning.initial.embedding import embedded
 from evener.partitioning.initial.kmeans import along_curve, kmeans_blocks
 from evener.partitioning.levels.levels import Level
 from evener.partitioning.multilevel.level_state import (
+    MultilevelTask,
     Placed,
-    Task,
     placed,
     refine,
     rounded,
@@ -40,7 +40,7 @@ CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win 
 def starting_blocks(
     level: Level,
     points: npt.NDArray[np.float32] | None,
-    task: Task,
+    task: MultilevelTask,
     depth: int,
     *,
     trusting: bool = False,
@@ -79,7 +79,9 @@ def worth_following(rivals: list[Placed]) -> list[Placed]:
     return [rivals[i] for i in order[:MOST_RIVALS] if cuts[i] <= CLOSE * cuts[order[0]]]
 
 
-def _by_kmeans(level: Level, points: npt.NDArray[np.float32], task: Task, depth: int) -> Placed:
+def _by_kmeans(
+    level: Level, points: npt.NDArray[np.float32], task: MultilevelTask, depth: int
+) -> Placed:
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
     again = task.preset.again
@@ -87,7 +89,7 @@ def _by_kmeans(level: Level, points: npt.NDArray[np.float32], task: Task, depth:
 
 
 def _by_distance(
-    level: Level, points: npt.NDArray[np.float32] | None, task: Task, depth: int
+    level: Level, points: npt.NDArray[np.float32] | None, task: MultilevelTask, depth: int
 ) -> tuple[list[Placed], bool]:
     """Return blocks by k-means of points, or of places that hops give; and whether they are good.
 
@@ -103,12 +105,12 @@ def _by_distance(
     return [found], cut_of(level, found.part) > MISPLACED * cut_of(level, blocks)
 
 
-def _bisected(level: Level, task: Task, depth: int, deal: str) -> Placed:
+def _bisected(level: Level, task: MultilevelTask, depth: int, deal: str) -> Placed:
     bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
     return refine(placed(level, bisected, task, depth, again=None), task, depth)
 
 
-def follow(blocks: Placed, task: Task, depth: int) -> Placed:
+def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
     """Round and refine blocks that came down from a coarser level."""
     if blocks.again and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
         blocks = rounded(blocks.level, blocks.part, task, depth, blocks.again, blocks.again)

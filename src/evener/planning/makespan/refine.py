@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 
 from evener.arrays import FloatArray
-from evener.partitioning.makespan.refine import refine_seconds
+from evener.partitioning.makespan.refine import BlockLimits, refine_seconds
 from evener.planning.makespan.candidates import Candidate, Judge
 from evener.planning.makespan.presets import SearchEffort
 
@@ -58,8 +58,9 @@ def _refined(
     if effort.more_refinements:  # waits for shared links are among `waits`
         costs = replace(costs, shared_per_value=np.empty(0))
     part, _ = refine_seconds(
-        problem.weighted, one.part, problem.work, costs, low=contract.low, high=contract.high,
-        caps=contract.caps, seed=seed, threads=threads, effort=effort.refine_effort,
+        problem.weighted, one.part, problem.work, costs,
+        limits=BlockLimits(contract.low, contract.high, contract.caps), seed=seed, threads=threads,
+        effort=effort.refine_effort,
     )  # fmt: skip
     return judge.judge(name, part, one.loads)
 
