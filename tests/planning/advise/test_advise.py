@@ -38,7 +38,7 @@ def test_no_set_of_devices_has_a_better_plan(speeds, alpha):
     advice = advise(GRAPH, platform, FAST)
     planner = SetPlanner(GRAPH, platform, FAST)
     found = search_sets(planner.estimator)
-    every = found.offer((np.arange(1, 32)[:, None] >> np.arange(5)) & 1 == 1)
+    every = found.estimate((np.arange(1, 32)[:, None] >> np.arange(5)) & 1 == 1)
     plans = [planner.plan(one).seconds for one in every]
     masks = np.arange(1, 32)[:, None] >> np.arange(5) & 1 == 1
     bounds = planner.estimator.bounds(masks, connected=True)

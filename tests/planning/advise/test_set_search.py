@@ -84,13 +84,13 @@ def searched(platform, surface=PLANE):
 
 
 def test_dear_messages_leave_the_fastest_device_alone():
-    found = searched(machine([1e6, 4e6, 2e6], 1.0)).all_unlike()
+    found = searched(machine([1e6, 4e6, 2e6], 1.0)).distinct_sets()
     assert found[0].devices.tolist() == [1]
     assert len(found) == 7
 
 
 def test_free_messages_use_everyone():
-    assert searched(machine(np.full(12, 1e6), 0.0, 0.0)).all_unlike()[0].devices.size == 12
+    assert searched(machine(np.full(12, 1e6), 0.0, 0.0)).distinct_sets()[0].devices.size == 12
 
 
 @pytest.mark.parametrize("k", [1, 2, 10, 11, 40])
@@ -98,8 +98,8 @@ def test_every_size_is_looked_at_and_of_twins_one(k):
     found = searched(machine(np.full(k, 1e6), 1e-5, nodes=2), HaloLaw(100_000, 4.0, 0.5, 6.0))
     every = found.of_each_size()
     assert [one.devices.size for one in every] == list(range(1, k + 1))
-    assert found.all_unlike()[0].seconds == min(one.seconds for one in every)
-    assert len(found.all_unlike()) <= k * k // 2 + 1  # of two nodes, so many of each
+    assert found.distinct_sets()[0].seconds == min(one.seconds for one in every)
+    assert len(found.distinct_sets()) <= k * k // 2 + 1  # of two nodes, so many of each
 
 
 @pytest.mark.parametrize("seed", slow_but(range(4), 1))
@@ -120,5 +120,5 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
 def test_a_device_a_thousand_times_faster_among_many():
     surface = HaloLaw(1 << 15, 4.0, 0.5, 6.0)
     found = searched(machine(np.r_[np.full(499, 1e8), 1e11], 2e-6, nodes=25), surface)
-    assert found.all_unlike()[0].devices.tolist() == [499]
+    assert found.distinct_sets()[0].devices.tolist() == [499]
     assert found.of_each_size()[-1].devices.size == 500

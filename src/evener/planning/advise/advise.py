@@ -52,7 +52,7 @@ def advise(
     planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)
     found = search_sets(planner.estimator)
     whole = search_groups(found, nodes) if nodes is not None else []
-    ranked = found.all_unlike()
+    ranked = found.distinct_sets()
     confirmed = confirm(
         ranked,
         planner.plan,

@@ -57,7 +57,7 @@ class EstimatedSets:
         """Whether every set is estimated."""
         return self.k <= MAX_EVERY_SET
 
-    def offer(self, masks: BoolArray) -> list[DeviceSet]:
+    def estimate(self, masks: BoolArray) -> list[DeviceSet]:
         """Return the sets that masks (s, k) mark, estimated."""
         keys = [mask.tobytes() for mask in masks]
         new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
@@ -81,17 +81,17 @@ class EstimatedSets:
         best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
         return [one for one in best if np.isfinite(one.seconds)]
 
-    def all_unlike(self) -> list[DeviceSet]:
+    def distinct_sets(self) -> list[DeviceSet]:
         """All estimated sets with the room, the best first; of sets of devices alike, one."""
         ranked = sorted(
             (one for one in self._known.values() if np.isfinite(one.seconds)),
             key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
         )
         kinds = self.estimator.kinds
-        unlike = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
-        return list(unlike.values())[::-1]
+        distinct = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
+        return list(distinct.values())[::-1]
 
-    def unlike(self, one: DeviceSet) -> list[int]:
+    def distinct_devices(self, one: DeviceSet) -> list[int]:
         """One device of each kind and load in a set, the least load first."""
         load, kind = one.loads[one.devices], self.estimator.kinds[one.devices]
         own = rounded(load)
@@ -101,7 +101,7 @@ class EstimatedSets:
             seen.setdefault((int(kind[i]), float(own[i])), int(one.devices[i]))
         return list(seen.values())
 
-    def unlike_others(self, one: DeviceSet) -> list[int]:
+    def distinct_others(self, one: DeviceSet) -> list[int]:
         """One device outside a set of each kind and place in the groups, the fastest first."""
         mask = np.zeros(self.k, np.bool_)
         mask[one.devices] = True
@@ -118,10 +118,10 @@ def search_sets(estimator: Estimator) -> EstimatedSets:
     """Return the estimates of the sets looked at, with the best of every size."""
     found = EstimatedSets(estimator)
     if found.exhaustive:
-        found.offer(every_set(estimator.k))
+        found.estimate(every_set(estimator.k))
         return found
     for order in orders_of(estimator):
-        found.offer(first_of(order, sizes_to_try(estimator.k)))
+        found.estimate(first_of(order, sizes_to_try(estimator.k)))
     _leave_out(found)
     _exchange_single(found)
     return found
@@ -136,7 +136,7 @@ def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
         speed = np.bincount(groups, found.estimator.speeds)
         masks = first_of(np.lexsort((np.arange(count), -speed)), list(range(1, count + 1)))
     best: dict[int, DeviceSet] = {}
-    for mask, one in zip(masks, found.offer(masks[:, groups]), strict=True):
+    for mask, one in zip(masks, found.estimate(masks[:, groups]), strict=True):
         size = int(mask.sum())
         if np.isfinite(one.seconds) and (
             size not in best or one.seconds < best[size].seconds * SURELY
@@ -148,11 +148,11 @@ def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
 def _leave_out(found: EstimatedSets) -> None:
     """Estimate ever smaller sets: from all devices on, leave out what a set misses least."""
     mask = np.ones(found.k, np.bool_)
-    (now,) = found.offer(mask[None])
+    (now,) = found.estimate(mask[None])
     while now.devices.size > 1:
         size = now.devices.size
         step = 1 if size <= MAX_SINGLE else size // STEP_PARTS
-        choices = found.unlike(now)[: CHOICES if found.k <= MANY_DEVICES else FEW_CHOICES]
+        choices = found.distinct_devices(now)[: CHOICES if found.k <= MANY_DEVICES else FEW_CHOICES]
         if not choices:
             return
         mask = np.zeros(found.k, np.bool_)
@@ -160,8 +160,9 @@ def _leave_out(found: EstimatedSets) -> None:
         tried = [mask & ~one for one in _left_out(found, now, choices, step)]
         if found.k <= MANY_DEVICES or size == found.k:
             rest = [mask & ~one for one in whole_sets(found.estimator)]
-            found.offer(np.array([one for one in rest if one.any()], np.bool_).reshape(-1, found.k))
-        nexts = [one for one in found.offer(np.array(tried)) if one.devices.size < size]
+            some = [one for one in rest if one.any()]
+            found.estimate(np.array(some, np.bool_).reshape(-1, found.k))
+        nexts = [one for one in found.estimate(np.array(tried)) if one.devices.size < size]
         if not nexts:
             return
         before, now = now, min(nexts, key=lambda one: one.seconds)
@@ -193,14 +194,14 @@ def _exchange_single(found: EstimatedSets) -> None:
         now = start
         for _ in range(SWAP_ROUNDS):
             masks = []
-            for i in found.unlike(now)[:SWAP_CHOICES]:
-                for j in found.unlike_others(now)[:SWAP_CHOICES]:
+            for i in found.distinct_devices(now)[:SWAP_CHOICES]:
+                for j in found.distinct_others(now)[:SWAP_CHOICES]:
                     mask = np.zeros(found.k, np.bool_)
                     mask[now.devices], mask[i], mask[j] = True, False, True
                     masks.append(mask)
             if not masks:
                 break
-            better = min(found.offer(np.array(masks)), key=lambda one: one.seconds)
+            better = min(found.estimate(np.array(masks)), key=lambda one: one.seconds)
             if better.seconds >= now.seconds * SURELY:
                 break
             now = better

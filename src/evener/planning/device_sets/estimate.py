@@ -154,7 +154,7 @@ class Estimator:
     def blocks(self, loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
         """(s, k) seconds of each block's exchange; (s, k) the share of its work at its border."""
         vertices = loads * self._per_unit
-        surface = self.law.alone(vertices)
+        surface = self.law.surfaces(vertices)
         touching, halos = self.law.touching(vertices), self.law.halos(vertices)
         seconds = np.zeros(masks.shape)
         for share, pairs in zip(self._shares(vertices, surface), self._pairs, strict=True):
@@ -186,12 +186,12 @@ class Estimator:
         surface would be all that touches other groups. ASTRAY mixes this with blocks anywhere.
         """
         total = np.maximum(surface.sum(axis=1, keepdims=True), 1e-300)
-        rim = np.minimum(self.law.alone(vertices.sum(axis=1, keepdims=True)) / total, 0.999)
+        rim = np.minimum(self.law.surfaces(vertices.sum(axis=1, keepdims=True)) / total, 0.999)
         inside, shares = np.zeros(vertices.shape), []
         for row in self.groups:
             member = row[:, None] == np.arange(row.max() + 1)
             own = np.maximum((surface @ member)[:, row], 1e-300)
-            whole = self.law.alone((vertices @ member)[:, row]) / own
+            whole = self.law.surfaces((vertices @ member)[:, row]) / own
             best = np.clip((whole - rim) / (1.0 - rim), 0.0, 1.0)
             outside = (1.0 - ASTRAY) * best + ASTRAY * (1.0 - own / total)
             shares.append(np.maximum(1.0 - outside - inside, 0.0))

@@ -74,14 +74,14 @@ class HaloLaw:
         usual = np.maximum(self.neighbours * inside * more, 1.0)
         return np.where(vertices > 0, np.minimum(usual, np.maximum(count - 1, 0)), 0.0)
 
-    def alone(self, vertices: FloatArray) -> FloatArray:
-        """HaloLaw of each block by itself, in units of that of one vertex; 0 without vertices."""
+    def surfaces(self, vertices: FloatArray) -> FloatArray:
+        """Surface of each block by itself, in units of that of one vertex; 0 without vertices."""
         some = vertices > 0
         return np.where(some, np.where(some, vertices, 1.0) ** self.exponent, 0.0)
 
     def _shares(self, vertices: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
         """Return each block's surface by itself, their sum, and the share of it between blocks."""
-        p = self.alone(np.asarray(vertices, np.float64))
+        p = self.surfaces(np.asarray(vertices, np.float64))
         total = np.maximum(p.sum(axis=-1, keepdims=True), 1e-300)
         return p, total, np.clip(1.0 - float(self.n) ** self.exponent / total, MIN_INSIDE, 1.0)
 
@@ -109,8 +109,8 @@ def halo_law_of(graph: Graph, quotient: metrics.Quotient, sizes: npt.NDArray[np.
     unit = HaloLaw(graph.n, 1.0, _exponent(graph, vertices[own], both[own]), 1.0)
     per_unit = unit.halos(np.where(own, vertices, 0.0))
     coefficient = float(np.median(0.5 * both[own] / np.maximum(per_unit[own], 1e-12)))
-    met_by = _neighbours(unit, vertices, met, own.sum())
-    return HaloLaw(graph.n, coefficient, unit.exponent, met_by)
+    neighbours = _neighbours(unit, vertices, met, own.sum())
+    return HaloLaw(graph.n, coefficient, unit.exponent, neighbours)
 
 
 def _exponent(graph: Graph, vertices: FloatArray, both: npt.NDArray[np.int64]) -> float:
@@ -133,8 +133,8 @@ def surface_power(graph: Graph) -> float:
         return EXPONENT_IN_SPACE
     low, high = extents(graph.coords)
     spread = high - low
-    flat = spread > 1e-9 * max(float(spread.max()), 1e-300)
-    return 1.0 - 1.0 / max(int(flat.sum()), 2)
+    wide = spread > 1e-9 * max(float(spread.max()), 1e-300)
+    return 1.0 - 1.0 / max(int(wide.sum()), 2)
 
 
 def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int) -> float:
@@ -144,6 +144,6 @@ def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int
     space are taken if that is more.
     """
     usual = 3.0 / max(1.0 - unit.exponent, 1.0 - MAX_EXPONENT)  # 6 in the plane, 9 in space
-    inside = 1.0 - float(unit.n) ** unit.exponent / float(unit.alone(vertices).sum())
+    inside = 1.0 - float(unit.n) ** unit.exponent / float(unit.surfaces(vertices).sum())
     seen = float(met[vertices > 0].mean()) / max(inside, 0.05)
     return float(seen if count >= BLOCKS_PER_NEIGHBOUR * usual else max(seen, usual))
