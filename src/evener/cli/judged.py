@@ -12,6 +12,8 @@ from evener.cli.values import share_below_one
 if TYPE_CHECKING:
     from evener.arrays import FloatArray
     from evener.cli.output import Output
+    from evener.graphs.graph import Graph
+    from evener.plans.partition import Partition
     from evener.plans.plan import Certificate, Evaluation, Plan, Rival, Stage
     from evener.plans.workload import Workload
     from evener.platforms.platform import Platform
@@ -111,6 +113,43 @@ def fullness(certificate: Certificate) -> FloatArray:
     return np.asarray(weights / certificate.contract.table("targets").clip(1e-300))
 
 
+def partition_in(file: str, graph: Graph, k: int) -> Partition:
+    """Return the partition of `graph` into k blocks that a file of any tool holds."""
+    from evener.errors import InputError
+    from evener.io.plans.partitions import read_part
+    from evener.plans.partition import Partition
+
+    try:
+        return Partition(read_part(file, graph.n, labels=graph.labels), k)
+    except InputError as error:
+        error.file = error.file or file
+        raise
+
+
+def figures_of(judged: Evaluation, platform: Platform) -> dict[str, str]:
+    """Return the figures of a partition as text, by the names that every command shows."""
+    from evener.wording import signed_percent, time_of
+
+    ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
+    return {
+        "edge cut": f"{judged.edge_cut:,.6g}",
+        "total volume": f"{judged.total_volume:,}",
+        "largest volume": f"{judged.max_volume:,}",
+        "boundary vertices": f"{judged.boundary:,}",
+        "imbalance against targets": signed_percent(judged.imbalance),
+        "predicted": time_of(judged.prediction.makespan, ideal),
+        "contracts kept": f"{int(judged.certificate.holds.sum()):,} of {platform.k:,}",
+    }
+
+
+def print_time_remarks(judged: Evaluation, platform: Platform, out: Output) -> None:
+    """Print what to know of predicted times: without exchange, relative speeds."""
+    from evener.reporting.tables import time_remarks
+
+    for remark in time_remarks(platform, float(judged.certificate.weights.sum())):
+        out.say(remark)
+
+
 def evaluation_to_dict(judged: Evaluation, platform: Platform) -> dict[str, Any]:
     """Return the figures for --json; `blocks` holds an object for each device."""
     prediction = judged.prediction
@@ -186,7 +225,10 @@ def _bytes_per_value(text: str) -> float:
 
 # A rival of a plan: another tool's partition of the same graph.
 
-COLUMNS = ("", "cut", "max vol", "total vol", "neighbours", "block/target", "predicted", "CPU s")
+COLUMNS = (
+    *("", "edge cut", "largest volume", "total volume", "neighbours", "block/target"),
+    *("predicted", "CPU s"),
+)
 KEYS = ("edge_cut", "max_volume", "total_volume", "neighbours")
 
 

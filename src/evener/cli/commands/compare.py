@@ -128,7 +128,8 @@ def _print(rows: list[dict[str, Any]], platform: Platform, work: float, out: Out
         if row["edge_cut"] is not None
     ]  # fmt: skip
     out.table(
-        ["tool", "predicted", "cut", "max vol", "total vol", "(block/target)", "moved", "holds",
+        ["tool", "predicted", "edge cut", "largest volume", "total volume", "(block/target)",
+         "moved", "holds",
          "CPU s", *(["bytes x hops, mapped"] if hops else [])],
         table,
     )  # fmt: skip

@@ -11,7 +11,10 @@ from evener.cli.judged import (
     OWN,
     add_judging_options,
     evaluation_to_dict,
+    figures_of,
     fullness,
+    partition_in,
+    print_time_remarks,
     say_limits,
     workload_options_from,
 )
@@ -57,10 +60,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read both, judge, print; the exit code does not depend on whether the contract holds."""
-    from evener.errors import InputError
-    from evener.io.plans.partitions import read_part
     from evener.planning.evaluate import evaluate
-    from evener.plans.partition import Partition
 
     asked = _Asked(args.epsilon, args.shares)
     platform, promise = _devices(machine_options_from(args), args.plan, args.part, out)
@@ -68,12 +68,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
     reading = read_as(args.graph, recorded, read_options_from(args), out)
     graph = reading.graph
-    try:
-        part = read_part(args.part, graph.n, labels=graph.labels)
-        partition = Partition(part, platform.k)
-    except InputError as error:
-        error.file = error.file or args.part
-        raise
+    partition = partition_in(args.part, graph, platform.k)
     terms = _terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
     _print(judged, platform, out)
@@ -176,10 +171,8 @@ def _by_weight(certificate: Certificate) -> list[list[str]]:
     ]
 
 
-def _balance(judged: Evaluation) -> list[list[str]]:
+def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
     """Return rows on blocks and targets, which do not bind in plans for seconds."""
-    from evener.wording import signed_percent
-
     certificate = judged.certificate
     asked = certificate.contract.targets > 0
     ratios = fullness(certificate)[asked]
@@ -193,31 +186,26 @@ def _balance(judged: Evaluation) -> list[list[str]]:
             [f"largest block / {what}", f"{ratios.max():.3f}"],
         ]
     return [
-        ["imbalance against targets", signed_percent(judged.imbalance)],
+        ["imbalance against targets", figures["imbalance against targets"]],
         ["smallest block / target", f"{float(ratios.min()):.3f}"],
         *_by_weight(certificate),
     ]
 
 
 def _print(judged: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.reporting.tables import time_remarks
     from evener.wording import percent, time_of
 
-    certificate, prediction = judged.certificate, judged.prediction
-    work = float(certificate.weights.sum())
-    ideal = platform.relative_ideal(work)
+    prediction, figures = judged.prediction, figures_of(judged, platform)
+    ideal = platform.relative_ideal(float(judged.certificate.weights.sum()))
+    first = ("edge cut", "total volume", "largest volume", "boundary vertices")
     rows = [
-        ["edge cut", f"{judged.edge_cut:,.6g}"],
-        ["total volume", f"{judged.total_volume:,}"],
-        ["largest volume", f"{judged.max_volume:,}"],
-        ["boundary vertices", f"{judged.boundary:,}"],
-        *_balance(judged),
-        ["predicted", time_of(prediction.makespan, ideal)],
+        *([name, figures[name]] for name in first),
+        *_balance(judged, figures),
+        ["predicted", figures["predicted"]],
         ["  lower bound", time_of(prediction.bound, ideal)],
         ["  above the bound", percent(judged.above_bound)],
         ["  slowest device", platform.names[prediction.bottleneck]],
-        ["blocks within limits", f"{int(certificate.holds.sum()):,} of {platform.k:,}"],
+        ["contracts kept", figures["contracts kept"]],
     ]
     out.table(["measure", "value"], rows)
-    for remark in time_remarks(platform, work):
-        out.say(remark)
+    print_time_remarks(judged, platform, out)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.destinations import page, refuse_outputs
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
-from evener.cli.judged import print_versus, rival_to_dict, say_limits
+from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_limits
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.errors import UsageError
@@ -105,12 +105,11 @@ def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None])
 def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
     """Print the plan; return what limits it, for --json."""
     from evener.reporting.stages import beside
-    from evener.reporting.tables import plan_rows, time_remarks
+    from evener.reporting.tables import plan_rows
 
     columns, rows = plan_rows(made)
     out.table(columns, rows)
-    for remark in time_remarks(made.platform, float(made.certificate.weights.sum())):
-        out.say(remark)
+    print_time_remarks(made.evaluation, made.platform, out)
     out.say(made.verdict())
     if rivals := beside(made):
         out.say(rivals)

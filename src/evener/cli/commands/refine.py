@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 from evener.cli.destinations import refuse_outputs
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
-from evener.cli.judged import add_judging_options, evaluation_to_dict, workload_options_from
+from evener.cli.judged import (
+    add_judging_options,
+    evaluation_to_dict,
+    figures_of,
+    partition_in,
+    print_time_remarks,
+    workload_options_from,
+)
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
-    from evener.io import Reading
     from evener.partitioning.enforce import Enforced
     from evener.plans.partition import Contract, Partition
     from evener.plans.plan import Evaluation
@@ -51,7 +57,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(machine_options_from(args), out)
     refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords])
     reading = read_workload(args.graph, read_options_from(args), out)
-    graph, given = reading.graph, _partition(args.part, reading, platform)
+    graph, given = reading.graph, partition_in(args.part, reading.graph, platform.k)
     workload = workload_options_from(args).workload()
     weighted = workload.weighted(graph)
     contract, _ = contract_for(weighted, platform, args.epsilon)
@@ -101,37 +107,7 @@ def _refined(
     return kept, refined.partition
 
 
-def _partition(file: str, reading: Reading, platform: Platform) -> Partition:
-    from evener.errors import InputError
-    from evener.io.plans.partitions import read_part
-    from evener.plans.partition import Partition
-
-    graph = reading.graph
-    try:
-        part = read_part(file, graph.n, labels=graph.labels)
-        return Partition(part, platform.k)
-    except InputError as error:
-        error.file = error.file or file
-        raise
-
-
 def _print(before: Evaluation, after: Evaluation, platform: Platform, out: Output) -> None:
-    from evener.reporting.tables import time_remarks
-    from evener.wording import signed_percent, time_of
-
-    work = float(before.certificate.weights.sum())
-    ideal = platform.relative_ideal(work)
-    rows = [
-        [name, show(before), show(after)]
-        for name, show in (
-            ("edge cut", lambda judged: f"{judged.edge_cut:,.6g}"),
-            ("total volume", lambda judged: f"{judged.total_volume:,}"),
-            ("largest volume", lambda judged: f"{judged.max_volume:,}"),
-            ("imbalance against targets", lambda judged: signed_percent(judged.imbalance)),
-            ("predicted", lambda judged: time_of(judged.prediction.makespan, ideal)),
-            ("contracts kept", lambda judged: f"{int(judged.certificate.holds.sum()):,}"),
-        )
-    ]
-    out.table(["measure", "before", "after"], rows)
-    for remark in time_remarks(platform, work):
-        out.say(remark)
+    first, second = figures_of(before, platform), figures_of(after, platform)
+    out.table(["measure", "before", "after"], [[name, first[name], second[name]] for name in first])
+    print_time_remarks(before, platform, out)
