@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 
 MAX_ROWS = 60  # devices or groups of equal ones that a table on the screen shows
 SPEEDS_HELP = (
-    "devices of these speeds, as 1,1,4; or a file of speed curves, of its own devices or, with "
-    "--machine, of that machine's"
+    "devices of these speeds, such as 1,1,4; or a file of speed curves, alone or with --machine"
 )
 
 

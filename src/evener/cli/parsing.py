@@ -194,7 +194,7 @@ def sentence(text: str) -> str:
 
 
 def _add_common(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("common")
+    group = parser.add_argument_group("common options")
     group.add_argument("--json", action="store_true", help="one JSON object on stdout")
     group.add_argument("--quiet", action="store_true", help="errors only")
     group.add_argument("--verbose", action="store_true", help="every step, timed, on stderr")

@@ -25,9 +25,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
     parser.add_argument(
-        "--with", dest="tools", metavar="TOOL,TOOL,...", help="default: all that are installed"
+        "--with",
+        dest="tools",
+        metavar="TOOL,TOOL,...",
+        help="partitioners (default: all installed)",
     )
-    parser.add_argument("--report", type=page, metavar="X.html", help="write a page as well")
+    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
     add_machine_options(parser)
     add_plan_options(parser)
     add_reading_options(parser)

@@ -50,7 +50,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--as",
         dest="plan",
         metavar="X.plan",
-        help="judge it by this plan's machine, kernel, contract and read options",
+        help="evaluate with this plan's machine, kernel, contract and reading options",
     )
     add_machine_options(parser)
     add_judging_options(parser)

@@ -26,7 +26,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         nargs="?",
         help="spmv, jacobi, pagerank, axpy, triad, gemm, or your own as module:name; or link",
     )
-    parser.add_argument("-o", "--output", metavar="FILE", required=True, help="where to write")
+    parser.add_argument(
+        "-o", "--output", metavar="FILE", required=True, help="the speeds file to write"
+    )
     parser.add_argument(
         "--device", metavar="D,D,...", help="such as cpu0,cpu1 or cpu0-3,cuda0 (default: each core)"
     )
@@ -111,7 +113,7 @@ def _add_precision(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     group.add_argument(
         "--slowest", type=float, default=default.slowest, metavar="SPEED",
-        help="units/s below which a repetition is stopped (default: none is)",
+        help="units/s below which a repetition is stopped (default none)",
     )  # fmt: skip
 
 

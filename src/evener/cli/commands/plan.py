@@ -23,13 +23,15 @@ if TYPE_CHECKING:
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
-    parser.add_argument("-o", "--output", metavar="X.plan", help="default: the graph's name.plan")
-    parser.add_argument("--report", type=page, metavar="X.html", help="write the report as well")
+    parser.add_argument(
+        "-o", "--output", metavar="X.plan", help="the plan file (default: the graph's name.plan)"
+    )
+    parser.add_argument("--report", type=page, metavar="X.html", help="write a report, too")
     parser.add_argument(
         "--with", dest="tool", default="auto", metavar="TOOL", help="partitioner (default auto)"
     )
     parser.add_argument(
-        "--versus", metavar="TOOL", help="run this one as well and compare, for example metis"
+        "--versus", metavar="TOOL", help="compare with this partitioner, for example metis"
     )
     add_machine_options(parser)
     add_plan_options(parser, seconds=True)

@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=share_below_one,
         default=0.03,
         metavar="E",
-        help="tolerance about each size, both ways (default 0.03)",
+        help="tolerance around each size (default 0.03)",
     )
     parser.add_argument(
         "--hierarchical",
@@ -66,7 +66,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     curves.add_argument(
         "--high",
         metavar="U,U,...",
-        help="largest size, one for all or one each; capacities hold besides",
+        help="largest size, one for all or one each (default: the capacity)",
     )
     curves.add_argument(
         "--fixed-seconds",

@@ -39,14 +39,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_machine_options(parser)
     matrix = parser.add_argument_group("matrix")
     matrix.add_argument(
-        "--size", required=True, metavar="N", help="elements a side, or ROWSxCOLUMNS"
+        "--size", required=True, metavar="N", help="rows and columns, or ROWSxCOLUMNS"
     )
     matrix.add_argument(
         "--block",
         type=count,
         default=1,
         metavar="B",
-        help="divide in blocks of B x B elements (default 1)",
+        help="divide into blocks of B x B elements (default 1)",
     )
     parser.add_argument(
         "--method", choices=METHODS, default="auto", help="algorithm (default auto)"
