@@ -10,7 +10,6 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.hierarchical import hierarchical_blocks
 from evener.partitioning.initial.trees import device_tree
-from evener.partitioning.levels import coarsening_kernels as kernels
 from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
@@ -164,29 +163,6 @@ def test_by_name_with_blocks_unused(mesh):
     assert "2 > 5 > 7" in result.notes[-1]
     flat = partition_with("hierarchical", mesh, Request(np.ones(3)))
     assert "side by side" in flat.notes[-1]
-
-
-@pytest.mark.parametrize("weighted", [True, False])
-def test_the_graph_of_some_vertices(weighted):
-    graph = grid(5, 6)
-    part = (np.arange(30) % 6 > 2).astype(np.int32)
-    members = np.flatnonzero(part == 1)
-    rank = np.zeros(30, np.uint32)
-    rank[members] = np.arange(members.size)
-    weights = np.arange(graph.adjncy.size, dtype=np.int32) if weighted else np.empty(0, np.int32)
-    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(200, np.uint32)
-    adjwgt = np.empty(200, np.int32)
-    used = kernels.take_members(
-        graph.xadj, graph.adjncy, weights, part, members, rank, xadj, adjncy, adjwgt
-    )
-    assert used == xadj[-1]
-    for i, v in enumerate(members):
-        entries = range(graph.xadj[v], graph.xadj[v + 1])
-        inside = [e for e in entries if part[graph.adjncy[e]] == 1]
-        found = slice(xadj[i], xadj[i + 1])
-        assert members[adjncy[found]].tolist() == graph.adjncy[inside].tolist()
-        if weighted:
-            assert adjwgt[found].tolist() == inside
 
 
 def test_deep_trees_are_gone_along_in_larger_steps(mesh):

@@ -23,8 +23,7 @@ from evener.partitioning.initial.kmeans import FloatMatrix, along_curve, unit_bo
 from evener.partitioning.initial.trees import Tree, simplest
 from evener.partitioning.label_propagation.cycles import board_for_cut, lower_cut
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
-from evener.partitioning.levels import coarsening_kernels as kernels
-from evener.partitioning.levels.levels import Level, finest, scattered
+from evener.partitioning.levels.levels import Level, finest, scattered, subgraph
 from evener.partitioning.multilevel.level_state import MultilevelTask, balanced
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
@@ -129,7 +128,6 @@ def _divided(
         if children.size == 1 or members.size == 0:
             divided[members] = children[0]
             continue
-        rank[members] = np.arange(members.size, dtype=np.uint32)
         seed = task.seed + 1009 * (depth + 1) + parent
         own = _divided_one(task, part, members, rank, _of(groups, children), seed)
         divided[members] = children[own]
@@ -157,7 +155,7 @@ def _divided_one(
     scaled = _scaled(groups, total, float(weights.max()))
     if task.points is not None:
         return _placed(task.points[:, members], weights, scaled.targets, task.threads)
-    sub = _sub_level(task.level, part, members, rank)
+    sub = subgraph(task.level, part, members, rank)
     if task.uneven:
         return propagation_blocks(_as_graph(sub), scaled, sub.adjwgt, preset=task.preset, seed=seed)
     return place_by_levels(sub, MultilevelTask(scaled, task.chosen, seed, task.threads))
@@ -193,19 +191,6 @@ def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
         own = MultilevelTask(groups, task.chosen, seed + cycle, task.threads)
         part = v_cycle(task.level, part, own)
     return part
-
-
-def _sub_level(
-    level: Level, part: Part, members: npt.NDArray[np.int64], rank: npt.NDArray[np.uint32]
-) -> Level:
-    """Return the graph of these vertices, which are all of one number in `part`."""
-    room = int((level.xadj[members + 1] - level.xadj[members]).sum())
-    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(room, np.uint32)
-    adjwgt = np.empty(room if level.adjwgt.size else 0, np.int32)
-    used = kernels.take_members(
-        level.xadj, level.adjncy, level.adjwgt, part, members, rank, xadj, adjncy, adjwgt
-    )
-    return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members])
 
 
 def _as_graph(level: Level) -> Graph:

@@ -16,6 +16,7 @@ from evener.partitioning.levels.levels import (
     projected,
     scattered,
     shrink,
+    subgraph,
 )
 from tests.assertions import grid, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of, slice_of
@@ -162,3 +163,20 @@ def test_edges_of_no_weight_join_what_nothing_else_does():
     graph = Graph.from_edges(4, [0, 1, 2], [1, 2, 3], weights=[9, 0, 0])
     shrunk = shrink(level_of(graph), np.zeros(4, np.int32), np.array([2.0]), 1)
     assert shrunk.coarse_of.tolist() == [0, 0, 1, 1]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_the_graph_of_some_vertices(weighted):
+    graph = grid(5, 6)
+    part = (np.arange(30) % 6 > 2).astype(np.int32)
+    members = np.flatnonzero(part == 1)
+    weights = np.arange(graph.adjncy.size, dtype=np.int32) if weighted else np.empty(0, np.int32)
+    level = finest(graph, np.arange(graph.n), np.arange(graph.n), weights, 1)
+    found = subgraph(level, part, members)
+    assert found.vwgt.tolist() == members.tolist()
+    for i, v in enumerate(members):
+        entries = range(graph.xadj[v], graph.xadj[v + 1])
+        inside = [e for e in entries if part[graph.adjncy[e]] == 1]
+        row = slice(found.xadj[i], found.xadj[i + 1])
+        assert members[found.adjncy[row]].tolist() == graph.adjncy[inside].tolist()
+        assert found.adjwgt[row].tolist() == (inside if weighted else [])

@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InfeasibleError
-from evener.partitioning.initial import bisection_kernels as kernels
 from evener.partitioning.initial import bisection_levels_kernels as halving
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import Level, subgraph
 
 TRIES = 8  # starts on the smallest graph of a bisection
 LARGE = 1.5  # times the least target: these blocks stay together where they are dealt apart
@@ -87,10 +86,5 @@ def cut_of(level: Level, part: Part) -> float:
 
 def side_of(level: Level, side: Part, s: int) -> tuple[Level, npt.NDArray[np.int32]]:
     """Return one side as a graph of its own, and its vertices' numbers in the whole."""
-    count = int((side == s).sum())
-    xadj, members = np.empty(count + 1, np.uint32), np.empty(count, np.int32)
-    adjncy, adjwgt = np.empty_like(level.adjncy), np.empty_like(level.adjwgt)
-    used = kernels.take_out(
-        level.arrays, side, s, np.empty(level.n, np.uint32), xadj, adjncy, adjwgt, members
-    )  # fmt: skip
-    return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members]), members
+    members = np.flatnonzero(side == s).astype(np.int32)
+    return subgraph(level, side, members), members

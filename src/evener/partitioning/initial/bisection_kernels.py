@@ -228,32 +228,3 @@ def grow(graph, start, goal, most, part, heap):
             v = after
     place[:] = -1
     return weight
-
-
-@njit(cache=True, nogil=True, error_model="numpy")
-def take_out(graph, part, side, number, sub_xadj, sub_adjncy, sub_adjwgt, members):
-    """Copy the graph of the vertices with part == side; return its number of adjacency entries.
-
-    number (n,) is scratch; sub_adjncy and sub_adjwgt have room for all; members: the vertices.
-    """
-    xadj, adjncy, adjwgt, _ = graph
-    unit = adjwgt.size == 0
-    count = 0
-    for v in range(part.size):
-        if part[v] == side:
-            number[v] = count
-            members[count] = v
-            count += 1
-    q = 0
-    sub_xadj[0] = 0
-    for i in range(count):
-        v = members[i]
-        for e in range(xadj[v], xadj[v + 1]):
-            u = adjncy[e]
-            if part[u] == side:
-                sub_adjncy[q] = number[u]
-                if not unit:
-                    sub_adjwgt[q] = adjwgt[e]
-                q += 1
-        sub_xadj[i + 1] = q
-    return q

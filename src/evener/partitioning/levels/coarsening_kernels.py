@@ -233,11 +233,12 @@ def project(coarse_part, coarse_of, first, last, part):
 
 
 @njit(cache=True, nogil=True)
-def take_members(xadj, adjncy, adjwgt, part, members, rank, sub_xadj, sub_adjncy, sub_adjwgt):
+def take_members(graph, part, members, rank, sub_xadj, sub_adjncy, sub_adjwgt):
     """Copy the subgraph of `members`, all vertices of one block; return its adjacency entries.
 
     rank (n,): the number of every member among them. Takes time linear in the members' edges.
     """
+    xadj, adjncy, adjwgt, _ = graph
     weighted = adjwgt.size > 0
     used = 0
     sub_xadj[0] = 0

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -239,7 +240,7 @@ def shrink_freely(
     enough = per_block * targets.size
     heaviest = 2 * float(level.vwgt.sum()) / enough
     caps = np.array([min(heaviest, LARGEST_CLUSTER * _smallest(targets))])
-    return _shrink_all(level, np.zeros(level.n, np.int32), caps, enough, shrink_by, threads)
+    return shrink_all(level, np.zeros(level.n, np.int32), caps, enough, shrink_by, threads)
 
 
 def _smallest(targets: FloatArray) -> float:
@@ -256,13 +257,17 @@ def shrink_inside(
     k = targets.size
     total = float(level.vwgt.sum())
     caps = np.minimum(total / (per_block * k), LARGEST_CLUSTER * targets)
-    return _shrink_all(level, part, caps, int(1.5 * per_block * k), shrink_by, threads)
+    return shrink_all(level, part, caps, int(1.5 * per_block * k), shrink_by, threads)
 
 
-def _shrink_all(
+def shrink_all(
     level: Level, part: Part, heaviest: FloatArray, enough: int, shrink_by: float, threads: int
 ) -> Hierarchy:
-    """Shrink until `enough` vertices are left, or nothing shrinks any more."""
+    """Shrink inside the blocks (n,) of `part` until `enough` vertices are left, or it ends.
+
+    heaviest (k,), or (1,) for all blocks: the largest weight of a cluster; in one step a cluster
+    also weighs at most `shrink_by` mean vertices, and two are always allowed.
+    """
     total, above = float(level.vwgt.sum()), []
     # Clusters stay lighter than blocks, or the smallest blocks could not be made of them.
     while level.n > enough and total < heaviest.max() * level.n:
@@ -274,3 +279,19 @@ def _shrink_all(
         above.append((level, shrunk))
         level, part = shrunk.level, shrunk.part
     return Hierarchy(above, level, part)
+
+
+def subgraph(
+    level: Level, part: Part, members: npt.NDArray[np.integer[Any]], rank: Unsigned | None = None
+) -> Level:
+    """Return the graph of `members`, all vertices of one block of `part` (n,), in their order.
+
+    rank (n,): scratch, so that many subgraphs take time linear in their own edges.
+    """
+    rank = np.empty(level.n, np.uint32) if rank is None else rank
+    rank[members] = np.arange(members.size, dtype=np.uint32)
+    room = int((level.xadj[members + 1] - level.xadj[members]).sum())
+    xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(room, np.uint32)
+    adjwgt = np.empty(room if level.adjwgt.size else 0, np.int32)
+    used = kernels.take_members(level.arrays, part, members, rank, xadj, adjncy, adjwgt)
+    return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members])

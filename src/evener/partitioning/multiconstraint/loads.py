@@ -9,7 +9,7 @@ import numpy as np
 from evener.arrays import FloatArray, Part
 from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.partitioning.levels.levels import Level, Shrunk, shrink
+from evener.partitioning.levels.levels import Hierarchy, Level, Shrunk
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
 from evener.partitioning.multiconstraint.multiconstraint_kernels import LoadLimits
 from evener.plans.partition import RELATIVE_SLACK, Contract
@@ -36,12 +36,20 @@ class Loaded:
         kernels.sum_loads(part, self.loads, weight)
         return weight
 
-    def shrunk(self, part: Part, caps: FloatArray, threads: int) -> tuple[Loaded, Shrunk]:
-        """Return the next coarser level and how it was made; arguments as of `levels.shrink`."""
-        smaller = shrink(self.level, part, caps, threads)
-        loads = np.zeros((smaller.level.n, self.loads.shape[1]))
-        kernels.sum_loads(smaller.coarse_of, self.loads, loads)
-        return Loaded(smaller.level, loads), smaller
+    def coarser(self, shrunk: Shrunk) -> Loaded:
+        """Return the level that this one was shrunk to, with the loads of its vertices."""
+        loads = np.zeros((shrunk.level.n, self.loads.shape[1]))
+        kernels.sum_loads(shrunk.coarse_of, self.loads, loads)
+        return Loaded(shrunk.level, loads)
+
+
+def with_loads(loaded: Loaded, hierarchy: Hierarchy) -> tuple[list[tuple[Loaded, Shrunk]], Loaded]:
+    """Return the levels of a hierarchy with their loads, as Hierarchy.above, and the coarsest."""
+    above = []
+    for _, shrunk in hierarchy.above:
+        above.append((loaded, shrunk))
+        loaded = loaded.coarser(shrunk)
+    return above, loaded
 
 
 @dataclass(eq=False)

@@ -21,11 +21,11 @@ from evener.partitioning.initial.bisection import cut_of
 from evener.partitioning.initial.kmeans import along_curve, unit_box
 from evener.partitioning.levels.levels import (
     LARGEST_CLUSTER,
-    LEAST_SHRINKAGE,
-    Shrunk,
+    Hierarchy,
     finest,
     projected,
     scattered,
+    shrink_all,
 )
 from evener.partitioning.multiconstraint.balance import COARSE, THOROUGH, balance
 from evener.partitioning.multiconstraint.fm import refine_loaded
@@ -35,6 +35,7 @@ from evener.partitioning.multiconstraint.loads import (
     loads_of,
     mean_shares,
     target_shares,
+    with_loads,
 )
 from evener.partitioning.multiconstraint.start import several_bisection
 from evener.partitioning.multilevel.level_state import MultilevelTask
@@ -106,7 +107,9 @@ def cycle_loaded(
     loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, seed: int, threads: int
 ) -> Part:
     """Shrink the graph inside the blocks of `part`, or freely without; refine on the way back."""
-    above, current, blocks = _shrink_all(loaded, part, bounds, preset, threads)
+    hierarchy = _hierarchy(loaded, part, bounds, preset, threads)
+    above, current = with_loads(loaded, hierarchy)
+    blocks = hierarchy.part
     if part is None:
         asked = Loaded(current.level, np.ascontiguousarray(current.loads[:, : bounds.asked]))
         blocks = several_bisection(asked, bounds.targets[:, : bounds.asked], BISECTION, seed)
@@ -175,10 +178,10 @@ def _unlike(loaded: Loaded, part: Part, shares: FloatArray) -> float:
     return float((np.abs(own - shares) / np.maximum(shares, 1e-300)).max())
 
 
-def _shrink_all(
+def _hierarchy(
     loaded: Loaded, part: Part | None, bounds: LoadBounds, preset: Preset, threads: int
-) -> tuple[list[tuple[Loaded, Shrunk]], Loaded, Part]:
-    """Shrink until few vertices are left for each block, or nothing shrinks any more."""
+) -> Hierarchy:
+    """Shrink inside the blocks of `part`, or freely, until few vertices are left for each block."""
     total, k = float(loaded.level.vwgt.sum()), bounds.k
     smallest = LARGEST_CLUSTER * total * target_shares(bounds).min(axis=1)
     if part is None:
@@ -188,13 +191,4 @@ def _shrink_all(
     else:
         enough = int(1.5 * preset.per_block * k)
         heaviest = np.minimum(total / (preset.per_block * k), smallest)
-    above: list[tuple[Loaded, Shrunk]] = []
-    while loaded.n > enough and total < heaviest.max() * loaded.n:
-        mean = total / loaded.n
-        caps = np.minimum(np.maximum(heaviest, 2 * mean), preset.shrink_by * mean)
-        smaller, shrunk = loaded.shrunk(part, caps, threads)
-        if smaller.n > LEAST_SHRINKAGE * loaded.n:
-            break
-        above.append((loaded, shrunk))
-        loaded, part = smaller, shrunk.part
-    return above, loaded, part
+    return shrink_all(loaded.level, part, heaviest, enough, preset.shrink_by, threads)

@@ -7,10 +7,10 @@ import numpy as np
 from evener.arrays import FloatArray, Part
 from evener.partitioning.initial import bisection_kernels
 from evener.partitioning.initial.bisection import cut_of, side_of
-from evener.partitioning.levels.levels import LEAST_SHRINKAGE, Level, Shrunk, projected
+from evener.partitioning.levels.levels import Level, projected, shrink_all
 from evener.partitioning.multiconstraint import balance as balancing
 from evener.partitioning.multiconstraint.fm import refine_loaded
-from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded, bounds_between
+from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded, bounds_between, with_loads
 from evener.partitioning.refinement.fm import FMEffort, boundary_flags
 from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap
 
@@ -56,16 +56,11 @@ def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
 
     The graph is shrunk, and the best of several tries on the smallest is refined on the way back.
     """
-    above: list[tuple[Loaded, Shrunk]] = []
-    current, total = loaded, float(loaded.level.vwgt.sum())
-    while current.n > SMALLEST:
-        caps = np.array([max(HEAVIEST * total, 2 * total / current.n)])
-        smaller, shrunk = current.shrunk(np.zeros(current.n, np.int32), caps, 1)
-        if smaller.n > LEAST_SHRINKAGE * current.n:
-            break
-        above.append((current, shrunk))
-        current = smaller
-    side = _best_try(current, share, slack, seed)
+    heaviest = np.array([HEAVIEST * float(loaded.level.vwgt.sum())])
+    one_block = np.zeros(loaded.n, np.int32)
+    hierarchy = shrink_all(loaded.level, one_block, heaviest, SMALLEST, np.inf, 1)
+    above, coarsest = with_loads(loaded, hierarchy)
+    side = _best_try(coarsest, share, slack, seed)
     for depth, (finer, shrunk) in enumerate(reversed(above)):
         side = projected(shrunk, side, 1)
         _improve(finer, side, _room_for(finer, share, slack), seed + depth)
