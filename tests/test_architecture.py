@@ -321,6 +321,29 @@ def test_numba_is_named_by_kernels_alone():
             assert not roots & {"numba", "numba_cuda"}, name
 
 
+# Functions that take more arguments than others may, each with the reason.
+MANY_ARGUMENTS = {
+    "io.read.read": "public; a keyword for each thing that a file may need",
+    "io.plans.partitions.write_part": "public; a keyword for each thing that a format may need",
+    "sizing.layered.layered_sizes": "public; a keyword for each option",
+}
+
+
+def test_kernels_take_at_most_12_arguments_and_other_functions_8():
+    found = {}
+    for path in MODULES:
+        most = 12 if path.name.endswith("_kernels.py") else 8
+        module = path.relative_to(SOURCE).with_suffix("").as_posix().replace("/", ".")
+        for node in ast.walk(tree_of(path)):
+            if isinstance(node, ast.FunctionDef):
+                given = node.args.posonlyargs + node.args.args + node.args.kwonlyargs
+                count = len(given) - (given[:1] != [] and given[0].arg in ("self", "cls"))
+                if count > most:
+                    found[f"{module}.{node.name}"] = count
+    assert {name: found[name] for name in found if name not in MANY_ARGUMENTS} == {}
+    assert set(MANY_ARGUMENTS) <= set(found)  # the list has no more names than it must
+
+
 def test_the_makefile_names_tests_that_are_there():
     text = (ROOT / "Makefile").read_text()
     for name in re.findall(r"tests/[\w/]+(?:\.py)?(?:::\w+)?(?![\w*])", text):

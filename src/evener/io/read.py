@@ -45,7 +45,7 @@ class Reading:
         return two_lines("Reading", [what], [files, plural(len(self.notes), "note")])
 
 
-def read(
+def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may need
     path: str | Path,
     *,
     by: Literal["cells", "points"] = "cells",

@@ -51,7 +51,7 @@ def tree_of(platform: Platform) -> Tree:
     return _grouped(platform.places, 0, np.arange(platform.k))
 
 
-def layered_sizes(
+def layered_sizes(  # noqa: PLR0913 - public: options of two methods
     tree: Tree,
     n: int,
     measure: Measure,

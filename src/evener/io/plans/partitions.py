@@ -53,7 +53,7 @@ class Export(NamedTuple):
     suffix: str
 
 
-def write_part(
+def write_part(  # noqa: PLR0913 - public: what a format needs beside the blocks
     path: str | Path,
     part: npt.ArrayLike,
     to: str,
