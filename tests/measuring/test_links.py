@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from evener.errors import NotFoundError, ToolError, UsageError
-from evener.measuring import linking
-from evener.measuring.linking import measure_links
-from evener.measuring.links import SIZES, fit_link, measure_link
+from evener.measuring import links
+from evener.measuring.links import SIZES, fit_link, measure_link, measure_links
 from evener.measuring.outcomes import Precision
 from evener.measuring.pings import ProcessPing, ThreadPing
 from evener.platforms.models.samples import Sample
@@ -87,7 +86,7 @@ QUICK = Precision(0.5, repetitions=4, seconds=0.2, shortest=0.0, least=0.0)
 
 @pytest.mark.parametrize("between", ["cores", "threads", "ranks"])
 def test_every_pair_and_one_to_all(between, monkeypatch):
-    monkeypatch.setattr(linking, "PRECISION", QUICK)
+    monkeypatch.setattr(links, "PRECISION", QUICK)
     found = run_threads(3, lambda comm: measure_links(between, [-1, -1, -1], comm, (8, 4096)))[0]
     names = {
         "cores": ["cpu-1-cpu-1", "cpu-1-cpu-1", "cpu-1-all"],

@@ -1,16 +1,20 @@
-"""How fast devices are at each load, and links: measured here, or read from a program's traces.
+"""Measuring: how fast devices are at each load, and links; or the same from a program's own times.
 
-session.py      one measurement from settings.py to a file of speeds, on all ranks (ranks.py)
-campaign.py     devices load by load, each with a plan (plans.py: along a grid of grids.py;
-                adaptive.py: where the model is least certain, by doubts.py and answers.py)
-benchmark.py    one kernel at one load, until statistics.py say that its mean is known (outcomes.py)
-together.py     devices at work at the same time; workers.py starts child.py, a process a device,
-                and speaks with it (messages.py); checks.py measures what stands out once more
-journal.py      every outcome on disk as soon as it is known
-kernels.py      what is timed, by name: dense.py, sparse.py; on CUDA devices cuda.py
-rectangles.py   surfaces over height and width
-linking.py      links: pings.py times round trips (echo.py at the other end), links.py fits them
-devices.py      cores and CUDA devices by name; discover.py finds what this computer has
-machine.py      this computer as a machine file; machine_ranks.py the computers of all ranks
-traces.py       samples from a run's own times (timers.py) or Paraver's (paraver.py)
+session.py     one measurement, from Settings to a file of speeds, on all ranks (ranks.py)
+campaign.py    all loads of all devices, one after the other; a plan per device says which:
+               loads.py along a grid, adaptive.py where the model is least certain
+               (provisional_sizes.py: the sizes by the models so far)
+benchmark.py   one kernel at one load, until its mean is known well enough (statistics.py);
+               outcomes.py: what comes of it
+together.py    devices measured at the same time, each in a process of its own: workers.py is the
+               parent's end, child.py the process, messages.py what they say to each other
+journal.py     every outcome on disk at once, so that an interrupted measurement goes on
+kernels.py     what is timed, by name: dense.py, sparse.py; cuda.py on CUDA devices
+rectangles.py  speeds of rectangles by height and width
+links.py       links, by round trips (pings.py; echo.py is the other process)
+devices.py     cores and CUDA devices of this computer
+machine.py     this computer as a machine file; machine_ranks.py: the computers of all ranks
+traces.py      samples from times that a program took (timers.py) or from Paraver (paraver.py)
+
+Imports running, sizing, io and all below. Read session.py first, then campaign.py.
 """

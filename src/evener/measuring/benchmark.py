@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evener.measuring.kernels import Kernel
-from evener.measuring.outcomes import FEWEST, Gap, Outcome, Point, Precision
+from evener.measuring.outcomes import MIN_REPETITIONS, Gap, Outcome, Point, Precision
 from evener.measuring.statistics import Summary, summarised
 from evener.platforms.models.samples import Sample
 
@@ -140,7 +140,7 @@ def _enough(
     if summary is None or done >= precision.repetitions:
         return done >= precision.repetitions
     narrow = summary.half_width <= precision.precision * summary.mean
-    known = narrow and summary.kept >= FEWEST and spent >= precision.least
+    known = narrow and summary.kept >= MIN_REPETITIONS and spent >= precision.least
     return known or spent >= precision.seconds or summary.mean > patience
 
 

@@ -1,4 +1,9 @@
-"""Measures devices load by load: chooses, measures, records, goes on until every plan is done."""
+"""Measures devices load by load until the plan of every device is done.
+
+A sample that differs much from its neighbours is measured a second time before it counts: another
+process on the core, or a clock that jumped, makes one sample far slower or faster than the next
+loads on either side. A real cliff does so too; then the second measurement agrees.
+"""
 
 from __future__ import annotations
 
@@ -14,18 +19,15 @@ from evener.platforms.models.fitting import SLOWER
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.wording import duration
 
-# Samples that stand out from those beside them: each is measured once more before it is believed.
-#
-# A neighbour on the core, or a clock that jumped, makes one sample far slower or faster than the
-# next loads on either side. A curve may do so, too: then the second measurement agrees.
-
-FAR = math.log(2.0)  # of the logarithm of speed
-BESIDE = math.log(2.0)  # of the logarithm of load: nearer, one neighbour alone is enough
+FAR_SPEED = math.log(2.0)  # from both neighbours: a sample this far off is measured again
+NEAR_LOAD = math.log(2.0)  # at an end of the curve: the only neighbour must be this near
+SLOWER_SAID = f"stopped before they were done; models count {SLOWER:g} times their seconds"
+Progress = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
 class Check:
-    """A point that stood out, and what came of measuring its load again."""
+    """A point far from its neighbours, and the outcome of measuring its load again."""
 
     first: Point
     second: Outcome
@@ -36,7 +38,7 @@ class Check:
         return self.first.load
 
     def kept(self, samples: Sequence[Sample]) -> Point:
-        """Return the point that is nearer to the samples beside. samples: by load, of all loads."""
+        """Return the point that is nearer to its neighbours. samples: of all loads, by load."""
         if not (isinstance(self.second, Point) and self.second.sample.status == "ok"):
             return self.first
         i = next(i for i, sample in enumerate(samples) if sample.load == self.load)
@@ -54,10 +56,10 @@ class Check:
 
 
 def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | None:
-    """Return a load whose speed is far above or far below those of both loads beside it.
+    """Return a load whose speed is far above or far below that of both neighbours; None if none is.
 
-    samples: by load. checked: loads that were measured again before. At the ends, where there is
-    one neighbour, it has to be near.
+    samples: by load. checked: loads that were measured again already. At the ends, where there is
+    only one neighbour, that one has to be near.
     """
     fine = [sample for sample in samples if sample.status == "ok"]
     for i, sample in enumerate(fine):
@@ -69,17 +71,13 @@ def odd_load(samples: Sequence[Sample], checked: Collection[float]) -> int | Non
 
 def _stands_out(sample: Sample, beside: Sequence[Sample]) -> bool:
     off = [math.log(sample.speed / other.speed) for other in beside]
-    if not off or (len(off) == 1 and abs(math.log(sample.load / beside[0].load)) > BESIDE):
+    if not off or (len(off) == 1 and abs(math.log(sample.load / beside[0].load)) > NEAR_LOAD):
         return False
-    return min(off) > FAR or max(off) < -FAR
-
-
-SLOWER_SAID = f"stopped before they were done; models count {SLOWER:g} times their seconds"
-Progress = Callable[[str, float], None]
+    return min(off) > FAR_SPEED or max(off) < -FAR_SPEED
 
 
 class Measuring(Protocol):
-    """What can measure: processes (together.Bench), or an emulation of devices."""
+    """Measures devices: processes do (together.Bench), or an emulation."""
 
     names: list[str]
 
@@ -89,10 +87,10 @@ class Measuring(Protocol):
 
 @dataclass
 class DeviceRecord:
-    """All that came of one device: points and gaps in the order they were measured.
+    """All measurements of one device: points and gaps in the order they were measured.
 
-    again: one of the points at the end once more. alone: while the others were idle. checks:
-    points that stood out and were measured twice. skipped: loads never tried, and why.
+    again: one load measured once more at the end. alone: one load while the other devices were
+    idle. checks: points that were measured twice. skipped, why_skipped: loads never tried.
     """
 
     name: str
@@ -105,7 +103,7 @@ class DeviceRecord:
     why_skipped: str = ""
 
     def add(self, outcome: Outcome) -> None:
-        """Take an outcome in."""
+        """Add an outcome."""
         if isinstance(outcome, Point):
             self.points.append(outcome)
         else:
@@ -113,11 +111,11 @@ class DeviceRecord:
 
     @property
     def odd_load(self) -> int | None:
-        """The load of a point that stands out and was measured only once, if there is any."""
+        """A load far from its neighbours that was measured only once; None if there is none."""
         return odd_load(self.samples, {check.load for check in self.checks})
 
     def check(self, second: Outcome) -> Point:
-        """Take in the second measurement of a load; return the point that counts."""
+        """Add the second measurement of a load; return the point that counts."""
         i = next(i for i, point in enumerate(self.points) if point.load == second.load)
         check = Check(self.points[i], second)
         self.checks.append(check)
@@ -125,13 +123,13 @@ class DeviceRecord:
         return self.points[i]
 
     def change(self, later: Point) -> float | None:
-        """Return by what factor a load takes longer in `later`; None where it was not measured."""
+        """Return the seconds of `later` over the first ones of its load; None without these."""
         first = next((p.sample for p in self.points if p.load == later.load), None)
         return later.sample.seconds / first.seconds if first else None
 
     @property
     def last_load(self) -> int | None:
-        """The load of the last point that was not stopped [units]."""
+        """The load of the last point that was not stopped [units]; None if there is none."""
         loads = (p.load for p in reversed(self.points) if p.sample.status == "ok")
         return next((round(load) for load in loads), None)
 
@@ -142,13 +140,13 @@ class DeviceRecord:
 
     @property
     def capacity(self) -> float:
-        """The largest load measured, where memory ended above it [units]; else infinity."""
+        """The largest load measured [units], if memory ended above it; else infinity."""
         ended = any(gap.kind == "memory" for gap in self.gaps)
         fits = [p.load for p in self.points if p.sample.status == "ok"]
         return max(fits) if ended and fits else math.inf
 
     def speeds(self, model: str, notes: Mapping[str, Any]) -> DeviceSpeeds:
-        """Return what a file of speeds keeps, what was odd among the notes."""
+        """Return the device as a file of speeds keeps it; its notes tell what was unusual."""
         slower = ", ".join(f"{s.load:.0f}" for s in self.samples if s.status == "slower")
         odd = {
             "gaps": "; ".join(f"{g.load:.0f} ({g.kind}): {g.message}" for g in self.gaps),
@@ -168,7 +166,7 @@ class DeviceRecord:
 
 
 def _share(points: Sequence[Point]) -> str:
-    """Return for how much of the time nobody else had the core, where that is not most of it."""
+    """Return the least fraction of exclusive core time as text, if below BUSY; else nothing."""
     least = min((point.share for point in points), default=1.0)
     return f"{least:.0%} of the time at least; others had its core" if least < BUSY else ""
 
@@ -184,13 +182,13 @@ def run_campaign(
     progress: Progress = lambda step, fraction: None,  # noqa: ARG005
     learn: Callable[[Sequence[DeviceRecord]], None] = lambda records: None,  # noqa: ARG005
 ) -> list[DeviceRecord]:
-    """Follow one plan a device until all are done; return what was measured.
+    """Follow the plan of each device until all are done; return what was measured.
 
-    together: one load of every device at a time, those that are done at their last one, else one
-    device after the other; groups: then one of each group at a time, say of each computer. What
-    the journal knows is not measured again. checks: the part of it for points that stand out from
-    those beside them, which are measured twice; None: they are not. learn: told the records
-    before each round.
+    together: all devices are measured at once, and those whose plan is done repeat their last load;
+    otherwise one device of each group is measured at a time, a group being a computer, say. Loads
+    in the journal are not measured again. checks: the part of the journal for second measurements
+    of points far from their neighbours; None: there are none. learn: called with the records before
+    each round.
     """
     records = [DeviceRecord(name) for name in bench.names]
     while True:
@@ -228,7 +226,7 @@ def _outcomes(
     ]
     if all(k is not None or load is None for k, load in zip(known, loads, strict=True)):
         return known
-    # All of them, so that those still to be measured have the same company as at first.
+    # All devices, so that those still to be measured run beside the same others as at first.
     asked = [c if load is None else load for load, c in zip(loads, company, strict=True)]
     for i, outcome in enumerate(_measured(bench, asked)):
         if outcome is not None and known[i] is None and loads[i] is not None:
@@ -238,9 +236,7 @@ def _outcomes(
 
 
 def _measured(bench: Measuring, asked: Sequence[int | None]) -> Sequence[Outcome | None]:
-    """Measure; a process that is killed once may be somebody's doing, one killed twice at the same
-    load has not memory enough.
-    """
+    """Measure; repeat where a process was killed: a second time means that it lacks memory."""
     outcomes = list(bench.measure(asked))
     killed = [i for i, outcome in enumerate(outcomes) if _is_killed(outcome)]
     again = bench.measure(asked) if killed else []

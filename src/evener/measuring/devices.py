@@ -1,4 +1,8 @@
-"""Which devices are measured: cores of this computer and CUDA devices, by name."""
+"""The devices of this computer: cores by socket, memory, CUDA devices; and lists of them by name.
+
+What this process may use is counted: its CPU affinity, the limits of its control group,
+CUDA_VISIBLE_DEVICES. Speeds and links are not measured here: machine.py does that.
+"""
 
 from __future__ import annotations
 
@@ -15,16 +19,11 @@ from typing import NamedTuple
 from evener.errors import UsageError
 from evener.platforms.platform import Device, Level, Platform
 
-# What this computer is: its cores by socket, its memory, its CUDA devices.
-#
-# Speeds and links are not measured here: every core has speed 1, every GPU GPU_SPEED, and
-# communication is free. What is found is what this process may use: its CPU affinity, the limits
-# of its control group, CUDA_VISIBLE_DEVICES.
-
-CORE_SPEED = 1.0
-GPU_SPEED = 16.0  # the fastest of Table III of [LDHT]_, itself from CPU-GPU comparisons
-NVIDIA_SMI_SECONDS = 10.0
-MIB = 2.0**20
+CORE_SPEED = 1.0  # of any core, where none is measured
+GPU_SPEED = 16.0  # of any GPU, over a core's: the fastest device of Table III of [LDHT]_
+NVIDIA_SMI_SECONDS = 10.0  # it may take before it is given up
+MIB = 2.0**20  # bytes
+SPARE = 0.9  # of the free memory may be used for measuring; the rest is left to others
 
 CPU_FOLDER = Path("/sys/devices/system/cpu")
 CGROUP_FOLDER = Path("/sys/fs/cgroup")
@@ -49,16 +48,14 @@ class Core(NamedTuple):
 def discover_platform() -> Platform:
     """Return this computer: levels machine and socket, cores cpu0, ..., then GPUs cuda0, ...
 
-    Devices are named as those that `evener measure` measures: a core by its first CPU.
-
-    The memory is shared out evenly over the cores. Never fails for what is not there.
+    A core is named by its first CPU, as `evener measure` does. Each core gets an equal share of the
+    memory; communication is free. What cannot be found out is left out: nothing is raised.
     """
-    cores = usable_cores(CPU_FOLDER, _allowed_cpus())
-    cores = cores[: usable_quota(CGROUP_FOLDER, len(cores))]
-    share = usable_memory(CGROUP_FOLDER) / len(cores)
+    found = cores()
+    share = usable_memory(CGROUP_FOLDER) / len(found)
     devices = [
         Device(f"cpu{core.cpu}", CORE_SPEED, memory=share, at=f"socket{core.socket}")
-        for core in cores
+        for core in found
     ]
     devices += [
         Device(f"cuda{i}", GPU_SPEED, kind="cuda", memory=gpu.memory)
@@ -89,7 +86,7 @@ def usable_cores(folder: Path, allowed: set[int] | None) -> list[Core]:
 
 
 def usable_quota(cgroup: Path, cores: int) -> int:
-    """Return how many cores the control group's CPU time suffices for, one at least."""
+    """Return how many cores the control group's quota of CPU time is enough for, at least one."""
     words = _text(cgroup / "cpu.max").split()
     if len(words) == 2 and words[0].isdigit() and words[1].isdigit() and int(words[1]) > 0:
         return min(cores, max(1, math.ceil(int(words[0]) / int(words[1]))))
@@ -97,7 +94,7 @@ def usable_quota(cgroup: Path, cores: int) -> int:
 
 
 def usable_memory(cgroup: Path) -> float:
-    """Return the memory of the computer, or the control group's limit if that is less [B]."""
+    """Return the computer's memory, or the limit of the control group if that is less [B]."""
     import psutil
 
     total = float(psutil.virtual_memory().total)
@@ -129,7 +126,7 @@ def cuda_devices() -> list[Gpu]:
 
 
 def parsed_gpus(listing: str) -> list[Gpu]:
-    """Return the GPUs of nvidia-smi's listing "index, uuid, MiB"; lines without memory left out."""
+    """Return the GPUs in nvidia-smi's listing "index, uuid, MiB", without lines of no memory."""
     gpus = []
     for line in listing.splitlines():
         words = [word.strip() for word in line.split(",")]
@@ -172,9 +169,6 @@ def _number(path: Path) -> int | None:
     return int(text) if text.lstrip("-").isdigit() else None
 
 
-SPARE = 0.9  # of the memory; the rest is everybody else's
-
-
 @dataclass(frozen=True)
 class MeasuredDevice:
     """A device to be measured: its name, kind and cores; for "cuda" also its index.
@@ -189,28 +183,16 @@ class MeasuredDevice:
 
 
 def cores() -> list[Core]:
-    """Return the cores that this process may use, in the order of discover_platform's devices."""
-    if not hasattr(os, "sched_getaffinity"):
-        return [Core(cpu, 0) for cpu in range(os.cpu_count() or 1)]
-    chosen: dict[tuple[int, int], int] = {}
-    for cpu in sorted(os.sched_getaffinity(0)):
-        folder = CPU_FOLDER / f"cpu{cpu}" / "topology"
-        try:
-            package, core = (
-                int((folder / key).read_text()) for key in ("physical_package_id", "core_id")
-            )
-        except (OSError, ValueError):  # not Linux's, or not a number
-            package, core = 0, cpu
-        chosen.setdefault((max(package, 0), core if core >= 0 else cpu), cpu)
-    found = [Core(cpu, package) for (package, _), cpu in sorted(chosen.items())]
+    """Return the cores that this process may use, by socket."""
+    found = usable_cores(CPU_FOLDER, _allowed_cpus())
     return found[: usable_quota(CGROUP_FOLDER, len(found))]
 
 
 def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[MeasuredDevice]:
     """Return the devices in a list such as "cpu0,cpu2-3,cuda0"; None: every core, one each.
 
-    cpu2-3 is one device of two cores. cuda0 is driven by the first core that nobody else has, if
-    there is one; cuda0@cpu5 says which. Raises UsageError naming the wrong entry.
+    cpu2-3 is one device of two cores. cuda0 is driven by the first core that no other device
+    has, if there is one; cuda0@cpu5 chooses another. Raises UsageError naming the wrong entry.
     """
     usable = [core.cpu for core in cores()] if cpus is None else list(cpus)
     if text is None:
@@ -234,7 +216,7 @@ def devices_of(text: str | None, cpus: Sequence[int] | None = None) -> list[Meas
 
 
 def memory_share(n_devices: int) -> float:
-    """Return what each of so many devices of this computer may take of its memory now [B]."""
+    """Return the memory that each of n devices of this computer may take now [B]."""
     import psutil
 
     free = min(usable_memory(CGROUP_FOLDER), float(psutil.virtual_memory().available))

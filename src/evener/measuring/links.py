@@ -1,39 +1,48 @@
-"""Links: what a message costs, alpha [s] + beta [s/B] x bytes, fitted to ping-pong.
+"""Measures links of cores, threads, ranks, GPUs: seconds of a message, alpha + beta x bytes.
 
-A round trip is a kernel like any other whose load is bytes, so that it is repeated until it is
-known well enough. One-to-many sends to several at once and waits for all.
+Round trips (pings.py) are timed as kernels whose load is bytes, repeated until their mean is known
+well enough. Each end is measured with the first one, then all ends at once with the first one.
 """
 
 from __future__ import annotations
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
-from evener.errors import NotFoundError
+from evener.errors import NotFoundError, UsageError
 from evener.measuring.benchmark import Clock, benchmark
+from evener.measuring.campaign import Progress
 from evener.measuring.kernels import Kernel
 from evener.measuring.outcomes import Point, Precision
+from evener.measuring.pings import ProcessPing, RankPing, ThreadPing, answer
 from evener.measuring.statistics import student
-from evener.platforms.models.samples import Sample
+from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Link
+from evener.running.comm import Comm
 
 SIZES = (8, 512, 4096, 32_768, 262_144, 1_048_576, 4_194_304)  # bytes
-# A message is short: whatever else runs on the cores shows in many of the repetitions.
+# Many short repetitions, half of which may be outliers: a message is so short that whatever else
+# runs on the cores shows in many of them.
 PRECISION = Precision(
     precision=0.05, repetitions=200, seconds=0.5, shortest=2e-4, least=0.02, outliers=0.5
 )
 
 
+Opened = Callable[[], AbstractContextManager[Kernel]]
+
+
 @dataclass(frozen=True)
 class FittedLink:
-    """A link and how sure it is.
+    """A link as fitted, with its confidence intervals.
 
-    alpha_half, beta_half [s], [s/B]: half widths of the confidence intervals; infinite where two
-    samples leave nothing to judge by. samples: load in bytes, seconds one way.
+    alpha_half [s], beta_half [s/B]: half widths of the intervals; infinite where two samples leave
+    no degree of freedom. samples: load in bytes, seconds one way.
     """
 
     link: Link
@@ -43,17 +52,17 @@ class FittedLink:
 
     @property
     def GB_per_s(self) -> float:  # noqa: N802
-        """Bandwidth; infinite where no byte costs anything."""
+        """Bandwidth; infinite where beta is zero."""
         return 1e-9 / self.link.beta if self.link.beta else math.inf
 
 
 def fit_link(samples: Sequence[Sample], confidence: float = 0.95) -> FittedLink:
-    """Fit alpha + beta x bytes to seconds, relative errors weighing alike; neither is negative.
+    """Fit alpha + beta x bytes to seconds by least squares of relative errors; neither is negative.
 
     Raises NotFoundError for fewer than two sizes.
     """
     if len({sample.load for sample in samples}) < 2:
-        raise NotFoundError("a link is fitted to two sizes of messages at least")
+        raise NotFoundError("a link is fitted to at least two sizes of messages")
     size = np.array([sample.load for sample in samples])
     seconds = np.array([sample.seconds for sample in samples])
     rows = np.column_stack([1 / seconds, size / seconds])
@@ -105,3 +114,83 @@ def measure_link(
                 Sample(whole.load, whole.seconds / 2, whole.half_width / 2, whole.repetitions)
             )
     return fit_link(samples, precision.confidence)
+
+
+@dataclass(frozen=True)
+class NamedLink:
+    """A measured link by name; `many`: how many ends got the message at once."""
+
+    name: str
+    fitted: FittedLink
+    many: int = 1
+
+    @property
+    def speeds(self) -> DeviceSpeeds:
+        """The link as a file of speeds has it: a unit is a byte; alpha and bandwidth in notes."""
+        fitted = self.fitted
+        figures = {
+            "alpha_us": fitted.link.alpha * 1e6,
+            "alpha_us_half_width": fitted.alpha_half * 1e6,
+            "GB_per_s": fitted.GB_per_s,
+        }
+        known = {key: value for key, value in figures.items() if math.isfinite(value)}
+        notes = {"kernel": "link", "unit": "byte", "ends": self.many, **known}
+        return DeviceSpeeds(self.name, fitted.samples, notes=notes)
+
+
+def measure_links(
+    between: str,
+    cpus: Sequence[int],
+    comm: Comm,
+    sizes: Sequence[int] = SIZES,
+    progress: Progress = lambda step, fraction: None,  # noqa: ARG005
+) -> list[NamedLink]:
+    """Measure the links from the first core, or rank, to each other one; then to all at once.
+
+    between: "cores", "threads", "ranks" or "gpu". cpus: cores to speak between, or the GPUs'
+    indices for "gpu". comm: for "ranks". On ranks above 0 nothing is returned. Raises UsageError
+    for fewer than two ends, ToolError for a GPU that is not there.
+    """
+    if between == "ranks" and comm.rank > 0:
+        answer(comm, max(sizes))
+        return []
+    opened = _opened(between, cpus, comm)
+    found = []
+    for i, (name, many, ping) in enumerate(opened):
+        progress(name, i / len(opened))
+        with ping() as kernel:
+            found.append(NamedLink(name, measure_link(kernel, sizes, PRECISION), many))
+    if between == "ranks":
+        RankPing(comm, range(1, comm.size)).end()
+    return found
+
+
+def _opened(between: str, cpus: Sequence[int], comm: Comm) -> list[tuple[str, int, Opened]]:
+    """Return name, number of other ends and how to open each link."""
+    if between == "threads":
+        return [("threads", 1, lambda: nullcontext(ThreadPing()))]
+    if between == "gpu":
+        from evener.measuring.cuda import Ping
+
+        return [(f"cuda{i}", 1, partial(_kernel, partial(Ping, i))) for i in cpus]
+    if between == "ranks":
+        here, others = "rank0", list(range(1, comm.size))
+        names = [f"rank{rank}" for rank in others]
+        single: list[Opened] = [partial(_kernel, partial(RankPing, comm, [r])) for r in others]
+        every: Opened = partial(_kernel, partial(RankPing, comm, others))
+    else:
+        here, others = f"cpu{cpus[0]}", list(cpus[1:])
+        names = [f"cpu{cpu}" for cpu in others]
+        single = [partial(ProcessPing, (cpu,), cpus[0]) for cpu in others]
+        every = partial(ProcessPing, tuple(others), cpus[0])
+    if not others:
+        raise UsageError(
+            f"a link between {between} needs two of them",
+            hint="Cores are chosen by --device cpu0,cpu1; ranks are started by mpiexec -n 2.",
+        )
+    pairs = [(f"{here}-{name}", 1, ping) for name, ping in zip(names, single, strict=True)]
+    return pairs + ([(f"{here}-all", len(others), every)] if len(others) > 1 else [])
+
+
+def _kernel(make: Callable[[], Kernel]) -> AbstractContextManager[Kernel]:
+    return nullcontext(make())

@@ -1,4 +1,7 @@
-"""Which load comes next: along a grid, and where memory ends. See also adaptive.py."""
+"""Loads to be measured: grids, and the plan that follows one and then looks for the capacity.
+
+adaptive.py has the plan that chooses loads by what was measured.
+"""
 
 from __future__ import annotations
 
@@ -12,9 +15,7 @@ import numpy as np
 from evener.errors import UsageError
 from evener.measuring.outcomes import Gap, Outcome, Point
 
-# Loads to be measured, fixed beforehand: evenly or geometrically spaced.
-
-LARGEST = 1 << 53  # units: whole numbers up to here are exact as floats
+MAX_LOAD = 1 << 53  # units: whole numbers up to here are exact as floats
 
 
 def fixed_grid(low: int, high: int, points: int) -> list[int]:
@@ -34,7 +35,7 @@ def range_of(text: str, option: str = "--range") -> tuple[int, int]:
         low, high = (float(word) for word in match.groups()) if match else (1.0, 0.0)
     except ValueError:
         low, high = 1.0, 0.0
-    if not 1 <= low <= high <= LARGEST:  # false for NaN
+    if not 1 <= low <= high <= MAX_LOAD:  # false for NaN
         raise UsageError(
             f"{option} is LOW:HIGH in units, as 1e3:1e6; not {text!r}",
             hint="Both are whole numbers from 1 to 2^53, the lower one first.",
@@ -46,12 +47,12 @@ def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
     return [int(value) for value in np.unique(np.rint(values))]
 
 
-NEAR = 1.1  # the capacity is known well enough when what fits and what does not are this near
-LOST_IN_A_ROW = 3  # a device whose process is lost so often is given up
+NEAR = 1.1  # least load that fails over the largest that fits, at which the capacity is known
+MAX_LOST = 3  # times in a row that a device's process may be lost before the device is given up
 
 
 class LoadPlan(Protocol):
-    """Chooses the loads of one device, by what was measured so far."""
+    """Chooses the loads of one device, one after the other, by what was measured so far."""
 
     @property
     def done(self) -> int:
@@ -59,17 +60,17 @@ class LoadPlan(Protocol):
 
     @property
     def expected(self) -> int:
-        """How many there will be, about."""
+        """About how many there will be."""
 
     def next(self) -> int | None:
         """Return the next load [units]; None when all is done. Changes nothing."""
 
     def add(self, outcome: Outcome) -> None:
-        """Take note of what came of it."""
+        """Take the outcome of a load in."""
 
     @property
     def left_out(self) -> Sequence[int]:
-        """Loads that were to be tried and never will be [units]."""
+        """Loads of the plan that were never tried [units]."""
 
     @property
     def ceiling(self) -> LoadCeiling:
@@ -79,15 +80,15 @@ class LoadPlan(Protocol):
 class LoadCeiling:
     """The load from which on a device is asked for no more, because it failed or was too slow.
 
-    Where memory ended, bisection (in logarithms) finds the capacity: the largest load that was
-    measured, with one that failed at most a tenth above it.
+    Where memory ended, bisection on a logarithmic scale finds the capacity: the largest load that
+    was measured, where one at most a tenth above it failed.
     """
 
     def __init__(self) -> None:
         self.load = math.inf  # [units], exclusive
         self.short_of_memory = False
         self.too_slow = False
-        self.why = ""  # nothing larger is tried
+        self.why = ""  # why nothing larger is tried
         self.given_up = False
         self.largest = 0.0
         self._lost = 0
@@ -116,8 +117,8 @@ class LoadCeiling:
         elif gap.kind == "stuck":
             self._lower(gap.load, "beyond a load that could not be prepared in time")
         self._lost = self._lost + 1 if gap.kind in ("lost", "stuck") else 0
-        if self._lost >= LOST_IN_A_ROW:
-            self.given_up, self.why = True, f"its process was lost {LOST_IN_A_ROW} times in a row"
+        if self._lost >= MAX_LOST:
+            self.given_up, self.why = True, f"its process was lost {MAX_LOST} times in a row"
 
     def _lower(self, load: float, why: str) -> None:
         if load < self.load:
@@ -126,7 +127,8 @@ class LoadCeiling:
     def between(self, slow: float = math.inf) -> int | None:
         """Return a load to try between what fits and what does not; None where they are near.
 
-        slow: how near, as a factor, the largest load measured shall be to one that takes too long.
+        slow: ratio of the least load that takes too long to the largest measured, at which they
+        count as near.
         """
         if not ((self.short_of_memory or self.too_slow) and self.largest) or self.given_up:
             return None

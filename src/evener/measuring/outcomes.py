@@ -1,4 +1,4 @@
-"""What measuring asks for and what comes of it: how precise, a point or a gap."""
+"""The precision asked of a measurement, and its outcome: a Point or a Gap."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from evener.errors import UsageError
 from evener.measuring.statistics import LARGEST_SHARE
 from evener.platforms.models.samples import Sample
 
-SHORT = 0.1  # seconds: no execution is stopped before
-FEWEST = 3  # repetitions
-BUSY = 0.9  # of the time; with less, others had the core
+LEAST_PATIENCE = 0.1  # seconds that an execution is waited for in any case
+MIN_REPETITIONS = 3  # an interval needs that many
+BUSY = 0.9  # fraction of exclusive core time below which it is reported
 
 
 @dataclass(frozen=True)
 class Precision:
     """When a point is measured well enough, and when to give up.
 
-    precision: half the interval's width over the mean, at the given confidence. repetitions: the
-    most there may be. seconds: for all repetitions of a point, and for its preparation [s].
-    shortest: time between two looks at the clock, at least [s]. least: for all repetitions,
-    so that they are not all within one slice of a shared core [s]. slowest: speed [units/s] below
-    which a repetition is not waited for (section 4.3.1 of [Cla14]_). outliers: share of the
-    repetitions that may be set aside for being far slower than the rest.
+    precision: half the confidence interval's width over the mean. confidence: of that interval.
+    repetitions: at most. seconds [s]: limit for all repetitions of a point, and for preparing it.
+    shortest [s]: least time between two readings of the clock. least [s]: of all repetitions
+    together, so that they are not all within one time slice of a shared core. slowest [units/s]:
+    below this speed a repetition is not waited for (section 4.3.1 of [Cla14]_). outliers: fraction
+    of the repetitions that may be left out for being far slower than the rest.
 
-    Raises UsageError for what cannot be.
+    Raises UsageError for values out of range.
     """
 
     precision: float = 0.025
@@ -44,8 +44,10 @@ class Precision:
             raise UsageError(f"the confidence must lie in (0, 1), not {self.confidence}")
         if not 0 <= self.outliers <= 0.5:
             raise UsageError(f"at most half may be outliers, not {self.outliers}")
-        if self.repetitions < FEWEST:
-            raise UsageError(f"there must be {FEWEST} repetitions at least: {self.repetitions}")
+        if self.repetitions < MIN_REPETITIONS:
+            raise UsageError(
+                f"there must be at least {MIN_REPETITIONS} repetitions: {self.repetitions}"
+            )
         if not 0 < self.seconds < math.inf:
             raise UsageError(f"the time limit must be finite and above zero, not {self.seconds}")
         for key in ("shortest", "least", "slowest"):
@@ -54,19 +56,18 @@ class Precision:
 
     def patience(self, load: float) -> float:
         """Return how long one execution of `load` units may take [s]."""
-        wanted = max(load / self.slowest, SHORT) if self.slowest else self.seconds
+        wanted = max(load / self.slowest, LEAST_PATIENCE) if self.slowest else self.seconds
         return min(self.seconds, wanted)
 
 
 @dataclass(frozen=True)
 class Point:
-    """A measured sample, and what was odd about it.
+    """A measured sample, and what was unusual about it.
 
-    outliers: slow repetitions set aside. drift: change from first to last repetition over the
-    mean; 0 where it may be chance. reached: whether the interval is as narrow as asked.
-    flops: operations of one execution. share: of the time, in which nobody else had the core while
-    this process wanted it; 1 where the system does not tell. slow: one execution took longer than
-    it may.
+    outliers: slow repetitions left out. drift: change from the first to the last repetition over
+    the mean; 0 if it may be chance. reached: whether the interval is as narrow as asked. flops:
+    operations of one execution. share: fraction of exclusive core time, of the time in which the
+    process was ready to run; 1 where the system does not tell. slow: an execution took too long.
     """
 
     sample: Sample
@@ -87,9 +88,9 @@ class Point:
 class Gap:
     """A load that could not be measured, and why.
 
-    kind: "memory" (there was not enough), "raised", "at once", "clock", "lost" (the process
-    that measured is gone), "killed" (so it is, as the system or a person ends what takes too much
-    memory) or "stuck" (it could not even be prepared in time).
+    kind: "memory" (not enough of it), "raised" (the kernel raised an error), "at once" (it returned
+    immediately), "clock" (the clock gave no time), "lost" (its process ended), "killed" (its
+    process was killed, as the system does for lack of memory) or "stuck" (not prepared in time).
     """
 
     load: float

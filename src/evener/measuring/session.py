@@ -1,4 +1,4 @@
-"""One measurement from settings to a file of speeds: processes, journal, notes."""
+"""One measurement, from settings to a file of speeds: processes, journal, campaigns, notes."""
 
 from __future__ import annotations
 
@@ -36,18 +36,15 @@ if TYPE_CHECKING:
     from evener.graphs.graph import Graph
 
 
-# What one measurement is of: kernel, devices, loads, precision.
-
-
 @dataclass(frozen=True)
 class Settings:
-    """What is measured, where, at which loads, how well.
+    """Settings of a measurement: kernel, devices, loads, precision.
 
-    loads: all of a grid; with `adaptive`, the least and the largest, and no more than so many are
-    measured between them. total [units]: the work whose division is to be known best, if any;
-    tolerance: the relative change of sizes that ends it.
-    memory [B]: what each device's kernel may take. options: of the kernel. graph: its matrix, in
-    place of a generated one; source says where that is from.
+    loads [units]: those of a grid. adaptive: 0 for the grid; else the number of loads to be chosen
+    between the least and the largest of them. total [units]: the load whose division matters most,
+    if there is one; tolerance: relative change of the sizes below which adaptive measuring ends.
+    memory [B]: of each device's kernel, at most. options: of the kernel. graph: its matrix, in
+    place of a generated one; source: where that is from.
     """
 
     kernel: str
@@ -66,9 +63,9 @@ class Settings:
 
     @property
     def lasting(self) -> dict[str, Any]:
-        """What must be equal for a journal's outcomes to be reused; memory may differ.
+        """The settings that must be equal for a journal's outcomes to be reused; memory may differ.
 
-        Loads as well: what another grid does not have would be dropped with the journal.
+        Loads too: outcomes that another grid lacks would be lost with the journal.
         """
         return {
             "kernel": self.kernel,
@@ -84,22 +81,22 @@ class Settings:
 
 
 def _abridged(loads: Sequence[int]) -> str:
-    """Tell grids apart, however long: "1000, 1080, to 1000000 (91)"."""
+    """Return a grid in short, such as "1000, 1080, to 1000000 (91)"."""
     return f"{', '.join(map(str, loads[:2]))}, to {max(loads)} ({len(loads)})"
 
 
-LONG = 5  # points of a device after which one is measured again: the computer may have changed
+MANY_POINTS = 5  # of a device, from which on one is measured again at the end, to find drift
 JOURNAL = ".journal"  # added to the name of the file that is to be written
 
 
 def measure(
     settings: Settings, output: str | Path, progress: Progress, comm: Comm | None = None
 ) -> list[DeviceRecord]:
-    """Measure all, write the file of speeds, return the records.
+    """Measure all devices, write the file of speeds, return the records.
 
-    What an interrupted run left in the journal is not measured again. comm: the ranks that measure
-    together, each with settings of its own devices; rank 0 writes, all return all records. Raises
-    NotFoundError where not a single load of any device could be measured.
+    Outcomes that an interrupted run left in the journal are not measured again. comm: the ranks
+    that measure together, each with settings of its own devices; rank 0 writes, every rank returns
+    all records. Raises NotFoundError where no load of any device could be measured.
     """
     comm = comm or one_rank()
     with running(settings, output, comm) as run, run.bench_of(settings) as bench:
@@ -111,7 +108,7 @@ def measure(
 
 
 class Running:
-    """A measurement on its way: its journal, its ranks, the devices that are measured now."""
+    """A measurement under way: its journal, its ranks, and the devices being measured."""
 
     def __init__(self, journal: Journal, comm: Comm) -> None:
         self.journal, self.comm = journal, comm
@@ -126,10 +123,10 @@ class Running:
 
 @contextmanager
 def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> Iterator[Running]:
-    """Keep the journal of a measurement while it runs; all went well: it is not needed any more.
+    """Keep the journal of a measurement while it runs; remove it where all went well.
 
-    more: what else must be equal for its outcomes to be reused. An error that only this rank has
-    met ends the others.
+    more: what else must be equal for its outcomes to be reused. An error that only this rank met
+    ends the other ranks too.
     """
     names = [name for own in comm.allgather(_devices_of(settings)) for name in own]
     lasting = settings.lasting | more | {"devices": names}
@@ -142,7 +139,7 @@ def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> 
     except BaseException as error:
         if isinstance(error, OutputError) and (journal.kept or "") not in (error.hint or ""):
             error.hint = " ".join(filter(None, [journal.kept, error.hint]))
-        # Of a kernel that never worked there is nothing to go on with.
+        # A kernel that never worked leaves nothing to continue from.
         journal.close(discard=isinstance(error, NotFoundError) and not journal.has_points)
         if run.bench is not None and not run.bench.agreed and not isinstance(error, NotFoundError):
             give_up(comm, error)
@@ -153,7 +150,7 @@ def running(settings: Settings, output: str | Path, comm: Comm, **more: Any) -> 
 def _campaigns(
     settings: Settings, bench: RankBench, journal: Journal, progress: Progress
 ) -> list[DeviceRecord]:
-    """Measure together or alone as asked; then a load of each device again, and alone."""
+    """Measure all loads; then one load of each device again, and once while the others are idle."""
     plans, learn = plans_of(settings, len(bench.names))
     records = run_campaign(
         bench,
@@ -178,7 +175,7 @@ def _campaigns(
         )
         return [record.points for record in found]
 
-    long = [len(record.points) >= LONG for record in records]
+    long = [len(record.points) >= MANY_POINTS for record in records]
     beside = [settings.together and bench.has_company(name) for name in bench.names]
     again, alone = once_more("again", long, settings.together), once_more("alone", beside, False)
     return [
@@ -188,7 +185,7 @@ def _campaigns(
 
 
 def _middle(record: DeviceRecord) -> list[int]:
-    """Return the middle one of a device's loads, if there is any."""
+    """Return the middle load of a device in a list; an empty one where nothing was measured."""
     loads = [round(s.load) for s in record.samples if s.status == "ok"]
     return [loads[len(loads) // 2]] if loads else []
 
@@ -201,7 +198,7 @@ def _devices_of(settings: Settings) -> list[dict[str, Any]]:
 def plans_of(
     settings: Settings, k: int
 ) -> tuple[Sequence[LoadPlan], Callable[[Sequence[DeviceRecord]], None]]:
-    """Return a plan for each of k devices, and what tells them of the answer so far."""
+    """Return a plan for each of k devices, and the function that tells plans the records so far."""
     if not settings.adaptive:
         return [GridPlan(settings.loads) for _ in range(k)], lambda records: None  # noqa: ARG005
     low, high = min(settings.loads), max(settings.loads)
@@ -218,7 +215,7 @@ def plans_of(
 def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
     """Yield the devices of all ranks; this rank's processes end afterwards.
 
-    Their matrix is in a file meanwhile.
+    They read the matrix, if one is given, from a temporary file.
     """
     with private_folder() as folder:
         options = dict(settings.options)
@@ -246,7 +243,7 @@ def bench_of(settings: Settings, comm: Comm) -> Iterator[RankBench]:
 def described(
     settings: Settings, bench: RankBench, records: Sequence[DeviceRecord]
 ) -> list[DeviceSpeeds]:
-    """Return what the file of speeds holds of each device."""
+    """Return each device as the file of speeds holds it."""
     return [
         record.speeds(
             settings.model, notes_of(settings, host, settings.together and bench.has_company(name))
@@ -256,7 +253,7 @@ def described(
 
 
 def notes_of(settings: Settings, host: str, together: bool) -> dict[str, Any]:
-    """Return what a file of speeds says of how a device was measured."""
+    """Return the notes of a file of speeds on how a device was measured."""
     return {
         "kernel": settings.kernel,
         "unit": unit_of(settings.kernel),
@@ -271,7 +268,7 @@ def notes_of(settings: Settings, host: str, together: bool) -> dict[str, Any]:
 
 
 def refuse_nothing(records: Sequence[DeviceRecord]) -> None:
-    """Raise NotFoundError where nothing was measured, with the first reason."""
+    """Raise NotFoundError, with the first reason, where nothing was measured."""
     if any(record.points for record in records):
         return
     gap = next((gap for record in records for gap in record.gaps), None)

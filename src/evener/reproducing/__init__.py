@@ -1,4 +1,4 @@
-"""The papers' tables and figures, one file per paper; on emulated machines where need be.
+"""Reproducing: papers' tables and figures, on emulated machines where theirs are not at hand.
 
 findings.py             what a paper says beside what we see, the verdict, and the plots
 fupermod.py             [Cla14]_, all of it
@@ -9,5 +9,7 @@ fupermod_partial.py     its matrix products with partial models: table 4.2, figu
 fupermod_rectangles.py  over rectangles: figures 5.4 and 5.5
 fupermod_hybrid.py      with GPUs: figure 5.10
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
-                        devices, here_child.py their processes, here_errors.py what came of it
+                        devices, here_child.py their processes, here_errors.py the errors
+
+Imports measuring, running, sizing and all below. Read findings.py first.
 """

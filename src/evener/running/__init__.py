@@ -1,8 +1,12 @@
-"""Running on devices: what ranks say to each other, and machines that exist on paper.
+"""Running: ranks and what they exchange, example programs, emulated machines.
 
-comm.py         ranks as threads of this process or as processes of MPI
-swaps.py        buffers exchanged again and again between the same ranks
-halos.py        which vertices a rank owns, which ghosts it needs, and what it sends
-spreading.py    rows divided over ranks, moved when their sizes change
-emulation.py    devices with given speed models, noise and drift, on a virtual clock
+comm.py       ranks as threads of this process or as processes of MPI; swaps.py: exchanges of the
+              same buffers, again and again
+halos.py      the vertices that a rank owns, the ghosts that it needs, and what it sends
+spreading.py  rows divided over ranks, moved when their sizes change; sharing.py: without copying
+              between the ranks of one computer
+emulation.py  devices with given speed models, noise and drift, on a virtual clock
+apps/         programs on unequal devices, each with run() and verify()
+
+Imports plans, platforms, graphs. Only comm.py imports mpi4py. Read comm.py first.
 """

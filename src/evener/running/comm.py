@@ -1,4 +1,4 @@
-"""What ranks say to each other: as threads of one process, or as processes of MPI.
+"""Communication between ranks: threads of one process, or processes of MPI.
 
 The only file that imports mpi4py.
 """
@@ -13,11 +13,11 @@ from collections.abc import Callable, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
 from evener.errors import ToolError, UsageError
-from evener.running.halos import Buffers, Mail, MpiSwap, Swap, ThreadSwap
 from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
+from evener.running.swaps import Buffers, Mail, MpiSwap, Swap, ThreadSwap
 
 T = TypeVar("T")
-PATIENCE = 600.0  # seconds a thread waits for the others before it gives up
+PATIENCE = 600.0  # seconds that a thread waits for the others before it raises ToolError
 
 
 class Comm(Protocol):

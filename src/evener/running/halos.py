@@ -1,4 +1,4 @@
-"""Halo: which rows a rank owns, which ghosts it needs beside them, and what it sends to whom.
+"""The halo of a rank: the rows it owns, the ghosts it needs, and what it sends to which rank.
 
 A ghost is a copy of a vertex that another rank owns. Local numbers: the owned ones from 0 on by
 rising global number, behind them the ghosts, those of one owner together.
@@ -6,28 +6,24 @@ rising global number, behind them the ghosts, those of one owner together.
 
 from __future__ import annotations
 
-import queue
-import time
-import weakref
-from collections import defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import IntArray, IntVector
-from evener.errors import InputError, ToolError
+from evener.errors import InputError
 from evener.plans.partition import Partition
 
 
 @dataclass(frozen=True, eq=False)
 class Halo:
-    """What one rank has of a matrix whose rows and columns are the vertices.
+    """The part of one rank of a matrix whose rows and columns are the vertices.
 
-    owned (m,), ghosts (h,): global numbers. sends: rank -> local numbers of what it is sent, in
-    the order in which it keeps them; receives: rank -> range of the ghosts that it sends.
+    owned (m,), ghosts (h,): global numbers. sends: other rank -> local numbers of the values
+    sent to it, in the order of its ghosts; receives: other rank -> range of the ghosts from it.
     """
 
     owned: IntVector
@@ -37,7 +33,7 @@ class Halo:
 
     @property
     def size(self) -> int:
-        """How many values a rank keeps of a vector: of owned vertices and of ghosts."""
+        """Number of values of a vector that the rank keeps: owned and ghosts."""
         return int(self.owned.size + self.ghosts.size)
 
 
@@ -81,98 +77,6 @@ def local_rows(A: Any, halo: Halo) -> Any:  # noqa: N803 - matrices have capital
 def _sends(
     indices: IntArray, rows: IntArray, mine: npt.NDArray[np.bool_], owned: IntVector
 ) -> dict[int, IntVector]:
-    """For each rank that needs some of `owned`: which, by rising number."""
+    """Return for each other rank which of `owned` it needs, by rising number."""
     to, which = rows[mine], np.searchsorted(owned, indices[mine])
     return {int(q): np.unique(which[to == q]).astype(np.int64) for q in np.unique(to)}
-
-
-# The same buffers exchanged again and again between the same ranks, as the halo of a block is.
-#
-# Made once by `Comm.swap`, then started and finished in every iteration: nothing is allocated.
-
-Buffer = npt.NDArray[Any]
-Buffers = Mapping[int, Buffer]
-
-
-class Swap(Protocol):
-    """An exchange that may begin anew as soon as it is finished."""
-
-    def start(self) -> None:
-        """Send what the outgoing buffers hold; they may be written to after `finish`."""
-
-    def finish(self, rest: float = 0.0) -> None:
-        """Return when the incoming buffers are filled.
-
-        rest [s]: sleep so long between two looks, where several ranks share a core; 0: wait awake.
-        """
-
-
-class Mail:
-    """What threads hand to each other: a queue for each pair, so that who sends waits for none."""
-
-    def __init__(self, patience: float) -> None:
-        self._patience = patience  # [s]
-        self._queues: defaultdict[tuple[int, int], queue.SimpleQueue[Any]] = defaultdict(
-            queue.SimpleQueue
-        )
-
-    def put(self, source: int, to: int, value: Any) -> None:
-        """Hand over."""
-        self._queues[source, to].put(value)
-
-    def take(self, source: int, to: int) -> Any:
-        """Return what was handed over, in that order. Raises ToolError where nothing comes."""
-        try:
-            return self._queues[source, to].get(timeout=self._patience)
-        except queue.Empty as error:
-            raise ToolError(f"rank {source} has not sent for {self._patience:.0f} s") from error
-
-
-class ThreadSwap:
-    """Between threads: a copy of each buffer is handed over."""
-
-    def __init__(self, rank: int, mail: Mail, outgoing: Buffers, incoming: Buffers) -> None:
-        self._rank, self._mail = rank, mail
-        self._outgoing, self._incoming = outgoing, incoming
-
-    def start(self) -> None:
-        """Hand over."""
-        for to, buffer in self._outgoing.items():
-            self._mail.put(self._rank, to, buffer.copy())
-
-    def finish(self, rest: float = 0.0) -> None:  # noqa: ARG002 - threads wait asleep
-        """Take what the others have handed over. Raises ToolError where nothing comes."""
-        for source, buffer in self._incoming.items():
-            buffer[:] = self._mail.take(source, self._rank)
-
-
-class MpiSwap:
-    """Between processes of MPI: persistent requests over the buffers themselves."""
-
-    def __init__(self, comm: Any, outgoing: Buffers, incoming: Buffers) -> None:
-        requests = [comm.Recv_init(buffer, source=rank) for rank, buffer in incoming.items()]
-        requests += [comm.Send_init(buffer, dest=rank) for rank, buffer in outgoing.items()]
-        self._requests = requests
-        weakref.finalize(self, _free, requests)
-
-    def start(self) -> None:
-        """Start all."""
-        if self._requests:
-            type(self._requests[0]).Startall(self._requests)
-
-    def finish(self, rest: float = 0.0) -> None:
-        """Wait for all."""
-        if not self._requests:
-            return
-        kind = type(self._requests[0])
-        if rest <= 0:
-            kind.Waitall(self._requests)
-            return
-        while not kind.Testall(self._requests):
-            time.sleep(rest)
-
-
-def _free(requests: list[Any]) -> None:
-    """Give inactive requests back to MPI."""
-    for request in requests:
-        request.Free()

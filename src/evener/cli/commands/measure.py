@@ -95,7 +95,7 @@ def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
     """Measure latency and bandwidth between cores, threads, ranks, or host and GPU."""
     from evener.io.machines.speeds import write_speeds
     from evener.measuring.devices import cores, devices_of
-    from evener.measuring.linking import measure_links
+    from evener.measuring.links import measure_links
 
     between = options.between or ("ranks" if comm.size > 1 else "cores")
     if options.device is None:

@@ -14,7 +14,7 @@ from evener.wording import count, duration, percent, plural, signed_percent
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.measuring.campaign import DeviceRecord
-    from evener.measuring.linking import NamedLink
+    from evener.measuring.links import NamedLink
     from evener.measuring.outcomes import Outcome, Point
     from evener.measuring.rectangles import Rectangles
     from evener.platforms.models.samples import Sample
