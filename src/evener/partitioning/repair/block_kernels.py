@@ -12,7 +12,7 @@ import numpy as np
 from evener.jit import inner, njit
 
 
-class BlockLimits(NamedTuple):
+class ContractLimits(NamedTuple):
     """The limits of every block, each array (k,).
 
     low, high: its weight; cap: its memory, infinite where it is not limited; scale: its target,

@@ -11,7 +11,7 @@ from evener.arrays import FloatArray, IntVector, NumberArray
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.partitioning.repair import block_kernels as kernels
-from evener.partitioning.repair.block_kernels import BlockLimits, BlockTotals
+from evener.partitioning.repair.block_kernels import BlockTotals, ContractLimits
 from evener.plans.partition import RELATIVE_SLACK, Contract, Partition
 
 REPAIR_SEED = 20_613  # an arbitrary number, always the same: repairs are deterministic
@@ -26,7 +26,7 @@ class State:
     """A partition being repaired, changed in place.
 
     part (n,) int32: the block of every vertex; weights [units], n_bytes [B] (n,): what vertices
-    weigh. low, high, caps, scale (k,): as in BlockLimits, wider than the contract's by
+    weigh. low, high, caps, scale (k,): as in ContractLimits, wider than the contract's by
     RELATIVE_SLACK / 2, so that sums of real weights in another order keep them too; low and high
     then narrowed to sums that exist. weight, size, memory (k,): as in BlockTotals. adjwgt: edge
     weights, empty where all are 1.
@@ -85,9 +85,9 @@ class State:
         return CSRGraph(self.graph.xadj, self.graph.adjncy, self.adjwgt, self.weights)
 
     @property
-    def limits(self) -> BlockLimits:
+    def limits(self) -> ContractLimits:
         """The limits as kernels take them."""
-        return BlockLimits(self.low, self.high, self.caps, self.scale)
+        return ContractLimits(self.low, self.high, self.caps, self.scale)
 
     @property
     def blocks(self) -> BlockTotals:
