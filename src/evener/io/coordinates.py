@@ -1,4 +1,4 @@
-"""Coordinates of vertices: a line each, in the dialects of Geographer, Scotch, FESOM and others."""
+"""Reads coordinates of vertices, a line each, as Geographer, Scotch, FESOM and others have them."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """Scotch's and FESOM's files by their counts, others by their suffix."""
+    """Return whether counts are those of Scotch or FESOM; or by suffix."""
     if not source.is_text:
         return source.data.startswith(b"\x93NUMPY")
     try:
@@ -61,7 +61,7 @@ def _from_npy(source: Source) -> FloatArray:
 
 
 def _form(source: Source) -> str:
-    """Which dialect the first three lines are of: scotch, fesom or plain."""
+    """Return the dialect of the first three lines: scotch, fesom or plain."""
     rows = []
     for _, line in text.lines(source, b"%#"):
         rows.append(line.split())
@@ -107,7 +107,7 @@ def _width(source: Source, offset: int, line: bytes) -> int:
 
 
 def _in_order(source: Source, ids: FloatArray, coords: FloatArray) -> FloatArray:
-    """Sort by id; ids are n consecutive whole numbers."""
+    """Return the rows in the order of their ids, which must be n consecutive whole numbers."""
     order: npt.NDArray[np.intp] = np.argsort(ids, kind="stable")
     ordered = ids[order]
     if ids.size and (ordered != ordered[0] + np.arange(ids.size)).any():

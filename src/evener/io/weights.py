@@ -1,4 +1,4 @@
-"""Work per vertex, from a file of its own or from a field of the mesh file."""
+"""Reads the work per vertex from a file, or from a field of the mesh file."""
 
 from __future__ import annotations
 

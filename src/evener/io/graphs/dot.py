@@ -1,4 +1,4 @@
-"""Graphviz's DOT, what undirected graphs are written in: nodes, edges, their attributes, groups.
+"""Reads undirected graphs in Graphviz's DOT: nodes, edges, their attributes, groups.
 
 Read are names of all kinds but HTML, chains `a -- b -- c`, attributes, defaults (`node [...]`),
 subgraphs as groups of statements, ports (left out), comments. Edges may have `weight`; nodes
@@ -23,7 +23,7 @@ _WHOLE = re.compile(rb"\d{1,18}")
 
 
 def recognises(source: Source) -> bool:
-    """By its first words, `graph NAME {`; under its suffix by a brace."""
+    """Return whether the file begins with `graph NAME {`, or has the suffix and a brace."""
     if source.folder or not source.is_text:
         return False
     if source.suffix in _SUFFIXES and b"{" in source.head:
@@ -66,11 +66,11 @@ def _numbered(
     """
     if all(_WHOLE.fullmatch(name) for name in names):
         numbers = np.array([int(name) for name in names], np.int64)
-        if np.unique(numbers).size == numbers.size:  # 7 and 07 are two names
+        if np.unique(numbers).size == numbers.size:  # not so for the names 7 and 07
             order = np.argsort(numbers, kind="stable")
             ids = numbers[order]
             return order, None if np.array_equal(ids, np.arange(ids.size)) else ids
-    # An array of text gives every name the room of the longest, four bytes a character.
+    # An array of text takes four bytes times the longest name for every name.
     if 4 * max(map(len, names)) * len(names) > 2**26 + 40 * len(source.data):
         raise source.error("has a name too long to be one")
     try:
@@ -96,7 +96,7 @@ def _all_have(
 def _coords(
     source: Source, found: Found, order: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.float64] | None:
-    """Return where the nodes are; None, with a note, where not all are said in as many numbers."""
+    """Return the nodes' coordinates; None, with a note, unless all nodes have equally many."""
     widths = {len(place) for place in found.places.values()}
     if len(found.places) < order.size or len(widths) > 1 or not widths <= {2, 3}:
         source.notes.append("Some nodes have no pos of two or three numbers: coordinates left out.")

@@ -1,4 +1,4 @@
-"""The statements of a DOT file: what its nodes and edges are, with the attributes that count."""
+"""Parses the statements of a DOT file: nodes and edges, with weights and positions."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from evener.errors import InputError
 from evener.io.sources import Source
 from evener.io.text import shown
 
-# The words of a DOT file: names, numbers, texts in quotes and marks, each with its place.
+# Tokens: names, numbers, texts in quotes and marks.
 
-# Possessive throughout: what is a comment is one, however the rest reads.
+# All quantifiers are possessive, so that matching takes linear time.
 _SKIPPED = rb"(?:[^\S\n]++|\n[ \t]*+(?:#[^\n]*+)?|//[^\n]*+|(?>/\*.*?\*/))"
 _FIRST = rb"(?:\A[ \t]*+#[^\n]*+)?" + _SKIPPED + rb"*+"
 BEGINS = re.compile(
@@ -42,7 +42,7 @@ class Token(NamedTuple):
 
 
 def tokens(source: Source) -> Iterator[Token]:
-    """Yield all words, and a last one of kind "end"; InputError for what is none."""
+    """Yield all tokens, and a last one of kind "end"; InputError for anything else."""
     data, at = source.data, 0
     while at < len(data):
         match = _TOKEN.match(data, at)
@@ -53,7 +53,7 @@ def tokens(source: Source) -> Iterator[Token]:
             continue
         text = match.group()
         if kind == "quoted":
-            # A line that ends with a backslash goes on in the next one.
+            # A backslash at the end of a line joins it with the next one.
             text = text[1:-1].replace(b"\\\n", b"").replace(b'\\"', b'"')
         yield Token(kind, text, match.start())
     yield Token("end", b"", max(0, len(data.rstrip()) - 1))
@@ -68,13 +68,13 @@ def _unreadable(source: Source, at: int) -> InputError:
 
 
 def word_of(token: Token) -> bytes:
-    """A keyword in lower case, of what is not in quotes."""
+    """Return an unquoted token's text in lower case, to be compared with keywords."""
     return token.text.lower() if token.kind == "name" else b""
 
 
 @dataclass(eq=False)
 class Found:
-    """What was read.
+    """The nodes and edges of a DOT file.
 
     number: of each node, by its name, in order; at: the byte where it first stands; loads, places:
     `weight` and `pos` of those that have them. u, v: the nodes each edge joins; weights: of edges,
@@ -92,7 +92,7 @@ class Found:
 
 
 class Reader:
-    """Reads statement by statement; groups within groups are kept on a stack, not by recursion."""
+    """Reads a DOT file statement by statement; nested groups are kept on a stack."""
 
     def __init__(self, source: Source) -> None:
         self._source = source
@@ -103,7 +103,7 @@ class Reader:
         self._defaults: list[tuple[dict[bytes, Token], dict[bytes, Token]]] = [({}, {})]
 
     def read(self) -> Found:
-        """Return what the file holds."""
+        """Return the nodes and edges of the file."""
         self._head()
         depth = 1
         while depth:

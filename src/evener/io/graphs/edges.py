@@ -1,7 +1,7 @@
-"""Edge lists: `u v [weight]` a line, SNAP's, networkx's, CSV with or without a header.
+"""Reads and writes edge lists: lines `u v [weight]` of SNAP, networkx, CSV with or without header.
 
-Vertices are what the list names: whole numbers of any size, kept in their order, or names, in the
-order of appearance. Unless they are 0 to n - 1 they become Graph.labels.
+The vertices are the whole numbers in the list, in ascending order, or its names, in order of their
+appearance. They become Graph.labels unless they are 0 to n - 1.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ _HEADINGS = {
     *(b"source target from to src dst u v id1 id2 id_1 id_2 node1 node2 node_1 node_2".split()),
     *(b"fromnodeid tonodeid weight start end tail head".split()),
 }
-# Fields that read back without quotes: no separator, nothing that begins a comment or a quotation.
+# Fields that are read correctly without quotes: no separator, comment or quote at the beginning.
 _BARE = re.compile(r"""[^\s,"#%]([^,]*[^\s,])?""")
 
 
 def recognises(source: Source) -> bool:
-    """Lines of two whole numbers and perhaps a third; names only under an edge list's suffix."""
+    """Return whether lines have two or three whole numbers, or the suffix is an edge list's."""
     layout = layout_of(source)
     if layout is None or not source.is_text:
         return False
@@ -102,7 +102,7 @@ def _graph(
 def _relabelled(
     u: npt.NDArray[np.int64], v: npt.NDArray[np.int64]
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    """Number the ids in use in ascending order; returns u, v and the ids."""
+    """Return u, v renumbered 0 to n - 1 in ascending order of the ids, and the ids (n,)."""
     low, high = int(min(u.min(), v.min())), int(max(u.max(), v.max()))
     if high - low <= 16 * u.size + 1024:
         used = np.zeros(high - low + 1, np.bool_)
@@ -167,7 +167,7 @@ def _labels(
     source: Source, first: npt.NDArray[np.int64], last: npt.NDArray[np.int64]
 ) -> npt.NDArray[np.str_]:
     width = int((last - first).max())
-    # An array of text gives every name the room of the longest, four bytes a character.
+    # An array of text takes four bytes times the longest name for every name.
     if 4 * width * first.size > 2**26 + 40 * len(source.data):
         raise source.error(f"has a name of {width:,} bytes, too long to be one")
     data = source.data

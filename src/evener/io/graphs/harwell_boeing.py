@@ -1,6 +1,8 @@
 """Harwell-Boeing files: a matrix by columns, in Fortran's fixed fields [DGL89]_.
 
-Read are the column pointers and row indices of assembled square matrices; values are not used.
+Column pointers and row indices of assembled square matrices are read; values are not used. SciPy's
+reader takes unsymmetric real matrices without right-hand sides alone; this one takes symmetric,
+complex and pattern matrices as well, and names the line of an error.
 """
 
 from __future__ import annotations
@@ -34,7 +36,7 @@ class _Header:
 
 
 def recognises(source: Source) -> bool:
-    """A matrix type at the head of the third line, Fortran formats at that of the fourth."""
+    """Return whether line 3 begins with a matrix type and line 4 with Fortran formats."""
     rows = source.head.split(b"\n", 4)
     return (
         source.is_text
@@ -88,7 +90,7 @@ def _header(source: Source) -> _Header:
     )
     if not all(0 < number < 1000 for number in (p_each, p_width, i_each, i_width)):
         raise source.error("the formats' widths must lie between 1 and 999", line=4)
-    # A fifth header line, of right-hand sides, is there if the fifth count of cards says so.
+    # Files with right-hand sides have a fifth header line.
     extra = len(cards) > 4 and cards[4] > 0
     starts = [0, *accumulate(len(row) + 1 for row in rows)]
     return _Header(

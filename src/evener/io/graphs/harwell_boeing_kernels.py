@@ -1,4 +1,4 @@
-"""Fortran's fixed columns; a parser stops as in text_kernels."""
+"""Reads whole numbers in Fortran's fixed columns; errors as in text_kernels."""
 
 # mypy: ignore-errors
 
@@ -21,7 +21,7 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def read_fixed(data, pos, per_line, width, numbers, where):
-    """Whole numbers in Fortran's fixed columns, `per_line` of `width` each; where[1] = offset."""
+    """Fill `numbers`, `per_line` fields of `width` bytes a line; where[1]: the offset behind."""
     count = 0
     while count < numbers.size:
         where[0] = pos

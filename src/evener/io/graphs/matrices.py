@@ -1,4 +1,4 @@
-"""From the entries of a square matrix to its graph: the pattern of A + A^T without diagonal."""
+"""Makes the graph of a square matrix: the pattern of A + A^T without the diagonal."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from evener.io.sources import Source
 
 
 def check_square(source: Source, rows: int, columns: int, offset: int | None = None) -> None:
-    """Refuse a rectangular matrix: its rows and columns are not the same vertices."""
+    """Raise InputError for a rectangular matrix; its rows and columns are not the same vertices."""
     if rows != columns:
         coordinates = "Are these coordinates? --coords FILE gives them to a graph."
         product = "A A^T or A^T A, whichever the computation uses, would be one."
@@ -26,7 +26,7 @@ def check_square(source: Source, rows: int, columns: int, offset: int | None = N
 def graph_of_pattern(
     source: Source, n: int, rows: IntArray, columns: IntArray, *, halved: bool
 ) -> Graph:
-    """Return the graph of A + A^T and note what was made of A.
+    """Return the graph of A + A^T; add notes on what was left out or merged.
 
     halved: the file holds one triangle of a symmetric, skew or hermitian matrix.
     """

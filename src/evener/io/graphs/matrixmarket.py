@@ -1,7 +1,7 @@
 """Matrix Market files, coordinate and array, of every field and symmetry [BPR96]_.
 
-A square matrix is read as the graph of its pattern; a dense one of two or three columns can be
-read as coordinates.
+A square matrix is read as the graph of its pattern; a dense one of two or three columns also as
+coordinates.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ class _Header:
 
 
 def recognises(source: Source) -> bool:
-    """By the banner."""
+    """Return whether the file begins with the banner %%MatrixMarket."""
     return source.head[:14].lower() == b"%%matrixmarket"
 
 
@@ -135,7 +135,7 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
 def _dense_pattern(
     source: Source, head: _Header
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Where a dense matrix, stored by columns, is not zero."""
+    """Return the rows and columns of a dense matrix's non-zeros; it is stored by columns."""
     n = head.rows
     if head.field == "pattern":
         raise source.error("an array cannot be a pattern", line=1)

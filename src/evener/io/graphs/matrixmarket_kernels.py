@@ -1,6 +1,6 @@
-"""Entries of Matrix Market files; a parser stops as in text_kernels.
+"""Reads the entries of Matrix Market files; errors as in text_kernels.
 
-Blanks are skipped and short numbers read on the spot, as in metis_kernels.
+Blanks are skipped and short numbers read in the loop itself, as in metis_kernels.
 """
 
 # mypy: ignore-errors
@@ -26,9 +26,9 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def read_entries(data, pos, end, n_rows, n_columns, n_values, rows, columns, where):
-    """Entries of a coordinate file from `pos` to the line that ends at `end`, indices from 0.
+    """Read the entries of a coordinate file from `pos` to the line that ends at `end`.
 
-    Values are only looked at. Returns the number of entries in where[1].
+    Indices count from 0 in rows, columns. Values are checked, not kept. where[1]: entries read.
     """
     count = 0
     while True:

@@ -34,7 +34,7 @@ class _Header:
 
 
 def recognises(source: Source) -> bool:
-    """A header whose counts the lines and numbers bear out; or any header, by suffix."""
+    """Return whether a header agrees with the lines that follow; by suffix, whether it is one."""
     found = next(text.lines(source, b"%"), None)
     if found is None or not source.is_text:
         return False
@@ -51,7 +51,7 @@ def recognises(source: Source) -> bool:
     rows = body.rstrip(b"\n").count(b"\n") + 1 - body.count(b"\n%") - body.startswith(b"%")
     if not 0 < rows <= n <= rows + body.count(b"\n"):
         return False
-    # As many lines as vertices could be chance; twice as many numbers as edges is none.
+    # The number of lines may agree by chance; the number of neighbours does not.
     return len(fields) > 2 or len(body) > 2**24 or len(body.split()) == 2 * int(fields[1])
 
 
@@ -123,7 +123,7 @@ def _header(source: Source) -> _Header:
 
 
 def _check_counts(source: Source, head: _Header) -> None:
-    """Refuse, before memory is reserved, counts that the size of the file disproves."""
+    """Raise InputError for counts that the file is too small for, before memory is reserved."""
     text.check_vertices(source, head.n, head.offset)
     rest = len(source.data) - head.body + text.SLACK
     rows = text.count_lines(source, head.body)

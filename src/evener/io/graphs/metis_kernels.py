@@ -1,9 +1,7 @@
-"""Lines of METIS files: one pass over the bytes.
+"""Reads the lines of METIS files in one pass over the bytes; errors as in text_kernels.
 
-The parser stops at the first thing that is wrong: see text_kernels.
-
-In the innermost loops blanks are skipped and short numbers read on the spot: a call that is handed
-an array counts a reference up and down, which costs more than the number it would read.
+In the innermost loops blanks are skipped and short numbers read in place: passing an array to
+another kernel counts references up and down, which takes longer than reading the number.
 """
 
 # mypy: ignore-errors
@@ -36,7 +34,7 @@ from evener.jit import njit
 def read_metis(
     data, pos, n, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
 ):
-    """The lines of a METIS file after its header; % begins a comment, a blank line is a vertex.
+    """Read the lines after the header; % begins a comment, a blank line is a vertex.
 
     vwgt (n * n_weights,) and adjwgt (2m or 0,) are float64; adjncy holds 2m entries.
     """
@@ -112,7 +110,7 @@ def read_metis(
 
 @njit(cache=True, nogil=True)
 def line_of_vertex(data, pos, v):
-    """Offset of the line of vertex v in a METIS file whose vertices begin at `pos`."""
+    """Return the offset of the line of vertex v in a METIS file whose vertices begin at `pos`."""
     for _ in range(v + 1):
         while pos < data.size and data[pos] == PERCENT:
             pos = skip_line(data, pos)

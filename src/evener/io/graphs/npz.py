@@ -1,7 +1,7 @@
-"""NumPy archives: SciPy's sparse matrices, and the form in which graphs are kept here.
+"""Reads SciPy's sparse matrices and our graphs from NumPy archives; writes graphs.
 
-Ours holds `evener_graph` (the version, 1) and the arrays of Graph by their names; NumPy alone
-can open it. Nothing pickled is ever loaded.
+An archive of a graph has `evener_graph` (the version, 1) and the arrays of Graph by their names;
+NumPy alone can open it. Nothing pickled is loaded.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ _WANTED = {"evener_graph", *_FIELDS, *_BYTES, *_SPARSE}
 
 
 def recognises(source: Source) -> bool:
-    """A zip archive with a .npy file in it."""
+    """Return whether it is a zip archive with a .npy member."""
     return source.data.startswith(b"PK") and b".npy" in source.data
 
 
@@ -41,7 +41,7 @@ def read(source: Source) -> Graph:
 
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
-    """Return the archive; nothing is left out. Same graph, same bytes."""
+    """Return the archive, with everything that the graph has; equal graphs give equal bytes."""
     arrays: dict[str, npt.NDArray[Any]] = {"evener_graph": np.array(1)}
     for name in _FIELDS + _BYTES:
         value = getattr(graph, name)
@@ -61,7 +61,7 @@ def array_of(source: Source, content: bytes, name: str) -> npt.NDArray[Any]:
 
 
 def _load(source: Source) -> archives.Arrays:
-    """Return the arrays that are looked at."""
+    """Return the arrays of a graph or sparse matrix in the archive."""
     try:
         found = archives.read_arrays(source.data, _WANTED)
         names = found or archives.names_in(source.data)

@@ -1,4 +1,4 @@
-"""Lists of pairs of whole numbers, one a line: what edge lists and triplets have in common."""
+"""Reads lists of pairs of whole numbers, one a line: edge lists and triplets."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _BREAKS = bytes.maketrans(b",;|", b"   ")
 
 @dataclass(frozen=True)
 class Pairs:
-    """The pairs (u, v) of a file, and the number of its last column if that is kept."""
+    """The pairs (u, v) of a file, and the numbers of its last column if they are kept."""
 
     u: npt.NDArray[np.int64]
     v: npt.NDArray[np.int64]
@@ -35,7 +35,7 @@ class Layout:
 
 
 def layout_of(source: Source) -> Layout | None:
-    """Look at the first lines; a line of words over lines of numbers is a header to be skipped."""
+    """Return the layout by the first lines; words above lines of numbers are a header."""
     rows = []
     for row in text.lines(source, b"#%"):
         rows.append(row)
@@ -62,12 +62,12 @@ def begins_with_numbers(line: bytes) -> bool:
 
 
 def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
-    """Parse all lines; of a matrix the further columns are looked at but not kept."""
+    """Return the pairs of all lines; a matrix's further columns are checked, not kept."""
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import COLUMNS, OK
 
     pieces = Pieces(source, layout.start)
-    # Two numbers, a blank and the line's end: where lines are shorter, some are blank.
+    # A line takes at least four bytes: two digits, a blank, the line's end.
     rows = min(pieces.rows[-1], (len(source.data) - layout.start) // 4 + 1)
     weighted = layout.n_columns > 2 and not matrix
     u, v = np.empty(rows, np.int64), np.empty(rows, np.int64)

@@ -1,6 +1,6 @@
-"""Lines of edge lists and triplets; a parser stops as in text_kernels.
+"""Reads the lines of edge lists and triplets; errors as in text_kernels.
 
-Blanks are skipped and short numbers read on the spot, as in metis_kernels.
+Blanks are skipped and short numbers read in the loop itself, as in metis_kernels.
 """
 
 # mypy: ignore-errors
@@ -31,11 +31,11 @@ from evener.jit import njit
 
 @njit(cache=True, nogil=True)
 def read_pairs(data, pos, end, n_columns, matrix, u, v, w, where):
-    """Lines of an edge list from `pos` to the line that ends at `end`.
+    """Read the lines of an edge list from `pos` to the line that ends at `end`.
 
-    Two whole numbers, then a weight or values, which are only looked at where `matrix` is set.
-    Returns the number of lines in where[1]. w is empty where there is no weight to keep. Lines
-    that are blank or begin with # or % are skipped; so is what begins with a brace.
+    A line has two whole numbers, then a weight or, if `matrix` is set, values that are checked but
+    not kept. where[1]: the number of lines. w is empty if no weight is kept. Blank lines, lines
+    that begin with # or %, and a field that begins with a brace are skipped.
     """
     count = 0
     while True:

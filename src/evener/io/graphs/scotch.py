@@ -19,7 +19,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """A first line 0, two counts, a base and three digits."""
+    """Return whether line 1 is 0, and two counts, a base and three digits follow."""
     if not source.is_text or source.suffix in {".grf", ".src"}:
         return source.is_text
     try:
@@ -96,7 +96,7 @@ def _header(source: Source) -> tuple[tuple[int, int, int, int], str, int, int]:
 def _check(
     source: Source, version: int, n: int, arcs: int, base: int, flags: str, offset: int, room: int
 ) -> None:
-    """Refuse, before memory is reserved, what cannot be."""
+    """Raise InputError for an impossible header, before memory is reserved."""
     if version != 0:
         raise source.error(f"is of version {version}; version 0 is read", line=1)
     if set(flags) - {"0", "1"}:

@@ -1,4 +1,4 @@
-"""The stream of numbers of Scotch files; a parser stops as in text_kernels."""
+"""Reads the stream of numbers of Scotch graph files; errors as in text_kernels."""
 
 # mypy: ignore-errors
 # ruff: noqa: PLR0911 (a parser leaves where it stumbles)
@@ -33,9 +33,9 @@ def read_scotch(
     adjwgt,
     where,
 ):
-    """The vertices of a Scotch file: [label] [load] degree, then each neighbour's [load] number.
+    """Read the vertices: [label] [load] degree, then [load] and number of each neighbour.
 
-    A stream of numbers: lines mean nothing. labels, vwgt (n or 0,), adjncy (2m,),
+    Line ends count as blanks. labels, vwgt (n or 0,), adjncy (2m,),
     adjwgt (2m or 0,).
     """
     edge = 0

@@ -11,7 +11,7 @@ from evener.io.sources import Source
 
 
 def recognises(source: Source) -> bool:
-    """By suffix: the lines alone could be an edge list's."""
+    """Return whether suffix and lines fit; the lines alone might be an edge list's."""
     if source.suffix not in {".triplet", ".triplets", ".tri", ".ijv", ".mtx"} or not source.is_text:
         return False
     layout = layout_of(source)

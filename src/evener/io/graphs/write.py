@@ -1,4 +1,4 @@
-"""write_graph: a Graph as a file of any of the graph formats, whole or not at all."""
+"""write_graph: writes a Graph in any of the graph formats, whole or not at all."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from evener.graphs.graph import Graph
 from evener.io.formats import FORMATS, Format, format_named
 from evener.io.sources import PACKINGS
 
-# Coordinates lie beside these, under the name that `read` looks for.
+# Formats without coordinates: those go to a file beside, under a name that `read` looks for.
 _COORDINATES_BESIDE = {"metis", "scotch", "edges", "matrixmarket"}
 
 
@@ -54,7 +54,7 @@ def write_graph(
 
 
 def _is_numbered(graph: Graph) -> bool:
-    """Whether an edge list names the vertices 0 to n - 1, all of them."""
+    """Return whether an edge list names all vertices, as 0 to n - 1."""
     return graph.labels is None and bool((graph.degrees > 0).all())
 
 
@@ -119,7 +119,7 @@ def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:
 
 
 def table_text(table: npt.NDArray[np.int64], separator: str) -> bytes:
-    """Return the (rows, c) table as text, a row a line."""
+    """Return the (rows, c) table as lines of text."""
     from evener.io import text_kernels as kernels
 
     step = 2**20
@@ -132,7 +132,7 @@ def table_text(table: npt.NDArray[np.int64], separator: str) -> bytes:
 
 
 def lists_text(graph: Graph, *, base: int, with_degree: bool, edge_first: bool) -> bytes:
-    """Return a line a vertex: its weights, perhaps its degree, its neighbours with weights."""
+    """Return a line for each vertex: weights, perhaps the degree, neighbours with weights."""
     from evener.io import text_kernels as kernels
 
     vwgt, adjwgt = whole(graph.vwgt, "vertex weights"), whole(graph.adjwgt, "edge weights")
@@ -159,7 +159,7 @@ def lists_text(graph: Graph, *, base: int, with_degree: bool, edge_first: bool) 
 
 
 def _ranges(graph: Graph) -> list[tuple[int, int]]:
-    """Cut the vertices where about a million adjacency entries are full: buffers stay small."""
+    """Return ranges of vertices with about 2^20 adjacency entries each, for small buffers."""
     marks = np.arange(0, graph.adjncy.size + graph.n, 2**20)
     cuts = np.unique(np.searchsorted(graph.xadj[:-1] + np.arange(graph.n), marks))
     bounds = [*cuts.tolist(), graph.n]

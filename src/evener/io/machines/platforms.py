@@ -1,4 +1,4 @@
-"""Machine files: a Platform as TOML that a person writes by hand, read and written without loss.
+"""Reads and writes machine files: a Platform as TOML, without loss.
 
 Times and bandwidths stand in the file as alpha_us and GB_per_s, inside as alpha [s] and
 beta [s/B]. Both are converted in decimal arithmetic, so every float comes back to the bit.
@@ -91,13 +91,11 @@ LINK_DICT = {"between": _BETWEEN, **_COSTS, **_SHARED}
 
 
 def stated(device: Device) -> dict[str, float]:
-    """The user's limits, what an iteration costs and the device draws, by key, where stated."""
+    """Return a device's optional numbers (limits, costs, power) by key, those that are stated."""
     own = {key: getattr(device, key) for key in (*LIMITS, *OWN)}
     default = {"fixed_seconds": 0.0}
     return {key: value for key, value in own.items() if value != default.get(key)}
 
-
-# A Platform as the text of a machine file: equal neighbours in one table, floats to the bit.
 
 DEFAULT_KIND = "cpu"
 
@@ -174,7 +172,7 @@ def _shared(one: Level | Connection) -> list[str]:
 
 
 def _link(link: Link) -> list[str]:
-    """The lines of a link; bandwidth without limit (beta 0) is left out."""
+    """Return the lines of a link; unlimited bandwidth (beta 0) is left out."""
     lines = [f"alpha_us = {_decimal(Decimal(repr(float(link.alpha))).scaleb(6))}"]
     if link.beta > 0:
         lines.append(f"GB_per_s = {_gb_per_s(float(link.beta))}")
@@ -183,7 +181,7 @@ def _link(link: Link) -> list[str]:
 
 @lru_cache(maxsize=4096)
 def _gb_per_s(beta: float) -> str:
-    """The fewest digits that read back as this beta [s/B]."""
+    """Return the bandwidth [GB/s] with the fewest digits that is read as this beta [s/B]."""
     s_per_gb = CONTEXT.multiply(Decimal(beta), 10**9)
     for digits in range(1, 26):
         text = _decimal(CONTEXT.divide(1, s_per_gb), digits)
@@ -197,7 +195,7 @@ def _real(value: float) -> str:
 
 
 def _decimal(value: Decimal, digits: int = 40) -> str:
-    """Write as TOML's float: 0.5, 16.0, 2.0e8."""
+    """Return a number as TOML's float: 0.5, 16.0, 2.0e8."""
     if value == 0:
         return "0.0"
     mantissa, exponent = f"{value:.{digits - 1}e}".split("e")
@@ -208,7 +206,7 @@ def _decimal(value: Decimal, digits: int = 40) -> str:
     return f"{mantissa if '.' in mantissa else mantissa + '.0'}e{power}"
 
 
-# Two million devices, each with a table of its own, take less.
+# 2^28 bytes at most: two million devices, each with a table of its own, take less.
 _FILE = TomlFile("machine file", "no [[device]] table", "Make one with `evener machine`.", 1 << 28)
 
 
@@ -225,7 +223,7 @@ def platform_of_tables(data: Mapping[str, Any]) -> Platform:
     Raises InputError with the key meant.
     """
     try:
-        # Through text, so that numbers become what the same file's would.
+        # Through text, so that numbers are converted as those of a file.
         read = tomllib.loads(tomli_w.dumps(data), parse_float=exact)
     except (TypeError, ValueError) as error:
         raise InputError(f"these are no tables of a machine file: {error}") from error

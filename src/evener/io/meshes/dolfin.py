@@ -25,7 +25,7 @@ _AXES = ("x", "y", "z")
 
 
 def recognises(source: Source) -> bool:
-    """The root's tag."""
+    """Return whether the root's tag is <dolfin>."""
     return b"<dolfin" in source.head
 
 
@@ -51,7 +51,7 @@ def read(source: Source) -> Mesh:
 
 
 class _Elements:
-    """What has been met in the file, element after element."""
+    """The vertices and cells of the file, collected element by element."""
 
     def __init__(self, source: Source, parser: Any) -> None:
         self.source, self.parser = source, parser
@@ -94,7 +94,7 @@ class _Elements:
 
 
 def _placed(source: Source, rows: list[Any], ids: list[int], what: str, dtype: Any) -> Any:
-    """Rows in the order of their indices, which must be 0 to n - 1."""
+    """Return the rows in the order of their indices, which must be 0 to n - 1."""
     if not rows:
         raise source.error(f"has no {what}")
     try:

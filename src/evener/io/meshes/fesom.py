@@ -12,7 +12,7 @@ _POINTS, _CELLS = "nod2d.out", "elem2d.out"
 
 
 def recognises(source: Source) -> bool:
-    """The name of either file."""
+    """Return whether the name is that of either file."""
     return source.name.endswith((_POINTS, _CELLS))
 
 

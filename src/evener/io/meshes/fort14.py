@@ -20,7 +20,7 @@ _START = re.compile(
 
 
 def recognises(source: Source) -> bool:
-    """Two counts on the second line, four numbers on the third; or the name, in part."""
+    """Return whether line 2 has two counts and line 3 four numbers; or by part of the name."""
     name = source.name.lower()
     named = name.endswith((".14", ".grd")) or "fort.14" in name
     first = source.head.split(b"\n", 1)[0]

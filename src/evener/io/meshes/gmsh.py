@@ -52,7 +52,7 @@ _MARK = re.compile(rb"^[ \t]*\$(\w+)[ \t\r]*$", re.MULTILINE)
 
 
 def recognises(source: Source) -> bool:
-    """The section that Gmsh's files begin with."""
+    """Return whether the file begins with $MeshFormat."""
     return source.data[:64].lstrip().startswith((b"$MeshFormat", b"$Comments"))
 
 
@@ -71,7 +71,7 @@ def read(source: Source) -> Mesh:
 
 
 def _sections(source: Source) -> dict[str, tuple[int, int]]:
-    """The first section of every name, by the offsets of its content."""
+    """Return the offsets of the content of each section, the first of each name."""
     found: dict[str, tuple[int, int]] = {}
     name, start = "", 0
     for match in _MARK.finditer(source.data):
@@ -100,7 +100,7 @@ def _format(source: Source, sections: dict[str, tuple[int, int]]) -> tuple[float
 
 
 def _read_2(source: Source, sections: dict[str, tuple[int, int]]) -> Mesh:
-    """Lines `id x y z` and `id type n_tags tags... corners...`, each after their number."""
+    """Return the mesh of lines `id x y z` and `id type n_tags tags... corners...`."""
     nodes = _counted(scan(source, *sections["Nodes"]), "points")
     points = nodes.columns(1, 4)
     ids = nodes.integers(nodes.first[:-1], "the number of a point")
@@ -124,7 +124,7 @@ def _read_2(source: Source, sections: dict[str, tuple[int, int]]) -> Mesh:
 
 
 def _counted(rows: Rows, what: str) -> Rows:
-    """Rows after the first, which is their number."""
+    """Return the rows after the first, which states their number."""
     if not len(rows) or rows.counts[0] != 1:
         raise rows.source.error(f"the number of {what} is missing")
     n = int(rows.integers(rows.first[:1], f"the number of {what}")[0])
@@ -134,7 +134,7 @@ def _counted(rows: Rows, what: str) -> Rows:
 
 
 def _known(rows: Rows, types: Any) -> tuple[Any, Any]:
-    """VTK's types and the numbers of corners."""
+    """Return VTK's types of the cells, and their numbers of corners."""
     kinds, sizes = np.zeros(256, np.int64), np.zeros(256, np.int64)
     for number, (kind, size) in _KINDS.items():
         kinds[number], sizes[number] = kind, size
@@ -145,7 +145,7 @@ def _known(rows: Rows, types: Any) -> tuple[Any, Any]:
 
 
 def _corners(source: Source, ids: Any, numbers: Any) -> Any:
-    """Places of the points with these numbers, which in most files ascend from 1."""
+    """Return the places of the points with these numbers, which usually ascend from 1."""
     in_order = (ids == np.arange(1, ids.size + 1)).all()
     if in_order and numbers.size and numbers.min() >= 1 and numbers.max() <= ids.size:
         return numbers - 1
@@ -198,7 +198,7 @@ class _Blocks:
         return make_mesh(self.source, points, sizes, corners, kinds, cell_data=fields)
 
     def _open(self, name: str, what: str) -> tuple[Rows, int, int]:
-        """Numbers of a section, and where those after its first line begin and end."""
+        """Return a section's numbers, and where those after its first line begin and end."""
         rows = scan(self.source, *self.sections[name])
         if not len(rows) or rows.counts[0] < 2:
             raise self.source.error(f"${name} begins with the numbers of its blocks and {what}")
@@ -233,7 +233,7 @@ class _Blocks:
         return rows.integers(np.concatenate(ids), "the number of a point"), points
 
     def _groups(self) -> dict[tuple[int, int], int]:
-        """The first physical group of each entity that has one, by (dimension, tag)."""
+        """Return the first physical group of each entity that has one, by (dimension, tag)."""
         rows, _, end = self._open("Entities", "entities")
         groups: dict[tuple[int, int], int] = {}
         counts = rows.integers(np.arange(rows.first[0], rows.first[1]), "a count").tolist()

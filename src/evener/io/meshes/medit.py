@@ -33,7 +33,7 @@ _CELLS = {
 
 
 def recognises(source: Source) -> bool:
-    """The keyword that begins every such file."""
+    """Return whether the file begins with MeshVersionFormatted."""
     return re.match(rb"(\s|#[^\n]*\n)*MeshVersionFormatted\b", source.head) is not None
 
 
@@ -72,7 +72,7 @@ def read(source: Source) -> Mesh:
 
 
 def _sections(source: Source) -> dict[str, tuple[int, int]]:
-    """Where the content of each keyword begins and ends."""
+    """Return where the content of each keyword begins and ends."""
     matches = list(_KEY.finditer(source.data))
     if not matches:
         raise source.error("has no keyword of Medit's, such as Vertices")
@@ -87,7 +87,7 @@ def _sections(source: Source) -> dict[str, tuple[int, int]]:
 
 
 def _entries(source: Source, sections: Any, key: str, width: int) -> tuple[Rows, int]:
-    """Numbers of a section, the first being how many entries follow, and that number."""
+    """Return a section's numbers, of which the first counts its entries, and that count."""
     rows = scan(source, *sections[key], comment=b"#")
     if not len(rows):
         raise source.error(f"{key} ends without a number", offset=sections[key][0])

@@ -1,4 +1,4 @@
-"""Every other mesh format, by suffix, through meshio, which runs in a process of its own."""
+"""Reads all other mesh formats, known by suffix, through meshio in a process of its own."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from evener.io.meshes import meshio_child
 from evener.io.meshes.rows import make_mesh
 from evener.io.sources import Source
 
-# What each suffix is to meshio; formats with a reader of ours are not here.
+# meshio's name of the format by suffix; formats with a reader of ours are not listed.
 FORMATS = {
     ".vtk": "vtk",
     ".vtu": "vtu",
@@ -55,7 +55,7 @@ FORMATS = {
     ".wkt": "wkt",
     ".msh": "ansys",
 }
-# These suffixes are used for much else: the content must begin like this.
+# Beginnings of the content required of suffixes that other formats use, too.
 _BEGINS = {".dat": (b"TITLE", b"VARIABLES"), ".msh": (b"(",), ".wkt": (b"TIN", b"MULTI")}
 
 # Where the numbers of an XDMF file are: FILE:/DATA between two tags.
@@ -70,7 +70,7 @@ _HINT = "The file may be damaged, or of another format than its name says."
 
 
 def recognises(source: Source) -> bool:
-    """A suffix that meshio reads."""
+    """Return whether meshio reads the suffix."""
     if source.folder or source.suffix not in FORMATS:
         return False
     begins = _BEGINS.get(source.suffix)
@@ -87,7 +87,7 @@ def read(source: Source) -> Mesh:
 
 
 def _open_heavy(source: Source) -> None:
-    """Note the digests of the HDF5 files that an XDMF file leaves its numbers to."""
+    """Record the digests of the HDF5 files to which an XDMF file refers."""
     for name in dict.fromkeys(_HEAVY.findall(source.data)):
         file = name.decode("utf-8", "replace").strip()
         if source.open_beside(file) is None:

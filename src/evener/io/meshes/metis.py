@@ -23,7 +23,7 @@ _START = re.compile(rb"(?:[ \t]*%[^\n]*\n|[ \t\r]*\n)*[ \t]*\d+(?:[ \t]+\d+)?[ \
 
 
 def recognises(source: Source) -> bool:
-    """The suffix, and a header of one or two numbers."""
+    """Return whether the suffix is .mesh and the header one or two numbers."""
     return source.suffix == ".mesh" and _START.match(source.head) is not None
 
 
@@ -54,7 +54,7 @@ def read(source: Source) -> Mesh:
 
 
 def _n_points(source: Source, numbers: Any) -> int:
-    """Largest number of a point, if it can be one: most points must stand in some cell."""
+    """Return the largest number of a point; InputError if it far exceeds the number of corners."""
     largest = int(numbers.max())
     if largest > 1_000_000 + 100 * numbers.size:
         raise source.error(f"speaks of a point {largest:,}, with {numbers.size:,} corners in all")
@@ -62,7 +62,7 @@ def _n_points(source: Source, numbers: Any) -> int:
 
 
 def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
-    """Shapes by number of points: of 4 a tetrahedron or quad, whichever the mesh bears out."""
+    """Return the cells' shapes by their number of points; of 4 by how they share points."""
     kinds = np.zeros(256, np.int64)
     kinds[list(_BY_SIZE)] = list(_BY_SIZE.values())
     if (bad := np.flatnonzero(kinds[np.clip(sizes, 0, 255)] == 0)).size or sizes.max() > 255:
@@ -78,7 +78,7 @@ def _kinds(source: Source, sizes: Any, corners: Any) -> Any:
 
 
 def _share_triples(sizes: Any, corners: Any) -> bool:
-    """Whether cells of 4 points share 3 with another, as tetrahedra do and quads do not."""
+    """Return whether cells of 4 points share 3 with another: tetrahedra do, quads do not."""
     cells = np.sort(corners.reshape(-1, 4), axis=1) if (sizes == 4).all() else None
     if cells is None or len(cells) == 1:
         return True

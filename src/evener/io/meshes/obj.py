@@ -15,13 +15,13 @@ _TEXTURE = re.compile(rb"(?<=\d)/[^ \t\r\n]*")
 
 
 def recognises(source: Source) -> bool:
-    """A vertex among the first lines, and the suffix."""
+    """Return whether the suffix is .obj and a vertex is among the first lines."""
     return source.suffix == ".obj" and _VERTEX.search(source.head) is not None
 
 
 def read(source: Source) -> Mesh:
     """Return the faces; textures, normals, groups, lines and colours are passed over."""
-    # Neither changes the length of the file, so that offsets stay true.
+    # Neither changes the length of the file, so that offsets stay valid.
     data = source.data.replace(b"\\\r\n", b"   ").replace(b"\\\n", b"  ")
     if b"/" in data:
         data = _TEXTURE.sub(lambda match: b" " * len(match[0]), data)
@@ -34,7 +34,7 @@ def read(source: Source) -> Mesh:
         faces.refuse(int(bad[0]), f"a face has 3 corners or more, not {sizes[bad[0]]}")
     index = np.arange(faces.values.size)
     corners = faces.integers(index, "the number of a vertex")
-    # What is negative counts back from the vertices that stand before the face.
+    # Negative numbers count back from the last vertex before the face.
     before = np.repeat(np.searchsorted(points.place, faces.place), sizes)
     negative = corners < 0
     faces.values[negative] = (corners + before + 1)[negative]
@@ -44,7 +44,7 @@ def read(source: Source) -> Mesh:
 
 
 def _lines(source: Source, data: bytes, key: bytes) -> Rows:
-    """Numbers of the lines with this key; all others are blanked."""
+    """Return the numbers of the lines with this key; all others are blanked."""
     from evener.io.meshes import rows_kernels as kernels
 
     kept = np.empty(len(data), np.uint8)

@@ -22,7 +22,7 @@ _PARENTHESES = bytes.maketrans(b"()", b"  ")
 
 @dataclass(frozen=True)
 class _List:
-    """A list of OpenFOAM's: n entries, and the text between its parentheses."""
+    """An OpenFOAM list: n entries, and the text between its parentheses."""
 
     source: Source
     n: int
@@ -32,13 +32,13 @@ class _List:
     uniform: bool
 
     def rows(self) -> Rows:
-        """The numbers of the list, its inner parentheses left out."""
+        """Return the numbers of the list without its inner parentheses."""
         flat = self.body.translate(_PARENTHESES)
         return scan(self.source, self.start, self.stop, data=flat)
 
 
 def recognises(source: Source) -> bool:
-    """A folder with a mesh, or one of its files."""
+    """Return whether it is a folder with a mesh, or one of its files."""
     return source.folder or (source.name in FILES and b"FoamFile" in source.head)
 
 
@@ -87,7 +87,7 @@ def _list_in(folder: Source, name: str) -> _List:
 
 
 def _faces(faces: _List) -> tuple[Any, Any, Rows]:
-    """(offsets of the faces, index of their corners among the numbers, those numbers)."""
+    """Return (offsets of the faces, index of their corners among the numbers, the numbers)."""
     opened = faces.body.count(b"(", faces.start, faces.stop)
     closed = faces.body.count(b")", faces.start, faces.stop)
     if not opened == closed == faces.n:
@@ -120,7 +120,7 @@ def _cells(numbers: _List) -> Any:
 
 
 def _inside(neighbour: Any, n_faces: int) -> Any:
-    """Neighbours of the faces inside; older files go on with -1 for those on the boundary."""
+    """Return the neighbours of inner faces; older files have -1 for boundary faces."""
     if neighbour.size != n_faces:
         return neighbour
     boundary = np.flatnonzero(neighbour < 0)

@@ -1,4 +1,4 @@
-"""Rows: the numbers of a mesh file line by line, and the mesh made of them."""
+"""Rows: the numbers of a mesh file line by line; make_mesh makes a Mesh of them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from evener.graphs.polymesh import PolyMesh
 from evener.io import text
 from evener.io.sources import Source
 
-_GAPLESS = 2.0**53  # whole numbers above it have gaps in double precision
-_FLAT = 1e-12  # of the extent in the plane: what a flat mesh's third coordinate may vary by
+_GAPLESS = 2.0**53  # up to here a double holds every whole number
+_FLAT = 1e-12  # max. variation of a flat mesh's third coordinate, relative to its extent
 
 
 @dataclass(frozen=True, eq=False)
@@ -136,7 +136,7 @@ def ragged(first: IntArray, counts: IntArray) -> npt.NDArray[np.int64]:
 
 
 def offsets_of(counts: IntArray) -> npt.NDArray[np.int64]:
-    """(c + 1,) where each of lists of these lengths begins."""
+    """Return (c + 1,) where lists of these lengths begin, one after the other."""
     offsets = np.zeros(counts.size + 1, np.int64)
     np.cumsum(counts, out=offsets[1:])
     return offsets
@@ -193,7 +193,7 @@ def make_mesh(
 
 
 def note_unused(source: Source, mesh: Mesh | PolyMesh) -> None:
-    """Say how many points belong to no cell, if any do not."""
+    """Add a note on the number of points without a cell, if there are any."""
     if unused := mesh.n_unused_points:
         belong = "points belong" if unused > 1 else "point belongs"
         source.notes.append(f"{unused:,} {belong} to no cell.")

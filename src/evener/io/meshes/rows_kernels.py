@@ -1,4 +1,4 @@
-"""Numbers of a mesh file, with the lines they stand on, in one pass over the bytes."""
+"""Reads the numbers of a mesh file, and on which lines they are, in one pass over the bytes."""
 
 # mypy: ignore-errors
 

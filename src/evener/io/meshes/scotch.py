@@ -23,7 +23,7 @@ _START = re.compile(
 
 
 def recognises(source: Source) -> bool:
-    """The three lines of the header, and the suffix."""
+    """Return whether the suffix is .msh and the header three lines of counts."""
     return source.suffix == ".msh" and _START.match(source.head) is not None
 
 

@@ -1,4 +1,4 @@
-"""SU2 meshes, 2-D and 3-D, of one zone or several: KEY= number, then lines of cells or points.
+"""Reads and writes SU2 meshes, 2-D and 3-D: KEY= number, then lines of cells or points.
 
 A cell's line: VTK's cell type, corners from 0 on, and its index, which may be missing.
 """
@@ -34,14 +34,14 @@ class _Section(NamedTuple):
 
 
 class _Zone:
-    """What has been read of a zone."""
+    """The cells and points read of a zone."""
 
     points: Any = None
     cells: Any = None  # (rows, counts, corner index, kinds)
 
 
 def recognises(source: Source) -> bool:
-    """A dimension or a number of zones among the first lines."""
+    """Return whether NDIME= or NZONE= is among the first lines."""
     return re.search(rb"^[ \t]*(NDIME|NZONE)[ \t]*=", source.head, re.MULTILINE) is not None
 
 
@@ -151,14 +151,12 @@ def _join(source: Source, zones: list[_Zone]) -> Mesh:
     )
 
 
-# SU2 mesh files: cells, points, and one marker for every connected piece of the boundary.
-
 SU2_KINDS = (5, 9, 10, 12, 13, 14)  # VTK's numbers are SU2's: triangles to pyramids
 _FACE_KINDS = {2: 3, 3: 5, 4: 9}  # corners of a boundary face: line, triangle, quad
 
 
 def su2_text(mesh: Mesh) -> bytes:
-    """Return the mesh as SU2 reads it; fields of cells and points have no place in the format.
+    """Return the mesh as an SU2 file, with a marker for each connected piece of its boundary.
 
     The pieces of the boundary are named boundary0, boundary1, ... in the order of their smallest
     point. Raises InputError for cells SU2 does not know and for points without coordinates.

@@ -1,4 +1,4 @@
-"""write_mesh: a Mesh as a file of a mesh format, whole or not at all."""
+"""write_mesh: writes a Mesh as .su2 or .vtu, whole or not at all."""
 
 from __future__ import annotations
 
