@@ -7,15 +7,17 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from numba.core.caching import FunctionCache
+from numba.core.options import DefaultOptions
 
 import evener
 from evener import jit
 from evener.arrays_kernels import sort_along
-from evener.partitioning.refinement import volumes_kernels
+from evener.partitioning.refinement import fm_kernels, volumes_kernels
 
 
 def files(folder, stamp):
-    return jit._Files(str(folder), "a_kernel-7.py311", stamp)
+    return jit._KernelFiles(str(folder), "a_kernel-7.py311", stamp)
 
 
 def test_types_are_kept_side_by_side(tmp_path):
@@ -93,3 +95,49 @@ def test_a_kernel_without_a_cache_or_a_wrapper_runs():
     keys = np.array([3, 1, 2])
     sort_along(keys, np.empty(0, np.int64))  # as it stands: Python called it
     assert keys.tolist() == [1, 2, 3]
+
+
+PRIVATE = {
+    "FunctionCache no longer keeps a kernel's file name in _impl.filename_base": (
+        lambda kernel: isinstance(kernel._cache._impl.filename_base, str)
+    ),
+    "FunctionCache no longer reads and writes by _cache_file": (
+        lambda kernel: (
+            isinstance(kernel._cache._cache_file, jit._KernelFiles)
+            and all("_cache_file" in names_of(FunctionCache, name) for name in ("_load", "_save"))
+        )
+    ),
+    "IndexDataCacheFile has lost one of the attributes that _KernelFiles reads": (
+        lambda kernel: all(
+            hasattr(kernel._cache._cache_file, name)
+            for name in ("_version", "_source_stamp", "_cache_path", "_index_name", "_dump")
+        )
+    ),
+    "IndexDataCacheFile no longer opens files for writing by _open_for_write": (
+        lambda kernel: hasattr(kernel._cache._cache_file, "_open_for_write")
+    ),
+    "a dispatcher no longer looks for compiled code in its attribute _cache": (
+        lambda kernel: (
+            sum(kernel.stats.cache_hits.values()) + sum(kernel.stats.cache_misses.values()) > 0
+        )
+    ),
+    "compiled code is not saved where _KernelFiles looks for it": (
+        lambda kernel: list(Path(kernel.stats.cache_path).glob("*.shuffle-*.nbc"))
+    ),
+    "the option _nrt, which turns reference counting off, is gone": (
+        lambda _: hasattr(DefaultOptions, "_nrt")
+    ),
+}
+
+
+def names_of(cls, prefix):
+    """The names that methods of a class use, whose own names begin like this."""
+    methods = [pair for one in cls.__mro__ for pair in vars(one).items() if callable(pair[1])]
+    own = [method.__code__ for name, method in methods if name.startswith(prefix)]
+    return {used for code in own for used in code.co_names}
+
+
+@pytest.mark.parametrize("broken", PRIVATE)
+def test_what_numba_does_not_document_is_as_jit_needs_it(broken):
+    fm_kernels.shuffle(np.arange(5), np.uint64(1))
+    assert PRIVATE[broken](fm_kernels.shuffle), f"{broken}: adapt evener.jit"

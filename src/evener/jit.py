@@ -1,19 +1,22 @@
-"""How kernels are compiled: `njit` for those that Python calls, `inner` for those within others.
+"""Compiling kernels: `njit` for those that Python calls, `inner` for those that kernels call.
 
-`njit` is Numba's, and so are the places of its cache. But machine code has other kernels' code
-inlined: what is found there counts only if the sources of the kernel's own file *and* of all
-files of kernels that this one imports are as they were; Numba by itself asks for the former
-only. Each combination of types has a file of its own, so that processes may save side by side;
-Numba's index of them would lose what another process saves at once. And no wrapper is made for
-callers in C, of which there are none.
+`njit` is Numba's with another cache in the same folders. Machine code has the code of other kernels
+inlined, so it is taken from the cache only if the sources of the kernel's file *and* of all kernel
+files that this one imports are unchanged; Numba checks the former alone. Each combination of types
+has a file of its own, so that processes can save side by side: in Numba's common index one would
+overwrite what another saved at the same time. No wrapper for callers in C is made, as there are
+none.
 
 `inner` kernels get no wrapper for callers in Python either, are not cached by themselves, and are
-compiled once for all numbers given as literals; all of which makes a fifth of the time that
-compiling takes. Called from Python they run as they stand, without compiling.
+compiled once for all numbers given as literals, which saves a fifth of the compile time. Python may
+call them, but then runs them uncompiled.
 
-counted=False, of a kernel and of all that it calls: references to arrays are not counted, which
-takes longer than the work itself where kernels hand many arrays to each other. They may then make
-no arrays, nor keep any.
+counted=False, for a kernel and all that it calls: no counting of references to arrays, which takes
+longer than the work itself where kernels hand many arrays to each other. Such kernels may neither
+make arrays nor return them. It also saves a quarter to a half of the compile time.
+
+This file alone uses what Numba does not document: `_KernelCache`, `_KernelFiles` and the option
+`_nrt` of `_counting`. tests/test_jit.py says for each what a new version of Numba has changed.
 """
 
 # mypy: ignore-errors
@@ -67,30 +70,30 @@ def inner(**options):
 
 
 def _counting(options):
-    """Take `counted` out of the options; return what Numba calls it."""
+    """Take `counted` out of the options; return Numba's private option for it."""
     return {} if options.pop("counted", True) else {"_nrt": False}
 
 
 class _KernelCache(FunctionCache):
-    """Numba's, in its place, with another kind of files."""
+    """Numba's cache of one kernel, in the same folder, with files of another kind."""
 
     def __init__(self, function):
         super().__init__(function)
         base = self._impl.filename_base
-        self._cache_file = _Files(self.cache_path, base, _stamp(function.__module__))
+        self._cache_file = _KernelFiles(self.cache_path, base, _stamp(function.__module__))
 
 
-class _Files(IndexDataCacheFile):
-    """One file for each key: the compiler's version with the sources' stamp, then the data."""
+class _KernelFiles(IndexDataCacheFile):
+    """One file per combination of types: the versions of compiler and sources, then the code."""
 
     def save(self, key, data):
-        """Save the data, whatever there was."""
+        """Save the code, and overwrite what there was."""
         with self._open_for_write(self._path(key)) as file:
             pickle.dump((self._version, self._source_stamp), file)
             file.write(self._dump(data))
 
     def load(self, key):
-        """Return the data; None where there are none, or made by another version or sources."""
+        """Return the code; None where there is none, or other versions made it."""
         try:
             with self._path(key).open("rb") as file:
                 fresh = pickle.load(file) == (self._version, self._source_stamp)
@@ -113,7 +116,7 @@ class _Files(IndexDataCacheFile):
 
 @functools.cache
 def _stamp(module):
-    """Digest of the sources of a module and of the modules of kernels it imports, to any depth."""
+    """Return a digest of the sources of a module and of all modules of kernels that it imports."""
     found, waiting = {}, [module, __name__]
     while waiting:
         name = waiting.pop()
@@ -132,19 +135,15 @@ def _source(module):
     return found.__loader__.get_data(found.__file__)
 
 
-# CPU time of this process, without that of making kernels ready: compiling, loading, keeping
-# them.
-#
-# That happens once on a computer, or once in a process, and is no part of what a tool costs. The
-# compiler tells when a thread takes its lock, and when it lets it go; in between it does nothing
-# else. Beside the kernels and `evener.cli.precompile.compiler` the one file that knows the
-# compiler.
+# CPU time of this process without that of compiling, loading and saving kernels, which happens once
+# on a computer, or once in a process, and is no part of what a tool costs. Numba reports when a
+# thread takes and releases the compiler's lock; in between the thread does nothing else.
 
 EVENT = "numba:compiler_lock"
 
 
 class Preparing:
-    """CPU time that threads spend between begins and ends, however deep [s]."""
+    """The CPU time that threads spend between `begin` and `end`, which may be nested [s]."""
 
     def __init__(self) -> None:
         self._ended = 0.0
@@ -152,14 +151,14 @@ class Preparing:
         self._of_thread = threading.local()
 
     def begin(self) -> None:
-        """Take note that this thread begins, perhaps once more."""
+        """Start this thread's clock, unless it runs."""
         own = self._of_thread
         own.depth = getattr(own, "depth", 0) + 1
         if own.depth == 1:
             own.began = time.thread_time()
 
     def end(self) -> None:
-        """Take note that it ends what it began last."""
+        """Stop it at the end that belongs to the first `begin`."""
         own = self._of_thread
         if getattr(own, "depth", 0) == 0:  # begun before anyone listened
             return
@@ -170,12 +169,12 @@ class Preparing:
 
     @property
     def seconds(self) -> float:
-        """What has ended."""
+        """Time between begins and ends that are over."""
         return self._ended
 
 
 def cpu_seconds() -> float:
-    """Return the CPU time that this process has spent, but for that on making kernels ready [s].
+    """Return the CPU time of this process, without that of compiling and loading kernels [s].
 
     Only differences count, as of time.process_time.
     """
@@ -185,7 +184,7 @@ def cpu_seconds() -> float:
 
 @cache
 def _listening() -> Preparing:
-    """Return what counts, listening to the compiler from the first call on."""
+    """Return the clock of the compiler; it runs from the first call on."""
     from numba.core import event
 
     preparing = Preparing()

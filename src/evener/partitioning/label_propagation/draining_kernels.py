@@ -1,5 +1,6 @@
-"""Kernels of label propagation, draining: vertices leave blocks that are too heavy, and enter those
-that are too light, at the least loss.
+"""Draining: vertices leave blocks that are too heavy, and enter those that are too light.
+
+The vertex that loses least by its move goes first.
 """
 # mypy: ignore-errors
 
@@ -12,9 +13,9 @@ from evener.partitioning.label_propagation.propagation_kernels import connect, f
 from evener.partitioning.levels.heap_kernels import drop_first, push
 
 TINY = 1e-300
-HAIR = 1e-9  # losses that differ by less are the same
-NEVER, STALE = -2, -1  # for a block: nothing was looked for; it may be another by now
-LOOKS = 4  # at a vertex, in the mean; then losses are taken as they are
+HAIR = 1e-9  # losses that differ by less count as equal
+NEVER, STALE = -2, -1  # in place of a vertex's target block: none sought yet; to be sought again
+LOOKS = 4  # mean re-evaluations per vertex before stale losses are accepted
 
 
 @inner()

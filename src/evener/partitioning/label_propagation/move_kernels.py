@@ -17,16 +17,16 @@ from evener.partitioning.label_propagation.draining_kernels import (
 )
 from evener.partitioning.label_propagation.propagation_kernels import connect, put
 
-HAIR = 1e-9  # gains below it are none
-SLOTS = 1 << 16  # pairs of blocks for which a candidate is remembered
-HUB = 64  # edges from which on what is known of a candidate is remembered, too
+HAIR = 1e-9  # smaller gains count as none
+SLOTS = 1 << 16  # pairs of blocks for which a candidate of a swap is kept
+HUB = 64  # edges; of candidates with more, what was computed is kept too
 
 
 @njit(cache=True, nogil=True)
 def sweep(board, order, most, active, woken):
-    """Move the active vertices, in `order`, where they gain, or where they gain nothing and even
-    blocks out; returns the gain. most (k,): no block grows above it. woken (n,) int8: set for
-    those whose gains changed.
+    """Move active vertices, in `order`, where this gains, or evens out weights; return the gain.
+
+    most (k,): no block grows heavier. woken (n,) int8: set where gains changed.
     """
     k = board.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
@@ -180,20 +180,20 @@ def _exchange(board, v, u, gain, bond, near):
 
 # Kernels of label propagation, leaps [GMBR24]_: many vertices move at once, some at a loss.
 #
-# A vertex wishes to go where it is bound most, though it may lose by that. Wishes are heard if
-# they gain once all greater wishes have come true, so that whole groups move that no vertex alone
-# would begin to. Blocks may be overloaded for the time being, and are drained.
+# Each vertex proposes to move to the block that it has the heaviest edges to, even at a loss. A
+# proposed move is applied if it gains after all moves of higher priority, so that groups move of
+# which no vertex would move alone. Blocks may be overloaded meanwhile, and are drained.
 
-ENOUGH = 8.0  # times the weight that is to leave a block, what is looked at for it
-PROGRESS = 0.999  # of the least cut: less is progress
+ENOUGH = 8.0  # times the weight that must leave a block: weight of the vertices evaluated for that
+PROGRESS = 0.999  # a cut below this share of the least one counts as progress
 
 
 @njit(cache=True, nogil=True)
 def leap(board, rounds, patience, boldness, most):
-    """Lower the cut in place by up to `rounds` leaps, each drained; the best state is kept.
+    """Lower the cut in place by up to `rounds` leaps, each drained; keep the best state.
 
-    They end after `patience` rounds without progress. boldness: the share of its bond with its
-    own block that a vertex may be ready to lose. most (k,): no block grows above it.
+    Ends after `patience` rounds without progress. boldness: the share of its edge weight to its own
+    block that a proposed move may lose. most (k,): no block grows heavier.
     """
     n = board.part.size
     wish, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)

@@ -1,4 +1,4 @@
-"""Placed: the blocks of one level on their way to the finest, refined on each."""
+"""The blocks of one level (Placed): made, rounded, refined, and projected to the next finer one."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from evener.partitioning.repair.flowing import flow_until_kept
 from evener.partitioning.repair.state import State
 from evener.plans.partition import Contract, Partition
 
-DEARER = 1.5  # the longest border costs this much more than an empty one
-STEEPNESS = 6  # of the price: borders not much shorter than the longest cost little more
+DEARER = 1.5  # the price of the longest border is higher by this share
+STEEPNESS = 6  # power of a border's share of the longest one, in what its price is higher by
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: MultilevelTask) 
 
 
 def balanced(level: Level, blocks: Part, contract: Contract) -> Part:
-    """Bring blocks of a small graph as near to the contract as its vertices allow."""
+    """Return blocks of a small graph as near to the contract as its vertices allow."""
     weight = block_weights(level, blocks, contract.k)
     if within(weight, contract):
         return blocks
@@ -123,12 +123,12 @@ def within(weight: FloatArray, contract: Contract) -> bool:
 
 
 def block_weights(level: Level, part: Part, k: int) -> FloatArray:
-    """(k,) what the blocks weigh."""
+    """Return the weights of the blocks (k,)."""
     return np.bincount(part, weights=level.vwgt, minlength=k).astype(np.float64)
 
 
 def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
-    """(k,) what a block's border costs: more where it is long, for the largest counts too."""
+    """Return the prices (k,) of the blocks' borders: long ones cost more per edge."""
     border = np.zeros(k, np.int64)
     kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
     share = border / max(int(border.max()), 1)
@@ -136,7 +136,7 @@ def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
 
 
 def limits_on(level: Level, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
-    """What searches keep to; on the way they may stray by a little, or by the heaviest vertex."""
+    """Return limits of searches: on the way a little wider, or by the heaviest vertex."""
     contract = eased(task.contract, level, depth)
     slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.vwgt.max())
     return kernels.WeightLimits(
@@ -145,9 +145,9 @@ def limits_on(level: Level, task: MultilevelTask, depth: int) -> kernels.WeightL
 
 
 def eased(contract: Contract, level: Level, depth: int) -> Contract:
-    """Return limits about a vertex off the targets, on coarse levels (depth above 0).
+    """Return the contract, on coarse levels (depth above 0) with limits wider by about a vertex.
 
-    Their vertices are so heavy that limits closer than that would be kept at any price in cut.
+    Vertices are so heavy there that closer limits would raise the cut.
     """
     if depth == 0:
         return contract

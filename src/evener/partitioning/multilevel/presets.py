@@ -10,9 +10,9 @@ from evener.partitioning.refinement.fm import FMEffort
 
 @dataclass(frozen=True)
 class Cutting:
-    """How often pairs of blocks are cut anew, on a coarse level and on the finest.
+    """Rounds in which pairs of blocks are cut anew, on coarse levels and on the finest.
 
-    reach: what a corridor may weigh on a side, in times what a block may lose or gain.
+    reach: what a corridor may weigh on a side, as a multiple of what a block may lose or gain.
     """
 
     rounds: int = 0
@@ -26,14 +26,15 @@ WELL = Spread(rounds=8, steps=8)
 
 @dataclass(frozen=True)
 class Preset:
-    """One trade of time for quality.
+    """How much time is spent for how good a partition.
 
-    effort, cutting: of refinement; alone: effort where no pairs are cut anew. per_block: vertices
-    that the coarsest graph keeps for each block, where blocks are given; shrink_by: mean weight of
-    clusters, a level, in mean vertices. cycles: times that the graph is shrunk and refined again.
-    slack: how far searches may stray from the contract, in targets. rounding: by diffusion, of the
-    blocks that k-means made; again: of all others, on finer graphs. balance: what k-means of a
-    large graph leaves a block off its target. rivals: starts that are followed to finer graphs.
+    effort, cutting: of refinement; alone: effort where pairs are not cut anew. per_block: vertices
+    of the coarsest graph per block, where blocks are given; shrink_by: mean weight of a level's
+    clusters, in mean vertices. cycles: times that the graph is coarsened and refined. slack: share
+    of its target by which a search may leave a block's limits on its way. rounding: by diffusion,
+    of blocks made by k-means; again: on finer graphs, of all others. balance: share of its target
+    that k-means of a large graph may leave a block off. rivals: initial partitions that are
+    refined on finer levels.
     """
 
     effort: FMEffort = field(

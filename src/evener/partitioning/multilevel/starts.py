@@ -1,9 +1,9 @@
-"""Where blocks start: on a small graph, where several ways are cheap and the best is kept.
+"""Initial partitions of the coarsest level: several are made, since they are cheap there.
 
 Balanced k-means places blocks by distance, which is best where cells are well shaped; large graphs
-without coordinates get places from hops along their edges. Recursive bisection looks at edges
-alone, and wins where cells are stretched, or grow by orders of magnitude. Diffusion rounds the
-blocks of all, refinement follows, then their cuts are compared.
+without coordinates get places from hops along their edges. Recursive bisection uses edges alone,
+and is better where cells are stretched or differ in size by orders of magnitude. All are rounded by
+diffusion and refined; those of least cut are kept.
 """
 
 from __future__ import annotations
@@ -27,14 +27,15 @@ from evener.partitioning.multilevel.level_state import (
     within,
 )
 
-BALANCE = 0.01  # what k-means leaves a block off its target
-PER_BLOCK_ROUNDED = 1000  # vertices for each block of graphs on which blocks are rounded again
-MOST_RIVALS = 2
-BISECTED_BLOCKS = 1024  # in all turns together, where they are fewer than this
-FEW_BLOCKS = 32  # leave much to chance, and cost little: they are bisected in any case
-OTHER_SEED = 1009
-MISPLACED = 0.75  # of the cut is left where distance has misled k-means
-CLOSE = 1.06  # of the least cut: ways that cut no more than this may still win on a finer graph
+# Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
+BALANCE = 0.01  # relative deviation from its target that k-means may leave to a block
+PER_BLOCK_ROUNDED = 1000  # max. vertices per block of finer graphs on which blocks are rounded too
+MOST_RIVALS = 2  # max. initial partitions that are refined on finer levels
+BISECTED_BLOCKS = 1024  # max. blocks bisected over all repetitions
+FEW_BLOCKS = 32  # up to so many blocks are bisected too: chance decides more, and it takes little
+OTHER_SEED = 1009  # added to the seed for each repetition
+MISPLACED = 0.75  # share of the cut left by rounding below which k-means is taken for misled
+CLOSE = 1.06  # times the least cut: partitions up to it may still be best on a finer graph
 
 
 def starting_blocks(
@@ -45,11 +46,11 @@ def starting_blocks(
     *,
     trusting: bool = False,
 ) -> list[Placed]:
-    """Return one start or more on this level, the best first.
+    """Return one or two initial partitions of this level, that of least cut first.
 
-    points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 where it
-    is the whole graph, on which limits are kept to. trusting: whether distances, of points or in
-    hops, are enough where rounding shows that they place blocks well; hops, for many blocks only.
+    points (d, n) in a unit box, sorted along a curve; or None. depth: of the level, 0 for the whole
+    graph, on which limits are kept exactly. trusting: whether k-means alone is enough where
+    rounding shows that it places blocks well; without points, only for many blocks.
     """
     found: list[Placed] = []
     if trusting:
@@ -62,7 +63,7 @@ def starting_blocks(
         _bisected(level, other, depth, deal) for other, deal in zip(tasks, DEALS, strict=False)
     ]
     best = worth_following(bisected)[0]
-    # Rounding helps meshes, and spoils graphs on which load spreads everywhere at once.
+    # Rounding helps meshes; on graphs of small diameter it makes the cut worse.
     again = task.preset.again
     found += [best, refine(rounded(level, best.part, task, depth, THOROUGH, again), task, depth)]
     if points is not None and not trusting:
@@ -71,8 +72,8 @@ def starting_blocks(
 
 
 def worth_following(rivals: list[Placed]) -> list[Placed]:
-    """Return the two of least cut, or the one, where the second is not close to it; that first."""
-    if len(rivals) == 1:  # counting costs as much as a round of searches
+    """Return the partition of least cut, and the second where its cut is close to that."""
+    if len(rivals) == 1:  # counting the cut costs as much as a round of searches
         return rivals
     cuts = np.array([cut_of(blocks.level, blocks.part) for blocks in rivals])
     order = np.argsort(cuts, kind="stable")
@@ -91,9 +92,9 @@ def _by_kmeans(
 def _by_distance(
     level: Level, points: npt.NDArray[np.float32] | None, task: MultilevelTask, depth: int
 ) -> tuple[list[Placed], bool]:
-    """Return blocks by k-means of points, or of places that hops give; and whether they are good.
+    """Return blocks by k-means, of points or of places from hops; and whether they are good.
 
-    There are none where hops give no places.
+    No blocks where hops give no places.
     """
     targets = task.contract.targets
     places = embedded(level) if points is None else points.T.astype(np.float64)
@@ -111,10 +112,10 @@ def _bisected(level: Level, task: MultilevelTask, depth: int, deal: str) -> Plac
 
 
 def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
-    """Round and refine blocks that came down from a coarser level."""
+    """Round and refine blocks projected from a coarser level."""
     if blocks.again and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
         blocks = rounded(blocks.level, blocks.part, task, depth, blocks.again, blocks.again)
     elif depth == 0 and not within(blocks.weight, task.contract):
-        # Coarse limits were wider, and searches bring no block back that is outside.
+        # Limits are wider on coarse levels, and searches bring back no block that is outside.
         blocks = placed(blocks.level, blocks.part, task, depth, again=blocks.again)
     return refine(blocks, task, depth)
