@@ -26,4 +26,7 @@ mapping/         which device each block goes to
 
 May import sizing (rounding), io (accept), plans, graphs and platforms. Read registry.py, then
 portfolio.py and enforce.py.
+
+A plan enters this room three times: for blocks, to bring them within their contract, and to map
+them onto devices.
 """
