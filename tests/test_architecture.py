@@ -360,9 +360,6 @@ def test_six_loose_modules():
 
 # Public classes that still share a name, to become fewer: what each is of.
 SAME_NAME = {
-    "Blocks": "of a kernel's state, and of a picture",
-    "Level": "of a platform's tree (ev.Level), and of a multilevel hierarchy",
-    "Loads": "of diffusion, and of devices",
     "Network": "of a platform, and drawn",
 }
 

@@ -27,8 +27,8 @@ from evener.partitioning.multilevel.multilevel import (
 )
 from evener.partitioning.refine import refine
 from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
-from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
-from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
+from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
+from evener.partitioning.refinement.volumes import AIMS, connectivity_tables, refine_volumes
 from evener.partitioning.requests import OBJECTIVES, PRESETS
 from evener.plans.partition import Partition
 from tests.partitioning.by_hand import faults
@@ -110,8 +110,8 @@ def searching(case):
     weight = weights_of(level, part, case.k)
     before, off = priced_cut(level, part, price), outside(weight, limits)
     gain = refine_level(
-        level, Blocks(part, weight, price, limits), boundary_flags(level, part, 1), 3, FMEffort(),
-        case.seed, case.threads,
+        level, BlockState(part, weight, price, limits), boundary_flags(level, part, 1), 3,
+        FMEffort(), case.seed, case.threads,
     )  # fmt: skip
     assert before - priced_cut(level, part, price) == gain >= 0
     assert weight == pytest.approx(
@@ -129,17 +129,17 @@ def priced_cut(level, part, price):
 
 
 def searching_volumes(case):
-    """Neither the volumes nor the balance get worse; the ledger is that of a new count."""
+    """Neither the volumes nor the balance get worse; the tables are those of a new count."""
     level, part = case.level, case.part.copy()
     weight, limits = weights_of(level, part, case.k), case.limits(level)
     name = sorted(AIMS)[case.seed % 2]
     flag = boundary_flags(level, part, 1)
-    before, off = open_ledger(level, part, case.k, flag).volumes, outside(weight, limits)
-    ledger = refine_volumes(level, part, weight, limits, AIMS[name], flag, case.seed)
-    again = open_ledger(level, part.copy(), case.k, boundary_flags(level, part, 1))
-    assert (ledger.volumes == again.volumes).all()
-    assert (ledger.sent == again.sent).all()
-    assert (ledger.messages == again.messages).all()
+    before, off = connectivity_tables(level, part, case.k, flag).volumes, outside(weight, limits)
+    tables = refine_volumes(level, part, weight, limits, AIMS[name], flag, case.seed)
+    again = connectivity_tables(level, part.copy(), case.k, boundary_flags(level, part, 1))
+    assert (tables.volumes == again.volumes).all()
+    assert (tables.sent == again.sent).all()
+    assert (tables.messages == again.messages).all()
     if name == "total_volume":
         assert again.volumes.sum() <= before.sum()
     else:

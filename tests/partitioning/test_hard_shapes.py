@@ -119,10 +119,10 @@ STEPPED = """
     from evener.partitioning.initial.bisection import cut_of
     from evener.partitioning.refinement import fm_kernels, volumes_kernels
     from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
-    from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
+    from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
     from evener.partitioning.levels.levels import finest
     from evener.partitioning.multilevel.multilevel import edge_weights
-    from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
+    from evener.partitioning.refinement.volumes import AIMS, connectivity_tables, refine_volumes
     from tests.partitioning.levels_by_hand import priced_cut
     from tests.partitioning.random_inputs import any_contract, any_graph, any_k, any_part
 
@@ -142,13 +142,13 @@ STEPPED = """
             looked += 1
         return gain, to
 
-    def checked_move(ledger, v, q):
+    def checked_move(tables, v, q):
         global moved
-        size = move(ledger, v, q)
-        part = ledger.part.copy()
-        again = open_ledger(level, part, k, boundary_flags(level, part, 1))
+        size = move(tables, v, q)
+        part = tables.part.copy()
+        again = connectivity_tables(level, part, k, boundary_flags(level, part, 1))
         for name in ("volumes", "sent", "messages"):
-            assert (getattr(ledger, name) == getattr(again, name)).all(), (seed, v, q, name)
+            assert (getattr(tables, name) == getattr(again, name)).all(), (seed, v, q, name)
         moved += 1
         return size
 
@@ -164,7 +164,7 @@ STEPPED = """
         limits = WeightLimits(low, high, low - slack, high + slack)
         weight = np.bincount(part, level.vwgt, k).astype(float)
         flag = boundary_flags(level, part, 1)
-        blocks = Blocks(part, weight, price, limits)
+        blocks = BlockState(part, weight, price, limits)
         refine_level(level, blocks, flag, 2, FMEffort(), seed, 1)
         part = any_part(graph, k, seed + 1000)
         weight = np.bincount(part, level.vwgt, k).astype(float)

@@ -23,7 +23,7 @@ from evener.partitioning.initial.kmeans import along_curve, unit_box
 from evener.partitioning.levels.levels import (
     LARGEST_CLUSTER,
     LEAST_SHRINKAGE,
-    Level,
+    GraphLevel,
     Shrunk,
     finest,
     projected,
@@ -81,10 +81,10 @@ def georef_blocks(
 
 
 def refined_by_pairs(
-    level: Level, part: Part, contract: Contract, effort: PairEffort, threads: int
+    level: GraphLevel, part: Part, contract: Contract, effort: PairEffort, threads: int
 ) -> Part:
     """Return blocks (n,) refined level by level from those of `part` (n,), which stays as it is."""
-    above: list[tuple[Level, Shrunk]] = []
+    above: list[tuple[GraphLevel, Shrunk]] = []
     part = part.copy()
     while level.n > 2 * PER_BLOCK * contract.k:
         mean = float(level.vwgt.sum()) / level.n
@@ -117,7 +117,7 @@ def colour_classes(pairs: Pairs) -> list[Pairs]:
 
 
 def _refine_level(
-    level: Level, part: Part, contract: Contract, effort: PairEffort, threads: int
+    level: GraphLevel, part: Part, contract: Contract, effort: PairEffort, threads: int
 ) -> None:
     """Refine all pairs of blocks in place, colour by colour, until a round wins nothing."""
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
@@ -143,7 +143,7 @@ class _LevelPairs:
     (n,): marks of the kernels.
     """
 
-    level: Level
+    level: GraphLevel
     part: Part
     weight: FloatArray
     contract: Contract
@@ -179,7 +179,7 @@ class _LevelPairs:
         return int(gain)
 
 
-def _touching(level: Level, part: Part, border: Part, k: int) -> Pairs:
+def _touching(level: GraphLevel, part: Part, border: Part, k: int) -> Pairs:
     """Return the pairs of neighbouring blocks, those with the heaviest border first."""
     room = int((level.xadj[border + 1].astype(np.int64) - level.xadj[border]).sum())
     keys, weights = np.empty(room, np.int64), np.empty(room, np.int64)

@@ -21,9 +21,9 @@ from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.kmeans import FloatMatrix, along_curve, unit_box
 from evener.partitioning.initial.trees import Tree, simplest
-from evener.partitioning.label_propagation.cycles import board_for_cut, lower_cut
+from evener.partitioning.label_propagation.cycles import lower_cut, state_for_cut
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
-from evener.partitioning.levels.levels import Level, finest, scattered, subgraph
+from evener.partitioning.levels.levels import GraphLevel, finest, scattered, subgraph
 from evener.partitioning.multilevel.level_state import MultilevelTask, balanced
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
@@ -47,7 +47,7 @@ class _Task:
     uneven: whether degrees are uneven, so that label propagation divides the graph.
     """
 
-    level: Level
+    level: GraphLevel
     points: FloatMatrix | None
     uneven: bool
     preset: str
@@ -184,8 +184,8 @@ def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
     seed = task.seed + 31 * depth
     if task.uneven:
         part = part.copy()
-        board = board_for_cut(task.level, part, groups.low, groups.high, 0.0)
-        lower_cut(board, ROUNDS[task.preset].cut, np.random.default_rng(seed))
+        state = state_for_cut(task.level, part, groups.low, groups.high, 0.0)
+        lower_cut(state, ROUNDS[task.preset].cut, np.random.default_rng(seed))
         return part
     for cycle in range(task.chosen.cycles):
         own = MultilevelTask(groups, task.chosen, seed + cycle, task.threads)
@@ -193,7 +193,7 @@ def _refined(task: _Task, part: Part, groups: Contract, depth: int) -> Part:
     return part
 
 
-def _as_graph(level: Level) -> Graph:
+def _as_graph(level: GraphLevel) -> Graph:
     return Graph(
         level.xadj.astype(np.int64),
         level.adjncy.astype(np.int32),

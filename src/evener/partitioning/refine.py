@@ -17,7 +17,7 @@ from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
 from evener.partitioning.initial.diffusion import THOROUGH
 from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
-from evener.partitioning.levels.levels import Level, finest, scattered
+from evener.partitioning.levels.levels import GraphLevel, finest, scattered
 from evener.partitioning.multilevel.level_state import MultilevelTask
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
@@ -31,7 +31,7 @@ from evener.partitioning.refinement.fm import (
     boundary_flags,
     refine_level,
 )
-from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
+from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from evener.partitioning.refinement.volumes import AIMS
 from evener.partitioning.requests import check_options
 from evener.partitioning.scored import repaired, scored
@@ -166,7 +166,7 @@ def refined_blocks(
 
 
 def _refine_whole(
-    level: Level, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
+    level: GraphLevel, part: Part, contract: Contract, preset: Preset, seed: int, threads: int
 ) -> None:
     """Lower the cut in place, on this level alone; cut edges of all blocks cost the same."""
     slack: FloatArray = np.maximum(preset.slack * contract.targets, level.vwgt.max())
@@ -174,7 +174,7 @@ def _refine_whole(
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k).astype(np.float64)
     price = np.full(contract.k, EVEN_PRICE, np.int64)
     refine_level(
-        level, Blocks(part, weight, price, limits), boundary_flags(level, part, threads),
+        level, BlockState(part, weight, price, limits), boundary_flags(level, part, threads),
         preset.alone.finest_rounds, preset.alone, seed, threads,
     )  # fmt: skip
 

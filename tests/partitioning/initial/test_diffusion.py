@@ -14,7 +14,7 @@ from evener.partitioning.initial.diffusion import (
     Spreading,
     diffused_blocks,
 )
-from evener.partitioning.levels.levels import Level, finest
+from evener.partitioning.levels.levels import GraphLevel, finest
 
 
 def level_of(adjacency, weights=None, order=None):
@@ -135,7 +135,7 @@ def test_hard_shapes_give_every_vertex_a_block(name):
     matrix = {"no edge": 0 * star, "star": star, "complete": complete, "two parts": apart}
     level = level_of(matrix.get(name, complete))
     if name == "weights 0":
-        level = Level(level.xadj, level.adjncy, 0 * level.adjwgt, level.vwgt)
+        level = GraphLevel(level.xadj, level.adjncy, 0 * level.adjwgt, level.vwgt)
     start = (np.arange(40) % 4).astype(np.int32)
     part = diffused_blocks(level, np.full(4, 10.0), start, THOROUGH)
     assert part.shape == (40,) and part.min() >= 0 and part.max() < 4

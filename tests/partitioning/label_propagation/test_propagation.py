@@ -13,8 +13,8 @@ from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from tests.choosing import slow_but
-from tests.partitioning.boards_by_hand import board_of, cost
 from tests.partitioning.by_hand import GRAPHS, faults, real_contract, sparse, star, unit_contract
+from tests.partitioning.propagation_states_by_hand import cost, state_of
 
 OBJECTIVES = ("cut", "total_volume", "max_volume")
 UNIT = np.empty(0, np.int32)
@@ -38,11 +38,11 @@ def test_leaves_of_a_large_star_are_bundled(monkeypatch):
     assert cut == 2 * 9_700  # the least that the other blocks must hold
 
 
-def nets(board):
+def nets(state):
     found = []
-    for v in range(board.part.size):
-        row = range(board.first[v], board.first[v] + board.length[v])
-        found.append({int(board.blocks[i]): int(board.counts[i]) for i in row})
+    for v in range(state.part.size):
+        row = range(state.first[v], state.first[v] + state.length[v])
+        found.append({int(state.blocks[i]): int(state.counts[i]) for i in row})
     return found
 
 
@@ -55,52 +55,52 @@ def test_bonds_are_exact_and_nets_stay_true(kind):
         u = np.repeat(np.arange(graph.n), graph.degrees)
         weights = ((u + graph.adjncy) % 5 + 1).astype(np.int32)
     prices = {"total": np.ones(k), "priced": rng.random(k) + 0.1}.get(kind)
-    board = board_of(graph, rng.integers(0, k, graph.n), k, weights=weights, prices=prices)
+    state = state_of(graph, rng.integers(0, k, graph.n), k, weights=weights, prices=prices)
     bond, near = np.zeros(k), np.empty(k, np.int64)
     for _ in range(150):
         v = int(rng.integers(graph.n))
-        p, q = int(board.part[v]), int(rng.integers(k))
-        size = kernels.connect(board, v, bond, near)
+        p, q = int(state.part[v]), int(rng.integers(k))
+        size = kernels.connect(state, v, bond, near)
         assert near[0] == p
         assert len(set(near[:size])) == size
-        gain = (bond[q] if q in near[:size] else kernels.far(board, v, q)) - bond[p]
+        gain = (bond[q] if q in near[:size] else kernels.far(state, v, q)) - bond[p]
         bond[near[:size]] = 0
         assert not bond.any()
-        before = cost(graph, board, weights)
+        before = cost(graph, state, weights)
         if p != q:
-            kernels.put(board, v, q)
-            assert before - cost(graph, board, weights) == pytest.approx(gain)
-        if board.volumes:
-            kept = nets(board)
-            kernels.count_nets(board)
-            assert kept == nets(board)
-    np.testing.assert_array_equal(board.weight, np.bincount(board.part, minlength=k))
+            kernels.put(state, v, q)
+            assert before - cost(graph, state, weights) == pytest.approx(gain)
+        if state.volumes:
+            kept = nets(state)
+            kernels.count_nets(state)
+            assert kept == nets(state)
+    np.testing.assert_array_equal(state.weight, np.bincount(state.part, minlength=k))
 
 
 @pytest.mark.parametrize("prices", [None, (1.0, 1.0, 1.0, 1.0), (0.3, 1.0, 0.5, 2.0)])
 def test_sweeps_and_swaps_win_what_they_say(prices):
     rng = np.random.default_rng(2)
     graph, k = sparse(200), 4
-    board = board_of(graph, np.arange(200) % k, k, prices=prices, high=55.0)
-    before = cost(graph, board)
+    state = state_of(graph, np.arange(200) % k, k, prices=prices, high=55.0)
+    before = cost(graph, state)
     everyone, woken = np.ones(200, np.int8), np.zeros(200, np.int8)
-    won = moves.sweep(board, rng.permutation(200), board.high, everyone, woken)
-    middle = cost(graph, board)
+    won = moves.sweep(state, rng.permutation(200), state.high, everyone, woken)
+    middle = cost(graph, state)
     assert won > 0
     assert before - middle == pytest.approx(won)
-    assert board.weight.max() <= 55
-    sizes = board.weight.copy()
-    won = moves.swap(board, rng.permutation(200))
-    assert middle - cost(graph, board) == pytest.approx(won)
-    np.testing.assert_array_equal(board.weight, sizes)
+    assert state.weight.max() <= 55
+    sizes = state.weight.copy()
+    won = moves.swap(state, rng.permutation(200))
+    assert middle - cost(graph, state) == pytest.approx(won)
+    np.testing.assert_array_equal(state.weight, sizes)
 
 
 def test_a_swap_is_found_between_full_blocks():
     graph = Graph.from_edges(8, np.array([0, 0, 1, 4, 4, 5]), np.array([1, 2, 2, 5, 6, 6]))
     part = [0, 0, 1, 0, 1, 1, 0, 1]  # the triangles 0 1 2 and 4 5 6, each with one astray
-    board = board_of(graph, part, 2, high=4.0)
-    assert moves.swap(board, np.arange(8)) == 4
-    assert cost(graph, board) == 0
+    state = state_of(graph, part, 2, high=4.0)
+    assert moves.swap(state, np.arange(8)) == 4
+    assert cost(graph, state) == 0
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
@@ -219,13 +219,13 @@ def test_edges_of_no_weight_list_no_block():
     """Twenty neighbours in another block, two blocks: there is room for two entries."""
     graph = star(21)
     weights = np.zeros(graph.adjncy.size, np.int32)
-    board = board_of(graph, [0] + [1] * 20, 2, weights=weights)
+    state = state_of(graph, [0] + [1] * 20, 2, weights=weights)
     bond, near = np.zeros(2), np.full(2, -1)
-    assert kernels.connect(board, 0, bond, near) == 1
+    assert kernels.connect(state, 0, bond, near) == 1
     assert (bond == 0).all()
     weights[graph.xadj[0]] = 3
-    board = board_of(graph, [0] + [1] * 20, 2, weights=weights)
-    assert kernels.connect(board, 0, bond, near) == 2
+    state = state_of(graph, [0] + [1] * 20, 2, weights=weights)
+    assert kernels.connect(state, 0, bond, near) == 2
     assert bond.tolist() == [0, 3]
 
 

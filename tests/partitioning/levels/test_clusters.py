@@ -8,11 +8,11 @@ from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation import move_kernels as moves
 from evener.partitioning.label_propagation import propagation
-from evener.partitioning.label_propagation.cycles import board_for_cut
+from evener.partitioning.label_propagation.cycles import state_for_cut
 from evener.partitioning.label_propagation.propagation import propagation_blocks
 from evener.partitioning.levels import clusters
 from evener.partitioning.levels.clusters import bundled, has_clusters
-from evener.partitioning.levels.levels import Level, finest, shrink_freely
+from evener.partitioning.levels.levels import GraphLevel, finest, shrink_freely
 from evener.partitioning.multilevel import multilevel
 from evener.partitioning.multilevel.multilevel import multilevel_blocks, vertex_order
 from evener.partitioning.portfolio import best_blocks
@@ -219,7 +219,7 @@ def test_exchanges_with_hubs_are_those_without_memory(monkeypatch, seed):
     weight = np.bincount(part, graph.weights(), k)
     order = rng.permutation(n)
     none = np.empty(0, np.int32)
-    level = Level(
+    level = GraphLevel(
         graph.xadj.astype(np.uint32), graph.adjncy.astype(np.uint32),
         none if graph.adjwgt is None else graph.adjwgt.astype(np.int32),
         graph.weights().astype(np.float64),
@@ -229,7 +229,7 @@ def test_exchanges_with_hubs_are_those_without_memory(monkeypatch, seed):
     for hub, run in ((moves.HUB, moves.swap), (10**9, moves.swap.py_func)):
         monkeypatch.setattr(moves, "HUB", hub)  # compiled code keeps its own
         moved = part.copy()
-        won = run(board_for_cut(level, moved, weight - 3.0, weight + 3.0, 0.0), order)
+        won = run(state_for_cut(level, moved, weight - 3.0, weight + 3.0, 0.0), order)
         found.append((won, moved.tolist()))
     assert found[0][0] > 0
     assert found[0] == found[1]
@@ -238,7 +238,7 @@ def test_exchanges_with_hubs_are_those_without_memory(monkeypatch, seed):
 def test_a_level_of_leaves_shrinks_at_once(small):
     rng = np.random.default_rng(1)
     graph = forest(2000, 5, rng, vwgt=rng.integers(1, 5, 2000))
-    level = Level(
+    level = GraphLevel(
         graph.xadj.astype(np.uint32), graph.adjncy.astype(np.uint32), np.empty(0, np.int32),
         graph.weights().astype(np.float64),
     )  # fmt: skip

@@ -10,7 +10,7 @@ from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.levels import levels
 from evener.partitioning.levels.levels import (
-    Level,
+    GraphLevel,
     Shrunk,
     finest,
     projected,
@@ -155,7 +155,7 @@ def test_more_entries_than_indices_hold_are_refused(monkeypatch):
 
 def test_a_level_knows_its_size():
     none = np.empty(0, np.uint32)
-    assert Level(np.zeros(1, np.uint32), none, np.empty(0, np.int32), np.empty(0)).n == 0
+    assert GraphLevel(np.zeros(1, np.uint32), none, np.empty(0, np.int32), np.empty(0)).n == 0
 
 
 def test_edges_of_no_weight_join_what_nothing_else_does():

@@ -1,4 +1,4 @@
-"""Refinement for seconds: its books against the prediction, its moves against brute force."""
+"""Refinement for seconds: its state against the prediction, its moves against brute force."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from evener.errors import InputError, UsageError
 from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.makespan import search_kernels as kernels
-from evener.partitioning.makespan.gain_state import Books, Prices
+from evener.partitioning.makespan.gain_state import Prices, SecondsState
 from evener.partitioning.makespan.move_kernels import consider
 from evener.partitioning.makespan.price_kernels import Bounds, Model, reprice
 from evener.partitioning.makespan.refine import EFFORTS, GREEDY, BlockLimits, refine_seconds
@@ -72,10 +72,10 @@ def random_case(
     return graph, part, random_platform(k, rng), workload, rng
 
 
-def books_of(graph: Graph, part: np.ndarray, work: np.ndarray, costs: Costs) -> Books:
+def state_of(graph: Graph, part: np.ndarray, work: np.ndarray, costs: Costs) -> SecondsState:
     k, n = costs.k, graph.n
     free = Bounds(work, work, np.zeros(n), np.zeros(k), np.full(k, np.inf), np.full(k, np.inf))
-    return Books.opened(level_of(graph), part.copy(), free, Prices(costs), 1)
+    return SecondsState.opened(level_of(graph), part.copy(), free, Prices(costs), 1)
 
 
 def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray):
@@ -109,17 +109,17 @@ def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray)
 @settings(max_examples=80)
 def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
     graph, part, platform, workload, _ = random_case(seed, n, k)
-    books = books_of(graph, part, workload.work(graph), costs_of(platform, workload))
+    state = state_of(graph, part, workload.work(graph), costs_of(platform, workload))
     said = metrics.predicted_seconds(graph, Partition(part, k), platform, workload)
-    # Books take it that all wait until the shared links they use are through: nobody waits longer.
+    # All are taken to wait until the shared links they use are through: nobody waits longer.
     exchange = ExchangeCosts.of(metrics.quotient(graph, Partition(part, k)), platform, 8.0)
     until = np.maximum(exchange.direct, exchange.held_up())
     interior = said.interior * said.compute if workload.overlap else np.zeros(k)
     slow = np.maximum(interior, until) + said.compute - interior + said.fixed
-    np.testing.assert_allclose(books.seconds(), slow, rtol=1e-12)
+    np.testing.assert_allclose(state.seconds(), slow, rtol=1e-12)
     assert (said.seconds <= slow * (1 + 1e-12)).all()
     if not any(one.shared for one in (*platform.levels, *platform.connections)):
-        np.testing.assert_allclose(books.seconds(), said.seconds, rtol=1e-12)
+        np.testing.assert_allclose(state.seconds(), said.seconds, rtol=1e-12)
 
 
 @given(SEEDS, st.integers(2, 16), st.integers(2, 5))
@@ -128,37 +128,37 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
     """Without compiling: the same functions, called from Python."""
     graph, part, platform, workload, rng = random_case(seed, n, k)
     work = workload.work(graph)
-    books = books_of(graph, part, work, costs_of(platform, workload))
+    state = state_of(graph, part, work, costs_of(platform, workload))
     worth = rng.uniform(0.1, 10, k)
-    model = books.prices.model(float(rng.integers(1, 5)), books.ledger.sent, worth)
-    total, doublings = books.totals, 2
-    reference = reprice(books.ledger, model, total)
+    model = state.prices.model(float(rng.integers(1, 5)), state.tables.sent, worth)
+    total, doublings = state.totals, 2
+    reference = reprice(state.tables, model, total)
     for b in range(k):
         total.powered[b] = worth[b] * (total.seconds[b] / reference) ** 2**doublings
     for v in rng.permutation(n)[:6]:
-        args = (books.ledger, model, total, books.bounds, int(v))
+        args = (state.tables, model, total, state.bounds, int(v))
         np.testing.assert_allclose(
-            total.seconds, slow_seconds(model, graph, books.part, work), rtol=1e-9, atol=1e-12
+            total.seconds, slow_seconds(model, graph, state.part, work), rtol=1e-9, atol=1e-12
         )
-        change, to = consider(*args, -1, reference, doublings, books.desk)
+        change, to = consider(*args, -1, reference, doublings, state.scratch)
         least = {}
-        for q in set(books.part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()):
-            moved = books.part.copy()
+        for q in set(state.part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()):
+            moved = state.part.copy()
             moved[v] = q
             now = slow_seconds(model, graph, moved, work)
             powered = worth * (now / reference) ** 2**doublings
             least[q] = float(powered.sum() - total.powered.sum())
-        least.pop(int(books.part[v]), None)
-        if total.size[books.part[v]] == 1 or not least:
+        least.pop(int(state.part[v]), None)
+        if total.size[state.part[v]] == 1 or not least:
             assert to == -1
             continue
         assert least[int(to)] == pytest.approx(min(least.values()), rel=1e-9, abs=1e-9)
         assert change == pytest.approx(least[int(to)], rel=1e-9, abs=1e-9)
         q = int(rng.choice(list(least)))
-        won, _ = consider(*args, q, reference, doublings, books.desk)
+        won, _ = consider(*args, q, reference, doublings, state.scratch)
         assert won == pytest.approx(least[q], rel=1e-9, abs=1e-9)
-    assert (books.desk.slot == -1).all()
-    assert (total.size == np.bincount(books.part, minlength=k)).all()
+    assert (state.scratch.slot == -1).all()
+    assert (total.size == np.bincount(state.part, minlength=k)).all()
 
 
 @given(SEEDS, st.integers(2, 40), st.integers(1, 7), st.sampled_from(list(EFFORTS)))
@@ -166,7 +166,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
 def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, effort: str) -> None:
     graph, part, platform, workload, rng = random_case(seed, n, k)
     work, costs = workload.work(graph), costs_of(platform, workload)
-    before = books_of(graph, part, work, costs).seconds()
+    before = state_of(graph, part, work, costs).seconds()
     weight, memory = (
         np.bincount(part, weights, k) for weights in (graph.weights(), graph.vertex_bytes())
     )
@@ -175,7 +175,7 @@ def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, eff
     found, seconds = refine_seconds(
         graph, part, work, costs, limits=BlockLimits(low, high, caps), effort=effort
     )
-    np.testing.assert_allclose(seconds, books_of(graph, found, work, costs).seconds(), rtol=1e-12)
+    np.testing.assert_allclose(seconds, state_of(graph, found, work, costs).seconds(), rtol=1e-12)
     assert seconds.max() <= before.max() * (1 + 1e-12)
     assert ((np.bincount(found, minlength=k) > 0) == (np.bincount(part, minlength=k) > 0)).all()
     weight, memory = (
@@ -205,7 +205,7 @@ def test_messages_are_removed_where_they_are_dear() -> None:
     part = ((row >= 10) * 2 + (column >= 10)).astype(np.int32)
     part[[189, 190]] = 3, 2  # a corner that goes round
     costs = machine([10.0] * 4, alpha=5.0, beta=0.001)
-    assert books_of(graph, part, np.ones(400), costs).ledger.messages.max() == 3
+    assert state_of(graph, part, np.ones(400), costs).tables.messages.max() == 3
     found, seconds = refine_seconds(graph, part, np.ones(400), costs)
     between = metrics.quotient(graph, Partition(found, 4))
     assert metrics.neighbours(between).max() == 2
@@ -218,7 +218,7 @@ def test_graphs_with_hubs_and_the_same_whatever_the_threads() -> None:
     part = rng.integers(0, 40, graph.n).astype(np.int32)
     costs = machine(rng.uniform(1, 4, 40).tolist(), alpha=0.5, beta=0.05)
     work = np.ones(graph.n)
-    before = books_of(graph, part, work, costs).seconds().max()
+    before = state_of(graph, part, work, costs).seconds().max()
     found, seconds = refine_seconds(graph, part, work, costs)
     again, _ = refine_seconds(graph, part, work, costs, threads=3)
     assert (found == again).all()
@@ -232,15 +232,15 @@ def test_graphs_with_hubs_and_the_same_whatever_the_threads() -> None:
 
 def test_a_search_ends_when_it_has_looked_enough() -> None:
     graph, part = grid(24), (np.arange(576) % 7).astype(np.int32)
-    books = books_of(graph, part, np.ones(576), machine([1.0] * 7, 1.0, 0.1))
-    flag = books.flag.copy()
-    books.desk.queue[:] = np.arange(576)
+    state = state_of(graph, part, np.ones(576), machine([1.0] * 7, 1.0, 0.1))
+    flag = state.flag.copy()
+    state.scratch.queue[:] = np.arange(576)
     _, looks = kernels.search(
-        books.ledger, books.prices.model(), books.totals, books.bounds, 2, 0.1, 1, GREEDY, 576,
-        1000, books.flag, books.desk,
+        state.tables, state.prices.model(), state.totals, state.bounds, 2, 0.1, 1, GREEDY, 576,
+        1000, state.flag, state.scratch,
     )  # fmt: skip
     assert 1000 <= looks < 1200
-    assert (books.flag == flag).all() and not books.desk.lock.any()
+    assert (state.flag == flag).all() and not state.scratch.lock.any()
 
 
 def test_what_is_refused() -> None:

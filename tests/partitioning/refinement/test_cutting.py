@@ -9,7 +9,7 @@ from evener.partitioning.levels.levels import finest
 from evener.partitioning.multilevel.multilevel import edge_weights
 from evener.partitioning.refinement import cutting
 from evener.partitioning.refinement.cutting import cut_anew
-from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
+from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from tests.assertions import grid, path
 from tests.partitioning.levels_by_hand import level_of, priced_cut
 from tests.partitioning.random_inputs import any_graph
@@ -21,7 +21,7 @@ def anew(level, part, low, high, price, *, rounds=3, reach=8.0, seed=1, threads=
     given, part = part.astype(np.int32), part.astype(np.int32)
     weight = np.bincount(part, level.vwgt, k).astype(np.float64)
     before = np.maximum(low - weight, 0) + np.maximum(weight - high, 0)
-    blocks = Blocks(part, weight, price, WeightLimits(low, high, low, high))
+    blocks = BlockState(part, weight, price, WeightLimits(low, high, low, high))
     gain = cut_anew(level, blocks, rounds, reach, seed, threads)
     assert ((part >= 0) & (part < k)).all()
     scale = 1e-12 * max(level.vwgt.sum(), 1)

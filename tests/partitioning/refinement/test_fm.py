@@ -11,7 +11,7 @@ from evener.graphs.graph import Graph
 from evener.partitioning.refinement import fm, grouping
 from evener.partitioning.refinement import fm_kernels as kernels
 from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
-from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
+from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from tests.assertions import grid, path, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of, priced_cut
 
@@ -35,7 +35,7 @@ def refined(
     outside = (np.maximum(low - weight, 0) + np.maximum(weight - high, 0)).sum()
     flag = boundary_flags(level, part, 1)
     gain = refine_level(
-        level, Blocks(part, weight, price, limits), flag, rounds, effort, seed, threads
+        level, BlockState(part, weight, price, limits), flag, rounds, effort, seed, threads
     )
     assert part.min() >= 0
     assert part.max() < k

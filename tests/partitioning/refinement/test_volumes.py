@@ -1,4 +1,4 @@
-"""Refinement for volumes: the ledger against recomputation, the search against brute force."""
+"""Refinement for volumes: the tables against recomputation, the search against brute force."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.graphs.graph import Graph
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.multilevel.multilevel import multilevel_blocks
 from evener.partitioning.refinement import volumes_kernels as kernels
-from evener.partitioning.refinement.connectivity_kernels import CLOSED, Ledger
+from evener.partitioning.refinement.connectivity_kernels import CLOSED, ConnectivityTables
 from evener.partitioning.refinement.fm import boundary_flags
 from evener.partitioning.refinement.fm_kernels import WeightLimits
-from evener.partitioning.refinement.volumes import AIMS, open_ledger, refine_volumes
+from evener.partitioning.refinement.volumes import AIMS, connectivity_tables, refine_volumes
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
 
@@ -47,8 +47,8 @@ def near_of(graph: Graph, v: int) -> np.ndarray:
     return graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]
 
 
-def level_of(graph: Graph) -> Level:
-    return Level(
+def level_of(graph: Graph) -> GraphLevel:
+    return GraphLevel(
         graph.xadj.astype(np.uint32), graph.adjncy.astype(np.uint32), np.empty(0, np.int32),
         np.asarray(graph.weights(), np.float64),
     )  # fmt: skip
@@ -62,53 +62,53 @@ def volumes_of(graph: Graph, part: np.ndarray, k: int) -> np.ndarray:
     return metrics.comm_volumes(metrics.quotient(graph, Partition(part.copy(), k)))
 
 
-def assert_ledger_is_exact(graph: Graph, ledger: Ledger) -> None:
-    k = ledger.volumes.size
-    between = metrics.quotient(graph, Partition(ledger.part.copy(), k))
-    assert (ledger.volumes == metrics.comm_volumes(between)).all()
-    assert (ledger.messages == metrics.neighbours(between)).all()
-    assert (ledger.sent == between.matrix(between.sent).toarray()).all()
-    for v in np.flatnonzero(ledger.length != CLOSED):
-        first, size = int(ledger.xadj[v]), int(ledger.length[v])
+def assert_tables_are_exact(graph: Graph, tables: ConnectivityTables) -> None:
+    k = tables.volumes.size
+    between = metrics.quotient(graph, Partition(tables.part.copy(), k))
+    assert (tables.volumes == metrics.comm_volumes(between)).all()
+    assert (tables.messages == metrics.neighbours(between)).all()
+    assert (tables.sent == between.matrix(between.sent).toarray()).all()
+    for v in np.flatnonzero(tables.length != CLOSED):
+        first, size = int(tables.xadj[v]), int(tables.length[v])
         table = dict(
-            zip(ledger.blocks[first : first + size], ledger.counts[first : first + size],
+            zip(tables.blocks[first : first + size], tables.counts[first : first + size],
                 strict=True)
         )  # fmt: skip
-        near, counts = np.unique(ledger.part[near_of(graph, v)], return_counts=True)
+        near, counts = np.unique(tables.part[near_of(graph, v)], return_counts=True)
         assert table == dict(zip(near, counts, strict=True))
 
 
 def refine(
     graph: Graph, part: np.ndarray, k: int, limits: WeightLimits, name: str, seed: int = 1
-) -> Ledger:
+) -> ConnectivityTables:
     level = level_of(graph)
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
     flag = boundary_flags(level, part, 1)
-    ledger = refine_volumes(level, part, weight, limits, AIMS[name], flag, seed)
+    tables = refine_volumes(level, part, weight, limits, AIMS[name], flag, seed)
     assert (weight == np.bincount(part, weights=level.vwgt, minlength=k)).all()
-    return ledger
+    return tables
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 6))
 @settings(max_examples=60)
-def test_the_ledger_is_exact_after_every_move(seed: int, n: int, k: int) -> None:
+def test_the_tables_are_exact_after_every_move(seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(0, 4 * n)), rng)
     level, part = level_of(graph), rng.integers(0, k, n).astype(np.int32)
-    ledger = open_ledger(level, part, k, boundary_flags(level, part, 1))
-    assert_ledger_is_exact(graph, ledger)
+    tables = connectivity_tables(level, part, k, boundary_flags(level, part, 1))
+    assert_tables_are_exact(graph, tables)
     for _ in range(20):
         v, q = int(rng.integers(n)), int(rng.integers(k))
-        if q == ledger.part[v]:
+        if q == tables.part[v]:
             continue
-        before = ledger.volumes.copy()
-        size = kernels.move(ledger, v, q)
-        changed = ledger.changed[:size]
+        before = tables.volumes.copy()
+        size = kernels.move(tables, v, q)
+        changed = tables.changed[:size]
         assert np.unique(changed).size == size
-        assert (ledger.change == ledger.volumes - before).all()
-        assert set(np.flatnonzero(ledger.change)) <= set(changed)
-        ledger.change[changed] = 0
-        assert_ledger_is_exact(graph, ledger)
+        assert (tables.change == tables.volumes - before).all()
+        assert set(np.flatnonzero(tables.change)) <= set(changed)
+        tables.change[changed] = 0
+        assert_tables_are_exact(graph, tables)
 
 
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(2, 5))
@@ -117,14 +117,14 @@ def test_the_best_move_is_the_best_by_recomputation(seed: int, n: int, k: int) -
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(1, 4 * n)), rng)
     level, part = level_of(graph), rng.integers(0, k, n).astype(np.int32)
-    ledger = open_ledger(level, part, k, boundary_flags(level, part, 1))
+    tables = connectivity_tables(level, part, k, boundary_flags(level, part, 1))
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
     low, high = np.zeros(k), weight + rng.integers(0, 2, k)
     worth, edge = rng.random(k), 0.3
     gains_of = kernels.Gains(worth, np.full(k, -1, np.int32), np.empty(k))
     limits = WeightLimits(low, high, low, high)
     for v in range(n):
-        gain, to = kernels.best_move(ledger, v, 1.0, weight, limits, edge, gains_of)
+        gain, to = kernels.best_move(tables, v, 1.0, weight, limits, edge, gains_of)
         assert (gains_of.slot == -1).all()
         gains = {}
         for q in np.unique(part[near_of(graph, v)]):
@@ -151,10 +151,10 @@ def test_never_worse_and_never_less_balanced(name: str, seed: int, n: int, k: in
     targets = np.full(k, n / k)
     low, high = np.floor(0.8 * targets), np.ceil(1.2 * targets)
     part = given_part.copy()
-    ledger = refine(graph, part, k, limits_of(low, high, slack=1.0), name)
+    tables = refine(graph, part, k, limits_of(low, high, slack=1.0), name)
     before, after = volumes_of(graph, given_part, k), volumes_of(graph, part, k)
-    assert (ledger.volumes == after).all()
-    assert_ledger_is_exact(graph, ledger)
+    assert (tables.volumes == after).all()
+    assert_tables_are_exact(graph, tables)
     if name == "total_volume":
         assert after.sum() <= before.sum()
     else:
@@ -209,9 +209,9 @@ def test_the_largest_volume_falls_where_it_can() -> None:
 def test_a_search_finds_nothing_without_boundary() -> None:
     graph = grid(4)
     part = np.zeros(graph.n, np.int32)
-    ledger = refine(graph, part, 3, limits_of(np.zeros(3), np.full(3, 20.0)), "max_volume")
+    tables = refine(graph, part, 3, limits_of(np.zeros(3), np.full(3, 20.0)), "max_volume")
     assert (part == 0).all()
-    assert ledger.volumes.sum() == 0
+    assert tables.volumes.sum() == 0
 
 
 def test_the_same_seed_gives_the_same_blocks() -> None:

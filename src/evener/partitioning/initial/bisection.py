@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InfeasibleError
 from evener.partitioning.initial import bisection_levels_kernels as halving
-from evener.partitioning.levels.levels import Level, subgraph
+from evener.partitioning.levels.levels import GraphLevel, subgraph
 
 TRIES = 8  # starts on the smallest graph of a bisection
 LARGE = 1.5  # times the least target: these blocks stay together where they are dealt apart
@@ -20,7 +20,7 @@ DEALS = ("count", "large", "alternate", "weight")
 
 
 def recursive_bisection(
-    level: Level, targets: FloatArray, epsilon: float, seed: int, deal: str = "count"
+    level: GraphLevel, targets: FloatArray, epsilon: float, seed: int, deal: str = "count"
 ) -> Part:
     """Return blocks (n,) of weights near `targets` (k,) [units].
 
@@ -70,7 +70,7 @@ def _dealt(targets: FloatArray, blocks: IntArray, deal: str) -> tuple[IntArray, 
     return blocks, blocks.size // 2
 
 
-def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
+def _bisect(level: GraphLevel, share: float, slack: float, seed: int) -> Part:
     """Return side 0 or 1 (n,) of every vertex: side 0 holds `share` of the weight."""
     side = np.zeros(level.n, np.int32)
     state = np.random.default_rng(seed).integers(1, 2**63, dtype=np.uint64)
@@ -78,13 +78,13 @@ def _bisect(level: Level, share: float, slack: float, seed: int) -> Part:
     return side
 
 
-def cut_of(level: Level, part: Part) -> float:
+def cut_of(level: GraphLevel, part: Part) -> float:
     """Return the weight of the edges between blocks."""
     between = np.repeat(part, level.xadj[1:] - level.xadj[:-1]) != part[level.adjncy]
     return float(between.sum() if level.adjwgt.size == 0 else level.adjwgt[between].sum()) / 2
 
 
-def side_of(level: Level, side: Part, s: int) -> tuple[Level, npt.NDArray[np.int32]]:
+def side_of(level: GraphLevel, side: Part, s: int) -> tuple[GraphLevel, npt.NDArray[np.int32]]:
     """Return one side as a graph of its own, and its vertices' numbers in the whole."""
     members = np.flatnonzero(side == s).astype(np.int32)
     return subgraph(level, side, members), members

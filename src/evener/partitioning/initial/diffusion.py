@@ -19,8 +19,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.initial import diffusion_kernels as kernels
-from evener.partitioning.initial.diffusion_kernels import Loads
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.initial.diffusion_kernels import DiffusedLoads
+from evener.partitioning.levels.levels import GraphLevel
 from evener.threads import MOST_SLICES, in_rounds, slice_ends
 
 STAYS = np.float32(0.1)  # share of a vertex's load that stays there in a step
@@ -46,7 +46,7 @@ BRIEFLY = Spread(rounds=3, steps=5)  # likewise, where they were round from the 
 
 
 def diffused_blocks(
-    level: Level, targets: FloatArray, part: Part, spread: Spread, threads: int = 1
+    level: GraphLevel, targets: FloatArray, part: Part, spread: Spread, threads: int = 1
 ) -> Part:
     """Return blocks (n,) of weights near `targets` (k,) [units], rounder than those of `part`.
 
@@ -72,27 +72,29 @@ def diffused_blocks(
     return part
 
 
-def _no_loads(n: int) -> Loads:
+def _no_loads(n: int) -> DiffusedLoads:
     """Return room for the loads of n vertices."""
     size = (n, kernels.MOST)
-    return Loads(np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int32))
+    return DiffusedLoads(
+        np.empty(size, np.int32), np.empty(size, np.float32), np.empty(n, np.int32)
+    )
 
 
 @dataclass(eq=False)
 class Spreading:
     """A level, what spreads over its edges, and the two sets of loads that take turns."""
 
-    level: Level
+    level: GraphLevel
     k: int
     threads: int
     share: npt.NDArray[np.float32]
     layer: Part
     queue: Part
-    now: Loads
-    later: Loads
+    now: DiffusedLoads
+    later: DiffusedLoads
 
     @classmethod
-    def of(cls, level: Level, k: int, threads: int) -> Spreading:
+    def of(cls, level: GraphLevel, k: int, threads: int) -> Spreading:
         """Return what spreads over the edges of this level, for k blocks."""
         n = level.n
         share = np.empty(n, np.float32)
@@ -100,7 +102,7 @@ class Spreading:
         layer, queue = np.empty(n, np.int32), np.empty(n, np.int32)
         return cls(level, k, threads, share, layer, queue, _no_loads(n), _no_loads(n))
 
-    def after(self, part: Part, steps: int) -> Loads:
+    def after(self, part: Part, steps: int) -> DiffusedLoads:
         """Return the loads after some steps, 1 of its own block on every vertex before them."""
         level = self.level
         slices = min(max(level.n // SLICE, 1), MOST_SLICES)

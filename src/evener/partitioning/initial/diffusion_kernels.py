@@ -13,7 +13,7 @@ MOST = 5  # max. blocks tracked per vertex
 DUST = np.float32(0.05)  # loads below this share of the largest at a vertex are dropped
 
 
-class Loads(NamedTuple):
+class DiffusedLoads(NamedTuple):
     """The loads that vertices hold: block, load (n, MOST), of which the first count (n,) count."""
 
     block: np.ndarray

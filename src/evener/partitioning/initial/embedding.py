@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.partitioning.initial import bisection_kernels as kernels
-from evener.partitioning.levels.levels import Level, Unsigned
+from evener.partitioning.levels.levels import GraphLevel, Unsigned
 
 LANDMARKS = 32
 WEAK = 0.6  # of the mean weight of an end's edges: lighter ones are long, as those along a hull
@@ -25,7 +25,7 @@ NOTHING = 1e-6  # of the first axis' spread
 SMOOTHINGS = 4
 
 
-def embedded(level: Level) -> FloatArray | None:
+def embedded(level: GraphLevel) -> FloatArray | None:
     """Return places (n, 2) or (n, 3) of a graph's vertices, or None where hops give none.
 
     They do not where there are few vertices, several large pieces, or all lies in a row. Pieces of
@@ -55,7 +55,7 @@ class _Hops:
     to_all: npt.NDArray[np.int32]
 
 
-def _hops(level: Level) -> _Hops | None:
+def _hops(level: GraphLevel) -> _Hops | None:
     """Count hops over strong edges from landmarks, each as far as can be from those before."""
     n = level.n
     degrees = level.xadj[1:] - level.xadj[:-1]
@@ -79,7 +79,7 @@ def _hops(level: Level) -> _Hops | None:
     return _Hops(marks, to_all[:, lies])
 
 
-def _strong(level: Level, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
+def _strong(level: GraphLevel, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
     """(e,) which edges are not much lighter than what is usual at both ends."""
     if level.adjwgt.size == 0:
         return np.ones(ends.size, np.bool_)
@@ -89,7 +89,7 @@ def _strong(level: Level, ends: npt.NDArray[np.int64]) -> npt.NDArray[np.bool_]:
 
 
 def _rows(
-    level: Level, ends: npt.NDArray[np.int64], kept: npt.NDArray[np.bool_]
+    level: GraphLevel, ends: npt.NDArray[np.int64], kept: npt.NDArray[np.bool_]
 ) -> tuple[Unsigned, Unsigned]:
     """Return xadj and adjncy with the kept entries (e,) alone."""
     xadj = np.zeros(level.n + 1, np.uint32)
@@ -97,7 +97,7 @@ def _rows(
     return xadj, level.adjncy[kept]
 
 
-def _smoothed(level: Level, places: FloatArray) -> FloatArray:
+def _smoothed(level: GraphLevel, places: FloatArray) -> FloatArray:
     """Draw every place (n, d) towards its neighbours' some times: hops are whole numbers."""
     ends = np.repeat(np.arange(level.n), level.xadj[1:] - level.xadj[:-1])
     weights = level.adjwgt.astype(np.float64) if level.adjwgt.size else np.ones(ends.size)

@@ -14,12 +14,12 @@ from evener.partitioning.label_propagation import move_kernels as moves
 from evener.partitioning.label_propagation import propagation_kernels as kernels
 from evener.partitioning.label_propagation.draining_kernels import drain
 from evener.partitioning.label_propagation.move_kernels import leap
-from evener.partitioning.label_propagation.propagation_kernels import Board
+from evener.partitioning.label_propagation.propagation_kernels import PropagationState
 from evener.partitioning.levels import cluster_kernels as clusters
-from evener.partitioning.levels.levels import Level, Shrunk, contracted, projected
+from evener.partitioning.levels.levels import GraphLevel, Shrunk, contracted, projected
 from evener.plans.partition import Contract
 
-# Rounds of label propagation on a board: for the cut, the total volume and the largest volume.
+# Rounds of label propagation: for the cut, the total volume and the largest volume.
 
 Flags = npt.NDArray[np.int8]
 
@@ -30,98 +30,100 @@ WORTH_IT = 0.002  # of the total volume, what a round is to win, or it is the la
 CHEAPEST, SHARPNESS = 0.15, 4.0  # price of a block that sends nothing; power of the others' prices
 
 
-def board_for_cut(
-    level: Level, part: Part, low: FloatArray, high: FloatArray, filling: float
-) -> Board:
-    """Return the board of `part` (n,), which its rounds change; the rest as in Board."""
+def state_for_cut(
+    level: GraphLevel, part: Part, low: FloatArray, high: FloatArray, filling: float
+) -> PropagationState:
+    """Return `part` (n,), which rounds change in place, with all that they keep of it."""
     k = low.size
     weight = np.bincount(part, weights=level.vwgt, minlength=k)
     nothing = np.empty(0, np.int32)
-    return Board(
+    return PropagationState(
         level.xadj, level.adjncy, level.adjwgt, level.vwgt, part, weight, low,
         np.maximum(high, np.finfo(np.float64).tiny), filling, False, np.ones(k),
         np.empty(0, np.int64), nothing, nothing, nothing,
     )  # fmt: skip
 
 
-def lower_cut(board: Board, rounds: int, rng: np.random.Generator) -> None:
+def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place: overloaded sweeps, drained at the least loss, then strict ones."""
-    n = board.part.size
+    n = state.part.size
     active = np.ones(n, np.int8)
     for _ in range(rounds):
         if not active.any():
             return
         order, woken = rng.permutation(n), np.zeros(n, np.int8)
-        moves.sweep(board, order, OVERLOAD * board.high, active, woken)
-        drain(board, np.zeros(n), np.zeros(n), np.inf, woken)
+        moves.sweep(state, order, OVERLOAD * state.high, active, woken)
+        drain(state, np.zeros(n), np.zeros(n), np.inf, woken)
         active, woken = woken, np.zeros(n, np.int8)
-        moves.sweep(board, order, board.high, active, woken)
-        moves.swap(board, rng.permutation(n))
+        moves.sweep(state, order, state.high, active, woken)
+        moves.swap(state, rng.permutation(n))
         active = woken
 
 
-def leap_lower(board: Board, leaps: int, rng: np.random.Generator) -> None:
+def leap_lower(state: PropagationState, leaps: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place by groups that move at once, then by rounds of moves."""
-    leap(board, leaps, PATIENCE, BOLDNESS, OVERLOAD * board.high)
-    lower_cut(board, AFTER_LEAPS, rng)
+    leap(state, leaps, PATIENCE, BOLDNESS, OVERLOAD * state.high)
+    lower_cut(state, AFTER_LEAPS, rng)
 
 
-def with_nets(board: Board) -> Board:
-    """Return the board for volumes, all blocks at the price 1."""
-    k = board.weight.size
-    first = np.empty(board.part.size + 1, np.int64)
-    kernels.net_rooms(board.xadj, k, first)
+def with_nets(state: PropagationState) -> PropagationState:
+    """Return the state for volumes, all blocks at the price 1."""
+    k = state.weight.size
+    first = np.empty(state.part.size + 1, np.int64)
+    kernels.net_rooms(state.xadj, k, first)
     blocks, counts = np.empty(first[-1], np.int32), np.empty(first[-1], np.int32)
-    board = board._replace(
+    state = state._replace(
         volumes=True, first=first, blocks=blocks, counts=counts,
-        length=np.empty(board.part.size, np.int32),
+        length=np.empty(state.part.size, np.int32),
     )  # fmt: skip
-    kernels.count_nets(board)
-    return board
+    kernels.count_nets(state)
+    return state
 
 
-def lower_total_volume(board: Board, rounds: int, rng: np.random.Generator) -> None:
+def lower_total_volume(state: PropagationState, rounds: int, rng: np.random.Generator) -> None:
     """Minimise the total volume in place. Sweeps are strict: with overload, volumes oscillate."""
-    n = board.part.size
+    n = state.part.size
     active = np.ones(n, np.int8)
     for _ in range(rounds):
         if not active.any():
             return
         woken = np.zeros(n, np.int8)
-        won = moves.sweep(board, rng.permutation(n), board.high, active, woken)
-        won += moves.swap(board, rng.permutation(n))
-        if won < WORTH_IT * _sent(board).sum():
+        won = moves.sweep(state, rng.permutation(n), state.high, active, woken)
+        won += moves.swap(state, rng.permutation(n))
+        if won < WORTH_IT * _sent(state).sum():
             return
         active = woken
 
 
-def lower_max_volume(board: Board, rounds: int, idle: int, rng: np.random.Generator) -> None:
+def lower_max_volume(
+    state: PropagationState, rounds: int, idle: int, rng: np.random.Generator
+) -> None:
     """Minimise the largest volume in place, by prices on the blocks that send most.
 
     idle: rounds after which it is to have fallen, or the last has come.
     """
-    n = board.part.size
-    volumes = _sent(board)
-    best, least, found = board.part.copy(), volumes.max(), 0
+    n = state.part.size
+    volumes = _sent(state)
+    best, least, found = state.part.copy(), volumes.max(), 0
     everyone, woken = np.ones(n, np.int8), np.zeros(n, np.int8)
     for turn in range(rounds):
         price = CHEAPEST + (volumes / max(volumes.max(), 1)) ** SHARPNESS
-        board.price[:] = price if turn == 0 else (board.price + price) / 2
-        moves.sweep(board, rng.permutation(n), board.high, everyone, woken)
-        moves.swap(board, rng.permutation(n))
-        volumes = _sent(board)
+        state.price[:] = price if turn == 0 else (state.price + price) / 2
+        moves.sweep(state, rng.permutation(n), state.high, everyone, woken)
+        moves.swap(state, rng.permutation(n))
+        volumes = _sent(state)
         if volumes.max() < least:
-            best, least, found = board.part.copy(), volumes.max(), turn
+            best, least, found = state.part.copy(), volumes.max(), turn
         elif turn - found >= idle:
             break
-    board.weight[:] = np.bincount(best, weights=board.vwgt, minlength=board.weight.size)
-    board.part[:] = best
+    state.weight[:] = np.bincount(best, weights=state.vwgt, minlength=state.weight.size)
+    state.part[:] = best
 
 
-def _sent(board: Board) -> IntArray:
+def _sent(state: PropagationState) -> IntArray:
     """(k,) what every block sends."""
-    volumes = np.zeros(board.weight.size, np.int64)
-    kernels.sent(board, volumes)
+    volumes = np.zeros(state.weight.size, np.int64)
+    kernels.sent(state, volumes)
     return volumes
 
 
@@ -150,7 +152,7 @@ class Work:
 
 
 def blocks_by_clusters(
-    level: Level, contract: Contract, alone: float, work: Work, rng: np.random.Generator
+    level: GraphLevel, contract: Contract, alone: float, work: Work, rng: np.random.Generator
 ) -> Part:
     """Shrink, divide and lower the cut on the way back; then shrink again inside the blocks.
 
@@ -163,7 +165,7 @@ def blocks_by_clusters(
 
 
 def cycle(
-    level: Level, part: Part | None, contract: Contract, alone: float, work: Work,
+    level: GraphLevel, part: Part | None, contract: Contract, alone: float, work: Work,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
     """Lower the cut on every level of the graph, shrunk inside the blocks of `part` if given."""
@@ -182,10 +184,10 @@ def cycle(
 
 
 def _shrink_all(
-    level: Level, blocks: Part, contract: Contract, rng: np.random.Generator
-) -> list[tuple[Level, Shrunk]]:
+    level: GraphLevel, blocks: Part, contract: Contract, rng: np.random.Generator
+) -> list[tuple[GraphLevel, Shrunk]]:
     """Shrink until few vertices are left, or no more can be joined."""
-    above: list[tuple[Level, Shrunk]] = []
+    above: list[tuple[GraphLevel, Shrunk]] = []
     total, enough = float(level.vwgt.sum()), max(COARSEST, PER_BLOCK * contract.k)
     heaviest = LARGEST_CLUSTER * float(contract.targets.min())
     while level.n > enough:
@@ -198,7 +200,9 @@ def _shrink_all(
     return above
 
 
-def shrink_to_clusters(level: Level, part: Part, cap: float, rng: np.random.Generator) -> Shrunk:
+def shrink_to_clusters(
+    level: GraphLevel, part: Part, cap: float, rng: np.random.Generator
+) -> Shrunk:
     """Contract clusters of weight up to `cap` that vertices of one block choose themselves.
 
     Those with few edges choose first, or hubs would take what they need.
@@ -212,7 +216,7 @@ def shrink_to_clusters(level: Level, part: Part, cap: float, rng: np.random.Gene
 
 
 def _best_of_starts(
-    level: Level, contract: Contract, alone: float, work: Work, rng: np.random.Generator
+    level: GraphLevel, contract: Contract, alone: float, work: Work, rng: np.random.Generator
 ) -> Part:
     """Divide by bisection and by filling blocks, lower the cut of each, and take the best.
 
@@ -232,7 +236,7 @@ def _best_of_starts(
     return best
 
 
-def cost_of(level: Level, part: Part, contract: Contract) -> float:
+def cost_of(level: GraphLevel, part: Part, contract: Contract) -> float:
     """Return the cut of blocks, counted more where they are too heavy."""
     weight = np.bincount(part, weights=level.vwgt, minlength=contract.k)
     over = float(np.maximum(weight - contract.high, 0.0).sum())
@@ -240,7 +244,7 @@ def cost_of(level: Level, part: Part, contract: Contract) -> float:
     return cut_of(level, part) * (1 + OVERWEIGHT * over / max(total, 1e-300))
 
 
-def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:
+def _filled(level: GraphLevel, targets: FloatArray, turn: int, rng: np.random.Generator) -> Part:
     """Fill blocks to their targets in breadth-first or random order, largest first or not."""
     order = rng.permutation(level.n)
     if turn % 2 == 0:
@@ -256,10 +260,10 @@ def _filled(level: Level, targets: FloatArray, turn: int, rng: np.random.Generat
 
 
 def _lower(
-    level: Level, part: Part, contract: Contract, alone: float, leaps: int,
+    level: GraphLevel, part: Part, contract: Contract, alone: float, leaps: int,
     rng: np.random.Generator,
 ) -> None:  # fmt: skip
     """Lower the cut in place; blocks may be short by the heaviest vertex, if that is a cluster."""
     heaviest = float(level.vwgt.max())
     low: FloatArray = np.maximum(contract.low - (heaviest if heaviest > 1 else 0.0), 0.0)
-    leap_lower(board_for_cut(level, part, low, contract.high, alone), leaps, rng)
+    leap_lower(state_for_cut(level, part, low, contract.high, alone), leaps, rng)

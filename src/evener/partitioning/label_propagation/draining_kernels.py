@@ -19,33 +19,33 @@ LOOKS = 4  # mean re-evaluations per vertex before stale losses are accepted
 
 
 @inner()
-def shortage(board):
+def shortage(state):
     """Return the weight that all blocks together are short of `low`."""
     total = 0.0
-    for b in range(board.weight.size):
-        total += max(0.0, board.low[b] - board.weight[b])
+    for b in range(state.weight.size):
+        total += max(0.0, state.low[b] - state.weight[b])
     return total
 
 
 @inner()
-def shortens(board, p, q, w):
+def shortens(state, p, q, w):
     """Return by how much the shortage grows when weight w leaves p for q."""
-    left = max(0.0, board.low[p] - board.weight[p] + w) - max(0.0, board.low[p] - board.weight[p])
-    came = max(0.0, board.low[q] - board.weight[q]) - max(0.0, board.low[q] - board.weight[q] - w)
+    left = max(0.0, state.low[p] - state.weight[p] + w) - max(0.0, state.low[p] - state.weight[p])
+    came = max(0.0, state.low[q] - state.weight[q]) - max(0.0, state.low[q] - state.weight[q] - w)
     return left - came
 
 
 @inner()
-def excess(board):
+def excess(state):
     """Return the weight above `high`, and that missing below `low` more than what fills it up."""
     over = 0.0
-    for b in range(board.weight.size):
-        over += max(0.0, board.weight[b] - board.high[b])
-    return over + max(0.0, shortage(board) - board.filling)
+    for b in range(state.weight.size):
+        over += max(0.0, state.weight[b] - state.high[b])
+    return over + max(0.0, shortage(state) - state.filling)
 
 
 @njit(cache=True, nogil=True)
-def drain(board, loss, own, enough, woken):
+def drain(state, loss, own, enough, woken):
     """Bring blocks within their limits, as far as their vertices allow.
 
     loss (n,): about what vertices lose for their weight by leaving their block; own (n,): their
@@ -53,59 +53,59 @@ def drain(board, loss, own, enough, woken):
     written back. enough: times the weight that is to leave a block, what is looked at for it at
     first. woken (n,) int8: set for those whose gains changed.
     """
-    n = board.part.size
+    n = state.part.size
     found, hope = np.empty(n, np.int32), np.empty(n)
-    if _count_heavy(board) > 0:
+    if _count_heavy(state) > 0:
         leaving = np.empty(n, np.int64)
         size = 0
         for v in range(n):
-            if _may_leave(board, v, True):
+            if _may_leave(state, v, True):
                 leaving[size], hope[v] = v, loss[v]
                 size += 1
-        _move_least(board, leaving[:size], hope, -1, True, enough, found, woken)
+        _move_least(state, leaving[:size], hope, -1, True, enough, found, woken)
         for v in leaving[:size]:
             loss[v] = hope[v]
-    if shortage(board) > board.filling:
-        _feed_by_neighbours(board, own, hope, found, woken)
-        if shortage(board) > board.filling:
+    if shortage(state) > state.filling:
+        _feed_by_neighbours(state, own, hope, found, woken)
+        if shortage(state) > state.filling:
             hope[:] = loss
-            _move_least(board, np.arange(n), hope, -1, False, np.inf, found, woken)
+            _move_least(state, np.arange(n), hope, -1, False, np.inf, found, woken)
 
 
 @inner()
-def _feed_by_neighbours(board, own, hope, found, woken):
+def _feed_by_neighbours(state, own, hope, found, woken):
     """Let every block below `low` take from among its neighbours what they lose least by."""
-    n, k, unit = board.part.size, board.weight.size, board.adjwgt.size == 0
+    n, k, unit = state.part.size, state.weight.size, state.adjwgt.size == 0
     first = np.zeros(k + 1, np.int64)
     for v in range(n):
-        first[board.part[v] + 1] += 1
+        first[state.part[v] + 1] += 1
     for b in range(k):
         first[b + 1] += first[b]
     members, end = np.empty(n, np.int64), first[:k].copy()
     for v in range(n):
-        b = board.part[v]
+        b = state.part[v]
         members[end[b]] = v
         end[b] += 1
     seen, around, tied = np.full(n, -1, np.int64), np.empty(n, np.int64), np.empty(n)
     for b in range(k):
-        if board.weight[b] >= board.low[b] or shortage(board) <= board.filling:
+        if state.weight[b] >= state.low[b] or shortage(state) <= state.filling:
             continue
         size = 0
         for i in range(first[b], end[b]):
-            if board.part[members[i]] != b:
+            if state.part[members[i]] != b:
                 continue
-            for e in range(board.xadj[members[i]], board.xadj[members[i] + 1]):
-                u = board.adjncy[e]
-                if board.part[u] == b:
+            for e in range(state.xadj[members[i]], state.xadj[members[i] + 1]):
+                u = state.adjncy[e]
+                if state.part[u] == b:
                     continue
                 if seen[u] != b:
                     seen[u], tied[u] = b, 0.0
                     around[size] = u
                     size += 1
-                tied[u] += 1 if unit else board.adjwgt[e]
+                tied[u] += 1 if unit else state.adjwgt[e]
         for u in around[:size]:
-            hope[u] = for_its_weight(own[u] - tied[u], board.vwgt[u])
-        _move_least(board, around[:size], hope, b, False, np.inf, found, woken)
+            hope[u] = for_its_weight(own[u] - tied[u], state.vwgt[u])
+        _move_least(state, around[:size], hope, b, False, np.inf, found, woken)
 
 
 @inner()
@@ -115,16 +115,16 @@ def for_its_weight(lost, w):
 
 
 @inner()
-def _may_leave(board, v, over):
+def _may_leave(state, v, over):
     """Whether v's block can spare it: as it is too heavy, or as it stays at `low` or more."""
-    p, w = board.part[v], board.vwgt[v]
+    p, w = state.part[v], state.vwgt[v]
     if over:
-        return w > 0 and board.weight[p] > board.high[p]
-    return w > 0 and board.weight[p] - w >= board.low[p]
+        return w > 0 and state.weight[p] > state.high[p]
+    return w > 0 and state.weight[p] - w >= state.low[p]
 
 
 @inner()
-def _move_least(board, candidates, hope, to, over, enough, found, woken):
+def _move_least(state, candidates, hope, to, over, enough, found, woken):
     """Move the candidates that lose least for their weight until blocks hold, or none fits; to
     block `to` alone, until that holds, if it is not -1.
 
@@ -132,20 +132,20 @@ def _move_least(board, candidates, hope, to, over, enough, found, woken):
     found (n,) for a vertex is kept as long as it has room and no neighbour has moved. Of a block
     that is too heavy, no more is looked at than `enough` times what is to leave, unless all fail.
     """
-    k = board.weight.size
+    k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
     room = candidates.size
     keys, ages, items = np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64)
     aside, put_aside, seen = np.empty(room, np.int64), 0, np.zeros(k)
     size = 0
     for v in candidates:
-        if _may_leave(board, v, over):
+        if _may_leave(state, v, over):
             size = push(keys, ages, items, size, -hope[v], v, v)
             found[v] = NEVER
-    missing, looks, most = shortage(board), 0, LOOKS * size
-    heavy, emptiest = _count_heavy(board), _emptiest(board)
-    while heavy > 0 if over else missing > board.filling:
-        if to >= 0 and board.weight[to] >= board.low[to]:
+    missing, looks, most = shortage(state), 0, LOOKS * size
+    heavy, emptiest = _count_heavy(state), _emptiest(state)
+    while heavy > 0 if over else missing > state.filling:
+        if to >= 0 and state.weight[to] >= state.low[to]:
             break
         if size == 0:
             if put_aside == 0:
@@ -156,18 +156,18 @@ def _move_least(board, candidates, hope, to, over, enough, found, woken):
             seen[:] = 0
         v = items[0]
         size = drop_first(keys, ages, items, size)
-        if not _may_leave(board, v, over):
+        if not _may_leave(state, v, over):
             continue
-        p, q = np.int64(board.part[v]), np.int64(found[v])
+        p, q = np.int64(state.part[v]), np.int64(found[v])
         if q == NEVER and over:
-            if seen[p] > enough * (board.weight[p] - board.high[p]):
+            if seen[p] > enough * (state.weight[p] - state.high[p]):
                 aside[put_aside] = v
                 put_aside += 1
                 continue
-            seen[p] += board.vwgt[v]
-        if q < 0 or not _takes(board, q, board.vwgt[v], over):
+            seen[p] += state.vwgt[v]
+        if q < 0 or not _takes(state, q, state.vwgt[v], over):
             hoped = hope[v]
-            q, hope[v] = _way_out(board, v, to, over, emptiest, bond, near)
+            q, hope[v] = _way_out(state, v, to, over, emptiest, bond, near)
             if q < 0:
                 hope[v] = hoped
                 continue
@@ -176,13 +176,13 @@ def _move_least(board, candidates, hope, to, over, enough, found, woken):
                 size = push(keys, ages, items, size, -hope[v], v, v)
                 found[v] = q
                 continue
-        missing += shortens(board, p, q, board.vwgt[v])
-        put(board, v, q)
-        seen[p] -= board.vwgt[v]
-        heavy -= board.weight[p] <= board.high[p]
-        emptiest = _emptiest(board) if emptiest == q else _emptier(board, emptiest, p)
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            u = board.adjncy[e]
+        missing += shortens(state, p, q, state.vwgt[v])
+        put(state, v, q)
+        seen[p] -= state.vwgt[v]
+        heavy -= state.weight[p] <= state.high[p]
+        emptiest = _emptiest(state) if emptiest == q else _emptier(state, emptiest, p)
+        for e in range(state.xadj[v], state.xadj[v + 1]):
+            u = state.adjncy[e]
             woken[u] = 1
             if found[u] >= 0:
                 found[u] = STALE
@@ -190,74 +190,74 @@ def _move_least(board, candidates, hope, to, over, enough, found, woken):
 
 
 @inner()
-def _count_heavy(board):
+def _count_heavy(state):
     """Return how many blocks are too heavy."""
     count = 0
-    for b in range(board.weight.size):
-        count += board.weight[b] > board.high[b]
+    for b in range(state.weight.size):
+        count += state.weight[b] > state.high[b]
     return count
 
 
 @inner()
-def _emptier(board, b, p):
+def _emptier(state, b, p):
     """Return that of two blocks which is less full, b if they are alike."""
-    return p if board.weight[p] / board.high[p] < board.weight[b] / board.high[b] else b
+    return p if state.weight[p] / state.high[p] < state.weight[b] / state.high[b] else b
 
 
 @inner()
-def _emptiest(board):
+def _emptiest(state):
     """Return the block that is least full."""
     best = np.int64(0)
-    for b in range(1, board.weight.size):
-        best = _emptier(board, best, np.int64(b))
+    for b in range(1, state.weight.size):
+        best = _emptier(state, best, np.int64(b))
     return best
 
 
 @inner()
-def _takes(board, b, w, over):
+def _takes(state, b, w, over):
     """Whether block b takes weight w: it has room, and, without `over`, is below `low`."""
-    return board.weight[b] + w <= board.high[b] and (over or board.weight[b] < board.low[b])
+    return state.weight[b] + w <= state.high[b] and (over or state.weight[b] < state.low[b])
 
 
 @inner()
-def _way_out(board, v, to, over, emptiest, bond, near):
+def _way_out(state, v, to, over, emptiest, bond, near):
     """Return the block to which v moves at the least loss, or -1, and that loss for its weight.
 
     It goes to block `to`, if that is not -1, else to any that takes it.
     """
-    p, w = np.int64(board.part[v]), board.vwgt[v]
-    size = connect(board, v, bond, near)
+    p, w = np.int64(state.part[v]), state.vwgt[v]
+    size = connect(state, v, bond, near)
     best, highest, least = np.int64(-1), -np.inf, np.inf
     for i in range(1, size):
         b = near[i]
-        if bond[b] < highest or (to >= 0 and b != to) or not _takes(board, b, w, over):
+        if bond[b] < highest or (to >= 0 and b != to) or not _takes(state, b, w, over):
             continue
-        full = board.weight[b] / board.high[b]
+        full = state.weight[b] / state.high[b]
         if bond[b] > highest or full < least:
             best, highest, least = b, bond[b], full
     own = bond[p]
     for i in range(size):
         bond[near[i]] = 0
     if best < 0:
-        best = _far_block(board, p, w, to, over, emptiest)
+        best = _far_block(state, p, w, to, over, emptiest)
         if best < 0:
             return best, np.inf
-        highest = far(board, v, best)
+        highest = far(state, v, best)
     return best, for_its_weight(own - highest, w)
 
 
 @inner()
-def _far_block(board, p, w, to, over, emptiest):
+def _far_block(state, p, w, to, over, emptiest):
     """Return the least full block other than p that takes weight w, or -1."""
     b = np.int64(to) if to >= 0 else emptiest
-    if b != p and _takes(board, b, w, over):
+    if b != p and _takes(state, b, w, over):
         return b
     best, least = np.int64(-1), np.inf
     if to >= 0:
         return best
-    for b in range(board.weight.size):
-        if b != p and _takes(board, b, w, over):
-            full = board.weight[b] / board.high[b]
+    for b in range(state.weight.size):
+        if b != p and _takes(state, b, w, over):
+            full = state.weight[b] / state.high[b]
             if full < least:
                 best, least = np.int64(b), full
     return best

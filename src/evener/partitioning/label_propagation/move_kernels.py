@@ -23,30 +23,30 @@ HUB = 64  # edges; of candidates with more, what was computed is kept too
 
 
 @njit(cache=True, nogil=True)
-def sweep(board, order, most, active, woken):
+def sweep(state, order, most, active, woken):
     """Move active vertices, in `order`, where this gains, or evens out weights; return the gain.
 
     most (k,): no block grows heavier. woken (n,) int8: set where gains changed.
     """
-    k = board.weight.size
+    k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
-    missing = shortage(board)
+    missing = shortage(state)
     won = 0.0
     for v in order:
         if not active[v]:
             continue
-        p, w = np.int64(board.part[v]), board.vwgt[v]
-        size = connect(board, v, bond, near)
-        best, highest, emptiest = -1, bond[p], board.weight[p] / board.high[p]
+        p, w = np.int64(state.part[v]), state.vwgt[v]
+        size = connect(state, v, bond, near)
+        best, highest, emptiest = -1, bond[p], state.weight[p] / state.high[p]
         for i in range(1, size):
             b = near[i]
-            if bond[b] < highest - HAIR or board.weight[b] + w > most[b]:
+            if bond[b] < highest - HAIR or state.weight[b] + w > most[b]:
                 continue
-            full = (board.weight[b] + w) / board.high[b]
+            full = (state.weight[b] + w) / state.high[b]
             if bond[b] <= highest + HAIR and full >= emptiest:
                 continue
-            grows = shortens(board, p, b, w)
-            if grows > 0 and missing + grows > board.filling:
+            grows = shortens(state, p, b, w)
+            if grows > 0 and missing + grows > state.filling:
                 continue
             best, highest, emptiest = b, bond[b], full
         gain = highest - bond[p]
@@ -54,22 +54,22 @@ def sweep(board, order, most, active, woken):
             bond[near[i]] = 0
         if best < 0:
             continue
-        missing += shortens(board, p, best, w)
+        missing += shortens(state, p, best, w)
         won += gain
-        put(board, v, best)
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            woken[board.adjncy[e]] = 1
+        put(state, v, best)
+        for e in range(state.xadj[v], state.xadj[v + 1]):
+            woken[state.adjncy[e]] = 1
         woken[v] = 1
     return won
 
 
 @njit(cache=True, nogil=True)
-def swap(board, order):
+def swap(state, order):
     """Exchange vertices of full blocks where both together gain; returns the gain.
 
     For every pair of blocks, one candidate is remembered: the last to want the change most.
     """
-    k = board.weight.size
+    k = state.weight.size
     bond, near, gains = np.zeros(k), np.empty(k, np.int64), np.empty(k)
     other_bond, other_near = np.zeros(k), np.empty(k, np.int64)
     key = np.full(SLOTS, -1, np.int64)
@@ -78,11 +78,11 @@ def swap(board, order):
     # hub of a slot, and the exchanges made by then; changed: the last one beside a vertex.
     seen, seen_at = np.full(SLOTS, -1, np.int64), np.empty(SLOTS, np.int64)
     known = np.empty((SLOTS, 3))
-    made, changed = 0, np.zeros(board.part.size, np.int64)
+    made, changed = 0, np.zeros(state.part.size, np.int64)
     won = 0.0
     for v in order:
-        p = np.int64(board.part[v])
-        size = connect(board, v, bond, near)
+        p = np.int64(state.part[v])
+        size = connect(state, v, bond, near)
         for i in range(size):
             gains[i] = bond[near[i]] - bond[p]
         for i in range(size):
@@ -94,21 +94,21 @@ def swap(board, order):
             if key[there] != q * k + p or hope[there] + gains[i] <= HAIR:
                 continue
             u = held[there]
-            if board.part[u] != q:
+            if state.part[u] != q:
                 key[there] = -1
                 continue
-            if not board.volumes and board.xadj[u + 1] - board.xadj[u] >= HUB:
+            if not state.volumes and state.xadj[u + 1] - state.xadj[u] >= HUB:
                 if seen[there] != u or seen_at[there] < changed[u]:
                     seen[there], seen_at[there] = u, made
-                    _look(board, u, p, q, known[there])
-                if not _worth_it(board, v, u, gains[i], known[there]):
+                    _look(state, u, p, q, known[there])
+                if not _worth_it(state, v, u, gains[i], known[there]):
                     continue
-            gain = _exchange(board, v, u, gains[i], other_bond, other_near)
+            gain = _exchange(state, v, u, gains[i], other_bond, other_near)
             if gain > 0:
                 made += 1
                 for w in (v, u):
-                    for e in range(board.xadj[w], board.xadj[w + 1]):
-                        changed[board.adjncy[e]] = made
+                    for e in range(state.xadj[w], state.xadj[w + 1]):
+                        changed[state.adjncy[e]] = made
                 won += gain
                 key[there] = -1
                 done = True
@@ -118,20 +118,20 @@ def swap(board, order):
         for i in range(1, size):
             q = near[i]
             here = (p * k + q) % SLOTS
-            stale = key[here] != p * k + q or board.part[held[here]] != p
+            stale = key[here] != p * k + q or state.part[held[here]] != p
             if stale or gains[i] >= hope[here]:
                 key[here], held[here], hope[here] = p * k + q, v, gains[i]
     return won
 
 
 @inner()
-def _look(board, u, p, q, known):
+def _look(state, u, p, q, known):
     """Set known to the bonds of u with p and q, and how many of its edges lead into p; cut only."""
-    unit = board.adjwgt.size == 0
+    unit = state.adjwgt.size == 0
     known[:] = 0
-    for e in range(board.xadj[u], board.xadj[u + 1]):
-        b = board.part[board.adjncy[e]]
-        x = 1 if unit else board.adjwgt[e]
+    for e in range(state.xadj[u], state.xadj[u + 1]):
+        b = state.part[state.adjncy[e]]
+        x = 1 if unit else state.adjwgt[e]
         if b == p and x != 0:
             known[0] += x
             known[2] += 1
@@ -140,13 +140,13 @@ def _look(board, u, p, q, known):
 
 
 @inner()
-def _worth_it(board, v, u, gain, known):
+def _worth_it(state, v, u, gain, known):
     """Whether _exchange would find a gain, by what is known of u; cut only."""
-    unit = board.adjwgt.size == 0
+    unit = state.adjwgt.size == 0
     to_p, to_q, edges = known[0], known[1], known[2]
-    for e in range(board.xadj[v], board.xadj[v + 1]):
-        if board.adjncy[e] == u:
-            x = 1 if unit else board.adjwgt[e]
+    for e in range(state.xadj[v], state.xadj[v + 1]):
+        if state.adjncy[e] == u:
+            x = 1 if unit else state.adjwgt[e]
             to_p -= x
             to_q += x
             edges -= x != 0
@@ -154,16 +154,16 @@ def _worth_it(board, v, u, gain, known):
 
 
 @inner()
-def _exchange(board, v, u, gain, bond, near):
+def _exchange(state, v, u, gain, bond, near):
     """Swap v and u where that keeps the limits and gains; returns the gain, or 0."""
-    p, q = np.int64(board.part[v]), np.int64(board.part[u])
-    more = board.vwgt[v] - board.vwgt[u]
+    p, q = np.int64(state.part[v]), np.int64(state.part[u])
+    more = state.vwgt[v] - state.vwgt[u]
     if more != 0:
-        to, out = board.weight[q] + more, board.weight[p] - more
-        if to > board.high[q] or out > board.high[p] or to < board.low[q] or out < board.low[p]:
+        to, out = state.weight[q] + more, state.weight[p] - more
+        if to > state.high[q] or out > state.high[p] or to < state.low[q] or out < state.low[p]:
             return 0.0
-    put(board, v, q)
-    size = connect(board, u, bond, near)
+    put(state, v, q)
+    size = connect(state, u, bond, near)
     both = gain + bond[p] - bond[q]
     for i in range(size):
         bond[near[i]] = 0
@@ -172,9 +172,9 @@ def _exchange(board, v, u, gain, bond, near):
     for i in range(size):
         known = known or near[i] == p
     if known and both > HAIR:
-        put(board, u, p)
+        put(state, u, p)
         return both
-    put(board, v, p)
+    put(state, v, p)
     return 0.0
 
 
@@ -189,53 +189,53 @@ PROGRESS = 0.999  # a cut below this share of the least one counts as progress
 
 
 @njit(cache=True, nogil=True)
-def leap(board, rounds, patience, boldness, most):
+def leap(state, rounds, patience, boldness, most):
     """Lower the cut in place by up to `rounds` leaps, each drained; keep the best state.
 
     Ends after `patience` rounds without progress. boldness: the share of its edge weight to its own
     block that a proposed move may lose. most (k,): no block grows heavier.
     """
-    n = board.part.size
+    n = state.part.size
     wish, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
     rests, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
     away, own = np.zeros(n), np.zeros(n)
-    best, least, off = board.part.copy(), np.inf, excess(board)
+    best, least, off = state.part.copy(), np.inf, excess(state)
     idle = 0
     for turn in range(rounds + 1):
-        _make_wishes(board, stale, boldness, wish, gain, loss, own, away)
-        cut, now_off = away.sum(), excess(board)
+        _make_wishes(state, stale, boldness, wish, gain, loss, own, away)
+        cut, now_off = away.sum(), excess(state)
         idle += 1
         if now_off < off or (now_off == off and cut < least):
             if now_off < off or cut < PROGRESS * least:
                 idle = 0
             least, off = cut, now_off
-            copy_to(board.part, best)
+            copy_to(state.part, best)
         if idle >= patience or turn == rounds:
             break
-        _hear(board, wish, gain, rests)
-        _fulfil(board, wish, gain, rests, most, stale)
-        drain(board, loss, own, ENOUGH, stale)
-    copy_to(best, board.part)
-    board.weight[:] = 0
+        _hear(state, wish, gain, rests)
+        _fulfil(state, wish, gain, rests, most, stale)
+        drain(state, loss, own, ENOUGH, stale)
+    copy_to(best, state.part)
+    state.weight[:] = 0
     for v in range(n):
-        board.weight[best[v]] += board.vwgt[v]
+        state.weight[best[v]] += state.vwgt[v]
 
 
 @inner()
-def _make_wishes(board, stale, boldness, wish, gain, loss, own, away):
+def _make_wishes(state, stale, boldness, wish, gain, loss, own, away):
     """Set wish (n,), the block each vertex is bound to most besides its own, and gain (n,), what
     going there alone would win; -1 for those that would lose more than they dare. loss (n,): the
     loss for its weight; own, away (n,): the weight of its edges to its block, and to others.
 
     stale (n,) int8: the vertices whose neighbours or block changed; zeros afterwards.
     """
-    k = board.weight.size
+    k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
-    for v in range(board.part.size):
+    for v in range(state.part.size):
         if not stale[v]:
             continue
         stale[v] = 0
-        size = connect(board, v, bond, near)
+        size = connect(state, v, bond, near)
         best, highest, outside = -1, -np.inf, 0.0
         for i in range(1, size):
             outside += bond[near[i]]
@@ -245,26 +245,26 @@ def _make_wishes(board, stale, boldness, wish, gain, loss, own, away):
         for i in range(size):
             bond[near[i]] = 0
         away[v] = outside
-        loss[v] = for_its_weight(own[v] - max(highest, 0.0), board.vwgt[v])
+        loss[v] = for_its_weight(own[v] - max(highest, 0.0), state.vwgt[v])
         daring = best >= 0 and (highest >= own[v] or own[v] - highest < np.floor(boldness * own[v]))
         wish[v], gain[v] = best if daring else -1, highest - own[v]
 
 
 @inner()
-def _hear(board, wish, gain, heard):
+def _hear(state, wish, gain, heard):
     """Set heard (n,): those who do not lose if neighbours whose wish gains more have theirs; those
     heard last rest, and wish nothing.
     """
-    unit = board.adjwgt.size == 0
+    unit = state.adjwgt.size == 0
     rested = heard.copy()
-    for v in range(board.part.size):
+    for v in range(state.part.size):
         heard[v] = False
         if wish[v] < 0 or rested[v]:
             continue
         won = 0
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            u = board.adjncy[e]
-            b = board.part[u]
+        for e in range(state.xadj[v], state.xadj[v + 1]):
+            u = state.adjncy[e]
+            b = state.part[u]
             if (
                 wish[u] >= 0
                 and not rested[u]
@@ -272,14 +272,14 @@ def _hear(board, wish, gain, heard):
             ):
                 b = wish[u]
             if b == wish[v]:
-                won += 1 if unit else board.adjwgt[e]
-            elif b == board.part[v]:
-                won -= 1 if unit else board.adjwgt[e]
+                won += 1 if unit else state.adjwgt[e]
+            elif b == state.part[v]:
+                won -= 1 if unit else state.adjwgt[e]
         heard[v] = won >= 0
 
 
 @inner()
-def _fulfil(board, wish, gain, heard, most, stale):
+def _fulfil(state, wish, gain, heard, most, stale):
     """Move those heard, the greatest gains first, while blocks stay below most (k,); those whom
     their block has no room for are not heard. stale (n,): set for those whose wish may change.
     """
@@ -295,10 +295,10 @@ def _fulfil(board, wish, gain, heard, most, stale):
     sort_along(lost, who)
     for v in who:
         b = wish[v]
-        if board.weight[b] + board.vwgt[v] > most[b]:
+        if state.weight[b] + state.vwgt[v] > most[b]:
             heard[v] = False
         else:
-            put(board, v, b)
+            put(state, v, b)
             stale[v] = 1
-            for e in range(board.xadj[v], board.xadj[v + 1]):
-                stale[board.adjncy[e]] = 1
+            for e in range(state.xadj[v], state.xadj[v + 1]):
+                stale[state.adjncy[e]] = 1

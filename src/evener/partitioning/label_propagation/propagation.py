@@ -26,17 +26,17 @@ from evener.partitioning.label_propagation import propagation_kernels as kernels
 from evener.partitioning.label_propagation.cycles import (
     Work,
     blocks_by_clusters,
-    board_for_cut,
     cost_of,
     cycle,
     lower_cut,
     lower_max_volume,
     lower_total_volume,
+    state_for_cut,
     with_nets,
 )
-from evener.partitioning.label_propagation.propagation_kernels import Board
+from evener.partitioning.label_propagation.propagation_kernels import PropagationState
 from evener.partitioning.levels.clusters import PER_BLOCK, leaves_shrunk
-from evener.partitioning.levels.levels import Level, finest, projected, scattered
+from evener.partitioning.levels.levels import GraphLevel, finest, projected, scattered
 from evener.plans.partition import Contract
 
 # How uneven degrees are: where a few vertices have most of the edges, other ways are better.
@@ -151,9 +151,9 @@ def propagation_blocks(
                 if skewness(graph) < WITHOUT_COMMUNITIES:
                     blocks = _or_halved(whole, blocks, contract, alone, rounds.clusters, seed, rng)
             rounds = replace(rounds, cut=LAST, before=LAST, idle=IDLE)
-        board = board_for_cut(whole, blocks, contract.low, contract.high, alone)
-        _refine(board, rounds, objective, rng)
-        part[:linked], weight = board.part, board.weight
+        state = state_for_cut(whole, blocks, contract.low, contract.high, alone)
+        _refine(state, rounds, objective, rng)
+        part[:linked], weight = state.part, state.weight
     kernels.fill(
         level.vwgt[linked:], contract.low, contract.targets, contract.high, part[linked:], weight
     )
@@ -163,7 +163,7 @@ def propagation_blocks(
 
 
 def _low_cut(
-    level: Level, given: Part | None, contract: Contract, alone: float, work: Work | None,
+    level: GraphLevel, given: Part | None, contract: Contract, alone: float, work: Work | None,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
     """Return blocks to begin with; better ones than those given, by clusters where they help."""
@@ -181,7 +181,7 @@ def _low_cut(
 
 
 def _or_core_first(
-    level: Level, blocks: Part, contract: Contract, alone: float, rounds: int,
+    level: GraphLevel, blocks: Part, contract: Contract, alone: float, rounds: int,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
     """Return the blocks, or those filled in the order of degrees and refined, if they cut less.
@@ -197,12 +197,12 @@ def _or_core_first(
     cost = cost_of(level, blocks, contract)
     if cut_of(level, core) > PROMISING_CORE * cost:
         return blocks
-    lower_cut(board_for_cut(level, core, contract.low, contract.high, alone), rounds, rng)
+    lower_cut(state_for_cut(level, core, contract.low, contract.high, alone), rounds, rng)
     return core if cost_of(level, core, contract) < cost else blocks
 
 
 def _or_halved(
-    level: Level, blocks: Part, contract: Contract, alone: float, work: Work, seed: int,
+    level: GraphLevel, blocks: Part, contract: Contract, alone: float, work: Work, seed: int,
     rng: np.random.Generator,
 ) -> Part:  # fmt: skip
     """Return the blocks, or those of recursive bisection, refined by clusters, if they cut less.
@@ -217,7 +217,7 @@ def _or_halved(
     return halved if cost_of(level, halved, contract) < cost else blocks
 
 
-def _halved(level: Level, contract: Contract, seed: int) -> Part:
+def _halved(level: GraphLevel, contract: Contract, seed: int) -> Part:
     """Return blocks by recursive bisection, breadth first: neighbours are paired in that order."""
     order = np.empty(level.n, np.int64)
     xadj, adjncy = level.xadj.astype(np.int64), level.adjncy.astype(np.int32)
@@ -226,19 +226,21 @@ def _halved(level: Level, contract: Contract, seed: int) -> Part:
     return scattered(recursive_bisection(along, contract.targets, BISECTED, seed), order, 1)
 
 
-def _refine(board: Board, rounds: Rounds, objective: str, rng: np.random.Generator) -> None:
+def _refine(
+    state: PropagationState, rounds: Rounds, objective: str, rng: np.random.Generator
+) -> None:
     """Minimise the objective in place; what is good for it begins with a low cut."""
     if objective == "cut":
-        lower_cut(board, rounds.cut, rng)
+        lower_cut(state, rounds.cut, rng)
         return
-    lower_cut(board, rounds.before, rng)
-    board = with_nets(board)
-    lower_total_volume(board, rounds.total_volume, rng)
+    lower_cut(state, rounds.before, rng)
+    state = with_nets(state)
+    lower_total_volume(state, rounds.total_volume, rng)
     if objective == "max_volume":
-        lower_max_volume(board, rounds.max_volume, rounds.idle, rng)
+        lower_max_volume(state, rounds.max_volume, rounds.idle, rng)
 
 
-def _in_order(level: Level, contract: Contract, alone: float) -> Part:
+def _in_order(level: GraphLevel, contract: Contract, alone: float) -> Part:
     """Fill blocks, largest first, so that vertices without edges, weighing `alone`, can do the
     rest; most of the edges are then between the first blocks.
     """

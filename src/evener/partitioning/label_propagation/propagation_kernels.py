@@ -15,8 +15,8 @@ import numpy as np
 from evener.jit import inner, njit
 
 
-class Board(NamedTuple):
-    """A graph and its blocks; xadj, adjncy, adjwgt, vwgt as in Level, all vertices with edges.
+class PropagationState(NamedTuple):
+    """A graph and its blocks; xadj, adjncy, adjwgt, vwgt as in GraphLevel, all vertices with edges.
 
     part (n,) int32; weight, low, high (k,) [units]; filling: the weight that may fill blocks up to
     `low` later. volumes: whether what is minimised is the sum of price (k,), above zero, times
@@ -99,136 +99,136 @@ def net_rooms(xadj, k, first):
 
 
 @njit(cache=True, nogil=True)
-def count_nets(board):
+def count_nets(state):
     """Fill the nets' blocks, counts and lengths."""
-    place = np.full(board.weight.size, -1, np.int64)
-    for v in range(board.part.size):
-        begin = board.first[v]
-        board.blocks[begin], board.counts[begin] = board.part[v], 1
-        place[board.part[v]] = begin
+    place = np.full(state.weight.size, -1, np.int64)
+    for v in range(state.part.size):
+        begin = state.first[v]
+        state.blocks[begin], state.counts[begin] = state.part[v], 1
+        place[state.part[v]] = begin
         end = begin + 1
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            b = board.part[board.adjncy[e]]
+        for e in range(state.xadj[v], state.xadj[v + 1]):
+            b = state.part[state.adjncy[e]]
             if place[b] < 0:
                 place[b] = end
-                board.blocks[end], board.counts[end] = b, 1
+                state.blocks[end], state.counts[end] = b, 1
                 end += 1
             else:
-                board.counts[place[b]] += 1
-        board.length[v] = end - begin
+                state.counts[place[b]] += 1
+        state.length[v] = end - begin
         for i in range(begin, end):
-            place[board.blocks[i]] = -1
+            place[state.blocks[i]] = -1
 
 
 @njit(cache=True, nogil=True)
-def sent(board, volumes):
+def sent(state, volumes):
     """Add up what every block sends, in `volumes` (k,): for each vertex, the other blocks of its
     net."""
-    for v in range(board.part.size):
-        volumes[board.part[v]] += board.length[v] - 1
+    for v in range(state.part.size):
+        volumes[state.part[v]] += state.length[v] - 1
 
 
 @inner()
-def connect(board, v, bond, near):
+def connect(state, v, bond, near):
     """Set bond[b] for the blocks near v, its own first in `near`; returns how many.
 
     bond[q] - bond[p] is what the objective falls by when v moves from its block p to q; blocks
     that are not near have the bond `far`. bond (k,) comes as zeros.
     """
-    p = board.part[v]
+    p = state.part[v]
     near[0] = p
     size = 1
-    if not board.volumes:
-        unit = board.adjwgt.size == 0
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            x = 1 if unit else board.adjwgt[e]
+    if not state.volumes:
+        unit = state.adjwgt.size == 0
+        for e in range(state.xadj[v], state.xadj[v + 1]):
+            x = 1 if unit else state.adjwgt[e]
             if x == 0:
                 continue  # or its block would be listed again and again
-            b = board.part[board.adjncy[e]]
+            b = state.part[state.adjncy[e]]
             if bond[b] == 0 and b != p:
                 near[size] = b
                 size += 1
             bond[b] += x
         return size
-    for e in range(board.xadj[v], board.xadj[v + 1]):
-        u = board.adjncy[e]
-        worth = board.price[board.part[u]]
-        for i in range(board.first[u], board.first[u] + board.length[u]):
-            b = board.blocks[i]
+    for e in range(state.xadj[v], state.xadj[v + 1]):
+        u = state.adjncy[e]
+        worth = state.price[state.part[u]]
+        for i in range(state.first[u], state.first[u] + state.length[u]):
+            b = state.blocks[i]
             if b == p:
-                if board.counts[i] > 1:
+                if state.counts[i] > 1:
                     bond[b] += worth
                 continue
             if bond[b] == 0:
                 near[size] = b
                 size += 1
             bond[b] += worth
-    return _add_own_net(board, v, bond, near, size)
+    return _add_own_net(state, v, bond, near, size)
 
 
 @inner()
-def far(board, v, b):
+def far(state, v, b):
     """Return the bond of v with a block b that is not near."""
-    if not board.volumes:
+    if not state.volumes:
         return 0.0
-    p = board.part[v]
+    p = state.part[v]
     others = 0
-    for i in range(board.first[v], board.first[v] + board.length[v]):
-        others += board.blocks[i] != p or board.counts[i] > 1
-    return -board.price[b] * others
+    for i in range(state.first[v], state.first[v] + state.length[v]):
+        others += state.blocks[i] != p or state.counts[i] > 1
+    return -state.price[b] * others
 
 
 @inner()
-def _add_own_net(board, v, bond, near, size):
+def _add_own_net(state, v, bond, near, size):
     """Take off what v itself costs a block: its price for every other block among neighbours."""
-    p = board.part[v]
+    p = state.part[v]
     others = 0
-    for i in range(board.first[v], board.first[v] + board.length[v]):
-        b = board.blocks[i]
-        if b != p or board.counts[i] > 1:
+    for i in range(state.first[v], state.first[v] + state.length[v]):
+        b = state.blocks[i]
+        if b != p or state.counts[i] > 1:
             others += 1
-            bond[b] += board.price[b]
+            bond[b] += state.price[b]
     for i in range(size):
-        bond[near[i]] -= board.price[near[i]] * others
+        bond[near[i]] -= state.price[near[i]] * others
     return size
 
 
 @inner()
-def _repin(board, u, p, q):
+def _repin(state, u, p, q):
     """Count one vertex of the net of u in block q instead of p."""
-    begin = board.first[u]
-    end = begin + board.length[u]
+    begin = state.first[u]
+    end = begin + state.length[u]
     at_p, at_q = -1, -1
     for i in range(begin, end):
-        if board.blocks[i] == p:
+        if state.blocks[i] == p:
             at_p = i
-        elif board.blocks[i] == q:
+        elif state.blocks[i] == q:
             at_q = i
-    if board.counts[at_p] == 1:
+    if state.counts[at_p] == 1:
         if at_q < 0:
-            board.blocks[at_p] = q
+            state.blocks[at_p] = q
             return
-        board.blocks[at_p], board.counts[at_p] = board.blocks[end - 1], board.counts[end - 1]
-        board.length[u] -= 1
+        state.blocks[at_p], state.counts[at_p] = state.blocks[end - 1], state.counts[end - 1]
+        state.length[u] -= 1
         if at_q == end - 1:
             at_q = at_p
     else:
-        board.counts[at_p] -= 1
+        state.counts[at_p] -= 1
         if at_q < 0:
-            board.blocks[end], board.counts[end] = q, 0
-            board.length[u] += 1
+            state.blocks[end], state.counts[end] = q, 0
+            state.length[u] += 1
             at_q = end
-    board.counts[at_q] += 1
+    state.counts[at_q] += 1
 
 
 @inner()
-def put(board, v, q):
+def put(state, v, q):
     """Move v to block q."""
-    p, q = np.int64(board.part[v]), np.int64(q)
-    board.part[v] = q
-    board.weight[p] -= board.vwgt[v]
-    board.weight[q] += board.vwgt[v]
-    if board.volumes:
-        _repin(board, v, p, q)
-        for e in range(board.xadj[v], board.xadj[v + 1]):
-            _repin(board, np.int64(board.adjncy[e]), p, q)
+    p, q = np.int64(state.part[v]), np.int64(q)
+    state.part[v] = q
+    state.weight[p] -= state.vwgt[v]
+    state.weight[q] += state.vwgt[v]
+    if state.volumes:
+        _repin(state, v, p, q)
+        for e in range(state.xadj[v], state.xadj[v + 1]):
+            _repin(state, np.int64(state.adjncy[e]), p, q)

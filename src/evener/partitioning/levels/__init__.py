@@ -1,6 +1,6 @@
 """Levels: a graph and the smaller ones that it is coarsened to.
 
-levels.py              Level, one step of coarsening, and the hierarchy from fine to coarse
+levels.py              GraphLevel, one step of coarsening, and the hierarchy from fine to coarse
 coarsening_kernels.py  its loops; cluster_kernels.py: clusters by label propagation
 clusters.py            graphs made of clusters; leaves of hubs in bundles
 csr_kernels.py         CSRGraph, a graph as kernels take it

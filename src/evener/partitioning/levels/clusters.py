@@ -20,7 +20,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
-from evener.partitioning.levels.levels import Hierarchy, Level, Shrunk, contracted
+from evener.partitioning.levels.levels import GraphLevel, Hierarchy, Shrunk, contracted
 
 # Powers measured: meshes in 2-D and 3-D 0.28 to 0.6 over the first two steps, and up to 0.9 later;
 # random clusters 0.12 to 0.25 over the first two; cliques and clusters of tens of vertices above 1.
@@ -46,7 +46,7 @@ def has_clusters(hierarchy: Hierarchy) -> bool:
     return bool(slow or steep.any())
 
 
-def _weight(level: Level) -> float:
+def _weight(level: GraphLevel) -> float:
     """Return the weight of all edges, counted from both ends."""
     return float(level.adjwgt.sum() if level.adjwgt.size else level.adjncy.size)
 
@@ -78,7 +78,7 @@ def bundled(graph: Graph, smallest: float) -> Bundled | None:
     return Bundled(_contracted(graph, of, int(heads.sum()), weights), of)
 
 
-def leaves_shrunk(level: Level, heaviest: float, threads: int) -> Shrunk | None:
+def leaves_shrunk(level: GraphLevel, heaviest: float, threads: int) -> Shrunk | None:
     """Return the level with its hubs' leaves in bundles of weight up to `heaviest`, all one block.
 
     None where that is not worth it.

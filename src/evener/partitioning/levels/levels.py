@@ -1,4 +1,4 @@
-"""Level: a graph as kernels take it; how it is shrunk, once and to a hierarchy of levels."""
+"""GraphLevel: a graph as kernels take it; how it is shrunk, once and to a hierarchy of levels."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LEAST_SHRINKAGE = 0.95  # a step that leaves more of the vertices than this is t
 
 
 @dataclass(eq=False)
-class Level:
+class GraphLevel:
     """xadj (n + 1,), adjncy (e,) uint32; adjwgt (e,) int32, empty: all 1; vwgt (n,) float64."""
 
     xadj: Unsigned
@@ -49,7 +49,7 @@ class Level:
 class Shrunk:
     """A coarser level, the block of each of its vertices, and coarse_of (n,): where each went."""
 
-    level: Level
+    level: GraphLevel
     part: Part
     coarse_of: Unsigned
 
@@ -60,7 +60,7 @@ def finest(
     weights: NumberArray | None,
     adjwgt: npt.NDArray[np.int32],
     threads: int,
-) -> Level:
+) -> GraphLevel:
     """Return the graph as a level, its vertices in `order` (n,).
 
     weights (n,) of the vertices, None where all are 1, and adjwgt (2m,) are in the graph's own
@@ -77,7 +77,7 @@ def finest(
             lambda i: kernels.gather(weights, order, ends[i], ends[i + 1], vwgt), slices, threads
         )
     if kernels.is_own_order(order) and graph.adjncy.dtype == np.int32:
-        return Level(graph.xadj.astype(np.uint32), graph.adjncy.view(np.uint32), adjwgt, vwgt)
+        return GraphLevel(graph.xadj.astype(np.uint32), graph.adjncy.view(np.uint32), adjwgt, vwgt)
     rank, xadj = np.empty(n, np.uint32), np.zeros(n + 1, np.uint32)
     in_slices(
         lambda i: kernels.rank_vertices(order, graph.xadj, ends[i], ends[i + 1], rank, xadj[1:]),
@@ -94,10 +94,10 @@ def finest(
         slices,
         threads,
     )  # fmt: skip
-    return Level(xadj, adjncy, moved, vwgt)
+    return GraphLevel(xadj, adjncy, moved, vwgt)
 
 
-def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
+def shrink(level: GraphLevel, part: Part, caps: FloatArray, threads: int) -> Shrunk:
     """Contract clusters of vertices of one block, of weight up to caps (k,) by block."""
     leader, numbers = _clusters(level, part, caps, threads)
     n, slices = level.n, numbers.size - 1
@@ -112,7 +112,7 @@ def shrink(level: Level, part: Part, caps: FloatArray, threads: int) -> Shrunk:
 
 
 def _clusters(
-    level: Level, part: Part, caps: FloatArray, threads: int
+    level: GraphLevel, part: Part, caps: FloatArray, threads: int
 ) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Return the first vertex of every vertex's cluster (n,), and each slice's first cluster."""
     n, slices = level.n, slices_for(level.n)
@@ -130,7 +130,9 @@ def _clusters(
     return leader, np.cumsum(made)
 
 
-def contracted(level: Level, part: Part, leader: npt.NDArray[np.int32], threads: int) -> Shrunk:
+def contracted(
+    level: GraphLevel, part: Part, leader: npt.NDArray[np.int32], threads: int
+) -> Shrunk:
     """Contract given clusters; leader (n,): the first vertex of each vertex's cluster."""
     clusters = _no_clusters(level.n, kernels.count_leaders(leader, 0, level.n))
     kernels.number_clusters(leader, 0, level.n, 0, *clusters)
@@ -144,7 +146,7 @@ def _no_clusters(n: int, count: int) -> kernels.Clusters:
     )
 
 
-def _contract(level: Level, part: Part, clusters: kernels.Clusters, threads: int) -> Shrunk:
+def _contract(level: GraphLevel, part: Part, clusters: kernels.Clusters, threads: int) -> Shrunk:
     count = clusters.head.size
     slices = slices_for(level.n)  # it is the finer level's rows that take time
     ends = slice_ends(count, slices)
@@ -174,7 +176,7 @@ def _contract(level: Level, part: Part, clusters: kernels.Clusters, threads: int
         rows[i] = _NOTHING
 
     in_slices(gather, slices, threads)
-    return Shrunk(Level(xadj, adjncy, adjwgt, coarse.vwgt), coarse.part, clusters.coarse_of)
+    return Shrunk(GraphLevel(xadj, adjncy, adjwgt, coarse.vwgt), coarse.part, clusters.coarse_of)
 
 
 _NOTHING = (np.empty(0, np.uint32), np.empty(0, np.int32))
@@ -211,8 +213,8 @@ class Hierarchy:
     part (n,): the blocks of its vertices.
     """
 
-    above: list[tuple[Level, Shrunk]]
-    coarsest: Level
+    above: list[tuple[GraphLevel, Shrunk]]
+    coarsest: GraphLevel
     part: Part
 
     def on_finest(self, blocks: Part, threads: int) -> Part:
@@ -234,7 +236,7 @@ class Hierarchy:
 
 
 def shrink_freely(
-    level: Level, targets: FloatArray, per_block: int, shrink_by: float, threads: int
+    level: GraphLevel, targets: FloatArray, per_block: int, shrink_by: float, threads: int
 ) -> Hierarchy:
     """Shrink until some `per_block` vertices are left for each block of `targets` (k,)."""
     enough = per_block * targets.size
@@ -251,7 +253,12 @@ def _smallest(targets: FloatArray) -> float:
 
 
 def shrink_inside(
-    level: Level, part: Part, targets: FloatArray, per_block: int, shrink_by: float, threads: int
+    level: GraphLevel,
+    part: Part,
+    targets: FloatArray,
+    per_block: int,
+    shrink_by: float,
+    threads: int,
 ) -> Hierarchy:
     """Shrink as shrink_freely, inside the blocks (n,) of `part`: no cluster crosses a border."""
     k = targets.size
@@ -261,7 +268,7 @@ def shrink_inside(
 
 
 def shrink_all(
-    level: Level, part: Part, heaviest: FloatArray, enough: int, shrink_by: float, threads: int
+    level: GraphLevel, part: Part, heaviest: FloatArray, enough: int, shrink_by: float, threads: int
 ) -> Hierarchy:
     """Shrink inside the blocks (n,) of `part` until `enough` vertices are left, or it ends.
 
@@ -282,8 +289,11 @@ def shrink_all(
 
 
 def subgraph(
-    level: Level, part: Part, members: npt.NDArray[np.integer[Any]], rank: Unsigned | None = None
-) -> Level:
+    level: GraphLevel,
+    part: Part,
+    members: npt.NDArray[np.integer[Any]],
+    rank: Unsigned | None = None,
+) -> GraphLevel:
     """Return the graph of `members`, all vertices of one block of `part` (n,), in their order.
 
     rank (n,): scratch, so that many subgraphs take time linear in their own edges.
@@ -294,4 +304,4 @@ def subgraph(
     xadj, adjncy = np.empty(members.size + 1, np.uint32), np.empty(room, np.uint32)
     adjwgt = np.empty(room if level.adjwgt.size else 0, np.int32)
     used = kernels.take_members(level.arrays, part, members, rank, xadj, adjncy, adjwgt)
-    return Level(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members])
+    return GraphLevel(xadj, adjncy[:used], adjwgt[:used], level.vwgt[members])

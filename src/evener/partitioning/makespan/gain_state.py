@@ -1,4 +1,4 @@
-"""Books: what refinement for seconds knows about a partition, and the seconds that follow."""
+"""What refinement for seconds keeps of a partition, exact after every move, and its seconds."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.makespan.move_kernels import MOST_BLOCKS
-from evener.partitioning.makespan.price_kernels import Bounds, Desk, Model, Totals
+from evener.partitioning.makespan.price_kernels import Bounds, Model, MoveScratch, Totals
 from evener.partitioning.makespan.search_kernels import DEPTH, FRONTIER
-from evener.partitioning.refinement.connectivity_kernels import Ledger
+from evener.partitioning.refinement.connectivity_kernels import ConnectivityTables
 from evener.partitioning.refinement.fm import Flags, boundary_flags
-from evener.partitioning.refinement.volumes import open_ledger
+from evener.partitioning.refinement.volumes import connectivity_tables
 from evener.plans.costs import Costs
 
 SLOW = 0.5  # of the longest seconds: blocks that take more tell what counts
@@ -122,25 +122,25 @@ def exchanges(alpha: FloatArray, per_value: FloatArray, values: FloatArray) -> F
 
 
 @dataclass(eq=False)
-class Books:
+class SecondsState:
     """A partition (n,) that is refined in place, and all that kernels ask about it.
 
     flag (n,): vertices that are or were at a boundary.
     """
 
-    level: Level
+    level: GraphLevel
     part: Part
     bounds: Bounds
     prices: Prices
     flag: Flags
-    ledger: Ledger
-    desk: Desk
+    tables: ConnectivityTables
+    scratch: MoveScratch
     totals: Totals
 
     @classmethod
     def opened(
-        cls, level: Level, part: Part, bounds: Bounds, prices: Prices, threads: int
-    ) -> Books:
+        cls, level: GraphLevel, part: Part, bounds: Bounds, prices: Prices, threads: int
+    ) -> SecondsState:
         """Count what blocks exchange, and sum up what they hold."""
         k = prices.costs.k
         flag = boundary_flags(level, part, threads)
@@ -154,13 +154,13 @@ class Books:
             load, weight.copy(), memory, np.bincount(part, minlength=k), outer, np.empty(k),
             np.empty(k), np.empty(k), np.empty(k), prices.costs.first.copy(),
         )  # fmt: skip
-        ledger = open_ledger(level, part, k, flag)
-        return cls(level, part, bounds, prices, flag, ledger, desk_of(level.n, k), totals)
+        tables = connectivity_tables(level, part, k, flag)
+        return cls(level, part, bounds, prices, flag, tables, move_scratch(level.n, k), totals)
 
     def seconds(self) -> FloatArray:
         """(k,) predicted seconds of an iteration."""
         costs, totals = self.prices.costs, self.totals
-        values = np.asarray(self.ledger.sent + self.ledger.sent.T, np.float64)
+        values = np.asarray(self.tables.sent + self.tables.sent.T, np.float64)
         floor, _ = self.prices.held_up(values)
         exchange = np.maximum(exchanges(costs.alpha, costs.per_value, values), floor)
         compute, load = costs.compute_seconds(totals.load), totals.load
@@ -190,10 +190,10 @@ class Books:
         return np.asarray((speed / np.exp(np.log(speed).mean())) ** share)
 
 
-def desk_of(n: int, k: int) -> Desk:
+def move_scratch(n: int, k: int) -> MoveScratch:
     """Return room to search n vertices in k blocks."""
     d = min(k, MOST_BLOCKS) + 2
-    return Desk(
+    return MoveScratch(
         slot=np.full(k, -1, np.int32),
         ids=np.empty(d, np.int32),
         held=np.empty(d, np.int32),

@@ -17,7 +17,7 @@ class Model(NamedTuple):
 
     first, last (k,) int64: each device's pieces; left, speed, slope (s,): where each begins
     [units], speed there [units/s] and its slope [1/s]; alpha (k, k) [s], per_value (k, k) [s per
-    value]; fixed (k,) [s]; worth (k,): of a second of each device, relative (Books.worth);
+    value]; fixed (k,) [s]; worth (k,): of a second of each device, relative (SecondsState.worth);
     smooth: a message of fewer values counts in proportion, so that it is worth making smaller
     until it is gone; overlap: exchange goes on beside the interior's compute.
     """
@@ -64,7 +64,7 @@ class Bounds(NamedTuple):
     caps: np.ndarray
 
 
-class Desk(NamedTuple):
+class MoveScratch(NamedTuple):
     """Room to weigh one vertex: slot (k,) is -1 before and after; for its d blocks (d,): ids,
     held (neighbours there), lone (of those, whose only neighbour in its block it is), leaving
     (their work that would be at no boundary), drop and rise (exchange won where it leaves, and
@@ -140,10 +140,10 @@ def between(sent, b, c):
 
 
 @inner(error_model="numpy", counted=False)
-def reprice(ledger, model, totals):
+def reprice(tables, model, totals):
     """Work out compute, exchange and seconds of all blocks; returns the longest seconds."""
     k, longest = totals.load.size, 0.0
-    sent, alpha, per_value, smooth = ledger.sent, model.alpha, model.per_value, model.smooth
+    sent, alpha, per_value, smooth = tables.sent, model.alpha, model.per_value, model.smooth
     for b in range(k):
         exchange = 0.0
         for c in range(k):

@@ -16,9 +16,9 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InputError, UsageError
 from evener.graphs.graph import Graph
-from evener.partitioning.levels.levels import Level, finest
+from evener.partitioning.levels.levels import GraphLevel, finest
 from evener.partitioning.makespan import search_kernels as kernels
-from evener.partitioning.makespan.gain_state import Books, Prices
+from evener.partitioning.makespan.gain_state import Prices, SecondsState
 from evener.partitioning.makespan.price_kernels import Bounds
 from evener.partitioning.refinement.grouping import shuffle
 from evener.plans.costs import Costs
@@ -117,7 +117,7 @@ def refine_seconds(
 
 def refine_by(
     effort: MakespanEffort,
-    level: Level,
+    level: GraphLevel,
     part: Part,
     bounds: Bounds,
     prices: Prices,
@@ -125,19 +125,19 @@ def refine_by(
     threads: int,
 ) -> tuple[Part, FloatArray]:
     """Go through the rounds; return the best partition and its seconds (k,)."""
-    books = Books.opened(level, part.copy(), bounds, prices, threads)
-    best, least = part, books.seconds()
+    state = SecondsState.opened(level, part.copy(), bounds, prices, threads)
+    best, least = part, state.seconds()
     if not least.any():
         return best, least  # nobody has anything to do
     looks = int(effort.passes * max(level.adjncy.size, SMALL))
     for number, task in enumerate(effort.rounds):
-        if task.depth > 1 and not np.array_equal(books.part, best):
-            books = Books.opened(level, best.copy(), bounds, prices, threads)
+        if task.depth > 1 and not np.array_equal(state.part, best):
+            state = SecondsState.opened(level, best.copy(), bounds, prices, threads)
         share = task.share / sum(one.share for one in effort.rounds[number:])
-        looks -= _searched(books, task, int(share * looks), seed + number)
-        seconds = books.seconds()
+        looks -= _searched(state, task, int(share * looks), seed + number)
+        seconds = state.seconds()
         if _sooner(seconds, least):
-            best, least = books.part.copy(), seconds
+            best, least = state.part.copy(), seconds
     return best, least
 
 
@@ -148,25 +148,25 @@ def _sooner(seconds: FloatArray, least: FloatArray) -> bool:
     return bool(apart.size and ours[apart[0]] < theirs[apart[0]])
 
 
-def _searched(books: Books, task: Round, most_looks: int, seed: int) -> int:
+def _searched(state: SecondsState, task: Round, most_looks: int, seed: int) -> int:
     """Search as one round says; return how much it looked at."""
     looks, last = 0, np.inf
-    shared = books.prices.costs.shared_per_value.size > 0
+    shared = state.prices.costs.shared_per_value.size > 0
     for turn in range(task.sweeps if task.depth == 1 else 1):
-        model = books.prices.model(
-            task.smooth, books.ledger.sent if shared else None, books.worth()
+        model = state.prices.model(
+            task.smooth, state.tables.sent if shared else None, state.worth()
         )
-        seeds = np.flatnonzero(books.flag).astype(np.int32)
+        seeds = np.flatnonzero(state.flag).astype(np.int32)
         if task.depth > 1:
             shuffle(seeds, seed)
-        books.desk.queue[: seeds.size] = seeds
+        state.scratch.queue[: seeds.size] = seeds
         kept, looked = kernels.search(
-            books.ledger, model, books.totals, books.bounds, task.doublings, task.heat,
+            state.tables, model, state.totals, state.bounds, task.doublings, task.heat,
             task.depth, GREEDY if task.depth == 1 else BOLD, seeds.size, most_looks - looks,
-            books.flag, books.desk,
+            state.flag, state.scratch,
         )  # fmt: skip
         looks += looked
-        longest = float(books.totals.seconds.max())
+        longest = float(state.totals.seconds.max())
         if kept == 0 or looks >= most_looks or (turn > 0 and last - longest < task.least * last):
             break
         last = longest

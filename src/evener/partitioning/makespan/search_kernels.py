@@ -17,17 +17,17 @@ KNOWN, WAITING = 1, 2  # flags of vertices at a boundary, and of those in the qu
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _is_hot(ledger, seconds, v, hot):
+def _is_hot(tables, seconds, v, hot):
     """Whether v is at a boundary, and it or a block it touches takes at least `hot` seconds."""
-    if ledger.xadj[v + 1] - ledger.xadj[v] > HUB:
+    if tables.xadj[v + 1] - tables.xadj[v] > HUB:
         return False
-    if ledger.length[v] == CLOSED:
-        open_table(ledger, v)
-    p = ledger.part[v]
-    first = np.int64(ledger.xadj[v])
+    if tables.length[v] == CLOSED:
+        open_table(tables, v)
+    p = tables.part[v]
+    first = np.int64(tables.xadj[v])
     touches, found = False, seconds[p] >= hot
-    for i in range(first, first + ledger.length[v]):
-        b = ledger.blocks[i]
+    for i in range(first, first + tables.length[v]):
+        b = tables.blocks[i]
         touches |= b != p
         found |= seconds[b] >= hot
     return touches and found
@@ -45,37 +45,37 @@ def _least(keys, size):
 
 @njit(cache=True, nogil=True, error_model="numpy", counted=False)
 def search(
-    ledger, model, totals, bounds, doublings, heat, depth, most_lost, n_queued, most_looks, flag,
-    desk,
+    tables, model, totals, bounds, doublings, heat, depth, most_lost, n_queued, most_looks, flag,
+    scratch,
 ):  # fmt: skip
     """Search from every seed in turn for less sum of worth x seconds**(2**doublings).
 
     A chain of up to `depth` moves begins at each seed: the best move of the vertices around it,
     even at a loss (of most_lost times its block's worth), then the next; those after the best
-    point are taken back. Seeds are desk.queue[:n_queued], then the neighbours of what has moved.
+    point are taken back. Seeds are scratch.queue[:n_queued], then the neighbours of what has moved.
     Passed over are those at no block of at least `heat` of the longest seconds. flag (n,) is
     KNOWN, before and after, of all vertices that are or were at a boundary. Ends after most_looks
     adjacency entries weighed; returns (moves kept, looks).
     """
-    queue, lock, front, keys = desk.queue, desk.lock, desk.front, desk.keys
-    moved, came_from = desk.moved, desk.came_from
-    reference = reprice(ledger, model, totals)
+    queue, lock, front, keys = scratch.queue, scratch.lock, scratch.front, scratch.keys
+    moved, came_from = scratch.moved, scratch.came_from
+    reference = reprice(tables, model, totals)
     hot = heat * reference
     for b in range(totals.seconds.size):
         totals.powered[b] = powered_by(totals.seconds[b], reference, doublings, model.worth[b])
     for i in range(n_queued):
         flag[queue[i]] = WAITING
     head, kept = 0, 0
-    desk.looks[0] = 0
-    while n_queued > 0 and desk.looks[0] < most_looks:
+    scratch.looks[0] = 0
+    while n_queued > 0 and scratch.looks[0] < most_looks:
         v = np.int64(queue[head])
         head = 0 if head + 1 == queue.size else head + 1
         n_queued -= 1
         flag[v] = KNOWN
-        if not _is_hot(ledger, totals.seconds, v, hot):
+        if not _is_hot(tables, totals.seconds, v, hot):
             continue
-        change, to = consider(ledger, model, totals, bounds, v, -1, reference, doublings, desk)
-        bold = most_lost * model.worth[ledger.part[v]]
+        change, to = consider(tables, model, totals, bounds, v, -1, reference, doublings, scratch)
+        bold = most_lost * model.worth[tables.part[v]]
         if to < 0 or change > bold:
             continue
         front[0], keys[0] = v, change
@@ -85,7 +85,7 @@ def search(
             if n_moved > 0:
                 v, key = front[i], keys[i]
                 change, to = consider(
-                    ledger, model, totals, bounds, v, -1, reference, doublings, desk
+                    tables, model, totals, bounds, v, -1, reference, doublings, scratch
                 )
                 keys[i] = change
                 if to >= 0 and change > key and _least(keys, size) != i:
@@ -94,18 +94,20 @@ def search(
             front[i], keys[i] = front[size], keys[size]
             if to < 0 or gained + change > bold:
                 break
-            moved[n_moved], came_from[n_moved] = v, ledger.part[v]
+            moved[n_moved], came_from[n_moved] = v, tables.part[v]
             n_moved += 1
-            change, _ = consider(ledger, model, totals, bounds, v, to, reference, doublings, desk)
+            change, _ = consider(
+                tables, model, totals, bounds, v, to, reference, doublings, scratch
+            )
             gained += change
             lock[v] = 1
             if gained < best:
                 best, n_best = gained, n_moved
             if n_moved == depth:
                 break
-            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-                u = np.int64(ledger.adjncy[e])
-                if lock[u] == 1 or not _is_hot(ledger, totals.seconds, u, hot):
+            for e in range(tables.xadj[v], tables.xadj[v + 1]):
+                u = np.int64(tables.adjncy[e])
+                if lock[u] == 1 or not _is_hot(tables, totals.seconds, u, hot):
                     continue
                 i = 0
                 while i < size and front[i] != u:
@@ -113,7 +115,7 @@ def search(
                 if i == FRONTIER:
                     continue
                 change, _ = consider(
-                    ledger, model, totals, bounds, u, -1, reference, doublings, desk
+                    tables, model, totals, bounds, u, -1, reference, doublings, scratch
                 )
                 front[i], keys[i] = u, change
                 size = max(size, i + 1)
@@ -122,14 +124,14 @@ def search(
         while n_moved > n_best:
             n_moved -= 1
             consider(
-                ledger, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
-                doublings, desk,
+                tables, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
+                doublings, scratch,
             )  # fmt: skip
         kept += n_best
         for i in range(n_best):
             v = moved[i]
-            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-                u = ledger.adjncy[e]
+            for e in range(tables.xadj[v], tables.xadj[v + 1]):
+                u = tables.adjncy[e]
                 if flag[u] != WAITING:
                     flag[u] = WAITING
                     tail = head + n_queued
@@ -138,4 +140,4 @@ def search(
     for i in range(n_queued):
         at = head + i
         flag[queue[at if at < queue.size else at - queue.size]] = KNOWN
-    return kept, desk.looks[0]
+    return kept, scratch.looks[0]

@@ -15,7 +15,7 @@ from evener.partitioning.refinement.fm import (
     marks_of,
     stopping_rule,
 )
-from evener.partitioning.refinement.fm_kernels import Blocks, WeightLimits
+from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from evener.partitioning.refinement.grouping import shuffle
 
 ROUNDING = 1e-11  # of a target: sums of the same weights in another order differ by less
@@ -42,7 +42,7 @@ def refine_loaded(
         bounds.low, bounds.high,
         *bounds.soft(slack, loaded.loads.max(axis=0, initial=0.0)), bounds.scale,
     )  # fmt: skip
-    blocks = Blocks(part, weight, np.full(bounds.k, EVEN_PRICE, np.int64), limits)
+    blocks = BlockState(part, weight, np.full(bounds.k, EVEN_PRICE, np.int64), limits)
     graph, marks = level.arrays._replace(vwgt=loaded.loads), marks_of(flag)
     rule = stopping_rule(effort, MOST_LOOKS * (level.adjncy.size + n), ROUNDING)
     gained, boundary = 0, np.count_nonzero(flag)

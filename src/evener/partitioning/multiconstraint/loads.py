@@ -9,7 +9,7 @@ import numpy as np
 from evener.arrays import FloatArray, Part
 from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.partitioning.levels.levels import Hierarchy, Level, Shrunk
+from evener.partitioning.levels.levels import GraphLevel, Hierarchy, Shrunk
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
 from evener.partitioning.multiconstraint.multiconstraint_kernels import LoadLimits
 from evener.plans.partition import RELATIVE_SLACK, Contract
@@ -22,7 +22,7 @@ class Loaded:
     The level's own vwgt (n,) is the mean of each vertex's shares of them, as from `mean_shares`.
     """
 
-    level: Level
+    level: GraphLevel
     loads: FloatArray
 
     @property

@@ -7,7 +7,7 @@ import numpy as np
 from evener.arrays import FloatArray, Part
 from evener.partitioning.initial import bisection_kernels
 from evener.partitioning.initial.bisection import cut_of, side_of
-from evener.partitioning.levels.levels import Level, projected, shrink_all
+from evener.partitioning.levels.levels import GraphLevel, projected, shrink_all
 from evener.partitioning.multiconstraint import balance as balancing
 from evener.partitioning.multiconstraint.fm import refine_loaded
 from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded, bounds_between, with_loads
@@ -96,7 +96,7 @@ def _improve(loaded: Loaded, side: Part, bounds: LoadBounds, seed: int) -> None:
     refine_loaded(loaded, side, weight, bounds, flag, 0.0, EFFORT, seed)
 
 
-def _grown(level: Level, share: float, rng: np.random.Generator, turn: int) -> Part:
+def _grown(level: GraphLevel, share: float, rng: np.random.Generator, turn: int) -> Part:
     """Return sides (n,): side 0 is grown breadth first up to this share of all weight."""
     n, total = level.n, float(level.vwgt.sum())
     start = int(rng.integers(n))

@@ -10,7 +10,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.diffusion import Spread, diffused_blocks
-from evener.partitioning.levels.levels import LARGEST_CLUSTER, Level, Shrunk, projected
+from evener.partitioning.levels.levels import LARGEST_CLUSTER, GraphLevel, Shrunk, projected
 from evener.partitioning.multilevel.presets import Preset
 from evener.partitioning.refinement import fm_kernels as kernels
 from evener.partitioning.refinement.cutting import cut_anew
@@ -47,7 +47,7 @@ class Placed:
     makes these blocks better.
     """
 
-    level: Level
+    level: GraphLevel
     part: Part
     weight: FloatArray
     price: npt.NDArray[np.int64]
@@ -56,7 +56,7 @@ class Placed:
 
 
 def placed(
-    level: Level, part: Part, task: MultilevelTask, depth: int, *, again: Spread | None
+    level: GraphLevel, part: Part, task: MultilevelTask, depth: int, *, again: Spread | None
 ) -> Placed:
     """Return blocks as near to the contract as a small graph's vertices allow; depth as below."""
     part = balanced(level, part, eased(task.contract, level, depth))
@@ -68,7 +68,12 @@ def placed(
 
 
 def rounded(
-    level: Level, part: Part, task: MultilevelTask, depth: int, spread: Spread, again: Spread | None
+    level: GraphLevel,
+    part: Part,
+    task: MultilevelTask,
+    depth: int,
+    spread: Spread,
+    again: Spread | None,
 ) -> Placed:
     """Return blocks rounded by diffusion, now and `again` on finer graphs; depth as below."""
     part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)
@@ -85,13 +90,13 @@ def refine(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
     cuts = cutting.finest_rounds if depth == 0 else cutting.rounds
     level, seed = blocks.level, task.seed * 50 + depth
     limits = limits_on(level, task, depth)
-    state = kernels.Blocks(blocks.part, blocks.weight, blocks.price, limits)
+    state = kernels.BlockState(blocks.part, blocks.weight, blocks.price, limits)
     refine_level(level, state, blocks.flag, rounds, effort, seed, task.threads)
     cut_anew(level, state, cuts, cutting.reach, seed, task.threads)
     return blocks
 
 
-def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: MultilevelTask) -> Placed:
+def descend(blocks: Placed, finer: GraphLevel, shrunk: Shrunk, task: MultilevelTask) -> Placed:
     """Return the same blocks on the finer level."""
     coarse_flag = boundary_flags(blocks.level, blocks.part, task.threads)
     part = projected(shrunk, blocks.part, task.threads)
@@ -99,7 +104,7 @@ def descend(blocks: Placed, finer: Level, shrunk: Shrunk, task: MultilevelTask) 
     return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.again)
 
 
-def balanced(level: Level, blocks: Part, contract: Contract) -> Part:
+def balanced(level: GraphLevel, blocks: Part, contract: Contract) -> Part:
     """Return blocks of a small graph as near to the contract as its vertices allow."""
     weight = block_weights(level, blocks, contract.k)
     if within(weight, contract):
@@ -122,12 +127,12 @@ def within(weight: FloatArray, contract: Contract) -> bool:
     return bool(((weight >= contract.low) & (weight <= contract.high)).all())
 
 
-def block_weights(level: Level, part: Part, k: int) -> FloatArray:
+def block_weights(level: GraphLevel, part: Part, k: int) -> FloatArray:
     """Return the weights of the blocks (k,)."""
     return np.bincount(part, weights=level.vwgt, minlength=k).astype(np.float64)
 
 
-def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
+def prices(level: GraphLevel, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     """Return the prices (k,) of the blocks' borders: long ones cost more per edge."""
     border = np.zeros(k, np.int64)
     kernels.block_borders(level.xadj, level.adjncy, level.adjwgt, blocks, border)
@@ -135,7 +140,7 @@ def prices(level: Level, blocks: Part, k: int) -> npt.NDArray[np.int64]:
     return np.asarray(np.rint(EVEN_PRICE * (1 + DEARER * share**STEEPNESS)), np.int64)
 
 
-def limits_on(level: Level, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
+def limits_on(level: GraphLevel, task: MultilevelTask, depth: int) -> kernels.WeightLimits:
     """Return limits of searches: on the way a little wider, or by the heaviest vertex."""
     contract = eased(task.contract, level, depth)
     slack: FloatArray = np.maximum(task.preset.slack * contract.targets, level.vwgt.max())
@@ -144,7 +149,7 @@ def limits_on(level: Level, task: MultilevelTask, depth: int) -> kernels.WeightL
     )
 
 
-def eased(contract: Contract, level: Level, depth: int) -> Contract:
+def eased(contract: Contract, level: GraphLevel, depth: int) -> Contract:
     """Return the contract, on coarse levels (depth above 0) with limits wider by about a vertex.
 
     Vertices are so heavy there that closer limits would raise the cut.

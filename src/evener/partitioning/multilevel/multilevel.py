@@ -26,8 +26,8 @@ from evener.partitioning.initial.kmeans import along_curve, unit_box
 from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
 from evener.partitioning.levels.clusters import has_clusters
 from evener.partitioning.levels.levels import (
+    GraphLevel,
     Hierarchy,
-    Level,
     finest,
     scattered,
     shrink_freely,
@@ -132,7 +132,7 @@ def multilevel_blocks(
     return MultilevelBlocks(scattered(part, order, threads), scattered(start, order, threads))
 
 
-def _better(level: Level, other: Part, part: Part, contract: Contract) -> Part:
+def _better(level: GraphLevel, other: Part, part: Part, contract: Contract) -> Part:
     """Return the other blocks if they cut less and are within the contract where `part` is."""
     holds, held = (
         within(block_weights(level, blocks, contract.k), contract) for blocks in (other, part)
@@ -171,7 +171,7 @@ def halved_blocks(
 
 
 def place_by_levels(
-    level: Level, task: MultilevelTask, points: npt.NDArray[np.float32] | None = None
+    level: GraphLevel, task: MultilevelTask, points: npt.NDArray[np.float32] | None = None
 ) -> Part:
     """Return blocks (n,): the graph is shrunk freely, divided where it is small, and refined back.
 
@@ -180,7 +180,7 @@ def place_by_levels(
     return _place_on(_shrunk_freely(level, task), points, task)[0]
 
 
-def _shrunk_freely(level: Level, task: MultilevelTask) -> Hierarchy:
+def _shrunk_freely(level: GraphLevel, task: MultilevelTask) -> Hierarchy:
     targets, by = task.contract.targets, task.preset.shrink_by
     return shrink_freely(level, targets, PER_BLOCK_PLACED, by, task.threads)
 
@@ -200,7 +200,7 @@ def _place_on(
 
 
 def v_cycle(
-    level: Level,
+    level: GraphLevel,
     part: Part,
     task: MultilevelTask,
     rounding: Spread | None = None,
@@ -250,7 +250,7 @@ def _followed(rivals: list[Placed], task: MultilevelTask) -> list[Placed]:
     return close if close[0].level.n <= PER_BLOCK_RIVALS * task.contract.k else close[:1]
 
 
-def lower_volumes(level: Level, part: Part, task: MultilevelTask, aim: Aim) -> None:
+def lower_volumes(level: GraphLevel, part: Part, task: MultilevelTask, aim: Aim) -> None:
     """Refine blocks in place for what they send."""
     weight = block_weights(level, part, task.contract.k)
     limits = limits_on(level, task, depth=0)
@@ -258,7 +258,7 @@ def lower_volumes(level: Level, part: Part, task: MultilevelTask, aim: Aim) -> N
     refine_volumes(level, part, weight, limits, aim, flag, task.seed)
 
 
-def _in_order(graph: Graph, threads: int) -> tuple[IntArray, Level]:
+def _in_order(graph: Graph, threads: int) -> tuple[IntArray, GraphLevel]:
     """Return an order of the vertices, and the graph so ordered."""
     order = vertex_order(graph, threads)
     weights = None if graph.is_unit else graph.weights()

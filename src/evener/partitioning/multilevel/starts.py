@@ -17,7 +17,7 @@ from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisec
 from evener.partitioning.initial.diffusion import BRIEFLY, THOROUGH
 from evener.partitioning.initial.embedding import embedded
 from evener.partitioning.initial.kmeans import along_curve, kmeans_blocks
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.multilevel.level_state import (
     MultilevelTask,
     Placed,
@@ -39,7 +39,7 @@ CLOSE = 1.06  # times the least cut: partitions up to it may still be best on a 
 
 
 def starting_blocks(
-    level: Level,
+    level: GraphLevel,
     points: npt.NDArray[np.float32] | None,
     task: MultilevelTask,
     depth: int,
@@ -81,7 +81,7 @@ def worth_following(rivals: list[Placed]) -> list[Placed]:
 
 
 def _by_kmeans(
-    level: Level, points: npt.NDArray[np.float32], task: MultilevelTask, depth: int
+    level: GraphLevel, points: npt.NDArray[np.float32], task: MultilevelTask, depth: int
 ) -> Placed:
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
@@ -90,7 +90,7 @@ def _by_kmeans(
 
 
 def _by_distance(
-    level: Level, points: npt.NDArray[np.float32] | None, task: MultilevelTask, depth: int
+    level: GraphLevel, points: npt.NDArray[np.float32] | None, task: MultilevelTask, depth: int
 ) -> tuple[list[Placed], bool]:
     """Return blocks by k-means, of points or of places from hops; and whether they are good.
 
@@ -106,7 +106,7 @@ def _by_distance(
     return [found], cut_of(level, found.part) > MISPLACED * cut_of(level, blocks)
 
 
-def _bisected(level: Level, task: MultilevelTask, depth: int, deal: str) -> Placed:
+def _bisected(level: GraphLevel, task: MultilevelTask, depth: int, deal: str) -> Placed:
     bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
     return refine(placed(level, bisected, task, depth, again=None), task, depth)
 

@@ -18,7 +18,7 @@ from evener.jit import inner, njit
 CLOSED = -1  # length of a table not made yet
 
 
-class Ledger(NamedTuple):
+class ConnectivityTables(NamedTuple):
     """A partition, the connectivity tables of its vertices, and what its blocks send.
 
     xadj, adjncy, adjwgt: as in CSRGraph; part (n,) int32. volumes (k,) int64: values that each
@@ -43,105 +43,105 @@ class Ledger(NamedTuple):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def count_all(ledger, flag):
+def count_all(tables, flag):
     """Fill volumes, sent and messages; flag (n,): the vertices that touch other blocks."""
-    k = ledger.volumes.size
+    k = tables.volumes.size
     seen = np.full(k, -1, np.int64)
-    for v in range(ledger.part.size):
+    for v in range(tables.part.size):
         if not flag[v]:
             continue
-        p = ledger.part[v]
+        p = tables.part[v]
         seen[p] = v
-        for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-            q = ledger.part[ledger.adjncy[e]]
+        for e in range(tables.xadj[v], tables.xadj[v + 1]):
+            q = tables.part[tables.adjncy[e]]
             if seen[q] != v:
                 seen[q] = v
-                ledger.volumes[p] += 1
-                ledger.sent[p, q] += 1
+                tables.volumes[p] += 1
+                tables.sent[p, q] += 1
     for p in range(k):
         for q in range(k):
-            ledger.messages[p] += ledger.sent[p, q] > 0
+            tables.messages[p] += tables.sent[p, q] > 0
 
 
 @inner(error_model="numpy", counted=False)
-def open_table(ledger, v):
+def open_table(tables, v):
     """Make the table of v if there is none yet."""
-    if ledger.length[v] != CLOSED:
+    if tables.length[v] != CLOSED:
         return
-    first = np.int64(ledger.xadj[v])
+    first = np.int64(tables.xadj[v])
     size = 0
-    for e in range(first, ledger.xadj[v + 1]):
-        q = ledger.part[ledger.adjncy[e]]
+    for e in range(first, tables.xadj[v + 1]):
+        q = tables.part[tables.adjncy[e]]
         i = first
-        while i < first + size and ledger.blocks[i] != q:
+        while i < first + size and tables.blocks[i] != q:
             i += 1
         if i == first + size:
-            ledger.blocks[i], ledger.counts[i] = q, 0
+            tables.blocks[i], tables.counts[i] = q, 0
             size += 1
-        ledger.counts[i] += 1
-    ledger.length[v] = size
+        tables.counts[i] += 1
+    tables.length[v] = size
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _book(ledger, p, q, by, size):
+def _book(tables, p, q, by, size):
     """Let block p send one value more (by 1) or less (-1) to q; return how many blocks changed."""
-    if ledger.change[p] == 0:
+    if tables.change[p] == 0:
         known = False
         for i in range(size):
-            if ledger.changed[i] == p:
+            if tables.changed[i] == p:
                 known = True
                 break
         if not known:
-            ledger.changed[size] = p
+            tables.changed[size] = p
             size += 1
-    ledger.change[p] += by
-    ledger.volumes[p] += by
-    before = ledger.sent[p, q]
-    ledger.sent[p, q] = before + by
+    tables.change[p] += by
+    tables.volumes[p] += by
+    before = tables.sent[p, q]
+    tables.sent[p, q] = before + by
     if before == 0:
-        ledger.messages[p] += 1
+        tables.messages[p] += 1
     elif before + by == 0:
-        ledger.messages[p] -= 1
+        tables.messages[p] -= 1
     return size
 
 
 @inner(error_model="numpy", counted=False)
-def move(ledger, v, q):
-    """Move v to block q; return how many entries of ledger.changed this filled."""
-    p = ledger.part[v]
+def move(tables, v, q):
+    """Move v to block q; return how many entries of tables.changed this filled."""
+    p = tables.part[v]
     size = 0
-    open_table(ledger, v)
-    first = np.int64(ledger.xadj[v])
-    for i in range(first, first + ledger.length[v]):
-        b = ledger.blocks[i]
+    open_table(tables, v)
+    first = np.int64(tables.xadj[v])
+    for i in range(first, first + tables.length[v]):
+        b = tables.blocks[i]
         if b != p:
-            size = _book(ledger, p, b, -1, size)
+            size = _book(tables, p, b, -1, size)
         if b != q:
-            size = _book(ledger, q, b, 1, size)
-    for e in range(first, ledger.xadj[v + 1]):
-        open_table(ledger, np.int64(ledger.adjncy[e]))
-    ledger.part[v] = q
-    for e in range(first, ledger.xadj[v + 1]):
-        u = ledger.adjncy[e]
-        r = ledger.part[u]
-        i = np.int64(ledger.xadj[u])
-        last = i + ledger.length[u] - 1
-        while ledger.blocks[i] != p:
+            size = _book(tables, q, b, 1, size)
+    for e in range(first, tables.xadj[v + 1]):
+        open_table(tables, np.int64(tables.adjncy[e]))
+    tables.part[v] = q
+    for e in range(first, tables.xadj[v + 1]):
+        u = tables.adjncy[e]
+        r = tables.part[u]
+        i = np.int64(tables.xadj[u])
+        last = i + tables.length[u] - 1
+        while tables.blocks[i] != p:
             i += 1
-        ledger.counts[i] -= 1
-        if ledger.counts[i] == 0:
-            ledger.blocks[i], ledger.counts[i] = ledger.blocks[last], ledger.counts[last]
+        tables.counts[i] -= 1
+        if tables.counts[i] == 0:
+            tables.blocks[i], tables.counts[i] = tables.blocks[last], tables.counts[last]
             last -= 1
             if r != p:
-                size = _book(ledger, r, p, -1, size)
-        i = np.int64(ledger.xadj[u])
-        while i <= last and ledger.blocks[i] != q:
+                size = _book(tables, r, p, -1, size)
+        i = np.int64(tables.xadj[u])
+        while i <= last and tables.blocks[i] != q:
             i += 1
         if i > last:
             last = i
-            ledger.blocks[i], ledger.counts[i] = q, 0
+            tables.blocks[i], tables.counts[i] = q, 0
             if r != q:
-                size = _book(ledger, r, q, 1, size)
-        ledger.counts[i] += 1
-        ledger.length[u] = last - np.int64(ledger.xadj[u]) + 1
+                size = _book(tables, r, q, 1, size)
+        tables.counts[i] += 1
+        tables.length[u] = last - np.int64(tables.xadj[u]) + 1
     return size

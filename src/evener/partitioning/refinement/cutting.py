@@ -12,10 +12,10 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.refinement import cutting_kernels as kernels
 from evener.partitioning.refinement.cutting_kernels import Borders
-from evener.partitioning.refinement.fm_kernels import Blocks
+from evener.partitioning.refinement.fm_kernels import BlockState
 from evener.partitioning.refinement.grouping import shuffle
 from evener.threads import in_slices, slice_ends, slices_for
 
@@ -25,7 +25,7 @@ MOST_PAIRS = 12  # tried per block; in meshes a block has three in the plane, ei
 
 
 def cut_anew(
-    level: Level, blocks: Blocks, rounds: int, reach: float, seed: int, threads: int
+    level: GraphLevel, blocks: BlockState, rounds: int, reach: float, seed: int, threads: int
 ) -> int:
     """Cut the borders of neighbouring blocks anew, in place; return the gain, in prices.
 
@@ -56,7 +56,7 @@ def cut_anew(
 
 
 def _borders(
-    level: Level, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int, threads: int
+    level: GraphLevel, part: Part, k: int, changed: npt.NDArray[np.bool_], seed: int, threads: int
 ) -> tuple[Borders, list[tuple[int, int]]]:
     """List the pairs of neighbouring blocks of which one has changed.
 
@@ -79,7 +79,7 @@ def _borders(
 
 
 def _listed(
-    level: Level, part: Part, k: int, threads: int
+    level: GraphLevel, part: Part, k: int, threads: int
 ) -> tuple[IntArray, npt.NDArray[np.int32]]:
     """Return pairs of blocks and vertices at their borders, vertex by vertex."""
     slices = slices_for(level.n)
@@ -112,8 +112,8 @@ def _coloured(
 
 
 def _cut_group(
-    level: Level,
-    blocks: Blocks,
+    level: GraphLevel,
+    blocks: BlockState,
     widest: FloatArray,
     borders: Borders,
     group: range,

@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import Part
-from evener.partitioning.levels.levels import Level, Unsigned
+from evener.partitioning.levels.levels import GraphLevel, Unsigned
 from evener.partitioning.refinement import fm_kernels as kernels
-from evener.partitioning.refinement.fm_kernels import Blocks, Marks, StoppingRule
+from evener.partitioning.refinement.fm_kernels import BlockState, Marks, StoppingRule
 from evener.partitioning.refinement.grouping import GROUPS, Groups, grouped, shuffle
 from evener.threads import in_slices, slices_for
 
@@ -38,8 +38,8 @@ class FMEffort:
 
 
 def refine_level(
-    level: Level,
-    blocks: Blocks,
+    level: GraphLevel,
+    blocks: BlockState,
     flag: Flags,
     rounds: int,
     effort: FMEffort,
@@ -79,8 +79,8 @@ def stopping_rule(effort: FMEffort, budget: int, tolerance: float = 0.0) -> Stop
 
 
 def _round(
-    level: Level,
-    blocks: Blocks,
+    level: GraphLevel,
+    blocks: BlockState,
     groups: Groups,
     marks: Marks,
     stamp: int,
@@ -103,7 +103,7 @@ def _round(
     return int(won.sum())
 
 
-def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
+def boundary_flags(level: GraphLevel, part: Part, threads: int) -> Flags:
     """Return (n,) whether each vertex has a neighbour in another block."""
     flag = np.empty(level.n, np.int8)
     slices, n = slices_for(level.n), level.n
@@ -118,7 +118,7 @@ def boundary_flags(level: Level, part: Part, threads: int) -> Flags:
 
 
 def boundary_flags_below(
-    level: Level, part: Part, coarse_flag: Flags, coarse_of: Unsigned, threads: int
+    level: GraphLevel, part: Part, coarse_flag: Flags, coarse_of: Unsigned, threads: int
 ) -> Flags:
     """Return the same, given which clusters (coarse_of) were at a boundary: only they are read."""
     flag = np.empty(level.n, np.int8)

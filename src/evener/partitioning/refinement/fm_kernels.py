@@ -50,7 +50,7 @@ class WeightLimits(NamedTuple):
     scale: np.ndarray = np.empty(0)
 
 
-class Blocks(NamedTuple):
+class BlockState(NamedTuple):
     """Blocks that a search changes in place: part (n,) int32, weight (k,) or (k, c) float64.
 
     price (k,) int64: of a block's border. limits: of its weight.

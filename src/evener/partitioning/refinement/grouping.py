@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import Part
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.refinement import fm_kernels
 from evener.partitioning.refinement import grouping_kernels as kernels
 from evener.threads import in_slices, slice_ends, slices_for
@@ -27,7 +27,7 @@ class Groups:
     seeds: list[Seeds]
 
 
-def grouped(level: Level, part: Part, seeds: Seeds, k: int, seed: int, threads: int) -> Groups:
+def grouped(level: GraphLevel, part: Part, seeds: Seeds, k: int, seed: int, threads: int) -> Groups:
     """Divide the blocks into groups, other ones for every `seed`, where there is enough to do.
 
     seeds, ascending: boundary vertices that searches are to begin at.
@@ -44,7 +44,7 @@ def grouped(level: Level, part: Part, seeds: Seeds, k: int, seed: int, threads: 
 
 
 def touching(
-    level: Level, part: Part, seeds: Seeds, k: int, threads: int
+    level: GraphLevel, part: Part, seeds: Seeds, k: int, threads: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int32], npt.NDArray[np.int64]]:
     """Return which blocks touch, as seen from the seeds: starts (k + 1,), others, edge weights."""
     listed, bounds = np.empty_like(seeds), np.zeros(k + 1, np.int64)

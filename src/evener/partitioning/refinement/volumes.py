@@ -12,9 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from evener.arrays import FloatArray, Part
-from evener.partitioning.levels.levels import Level
+from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.refinement import volumes_kernels as kernels
-from evener.partitioning.refinement.connectivity_kernels import CLOSED, Ledger, count_all
+from evener.partitioning.refinement.connectivity_kernels import (
+    CLOSED,
+    ConnectivityTables,
+    count_all,
+)
 from evener.partitioning.refinement.fm import Flags, marks_of
 from evener.partitioning.refinement.fm_kernels import WeightLimits
 from evener.partitioning.refinement.grouping import shuffle
@@ -48,38 +52,38 @@ AIMS = {
 }
 
 
-def open_ledger(level: Level, part: Part, k: int, flag: Flags) -> Ledger:
+def connectivity_tables(level: GraphLevel, part: Part, k: int, flag: Flags) -> ConnectivityTables:
     """Return connectivity tables of `part`, which moves change in place.
 
     flag (n,): boundary vertices. Tables are made for the vertices that searches come by.
     """
     entries = level.adjncy.size
-    ledger = Ledger(
+    tables = ConnectivityTables(
         level.xadj, level.adjncy, level.adjwgt, part, np.zeros(k, np.int64),
         np.zeros((k, k), np.int32), np.zeros(k, np.int64), np.empty(entries, np.int32),
         np.empty(entries, np.int32), np.full(level.n, CLOSED, np.int32), np.zeros(k, np.int64),
         np.empty(k, np.int32),
     )  # fmt: skip
-    count_all(ledger, flag)
-    return ledger
+    count_all(tables, flag)
+    return tables
 
 
 def refine_volumes(
-    level: Level,
+    level: GraphLevel,
     part: Part,
     weight: FloatArray,
     limits: WeightLimits,
     aim: Aim,
     flag: Flags,
     seed: int,
-) -> Ledger:
+) -> ConnectivityTables:
     """Refine `part` in place, block weights (k,) with it; return its connectivity tables.
 
     flag (n,): boundary vertices. Neither the largest volume nor (with keep_total) their sum rises,
     and no block goes further outside its limits. One thread.
     """
     k = weight.size
-    ledger = open_ledger(level, part, k, flag)
+    tables = connectivity_tables(level, part, k, flag)
     marks = marks_of(flag)
     edge = aim.edge / (float(level.adjwgt.mean()) or 1.0 if level.adjwgt.size else 1.0)
     for turn in range(aim.rounds):
@@ -87,12 +91,12 @@ def refine_volumes(
         if seeds.size == 0:
             break
         shuffle(seeds, seed * 100 + turn)
-        highest = np.iinfo(np.int64).max if aim.keep_total else int(ledger.volumes.max())
+        highest = np.iinfo(np.int64).max if aim.keep_total else int(tables.volumes.max())
         goal = VolumeGoal(
             aim.power, edge, highest, int(aim.keep_total), aim.least_worth, aim.most_lost,
             aim.patience,
         )  # fmt: skip
-        won = kernels.search(ledger, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
+        won = kernels.search(tables, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
         if won < aim.least_gain:
             break
-    return ledger
+    return tables

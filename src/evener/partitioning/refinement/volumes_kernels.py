@@ -61,18 +61,18 @@ class Gains(NamedTuple):
 
 
 @inner(error_model="numpy", counted=False)
-def best_move(ledger, v, w, weight, limits, edge, gains):
+def best_move(tables, v, w, weight, limits, edge, gains):
     """Find the block that v of weight w gains most by moving to: (gain, block or -1)."""
     worth, slot, gain = gains
-    p = ledger.part[v]
+    p = tables.part[v]
     if weight[p] - w < limits.soft_low[p]:
         return np.float64(NEVER), -1
-    open_table(ledger, v)
-    first = np.int64(ledger.xadj[v])
-    distinct = ledger.length[v]
+    open_table(tables, v)
+    first = np.int64(tables.xadj[v])
+    distinct = tables.length[v]
     fitting, home = 0, 0
     for i in range(first, first + distinct):
-        q = ledger.blocks[i]
+        q = tables.blocks[i]
         if q == p:
             home = 1
         elif weight[q] + w <= limits.soft_high[q]:
@@ -81,20 +81,20 @@ def best_move(ledger, v, w, weight, limits, edge, gains):
             fitting += 1
     if fitting == 0:
         return np.float64(NEVER), -1
-    unit = ledger.adjwgt.size == 0
+    unit = tables.adjwgt.size == 0
     common = worth[p] * (distinct - home)
-    for e in range(first, ledger.xadj[v + 1]):
-        u = np.int64(ledger.adjncy[e])
-        open_table(ledger, u)
-        r = ledger.part[u]
-        x = edge if unit else edge * ledger.adjwgt[e]
+    for e in range(first, tables.xadj[v + 1]):
+        u = np.int64(tables.adjncy[e])
+        open_table(tables, u)
+        r = tables.part[u]
+        x = edge if unit else edge * tables.adjwgt[e]
         common -= worth[r]  # u would have to send to a block that it does not send to ...
         known = False
-        start = np.int64(ledger.xadj[u])
-        for i in range(start, start + ledger.length[u]):
-            b = ledger.blocks[i]
+        start = np.int64(tables.xadj[u])
+        for i in range(start, start + tables.length[u]):
+            b = tables.blocks[i]
             if b == p:
-                if r != p and ledger.counts[i] == 1:
+                if r != p and tables.counts[i] == 1:
                     common += worth[r]
             elif slot[b] >= 0:
                 gain[slot[b]] += worth[r]  # ... unless it sends there already
@@ -105,7 +105,7 @@ def best_move(ledger, v, w, weight, limits, edge, gains):
             gain[slot[r]] += x if known else x + worth[r]  # ... or lies there
     best, most = -1, np.float64(NEVER)
     for i in range(first, first + distinct):
-        q = ledger.blocks[i]
+        q = tables.blocks[i]
         if q == p or slot[q] < 0:
             continue
         total = common + gain[slot[q]] - worth[q] * (distinct - 1)
@@ -116,26 +116,26 @@ def best_move(ledger, v, w, weight, limits, edge, gains):
 
 
 @inner(error_model="numpy", counted=False)
-def _edges_won(ledger, v, q):
+def _edges_won(tables, v, q):
     """Return by how much the cut falls if v goes to block q."""
-    p = ledger.part[v]
+    p = tables.part[v]
     won = 0
-    for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-        x = 1 if ledger.adjwgt.size == 0 else np.int64(ledger.adjwgt[e])
-        r = ledger.part[ledger.adjncy[e]]
+    for e in range(tables.xadj[v], tables.xadj[v + 1]):
+        x = 1 if tables.adjwgt.size == 0 else np.int64(tables.adjwgt[e])
+        r = tables.part[tables.adjncy[e]]
         won += x if r == q else (-x if r == p else 0)
     return won
 
 
 @inner(error_model="numpy", counted=False)
-def _settle(ledger, size, scale, power, worth, highest):
+def _settle(tables, size, scale, power, worth, highest):
     """Set the worth of blocks that a move changed; return (gain, values won, blocks newly high)."""
     won, total, over = 0.0, 0, 0
     for i in range(size):
-        b = ledger.changed[i]
-        by = ledger.change[b]
-        ledger.change[b] = 0
-        now = ledger.volumes[b]
+        b = tables.changed[i]
+        by = tables.change[b]
+        tables.change[b] = 0
+        now = tables.volumes[b]
         over += np.int64(now > highest) - np.int64(now - by > highest)
         before, after = (now - by) / scale, now / scale
         won -= scale / power * (after**power - before**power)
@@ -145,44 +145,44 @@ def _settle(ledger, size, scale, power, worth, highest):
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
-def search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp):
+def search(tables, vwgt, weight, limits, goal, seeds, marks, stamp):
     """Search from every seed in turn for less sum of volumes**power; return the gain in all.
 
     As the search of fm_kernels: vertices move in the order of their gain, even at a loss, and what
     follows the best point is rolled back. At that point no block is further outside its limits
     than before, none sends more than goal.highest, and with keep_total all together send no more.
     """
-    k = ledger.volumes.size
+    k = tables.volumes.size
     heap = IndexedHeap(
         np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.float64), marks.place
     )
     moved, came_from = np.empty(MOST_MOVES, np.int32), np.empty(MOST_MOVES, np.int32)
     gains = Gains(np.empty(k), np.full(k, -1, np.int32), np.empty(k))
     return _search(
-        ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains
+        tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains
     )
 
 
 @inner(error_model="numpy", counted=False)
-def _search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains):
+def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains):
     lock, place, worth = marks.lock, marks.place, gains.worth
     largest = np.int64(1)
     for b in range(worth.size):
-        largest = max(largest, ledger.volumes[b])
+        largest = max(largest, tables.volumes[b])
     scale = np.float64(largest)
     for b in range(worth.size):
-        worth[b] = (ledger.volumes[b] / scale) ** (goal.power - 1)
+        worth[b] = (tables.volumes[b] / scale) ** (goal.power - 1)
     total = 0.0
     for one in seeds:
         seed = np.int64(one)
-        if lock[seed] == stamp or ledger.xadj[seed + 1] - ledger.xadj[seed] > HUB:
+        if lock[seed] == stamp or tables.xadj[seed + 1] - tables.xadj[seed] > HUB:
             continue
-        most = worth[ledger.part[seed]]
-        for e in range(ledger.xadj[seed], ledger.xadj[seed + 1]):
-            most = max(most, worth[ledger.part[ledger.adjncy[e]]])
+        most = worth[tables.part[seed]]
+        for e in range(tables.xadj[seed], tables.xadj[seed + 1]):
+            most = max(most, worth[tables.part[tables.adjncy[e]]])
         if most < goal.least_worth:
             continue
-        key, to = best_move(ledger, seed, vwgt[seed], weight, limits, goal.edge, gains)
+        key, to = best_move(tables, seed, vwgt[seed], weight, limits, goal.edge, gains)
         if to < 0 or key < -goal.most_lost:
             continue
         size, n_moved, n_best, steps = push(heap, 0, seed, key), 0, 0, 0
@@ -191,17 +191,17 @@ def _search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
         while size > 0 and steps < goal.patience and n_moved < MOST_MOVES - 1:
             v, key = np.int64(heap.items[0]), heap.keys[0]
             w = vwgt[v]
-            gain, to = best_move(ledger, v, w, weight, limits, goal.edge, gains)
+            gain, to = best_move(tables, v, w, weight, limits, goal.edge, gains)
             if to >= 0 and gain < key - ROUNDING and sink_top(heap, size, gain):
                 continue
             size = drop(heap, 0, size)
             if to < 0:
                 continue
-            p = ledger.part[v]
+            p = tables.part[v]
             off += shift_excess(weight, limits, p, to, w)
-            gained += goal.edge * _edges_won(ledger, v, to)
-            changed = move(ledger, v, to)
-            won, less, more = _settle(ledger, changed, scale, goal.power, worth, goal.highest)
+            gained += goal.edge * _edges_won(tables, v, to)
+            changed = move(tables, v, to)
+            won, less, more = _settle(tables, changed, scale, goal.power, worth, goal.highest)
             gained += won
             saved += less
             over += more
@@ -213,11 +213,11 @@ def _search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
             steps += 1
             if gained > best and off <= 0 and over <= 0 and (saved >= 0 or not goal.keep_total):
                 best, n_best, steps = gained, n_moved, 0
-            for e in range(ledger.xadj[v], ledger.xadj[v + 1]):
-                u = np.int64(ledger.adjncy[e])
-                if lock[u] == stamp or ledger.xadj[u + 1] - ledger.xadj[u] > HUB:
+            for e in range(tables.xadj[v], tables.xadj[v + 1]):
+                u = np.int64(tables.adjncy[e])
+                if lock[u] == stamp or tables.xadj[u + 1] - tables.xadj[u] > HUB:
                     continue
-                gain, target = best_move(ledger, u, vwgt[u], weight, limits, goal.edge, gains)
+                gain, target = best_move(tables, u, vwgt[u], weight, limits, goal.edge, gains)
                 if target < 0:
                     continue
                 i = place[u]
@@ -235,13 +235,13 @@ def _search(ledger, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
         while n_moved > n_best:  # vertices rolled back may be moved by later searches
             n_moved -= 1
             v, p = np.int64(moved[n_moved]), np.int64(came_from[n_moved])
-            q, w = ledger.part[v], vwgt[v]
-            changed = move(ledger, v, p)
-            _settle(ledger, changed, scale, goal.power, worth, goal.highest)
+            q, w = tables.part[v], vwgt[v]
+            changed = move(tables, v, p)
+            _settle(tables, changed, scale, goal.power, worth, goal.highest)
             weight[q] -= w
             weight[p] += w
             lock[v] = 0
-        mark_around(ledger, moved, n_best, marks.active)
+        mark_around(tables, moved, n_best, marks.active)
         if n_best > 0:
             total += best
     return total

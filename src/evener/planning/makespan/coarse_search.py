@@ -19,7 +19,7 @@ from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import recursive_bisection
 from evener.partitioning.initial.bisection_kernels import breadth_first_order
 from evener.partitioning.levels.clusters import leaves_shrunk
-from evener.partitioning.levels.levels import Level, Shrunk, finest, projected, shrink
+from evener.partitioning.levels.levels import GraphLevel, Shrunk, finest, projected, shrink
 from evener.partitioning.makespan.gain_state import Prices
 from evener.partitioning.makespan.price_kernels import Bounds
 from evener.partitioning.makespan.refine import EFFORTS, MakespanEffort, refine_by
@@ -82,7 +82,7 @@ class CoarseSearch:
         self._levels, self._steps = _coarsened(
             level, size, MAX_CLUSTER * problem.load / size, threads
         )
-        self.level: Level = self._levels[-1]
+        self.level: GraphLevel = self._levels[-1]
         self._values = self._values_sent()
 
     def best(self, sets: list[BoolArray], runs: int, seed: int) -> list[CoarsePlan]:
@@ -205,8 +205,8 @@ class CoarseSearch:
 
 
 def _coarsened(
-    level: Level, size: int, max_weight: float, threads: int
-) -> tuple[list[Level], list[Shrunk]]:
+    level: GraphLevel, size: int, max_weight: float, threads: int
+) -> tuple[list[GraphLevel], list[Shrunk]]:
     """Return the levels from `level` down to about `size` vertices, and the steps between them.
 
     max_weight [units]: of a coarse vertex.
@@ -251,7 +251,7 @@ def enclosed_pairs(alpha: FloatArray, used: BoolArray) -> IntArray:
     return np.array(pairs, np.int64).reshape(-1, 2)
 
 
-def with_enclosed(level: Level, part: Part, pairs: IntArray, aim: FloatArray) -> Part:
+def with_enclosed(level: GraphLevel, part: Part, pairs: IntArray, aim: FloatArray) -> Part:
     """Return blocks (n,) in which the outer layer of each inner device's block is its partner's.
 
     part: the second device of each pair has no block yet. aim (k,) [units]: how both share it.
