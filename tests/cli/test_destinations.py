@@ -57,7 +57,7 @@ def test_through_a_pipe(tmp_path):
     [
         ("report g.plan -o - --json", "stdout cannot take - and --json"),
         ("plan g.graph --k 3 -o - --report -", "stdout cannot take - and another file"),
-        ("generate grid --shape 4x5 -o -", "stdout has no suffix that would say"),
+        ("generate grid --shape 4x5 -o -", "stdout has no suffix that says what to write"),
         ("convert g.graph -", "the suffix of stdout is of no format"),
         ("measure axpy -o -", "keeps a journal beside its file"),
         ("generate speeds --curves lille -o x.toml --to su2", "a speeds file ends in .toml"),

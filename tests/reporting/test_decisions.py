@@ -54,7 +54,7 @@ def test_the_page_says_it_and_is_the_same_each_time(told, tmp_path):
     root = parse(page.decode())
     (heading,) = root.all("h1")
     assert heading.text.strip() == verdict
-    assert "the same to the last bit" in page.decode()
+    assert "all decisions are identical, to the last bit" in page.decode()
     assert "No recent measurement from: rank1" in page.decode()
 
 
