@@ -9,7 +9,7 @@ RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/makespan/test_refin
 FOLDERS := tests/graphs tests/platforms tests/plans tests/io tests/partitioning tests/planning \
 	tests/files tests/test_*.py
 SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/graphs/test_mesh.py \
-	tests/plans/test_metrics.py tests/plans/test_exchange.py::test_as_the_slow_twin \
+	tests/plans/test_metrics.py tests/plans/test_exchange_costs.py::test_as_the_slow_twin \
 	tests/partitioning/mapping/test_blocks.py::test_any_few_blocks \
 	tests/partitioning/mapping/test_multisection.py \
 	tests/partitioning/mapping/test_swap_kernels.py \

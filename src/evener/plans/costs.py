@@ -1,9 +1,10 @@
 """What an iteration costs a platform's devices: message costs, fixed seconds, speed curves.
 
-Here alone a link's beta [s/B] becomes seconds per value, by the workload's bytes per value. Two
-accounts are made of that: `costs_of` lays out every pair of devices in bare arrays, for kernels
-that change partitions; evener.plans.exchange and metrics.predicted_seconds take the pairs that
-exchange something. Tests hold both against a slow account in plain Python.
+For searches and refinement: `message_costs` turns a link's beta [s/B] into seconds per value, by
+the workload's bytes per value. `costs_of` computes them for every pair of devices, as arrays for
+kernels; evener.plans.exchange_costs and metrics.predicted_seconds only for pairs that exchange
+something. Certificates use neither: evener.plans.recount computes seconds from bytes by itself, so
+that an error here is noticed. Tests compare all three with a slow computation in plain Python.
 """
 
 from __future__ import annotations

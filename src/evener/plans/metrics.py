@@ -1,8 +1,8 @@
 """What a partition costs: pure functions, each with its definition.
 
 Partitioners and searches use these; what a plan states is counted by evener.plans.recount, which
-shares no code with this module. Names of evener.plans.quotient and evener.plans.exchange are
-offered here too.
+shares no code with this module. Names of evener.plans.quotient and evener.plans.exchange_costs can
+be imported from here too.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntVector, NumberArray
 from evener.graphs.graph import Graph
 from evener.plans.costs import fixed_seconds
-from evener.plans.exchange import (
+from evener.plans.exchange_costs import (
     BYTES_PER_VALUE,
     ExchangeCosts,
     communication_seconds,
@@ -21,16 +21,31 @@ from evener.plans.exchange import (
 )
 from evener.plans.partition import Partition
 from evener.plans.plan import Prediction
-from evener.plans.quotient import Quotient, quotient, silent
+from evener.plans.quotient import Quotient, no_contact, quotient
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import seconds_at
 
 __all__ = [
-    "BYTES_PER_VALUE", "Quotient", "block_bytes", "block_components", "block_sizes",
-    "block_weights", "boundary_weights", "comm_volumes", "communication_seconds",
-    "compute_seconds", "edge_cut", "hop_bytes", "imbalance", "level_bytes",
-    "neighbours", "predicted_seconds", "prediction_of", "quotient", "silent",
+    "BYTES_PER_VALUE",
+    "Quotient",
+    "block_bytes",
+    "block_components",
+    "block_sizes",
+    "block_weights",
+    "boundary_weights",
+    "comm_volumes",
+    "communication_seconds",
+    "compute_seconds",
+    "edge_cut",
+    "hop_bytes",
+    "imbalance",
+    "level_bytes",
+    "neighbours",
+    "no_contact",
+    "predicted_seconds",
+    "prediction_of",
+    "quotient",
     "summed",
 ]  # fmt: skip
 

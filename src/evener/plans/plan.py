@@ -200,12 +200,9 @@ class Evaluation:
 def _kept(judged: Evaluation, platform: Platform) -> str:
     """Return the part of the verdict on limits kept, or on blocks that break theirs."""
     certificate, k = judged.certificate, platform.k
-    contract, broken = certificate.contract, np.flatnonzero(~certificate.holds)
-    if broken.size:
-        names = ", ".join(platform.names[b] for b in broken[:NAMED].tolist())
-        more = f" and {broken.size - NAMED:,} more" if broken.size > NAMED else ""
-        kinds = "; ".join(_faults(judged, broken))
-        return f"{broken.size:,} of {k:,} blocks break their contract ({names}{more}: {kinds})"
+    contract = certificate.contract
+    if not judged.holds:
+        return breaches(judged, platform)
     if not contract.may_be_unused:
         return f"All {k:,} blocks hold their contract" if k > 1 else "The block holds its contract"
     used = certificate.vertices > 0
@@ -215,6 +212,21 @@ def _kept(judged: Evaluation, platform: Platform) -> str:
     if capped[used].any():
         what += " fits its memory" if count == 1 else " fit their memory"
     return what if count == k else f"{what}, {k - count:,} of {k:,} devices unused"
+
+
+def breaches(judged: Evaluation, platform: Platform) -> str:
+    """Return how many blocks break their contract, on which devices, and which limits they break.
+
+    "" where every block keeps its contract.
+    """
+    broken = np.flatnonzero(~judged.certificate.holds)
+    if not broken.size:
+        return ""
+    names = ", ".join(platform.names[b] for b in broken[:NAMED].tolist())
+    more = f" and {broken.size - NAMED:,} more" if broken.size > NAMED else ""
+    kinds = "; ".join(_faults(judged, broken))
+    count = f"{broken.size:,} of {platform.k:,} blocks"
+    return f"{count} break their contract ({names}{more}: {kinds})"
 
 
 def _faults(judged: Evaluation, broken: IntVector) -> list[str]:

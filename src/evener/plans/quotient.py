@@ -59,7 +59,7 @@ class Quotient:
         return csr_array((values, self.other, self.starts), shape=(self.k, self.k))
 
 
-def silent(k: int) -> Quotient:
+def no_contact(k: int) -> Quotient:
     """Return the quotient of k blocks of which none touches another."""
     none, zeros = np.empty(0, np.int64), np.zeros(k, np.int64)
     return Quotient(np.zeros(k + 1, np.int64), none, none, np.empty(0), zeros)

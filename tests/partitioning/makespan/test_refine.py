@@ -20,7 +20,7 @@ from evener.partitioning.makespan.price_kernels import Bounds, Model, reprice
 from evener.partitioning.makespan.refine import EFFORTS, GREEDY, BlockLimits, refine_seconds
 from evener.plans import metrics
 from evener.plans.costs import Costs, costs_of
-from evener.plans.exchange import ExchangeCosts
+from evener.plans.exchange_costs import ExchangeCosts
 from evener.plans.partition import Partition
 from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample

@@ -118,7 +118,7 @@ class ExchangeCosts:
         self, chosen: IntArray, begin: FloatArray, exact: bool
     ) -> tuple[IntArray, FloatArray]:
         """Return which of the chosen entries, one per pair, take time, and when they end [s]."""
-        from evener.plans import exchange_kernels as kernels
+        from evener.plans import exchange_costs_kernels as kernels
 
         entry, use, cost = self._uses(chosen)
         needs = cost * self.values[entry]

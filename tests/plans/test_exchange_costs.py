@@ -229,7 +229,7 @@ def test_many_messages_end_nearly_when_they_would_if_all_counted(monkeypatch):
     part = part // 320 * 20 + part % 80 // 4
     case = grid(80, 80), Partition(part.ravel(), 400), Platform(tuple(devices), levels)
     nearly = metrics.predicted_seconds(*case)
-    monkeypatch.setattr("evener.plans.exchange.MAX_EXACT", 10**9)
+    monkeypatch.setattr("evener.plans.exchange_costs.MAX_EXACT", 10**9)
     exactly = metrics.predicted_seconds(*case)
     assert (nearly.ends != exactly.ends).any()
     assert nearly.ends.tolist() == pytest.approx(exactly.ends.tolist(), rel=0.01)
