@@ -305,17 +305,17 @@ def _over(ours: float | None, theirs: float | None) -> float | None:
 SHOWN_CHANGES = 4  # that would help most; --json and the report have more
 
 
-def say_limits(
+def say_bottleneck(
     judged: Evaluation, platform: Platform, workload: Workload, out: Output
 ) -> dict[str, Any]:
     """Print the bottleneck and what would help most, if links are stated; return it for --json."""
     from evener.planning.bottleneck import bottleneck_of
     from evener.reporting import bottleneck
 
-    limits = bottleneck_of(judged, platform, workload)
+    slowest = bottleneck_of(judged, platform, workload)
     if platform.has_links:
-        out.say(bottleneck.sentence(limits))
-        rows = bottleneck.rows(limits, SHOWN_CHANGES)
+        out.say(bottleneck.sentence(slowest))
+        rows = bottleneck.rows(slowest, SHOWN_CHANGES)
         if rows:
             out.table(list(bottleneck.COLUMNS), [list(row) for row in rows])
-    return bottleneck.to_dict(limits)
+    return bottleneck.to_dict(slowest)

@@ -21,44 +21,47 @@ class BottleneckSection(NamedTuple):
     rows: list[tuple[str, str, str]]
 
 
-def sentence(limits: Bottleneck) -> str:
+def sentence(slowest: Bottleneck) -> str:
     """Return what the slowest device spends its time with, and how much earlier the next ends."""
-    parts = [f"{_share(limits.compute, limits)} computing"]
-    exchange = limits.latency + limits.transfer
-    if limits.neighbours:
+    parts = [f"{_share(slowest.compute, slowest)} computing"]
+    exchange = slowest.latency + slowest.transfer
+    if slowest.neighbours:
+        partners = plural(slowest.neighbours, "neighbour")
         parts.append(
-            f"{_share(exchange, limits)} exchanging with {plural(limits.neighbours, 'neighbour')} "
-            f"(latency {_share(limits.latency, limits)})"
+            f"{_share(exchange, slowest)} exchanging with {partners} "
+            f"(latency {_share(slowest.latency, slowest)})"
         )
-    if limits.waiting > 0:
-        parts.append(f"{_share(limits.waiting, limits)} waiting for the shared link {limits.link}")
-    if limits.delay > NOTICED * limits.seconds:
-        parts.append(f"{_share(limits.delay, limits)} waiting for its partners")
-    if limits.fixed > 0:
-        parts.append(f"{_share(limits.fixed, limits)} fixed")
-    text = f"{limits.device} finishes last: {', '.join(parts)}"
-    if limits.overlapped > 0:
-        text += f"; {_share(limits.overlapped, limits)} of that happens at once"
-    if limits.next_seconds is not None and limits.seconds > 0:
-        sooner = 1 - limits.next_seconds / limits.seconds
+    if slowest.waiting > 0:
+        parts.append(
+            f"{_share(slowest.waiting, slowest)} waiting for the shared link {slowest.link}"
+        )
+    if slowest.delay > NOTICED * slowest.seconds:
+        parts.append(f"{_share(slowest.delay, slowest)} waiting for its partners")
+    if slowest.fixed > 0:
+        parts.append(f"{_share(slowest.fixed, slowest)} fixed")
+    text = f"{slowest.device} finishes last: {', '.join(parts)}"
+    if slowest.overlapped > 0:
+        text += f"; {_share(slowest.overlapped, slowest)} of that happens at once"
+    if slowest.next_seconds is not None and slowest.seconds > 0:
+        sooner = 1 - slowest.next_seconds / slowest.seconds
         when = "at the same time" if sooner < ALIKE else f"{percent(sooner)} earlier"
-        text += f". {limits.next_device} finishes {when}"
+        text += f". {slowest.next_device} finishes {when}"
     return text + "."
 
 
-def rows(limits: Bottleneck, most: int = MAX_CHANGES) -> list[tuple[str, str, str]]:
+def rows(slowest: Bottleneck, most: int = MAX_CHANGES) -> list[tuple[str, str, str]]:
     """Return a row of COLUMNS for each of the changes that help most."""
     return [
         (one.text, duration(one.seconds), f"−{percent(1 - one.ratio)}")
-        for one in limits.changes[:most]
+        for one in slowest.changes[:most]
     ]
 
 
-def to_dict(limits: Bottleneck) -> dict[str, Any]:
-    """Return the limits for --json, with every change that helps, best first."""
-    table = {key: getattr(limits, key) for key in _KEYS}
+def to_dict(slowest: Bottleneck) -> dict[str, Any]:
+    """Return the bottleneck for --json, with every change that helps, best first."""
+    table = {key: getattr(slowest, key) for key in _KEYS}
     changes = [
-        {"change": one.text, "seconds": one.seconds, "ratio": one.ratio} for one in limits.changes
+        {"change": one.text, "seconds": one.seconds, "ratio": one.ratio} for one in slowest.changes
     ]
     return {**table, "changes": changes}
 
@@ -69,5 +72,5 @@ _KEYS = (
 )  # fmt: skip
 
 
-def _share(seconds: float, limits: Bottleneck) -> str:
-    return percent(seconds / limits.seconds if limits.seconds > 0 else 0.0)
+def _share(seconds: float, slowest: Bottleneck) -> str:
+    return percent(seconds / slowest.seconds if slowest.seconds > 0 else 0.0)

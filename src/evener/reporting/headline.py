@@ -23,8 +23,8 @@ class Figure:
     meaning: str
 
 
-def headline(plan: Plan, limits: Bottleneck | None) -> list[Figure]:
-    """Return five figures, the most important first; limits: None where no links are stated."""
+def headline(plan: Plan, bottleneck: Bottleneck | None) -> list[Figure]:
+    """Return five figures, the most important first; bottleneck: None where no links are stated."""
     judged, prediction = plan.evaluation, plan.prediction
     meaning = "predicted, slowest device"
     if is_relative(plan):
@@ -33,7 +33,9 @@ def headline(plan: Plan, limits: Bottleneck | None) -> list[Figure]:
         Figure("time per iteration", clock_of(plan)(prediction.makespan), meaning),
         _above_bound(plan),
         _rival(plan),
-        Figure("slowest device", plan.platform.names[prediction.bottleneck], _last(plan, limits)),
+        Figure(
+            "slowest device", plan.platform.names[prediction.bottleneck], _last(plan, bottleneck)
+        ),
         Figure(
             "edge cut",
             count(judged.edge_cut),
@@ -83,10 +85,10 @@ def _rival(plan: Plan) -> Figure:
     return Figure("imbalance", f"{sign}{percent(share)}", "heaviest block above its target")
 
 
-def _last(plan: Plan, limits: Bottleneck | None) -> str:
+def _last(plan: Plan, bottleneck: Bottleneck | None) -> str:
     """Return what the slowest device spends its time with, or how much earlier the next ends."""
-    if limits is not None and limits.seconds > 0:
-        return f"{percent(limits.compute / limits.seconds)} of its time computing"
+    if bottleneck is not None and bottleneck.seconds > 0:
+        return f"{percent(bottleneck.compute / bottleneck.seconds)} of its time computing"
     seconds, last = plan.prediction.seconds, plan.prediction.bottleneck
     others = np.delete(seconds, last)
     if not others.size or not others.max() > 0:

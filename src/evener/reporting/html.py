@@ -71,22 +71,22 @@ def report(
     network = draw_network(plan) if scene is None else None
     drawn = scene or network
     colours = drawn.colours if drawn is not None else [""] * plan.platform.k
-    limits = None
+    slowest = None
     if plan.platform.has_links:  # else it is computing alone
-        limits = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
+        slowest = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
     return render(
         "report.html.j2",
         plan=plan,
         clock=clock_of(plan),
         has_graph=graph is not None,
         certificate=plan.certificate,
-        figures=headline(plan, limits),
+        figures=headline(plan, slowest),
         notes=[note for note in plan.notes if not note.startswith(UNUSED)],
         scene=scene,
         network=network,
         is_beside=_is_small(scene, network),
         devices=bars.device_bars(plan, colours),
-        limits=None if limits is None else _limiting(limits),
+        bottleneck=None if slowest is None else _bottleneck(slowest),
         speeds=speed_section(plan),
         compared=stages.compared(plan),
         steps=stages.steps(plan),
@@ -103,10 +103,10 @@ def report(
     )
 
 
-def _limiting(limits: Bottleneck) -> BottleneckSection:
+def _bottleneck(slowest: Bottleneck) -> BottleneckSection:
     """Return the section on the bottleneck."""
     return BottleneckSection(
-        bottleneck.sentence(limits), bottleneck.COLUMNS, bottleneck.rows(limits)
+        bottleneck.sentence(slowest), bottleneck.COLUMNS, bottleneck.rows(slowest)
     )
 
 

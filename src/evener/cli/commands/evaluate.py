@@ -15,7 +15,7 @@ from evener.cli.judged import (
     fullness,
     partition_in,
     print_time_remarks,
-    say_limits,
+    say_bottleneck,
     workload_options_from,
 )
 from evener.cli.machines import (
@@ -74,9 +74,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
     _print(judged, platform, out)
     out.say(f"{judged.verdict(platform)}")
     out.say(f"Judged by {terms.said}.")
-    limits = say_limits(judged, platform, workload, out)
+    bottleneck = say_bottleneck(judged, platform, workload, out)
     said = {"verdict": judged.verdict(platform), "judged_by": terms.said}
-    out.result({**evaluation_to_dict(judged, platform), **said, "limits": limits})
+    out.result({**evaluation_to_dict(judged, platform), **said, "limits": bottleneck})
     return 0
 
 

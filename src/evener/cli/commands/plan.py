@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.destinations import page, refuse_outputs
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
-from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_limits
+from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_bottleneck
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
 from evener.errors import UsageError
@@ -83,14 +83,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
             progress("report", 0.1)
             write_report(report, made, reading.graph, reading.mesh)
         written.append(str(report))
-    limits = _print(made, written, out)
+    bottleneck = _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)
     mapping = None if made.mapping is None else mapping_to_dict(made.mapping)
     out.result({"verdict": made.verdict(), "judged_by": OWN, "tool": made.tool, **judged,
                 "mapping": mapping, "cpu_seconds": made.cpu_seconds,
                 "stages": [asdict(one) for one in made.stages],
                 "versus": None if made.rival is None else rival_to_dict(made, made.rival),
-                "limits": limits, "notes": list(made.notes), "written": written})  # fmt: skip
+                "limits": bottleneck, "notes": list(made.notes), "written": written})  # fmt: skip
     return 0
 
 
@@ -105,7 +105,7 @@ def _refuse_outputs(output: Path, report: Path | None, inputs: list[str | None])
 
 
 def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
-    """Print the plan; return what limits it, for --json."""
+    """Print the plan; return its bottleneck, for --json."""
     from evener.reporting.stages import beside
     from evener.reporting.tables import plan_rows
 
@@ -117,11 +117,11 @@ def _print(made: Plan, written: list[str], out: Output) -> dict[str, Any]:
         out.say(rivals)
     if made.rival is not None:
         print_versus(made, made.rival, out)
-    limits = say_limits(made.evaluation, made.platform, made.workload, out)
+    bottleneck = say_bottleneck(made.evaluation, made.platform, made.workload, out)
     for note in made.notes[-3:]:
         out.say(f"  {note}")
     out.say(f"Written: {', '.join(written)}")
-    return limits
+    return bottleneck
 
 
 def _default_name(graph: str) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from evener.cli.destinations import page
 from evener.cli.graph_options import read_options_from
-from evener.cli.judged import say_limits
+from evener.cli.judged import say_bottleneck
 from evener.cli.rereading import add_rereading_options, is_its_input, read_again
 from evener.files.opening import is_stdin
 
@@ -56,12 +56,14 @@ def run(args: argparse.Namespace, out: Output) -> int:
         progress("report", 0.1)
         write_report(output, plan, graph, mesh)
     out.say(plan.verdict())
-    limits = say_limits(plan.evaluation, plan.platform, plan.workload, out)
+    bottleneck = say_bottleneck(plan.evaluation, plan.platform, plan.workload, out)
     out.say(f"Written: {output}")
     picture = graph is not None
     if graph is None:
         out.note("note: not recounted: no graph given")
-    out.result({"verdict": plan.verdict(), "written": output, "picture": picture, "limits": limits})
+    out.result(
+        {"verdict": plan.verdict(), "written": output, "picture": picture, "limits": bottleneck}
+    )
     return 0
 
 
