@@ -283,6 +283,28 @@ def test_a_command_is_a_module_and_an_entry(monkeypatch, capsys):
     assert "says a word" in capsys.readouterr().out
 
 
+def test_every_option_of_plan_is_in_all_places(monkeypatch):
+    """The fields of PlanOptions are keywords, come from the command line and are explained."""
+    from dataclasses import fields
+
+    from evener.cli.parsing import parser_of
+    from evener.cli.plan_options import plan_options_from
+    from evener.planning import options
+    from evener.reporting.provenance import OPTION_MEANINGS
+
+    names = {field.name for field in fields(options.PlanOptions)}
+    assert set(options.PlanKeywords.__annotations__) == names
+    assert set(OPTION_MEANINGS) == names
+    given = {}
+    monkeypatch.setattr(options, "PlanOptions", lambda **keywords: given.update(keywords))
+    parser = parser_of("plan")
+    plan_options_from(parser.parse_args(["x.graph", "--k", "3"]), "auto")
+    assert set(given) == names
+    page = (ROOT / "docs" / "cli.md").read_text()
+    for action in parser._actions:
+        assert not action.option_strings or any(name in page for name in action.option_strings)
+
+
 def test_paths_on_the_page_are_there():
     """Modules and functions named in docs/architecture.md exist."""
     page = (ROOT / "docs" / "architecture.md").read_text()
@@ -291,6 +313,22 @@ def test_paths_on_the_page_are_there():
     for step in WALK:
         module, _, function = step.called.rpartition(".")
         assert callable(getattr(importlib.import_module(f"evener.{module}"), function)), step
+
+
+def test_files_that_a_package_names_are_there():
+    """Files and rooms named in the docstring of an __init__.py exist.
+
+    In that room, the one above, src/evener, benchmarks, or the root of the repository.
+    """
+    missing = []
+    for path in SOURCE.rglob("__init__.py"):
+        room = path.parent
+        homes = (room, room.parent, SOURCE, ROOT / "benchmarks", ROOT)
+        said = ast.get_docstring(tree_of(path)) or ""
+        names = re.findall(r"(?<![\w/.*\]-])([\w/]+(?:\.py\b|/(?!\w)))", said)
+        gone = [name for name in names if not any((home / name).exists() for home in homes)]
+        missing += [f"{path.relative_to(SOURCE)} names {name}" for name in gone]
+    assert missing == []
 
 
 # The rules that no linter checks.
@@ -398,7 +436,7 @@ TESTED_BY = {
     "plans/quotient.py": "plans/test_metrics.py",
     "platforms/device.py": "platforms/test_platform.py",
     "platforms/models/piecewise.py": "platforms/models/test_fitting.py",
-    "platforms/shared_links.py": "plans/test_exchange.py",
+    "platforms/shared_links.py": "plans/test_exchange_costs.py",
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
     "reproducing/fupermod_": "reproducing/test_fupermod.py",

@@ -9,12 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import evener as ev
-from evener.errors import InfeasibleError, UsageError
+from evener.cli import main
+from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.io.plans.manifest import manifest
+from evener.partitioning.enforce import Enforced
+from evener.partitioning.registry import Result
 from evener.planning.evaluate import stage, stage_of
+from evener.planning.makespan.search import solve_seconds
 from evener.planning.plan import describe
 from evener.platforms.examples import topo1
-from evener.platforms.platform import Device, Platform
+from evener.platforms.platform import Device, Level, Link, Platform
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
 
@@ -32,6 +36,41 @@ def test_same_inputs_same_bytes_whatever_the_threads(tool, tmp_path):
     assert bytes_of(ev.plan(graph, platform, options), tmp_path) == first
     hurried = replace(options, threads=1, time_limit=99.0)
     assert bytes_of(ev.plan(graph, platform, hurried), tmp_path) == first
+
+
+def unrepaired(graph, partition, contract, **_):
+    """Return the partition as a repair that changes nothing and says that all is well."""
+    return Enforced(partition, 0, 0.0)
+
+
+def test_a_plan_that_breaks_its_contract_is_refused(monkeypatch, tmp_path):
+    """Two of three equal devices get everything, and the repair is taken out."""
+    graph, platform = grid(12, 12), Platform.flat([1, 1, 1])
+    monkeypatch.setattr("evener.planning.steps.enforce", unrepaired)
+    halves = Result((np.arange(graph.n) % 2).astype(np.int32), "hilbert", "1", 0.0)
+    monkeypatch.setattr("evener.planning.steps.partition_with", lambda *_: halves)
+    with pytest.raises(NotFoundError, match=r"3 of 3 blocks break .*dev0, dev1, dev2") as caught:
+        ev.plan(graph, platform, tool="hilbert")
+    assert "above the limit" in caught.value.message
+    assert "empty" in caught.value.message
+    ev.write_graph(tmp_path / "grid.graph", graph)
+    output = tmp_path / "grid.plan"
+    words = ["plan", str(tmp_path / "grid.graph"), "--k", "3", "-o", str(output)]
+    assert main([*words, "--with", "hilbert"]) == 4
+    assert not output.exists()
+
+
+def test_a_plan_for_seconds_that_overfills_a_memory_is_refused(monkeypatch):
+    """The search believes that every block is within its memory, whatever it weighs."""
+    graph = grid(20, 20)
+    devices = tuple(Device(f"d{i}", 1e6, memory=graph.total_bytes / 2) for i in range(3))
+    platform = Platform(devices, levels=(Level("net", Link(1e-6, 1e-9)),))
+    assert ev.plan(graph, platform, preset="fast").certificate.all_hold
+    found = solve_seconds(graph, platform, ev.PlanOptions(objective="seconds", preset="fast"))
+    broken = replace(found, part=np.zeros(graph.n, np.int32))
+    monkeypatch.setattr("evener.planning.plan.solve_seconds", lambda *_, **__: broken)
+    with pytest.raises(NotFoundError, match=r"1 of 3 blocks break .*d0: over memory"):
+        ev.plan(graph, platform, preset="fast")
 
 
 def test_threads_are_kept_where_they_may_matter():

@@ -9,7 +9,7 @@ from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import models_of, platform_of, seconds_at
-from evener.sizing import contract_for, settled
+from evener.sizing import at_sizes, contract_for
 from evener.sizing.curved import curved_sizes
 from tests.assertions import grid
 
@@ -101,7 +101,7 @@ def test_contract_of_a_graph_and_speeds_at_its_sizes():
     contract, sizes = contract_for(graph, platform)
     assert sizes.sizes.sum() == graph.n
     assert (contract.low >= 1).all()
-    now = settled(platform, sizes)
+    now = at_sizes(platform, sizes)
     np.testing.assert_allclose(sizes.sizes / now.speeds, seconds_at(platform, sizes.targets))
     assert any("speed curves" in note for note in sizes.notes)
 

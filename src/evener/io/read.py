@@ -69,7 +69,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     """
     if by not in ("cells", "points"):
         raise UsageError(f"a mesh is divided by cells or by points, not by {by!r}")
-    tell = progress or _silent
+    tell = progress or _no_progress
     tell("reading", 0.0)
     source = open_source(path)
     entry = format_of(source) if format is None else format_named(format)
@@ -110,7 +110,7 @@ def read_graph(path: str | Path, **options: Any) -> Graph:
     return read(path, **options).graph
 
 
-def _silent(step: str, fraction: float) -> None:
+def _no_progress(step: str, fraction: float) -> None:
     """Ignore progress."""
 
 

@@ -30,7 +30,7 @@ from evener.planning.steps import (
     divide,
     enforced,
     mapped,
-    silent,
+    no_progress,
     terms_of,
 )
 from evener.plans.partition import Contract, Further, Mapping, Partition
@@ -117,7 +117,7 @@ def compare(
     InfeasibleError where the graph does not fit the platform.
     """
     graph, platform = as_graph(graph), as_platform(platform)
-    options, tell = options_with(options, keywords), progress or silent
+    options, tell = options_with(options, keywords), progress or no_progress
     if tools is None:
         tools = available_tools(graph, platform)
     chosen = [tools] if isinstance(tools, str) else list(tools)

@@ -1,10 +1,12 @@
-"""From a graph and a platform to a certified plan: both roads, on one page.
+"""Makes a certified plan from a graph and a platform, for least cut or for least seconds.
 
-Least cut:      sizes -> blocks -> contract enforced -> mapped onto devices -> judged
+Least cut:      sizes -> blocks -> contract enforced -> mapped onto devices -> evaluated
 Least seconds:  the search of evener.planning.makespan, which takes these steps for METIS and for
-                the least cut, and others that change sizes, blocks and places together -> judged
+                the least cut, and others that change sizes, blocks and devices together;
+                its best partition -> evaluated
 
-The steps that both share are in evener.planning.steps.
+A plan is returned only if the evaluation finds that every block keeps its contract.
+The steps that both take are in evener.planning.steps.
 """
 
 from __future__ import annotations
@@ -17,6 +19,7 @@ from typing import Any, Unpack
 import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntVector
+from evener.errors import NotFoundError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_platform, take_graph
 from evener.partitioning.enforce import Enforced
@@ -32,12 +35,12 @@ from evener.planning.steps import (
     enforced,
     mapped,
     named_devices,
-    silent,
+    no_progress,
     terms_of,
 )
 from evener.plans.partition import Mapping as BlockMapping
 from evener.plans.partition import Partition
-from evener.plans.plan import Evaluation, Plan, Stage
+from evener.plans.plan import Evaluation, Plan, Stage, breaches
 from evener.plans.workload import Workload
 from evener.platforms.platform import Platform
 
@@ -65,16 +68,18 @@ def plan(
     those of `options`.
     inputs (file name -> SHA-256) and reading (how the graph was read) are kept with the plan;
     where `graph` is a file's name, they are found here. progress: called with (step, fraction).
-    Raises InfeasibleError where the graph does not fit, UsageError where the tool cannot do what
-    is asked, ToolError where it fails. The same arguments give the same plan, whatever the number
+    Raises InfeasibleError where the graph does not fit, NotFoundError where no blocks that keep
+    their contract are found, UsageError where the tool cannot do what is asked, ToolError where it
+    fails. The same arguments give the same plan, whatever the number
     of threads and the time limit, except by external tools whose result depends on their threads.
     """
     options, platform = options_with(options, keywords), as_platform(platform)
     taken = take_graph(graph)
     options = options.settled(taken.graph, platform)
-    tell = progress or silent
-    road = _least_seconds if options.objective == "seconds" else _least_cut
-    made = road(taken.graph, platform, options, tell)
+    tell = progress or no_progress
+    make = _least_seconds if options.objective == "seconds" else _least_cut
+    made = make(taken.graph, platform, options, tell)
+    _refuse_broken(made)
     tell("done", 1.0)
     return Plan(
         made.partition,
@@ -96,7 +101,7 @@ def plan(
 
 @dataclass(frozen=True, eq=False)
 class _Made:
-    """What a road yields: the judged partition, and what the plan says of how it came to be.
+    """A partition with its evaluation, and what the plan says of how it was made.
 
     platform: with the speeds that the prediction uses. sizes, saturated (k,): the sizes asked for,
     and which devices are full. versions: of each tool that made blocks. cpu_seconds: theirs [s].
@@ -112,6 +117,19 @@ class _Made:
     stages: tuple[Stage, ...]
     cpu_seconds: float
     mapping: BlockMapping | None = None
+
+
+def _refuse_broken(made: _Made) -> None:
+    """Raise NotFoundError where the evaluation finds blocks that break their contract.
+
+    The steps before raise for all that they cannot keep; this compares their result with figures
+    that were counted independently of them.
+    """
+    if not made.judged.holds:
+        raise NotFoundError(
+            f"no plan: recounted, {breaches(made.judged, made.platform)}",
+            hint="The search and the recount disagree: please report it, with graph and machine.",
+        )
 
 
 def _least_cut(graph: Graph, platform: Platform, options: PlanOptions, tell: Progress) -> _Made:

@@ -1,7 +1,8 @@
-"""The steps that every plan consists of: terms, blocks, blocks within their contract, mapping.
+"""The steps that lead to blocks at given sizes: terms, blocks, contract enforced, mapping.
 
-`plan` takes them once, the search for least seconds for each of its baselines, `compare` for each
-partitioner. What they make is judged by `evaluate`.
+A plan of least cut takes them once, `compare` once for each partitioner, and the search for least
+seconds for its baselines alone: METIS and the least cut. The search's other candidates have sizes
+of their own. There, devices may be unused: MakespanProblem.within_limits repairs every candidate.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from evener.partitioning.registry import Result, partition_with
 from evener.planning.options import PlanOptions
 from evener.plans.partition import Contract, Mapping, Partition
 from evener.platforms.platform import Platform
-from evener.sizing import Sizes, settled
+from evener.sizing import Sizes, at_sizes
 
 Progress = Callable[[str, float], None]  # (step, fraction done)
 
@@ -45,7 +46,7 @@ def terms_of(graph: Graph, platform: Platform, options: PlanOptions) -> PlanTerm
     Raises what `evener.sizing.contract_for` raises.
     """
     contract, sizes = options.contract(graph, platform)
-    return PlanTerms(contract, sizes, settled(platform, sizes))
+    return PlanTerms(contract, sizes, at_sizes(platform, sizes))
 
 
 def divide(graph: Graph, terms: PlanTerms, options: PlanOptions, tool: str | None = None) -> Result:
@@ -90,5 +91,5 @@ def named_devices(platform: Platform, which: BoolArray | Sequence[int]) -> str:
     return ", ".join(names[:MAX_NAMED]) + more
 
 
-def silent(step: str, fraction: float) -> None:
+def no_progress(step: str, fraction: float) -> None:
     """Show no progress."""

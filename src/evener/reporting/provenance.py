@@ -13,6 +13,7 @@ from evener.platforms.platform import Device, Platform
 from evener.wording import NOTHING, count, duration, memory, plural, speed
 
 MAX_GROUPS = 40
+# Of every field of PlanOptions; a plan of another version may have options without a meaning here.
 OPTION_MEANINGS = {
     "tool": "partitioner asked for",
     "preset": "effort",
@@ -25,6 +26,8 @@ OPTION_MEANINGS = {
     "workload": "what an iteration does",
     "time_limit": "most a tool may take",
     "shares": "what each of several vertex weights follows",
+    "sizing": "method by which speed curves become sizes",
+    "alike": "relative difference up to which plans count as equally fast",
 }
 
 WORKLOAD_MEANINGS = {

@@ -33,7 +33,7 @@ from __future__ import annotations
 
 from evener.sizing.bounds import lower_bound
 from evener.sizing.contracts import contract_for, contract_for_seconds
-from evener.sizing.curved import beyond_samples, settled
+from evener.sizing.curved import at_sizes, beyond_samples
 from evener.sizing.dynamic import Dynamic, measured_sizes
 from evener.sizing.explaining import explain_sizes
 from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
@@ -47,6 +47,7 @@ __all__ = [
     "Sizes",
     "SpeedSizes",
     "Subset",
+    "at_sizes",
     "best_subset",
     "beyond_samples",
     "contract_for",
@@ -56,7 +57,6 @@ __all__ = [
     "lower_bound",
     "measured_sizes",
     "model_times",
-    "settled",
     "solve_sizes",
     "target_sizes",
     "target_weights",

@@ -155,6 +155,6 @@ def beyond_samples(curves: Sequence[DeviceSpeeds | None], sizes: Sequence[float]
     return [f"loads beyond the samples, where speed is taken as that of the nearest: {shown}{more}"]
 
 
-def settled(platform: Platform, sizes: Sizes) -> Platform:
+def at_sizes(platform: Platform, sizes: Sizes) -> Platform:
     """Return the platform with the speed of each device with a curve taken at its size."""
     return with_speeds(platform, sizes.speeds) if platform.has_curves else platform

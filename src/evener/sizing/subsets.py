@@ -1,7 +1,11 @@
-"""best_subset: which devices are worth using, where each one used costs time in every iteration.
+"""best_subset: sizes from speed models alone, where each device used costs time per iteration.
 
-There are two kinds of cost. `fixed_seconds` (a launch, a latency) delay the device itself; they are
-solved exactly along with the sizes, and a device that they leave no time gets nothing.
+For users of `evener sizes` and `ev.best_subset`, who have speed models and no graph: they state
+what taking part costs. Where graph and links are known, `evener advise` predicts it from
+partitions (evener.planning.advise).
+
+There are two kinds. `fixed_seconds` (a launch, a latency) delay the device itself; they are solved
+exactly along with the sizes, and a device that they leave no time gets nothing.
 `shared_seconds` (one more rank in a reduction) lengthen the iteration of all; a set of devices is
 searched for.
 """

@@ -89,8 +89,8 @@ def test_money_and_energy_are_of_a_thousand_iterations():
     (one,) = (choice for choice in advice.choices if choice.devices.size == 1)
     assert one.cost == pytest.approx(1000 * 1.5e-4 * 3.6 / 3600)
     assert one.energy == pytest.approx(1000 * 1.5e-4 * 100)
-    silent = replace(platform, devices=(*platform.devices[:1], Device("d1", 1e7, at="n0")))
-    advice = advise(GRAPH, silent, FAST)
+    one_unpriced = replace(platform, devices=(*platform.devices[:1], Device("d1", 1e7, at="n0")))
+    advice = advise(GRAPH, one_unpriced, FAST)
     assert advice.everyone.cost is None
     assert advice.everyone.energy is None
 

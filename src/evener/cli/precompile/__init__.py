@@ -1,1 +1,7 @@
-"""Compiles all kernels ahead (warm.py), and tells of compilation (compiler.py)."""
+"""Compiles all kernels ahead, for `evener warm`, and reports when one is being compiled.
+
+precompile.py  read first: divides the rehearsals among processes
+worker.py      such a process
+rehearsals.py  calls that reach every kernel; samples.py: files and meshes for them
+compiler.py    which kernels there are, which one is being compiled, where machine code is kept
+"""

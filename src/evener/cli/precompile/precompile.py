@@ -49,7 +49,7 @@ def warm(processes: int = 1, progress: Callable[[str, float], None] | None = Non
     """
     began, cpu_began = time.monotonic(), _cpu_seconds()
     work = _here if processes == 1 else partial(_in_processes, processes)
-    compiled = work(progress or _silent)
+    compiled = work(progress or _no_progress)
     folder, place = cache_place()
     return Warmed(
         compiled,
@@ -144,7 +144,7 @@ class _Worker:
         return list(json.loads(answer))
 
 
-def _silent(step: str, fraction: float) -> None:
+def _no_progress(step: str, fraction: float) -> None:
     """Show no progress."""
 
 

@@ -1,7 +1,8 @@
 """advise: which devices of a machine are worth using for a graph, before a job script is written.
 
-Sets of devices of every size are estimated, those that may be best are planned, and each has a row
-with its seconds, money and energy.
+For users of `evener advise`, who have a graph and a machine file with links; for speed models alone
+there is evener.sizing.subsets. Sets of devices of every size are estimated, those that may be best
+are planned, and each has a row with its seconds, money and energy.
 """
 
 from __future__ import annotations
@@ -25,7 +26,7 @@ from evener.planning.advise.set_search import (
 )
 from evener.planning.makespan.search import Solved, solve_seconds
 from evener.planning.options import PlanKeywords, PlanOptions, options_with
-from evener.planning.steps import Progress, silent
+from evener.planning.steps import Progress, no_progress
 from evener.plans.advice import Advice
 from evener.platforms.platform import Platform
 
@@ -46,7 +47,7 @@ def advise(
     where no set holds the graph.
     """
     graph, platform = as_graph(graph), as_platform(platform)
-    options, tell = options_with(options, keywords), progress or silent
+    options, tell = options_with(options, keywords), progress or no_progress
     _refuse_what_has_no_seconds(graph)
     tell("looking at sets of devices", 0.0)
     planner, nodes = SetPlanner(graph, platform, options), _nodes_of(platform)

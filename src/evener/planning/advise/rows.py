@@ -9,12 +9,13 @@ import numpy.typing as npt
 
 from evener.arrays import IntVector
 from evener.planning.advise.confirming import Confirmed
-from evener.planning.advise.set_plans import SetPlan, only
+from evener.planning.advise.set_plans import SetPlan
 from evener.planning.advise.set_search import DeviceSet
 from evener.plans.advice import Advice, Choice
 from evener.plans.plan import Prediction
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import least_seconds
+from evener.platforms.with_only import with_only
 
 ITERATIONS = 1000  # for which money and energy are counted
 SECONDS_PER_HOUR = 3600.0
@@ -66,7 +67,7 @@ class AdviceRows:
     def _row(
         self, devices: IntVector, seconds: float, prediction: Prediction | None, nodes: int | None
     ) -> Choice:
-        platform = only(self.platform, devices.tolist())
+        platform = with_only(self.platform, devices.tolist())
         bound = least_seconds(platform, self.work)
         if not platform.has_curves:
             bound = self.work / float(platform.speeds.sum())

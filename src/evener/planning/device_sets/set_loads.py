@@ -99,16 +99,15 @@ class EqualFinish:
         nothing if its exchange and fixed seconds alone last longer than the others need in all.
         """
         step = max(CHUNK // self.k, 1)
-        parts = [
-            self._settled(masks[i : i + step], exchanged, drop) for i in range(0, len(masks), step)
-        ]
+        chunks = [masks[i : i + step] for i in range(0, len(masks), step)]
+        parts = [self._of_chunk(chunk, exchanged, drop) for chunk in chunks]
         if not parts:
             return Estimates(np.empty(0), np.empty((0, self.k)))
         return Estimates(
             np.concatenate([p.seconds for p in parts]), np.concatenate([p.loads for p in parts])
         )
 
-    def _settled(self, masks: BoolArray, exchanged: ExchangeLaw, drop: bool) -> Estimates:
+    def _of_chunk(self, masks: BoolArray, exchanged: ExchangeLaw, drop: bool) -> Estimates:
         """Take loads and exchanges in turns; return the loads of the least time on the way."""
         count = masks.sum(axis=1)
         room = np.where(masks, self.high, 0.0).sum(axis=1) >= self.work * (1 - ROOM_ROUNDING)

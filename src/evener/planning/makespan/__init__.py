@@ -10,13 +10,17 @@ coarse_search.py  whole plans on a coarse graph; device_swaps.py: blocks that sw
 refine.py         vertices moved to lower the makespan; presets.py: how much is tried
 vertex_order.py   the graph with neighbours near each other in memory
 
-What decides that a device gets nothing, in this order:
+Here alone may a device get nothing: in a plan of least cut, sizing.contracts gives each device at
+least one vertex (`_none_empty`). What decides it, in this order:
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
    no load to a device whose messages alone would take longer than all the rest does (`drop` in
    device_sets/set_loads.py). Sets with estimates above the best time so far are not tried.
-2. `SizeRounds` does the same with the halos that the blocks really have.
-3. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
-4. `least_sending` in candidates.py chooses the plan: unused are the devices that it leaves without.
+2. `SizeRounds` does the same with the halos that the blocks really have; from round to round,
+   `without_tiny` in problem.py takes away loads of less than half a mean vertex.
+3. `CoarseSearch` takes all devices and the sets of `starts_of`, each device with a load. A device
+   whose load is less than a coarse vertex may get none, and is unused from then on.
+4. `on_one_device` is always a candidate. Refinement leaves every block at least one vertex.
+5. `least_sending` in candidates.py chooses the plan: unused are the devices that it leaves without.
 
 Imports device_sets, steps and options of planning, and the rooms below it.
 """

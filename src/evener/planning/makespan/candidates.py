@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evener.arrays import BoolArray, FloatArray, Part
 from evener.errors import InfeasibleError, NotFoundError
 from evener.planning.makespan.problem import MakespanProblem
-from evener.planning.steps import Progress, silent
+from evener.planning.steps import Progress, no_progress
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Prediction, Stage
@@ -87,7 +87,7 @@ def judged(
     sizes, loads = metrics.block_sizes(partition), problem.loads(part)
     lone = (sizes > 0).sum() == 1
     quotient = (
-        metrics.silent(partition.k) if lone else metrics.quotient(problem.weighted, partition)
+        metrics.no_contact(partition.k) if lone else metrics.quotient(problem.weighted, partition)
     )
     prediction = metrics.predicted_seconds(
         problem.graph, partition, problem.platform, problem.workload,
@@ -105,7 +105,7 @@ class Judge:
     """
 
     def __init__(
-        self, problem: MakespanProblem, connected: bool = False, progress: Progress = silent
+        self, problem: MakespanProblem, connected: bool = False, progress: Progress = no_progress
     ) -> None:
         self.problem = problem
         self._connected, self._progress = connected, progress

@@ -44,7 +44,7 @@ from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds, law_thr
 from evener.planning.makespan.slabs import Slabs
 from evener.planning.makespan.vertex_order import order_vertices
 from evener.planning.options import PlanOptions
-from evener.planning.steps import Progress, named_devices, silent
+from evener.planning.steps import Progress, named_devices, no_progress
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.plan import CUT_STAGE, METIS_STAGE, SLABS_STAGE, Stage
@@ -103,7 +103,7 @@ def solve_seconds(
     began, effort = cpu_seconds(), EFFORTS[options.preset]
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
     problem = MakespanProblem.of(ordered.graph, platform, options.workload).checked()
-    judge, slabs = Judge(problem, options.connected, progress or silent), Slabs(problem)
+    judge, slabs = Judge(problem, options.connected, progress or no_progress), Slabs(problem)
 
     baselines = baselines_of(judge, ordered, weighted, options)
     alone = on_one_device(judge, slabs)
