@@ -84,7 +84,9 @@ def test_plans_that_send_less_than_nothing(plan_file, tmp_path):
 @pytest.mark.parametrize("options", [{"reading": [1]}, {"workload": 7}, {"workload": {"name": 3}}])
 def test_plans_with_invalid_options(plan_file, tmp_path, options):
     with_manifest(plan_file, tmp_path / "x.plan", lambda data: data["options"].update(options))
-    with pytest.raises(InputError, match=r"reading options that are not a table|has an invalid workload"):
+    with pytest.raises(
+        InputError, match=r"reading options that are not a table|has an invalid workload"
+    ):
         read_plan(tmp_path / "x.plan")
 
 
