@@ -1,6 +1,7 @@
-"""Turns of phrase that a reader cannot complete without the author, kept out of code and pages."""
+"""No unclear turns of phrase in the package's code and in the pages."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,23 +24,52 @@ FORBIDDEN = {
     r"\bmanners\b": "common options",
     r"\bthe house(?:'s)?\b": "Evener's",
 }
+SOURCE = ROOT / "src" / "evener"
+# Not yet rewritten; a file that holds none of the turns any more must leave this list.
+NOT_YET = {
+    SOURCE / "partitioning" / name
+    for name in (
+        "external/worker.py",
+        "initial/geometric_kernels.py",
+        "label_propagation/move_kernels.py",
+        "makespan/refine.py",
+        "refine.py",
+        "repair/flowing_kernels.py",
+        "repair/peeling.py",
+    )
+}
 READ = [
-    *sorted((ROOT / "src" / "evener" / "cli").glob("*.py")),
-    *sorted((ROOT / "src" / "evener" / "cli" / "commands").glob("*.py")),
-    *sorted((ROOT / "src" / "evener" / "reporting").rglob("*.*")),
-    *(ROOT / "src" / "evener" / name for name in ("__init__.py", "errors.py", "wording.py")),
-    ROOT / "README.md",
-    *(ROOT / "docs" / f"{name}.md" for name in ("README", "cli", "concepts", "glossary", "python")),
+    path
+    for path in (
+        ROOT / "README.md",
+        *sorted((ROOT / "docs").rglob("*.md")),
+        *sorted(SOURCE.rglob("*")),
+    )
+    if path.suffix in (".py", ".md", ".j2", ".js", ".css")
 ]
+
+
+@cache
+def lines_of(path):
+    """Return the lines of a file."""
+    return path.read_text().splitlines()
+
+
+def found(turn, path):
+    """Return the lines of a file that hold a turn of phrase."""
+    return [
+        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
+        for number, line in enumerate(lines_of(path), start=1)
+        if re.search(turn, line, re.IGNORECASE)
+    ]
 
 
 @pytest.mark.parametrize("turn", FORBIDDEN)
 def test_no_forbidden_turn_of_phrase(turn):
-    found = [
-        f"{path.relative_to(ROOT)}:{number}: {line.strip()}"
-        for path in READ
-        if path.suffix in (".py", ".md", ".j2", ".js", ".css")
-        for number, line in enumerate(path.read_text().splitlines(), start=1)
-        if re.search(turn, line, re.IGNORECASE)
-    ]
-    assert found == [], f"write: {FORBIDDEN[turn]}"
+    lines = [line for path in READ if path not in NOT_YET for line in found(turn, path)]
+    assert lines == [], f"write: {FORBIDDEN[turn]}"
+
+
+def test_files_not_yet_rewritten_are_in_need_of_it():
+    clean = [path for path in NOT_YET if not any(found(turn, path) for turn in FORBIDDEN)]
+    assert clean == []

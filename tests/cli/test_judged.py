@@ -52,7 +52,7 @@ def test_the_rival_stays_with_the_plan(evener, grid_file, tmp_path):
     evener("plan", grid_file, "--k", 3, "--with", "evener", "--versus", "rcb", "-o", plan)
     rival = read_plan(plan).rival
     assert rival.tool == "rcb"
-    assert rival.stages[0].name == "as it came"
+    assert rival.stages[0].name == "before repair"
     assert rival.cpu_seconds is None
     assert evener("report", plan, "-o", page).code == 0
     assert "Against rcb" in page.read_text()
@@ -106,7 +106,7 @@ def made(evener, grid_file, tmp_path):
 
 
 def test_ratios_to_nothing_are_none(made):
-    same = stage_of("as it came", made.evaluation)
+    same = stage_of("before repair", made.evaluation)
     found = ratios(made, Rival("x", (same,), made.prediction.makespan, 0.0))
     assert (found["edge_cut"], found["seconds"], found["cpu_seconds"]) == (1.0, 1.0, None)
     assert ratios(made, Rival("x")) == {}

@@ -38,7 +38,7 @@ def test_traces_that_are_no_csv(tmp_path, content):
 def test_a_trace_of_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr("evener.measuring.paraver.LONGEST_LINE", 100)
     (tmp_path / "t.prv").write_text("#Paraver\n" + "1:" * 200 + "\n")
-    with pytest.raises(InputError, match="a line without end"):
+    with pytest.raises(InputError, match="a line too long"):
         read_paraver(tmp_path / "t.prv")
 
 

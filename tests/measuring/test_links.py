@@ -76,7 +76,7 @@ def test_processes_send_everything_back():
         children = ping._children
         children[0].kill()
         children[0].wait()
-        with pytest.raises(ToolError, match="gone"):
+        with pytest.raises(ToolError, match="has ended"):
             ping.execute()
     assert all(child.poll() is not None for child in children)
 

@@ -39,7 +39,7 @@ def test_what_could_not_be_measured_is_said_and_made_up_for():
     speeds = machine.completed(DEVICES, {"cpu1": 5.0}, said.append)
     assert speeds == {"cpu0": 5.0, "cpu1": 5.0, "cuda0": 5.0 * GPU_SPEED}
     assert len(said) == 2
-    with pytest.raises(NotFoundError, match="not one core"):
+    with pytest.raises(NotFoundError, match="no core's speed"):
         machine.completed(DEVICES, {"cuda0": 5.0}, said.append)
 
 

@@ -35,10 +35,10 @@ def test_which_cores_a_rank_measures(monkeypatch):
 
 @pytest.mark.parametrize(
     ("text", "rows", "message"),
-    [(None, [range(1)] * 2, "2 ranks share 1 cores"), ("cpu0", [range(4)] * 2, "one each"),
+    [(None, [range(1)] * 2, "2 ranks share 1 cores"), ("cpu0", [range(4)] * 2, "not one for each"),
      ("core0", [range(4)] * 2, "no device")],
 )  # fmt: skip
-def test_devices_that_do_not_come_out_are_everybodys_error(text, rows, message):
+def test_devices_that_do_not_match_ranks_are_an_error_on_every_rank(text, rows, message):
     seen = []
 
     def ask(comm):

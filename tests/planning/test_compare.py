@@ -100,7 +100,7 @@ def test_a_rival_gets_the_same_contract():
     graph, platform = grid(12, 12), Platform.flat([2.0, 1.0])
     rival = rival_of(graph, platform, "rcb", PlanOptions(objective="max_volume"))
     (row,) = compare(graph, platform, ["rcb"], PlanOptions())
-    assert rival.stages[0] == stage_of("as it came", row.raw)
+    assert rival.stages[0] == stage_of("before repair", row.raw)
     assert rival.seconds == row.kept.prediction.makespan
     assert rival.note == "rcb minimises cut; it has no max_volume objective"
 

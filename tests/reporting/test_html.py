@@ -283,7 +283,7 @@ def test_before_and_after(small_plan):
 
 def test_against_a_rival(small_plan):
     plan, graph = small_plan
-    theirs = Stage("as it came", plan.evaluation.edge_cut / 2, 30, 90, 3, 0.98, 1.02)
+    theirs = Stage("before repair", plan.evaluation.edge_cut / 2, 30, 90, 3, 0.98, 1.02)
     rival = Rival("scotch", (theirs, replace(theirs, name="enforced")), 1.0, 0.5)
     root = assert_is_well_made(report(replace(plan, cpu_seconds=0.25, rival=rival), graph))
     (section,) = root.all("section", id="versus")

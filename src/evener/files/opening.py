@@ -179,7 +179,7 @@ def _standard_input(most: int) -> bytes:
 
 
 def _is_endless(file: IO[bytes]) -> bool:
-    """Whether standard input is a device that nobody types at."""
+    """Whether standard input is a character device other than a terminal, such as /dev/zero."""
     try:
         return stat.S_ISCHR(os.fstat(file.fileno()).st_mode) and not file.isatty()
     except OSError:  # kept in memory, it has no number

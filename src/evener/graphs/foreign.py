@@ -173,7 +173,7 @@ class Nodes(NamedTuple):
     """What a networkx graph holds: n nodes in its order, its edges, and their attributes.
 
     u, v (p,) int64 numbers of nodes; weights (p,) of edges, vwgt (n,) of nodes, coords (n, d), or
-    None where nobody asked; labels (n,) the nodes' names, None where they are 0 to n - 1.
+    None where not asked for; labels (n,) the nodes' names, None where they are 0 to n - 1.
     """
 
     n: int

@@ -20,11 +20,20 @@ from evener.measuring.loads import LoadCeiling
 from evener.measuring.outcomes import Outcome, Point
 from evener.platforms.models.samples import Sample
 
-# Error of a piecewise speed model between two samples, in the logarithm of time. Chosen with
-# benchmarks/adaptive.py.
+# All chosen with benchmarks/adaptive.py. `doubts_between`: errors in the logarithm of time.
 LEAST_DOUBT = 1 / 8  # of the difference between the ends of an interval, even of a straight curve
 JUMP = 0.7  # difference of the ends' logarithms above which there may be a jump between them
 SAG_FACTOR = 2.0  # doubt, over the sag of a parabola with the bends seen at the ends
+# `AdaptivePlan`: the choice of the next load.
+MOST_POINTS = 20  # measured loads of a device, unless told otherwise
+FEWEST_POINTS = 6  # before sizes may count as settled
+TOLERANCE = 0.02  # relative error of sizes and speeds that is good enough
+LEAST_ERROR = 0.005  # possible error in any interval, of its width in logarithms
+OFF_SIZES_WEIGHT = 0.1  # weight of an interval that holds none of the wanted sizes
+NEARBY = 2.0  # ratio of loads: between samples this close with equal speeds nothing is in doubt
+CLIFF_DOUBT = 0.1  # error of the logarithm of time above which an interval may hold a cliff
+MARGIN = 0.25  # of the logarithmic width of an interval: no load nearer to its ends
+FINE_WIDTH = 0.02  # relative width of an interval below which its error counts less
 
 
 def doubts_between(samples: Sequence[Sample]) -> FloatArray:
@@ -53,18 +62,6 @@ def doubts_between(samples: Sequence[Sample]) -> FloatArray:
 def noise_of(sample: Sample) -> float:
     """Return half the width of the sample's confidence interval, relative to its time."""
     return sample.half_width / sample.seconds
-
-
-# Which load is next. Chosen with benchmarks/adaptive.py.
-MOST_POINTS = 20  # measured loads of a device, unless told otherwise
-FEWEST_POINTS = 6  # before sizes may count as settled
-TOLERANCE = 0.02  # relative error of sizes and speeds that is good enough
-LEAST_ERROR = 0.005  # possible error in any interval, of its width in logarithms
-OFF_SIZES_WEIGHT = 0.1  # weight of an interval that holds none of the wanted sizes
-NEARBY = 2.0  # ratio of loads: between samples this close with equal speeds nothing is in doubt
-CLIFF_DOUBT = 0.1  # error of the logarithm of time above which an interval may hold a cliff
-MARGIN = 0.25  # of the logarithmic width of an interval: no load nearer to its ends
-FINE_WIDTH = 0.02  # relative width of an interval below which its error counts less
 
 
 class AdaptivePlan:

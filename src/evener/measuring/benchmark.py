@@ -27,11 +27,11 @@ AT_ONCE = 5.0  # times what calling a function that does nothing takes
 
 @dataclass(frozen=True)
 class Company:
-    """What a benchmark owes to those that are measured beside it, or watch it.
+    """Functions that a benchmark calls so that others can be measured beside it, and watch it.
 
-    start: returns when all of them are prepared and warm. pulse: called before each timing, so
-    that somebody notices when one lasts too long. linger: called with the outcome, again and
-    again: the kernel goes on executing as long as it returns true.
+    start: returns when all others are prepared and warm, too. pulse: called before each timing, so
+    that a watching process notices when one lasts too long. linger: called with the outcome; the
+    kernel goes on executing, and linger is called again, as long as it returns true.
     """
 
     start: Callable[[], None] = lambda: None
@@ -62,8 +62,8 @@ def benchmark(
         while company.linger(outcome):
             kernel.execute()
         kernel.finalize()
-    except Exception as error:  # the kernel may be anybody's
-        # What fails after the measurement takes nothing from it.
+    except Exception as error:  # a user's kernel may raise anything
+        # A failure after the measurement leaves its outcome valid.
         outcome = outcome or Gap(load, _kind_of(error), _said(error))
         company.linger(outcome)
         _give_back(kernel)

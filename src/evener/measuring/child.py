@@ -1,10 +1,11 @@
-"""The process that a device's kernel runs in: bound to its cores, limited in memory, obedient.
+"""The process that runs a device's kernel, bound to the device's cores and limited in memory.
 
     python -m evener.measuring.child LIFELINE
 
-Standard input brings one JSON object a line, standard output (of which the kernel sees nothing)
-takes them: first the job, then any number of loads. See `Worker` in workers.py, the other end.
-The pipe LIFELINE closes when the parent is gone; then this process ends, whatever it is doing.
+Messages are JSON objects, one a line. Standard input brings the job, then any number of loads;
+answers go to standard output, while what the kernel prints goes to standard error. `Worker` in
+workers.py is the other end. LIFELINE is the descriptor of a pipe that closes when the parent ends;
+the system then ends this process, even within a kernel.
 """
 
 from __future__ import annotations
@@ -23,12 +24,12 @@ from evener.measuring.kernels import Kernel, make_kernel
 from evener.measuring.messages import Inbox, as_line
 from evener.measuring.outcomes import Outcome, Point, Precision
 
-BETWEEN_PULSES = 0.02  # seconds
-SPIN = 2e-3  # seconds before the start during which nothing is slept
+BETWEEN_PULSES = 0.02  # seconds between two messages that the kernel still makes progress
+SPIN = 2e-3  # seconds before a start that are waited in a loop: a sleep may end later than asked
 
 
 class Talk:
-    """JSON lines with the parent; what the kernel prints goes to standard error instead."""
+    """Messages to and from the parent; sends to standard error what a kernel prints."""
 
     def __init__(self) -> None:
         self._inbox = Inbox(os.dup(0))
@@ -45,27 +46,28 @@ class Talk:
     def hear(self) -> dict[str, Any]:
         """Wait for the next object. Raises EOFError when the parent has closed its end."""
         heard = self._inbox.hear()
-        assert heard is not None, "it waits for ever"
+        assert heard is not None, "without a limit of time there is always a message"
         return heard
 
     def heard_something(self) -> bool:
-        """Return whether an object waits."""
+        """Return whether a message from the parent waits to be read."""
         return self._inbox.has_message or self._inbox.is_readable()
 
 
 def main(lifeline: int) -> int:
-    """Measure what is asked for until the parent closes standard input."""
+    """Measure loads until the parent closes standard input; return the exit code."""
     end_with_parent(lifeline)
     talk = Talk()
-    # Behind everything else: a numpy.py in the current folder is not NumPy.
+    # For the user's module. Last, so that a numpy.py in the current folder does not hide NumPy.
     sys.path.append(str(Path.cwd()))
     try:
         job = talk.hear()
         if job["cpus"] and hasattr(os, "sched_setaffinity"):
             os.sched_setaffinity(0, job["cpus"])
-        import_module("scipy.special")  # which would else be imported between two timings
+        import_module("scipy.special")  # otherwise imported between two timings
         kernel = make_kernel(job["kernel"], job["kind"], job["options"])
-        # A GPU's driver reserves addresses without end: its memory ends by itself.
+        # Not for GPUs: their driver reserves far more addresses than memory, and the GPU's own
+        # memory needs no limit.
         if job["memory"] is not None and job["kind"] == "cpu":
             _limit_memory(int(job["memory"]))
         talk.say(event="ready")
@@ -105,7 +107,7 @@ def _measure(kernel: Kernel, talk: Talk, asked: dict[str, Any]) -> None:
 
     benchmark(kernel, asked["load"], Precision(**asked["precision"]), waited=waited_for_core,
               company=Company(start, pulse, linger))  # fmt: skip
-    while "stop" not in talk.hear():  # the go that a kernel never waited for comes before it
+    while "stop" not in talk.hear():  # a failed kernel has not read the start time: skip it
         pass
     talk.say(event="free")
 
@@ -117,7 +119,7 @@ def _described(outcome: Outcome) -> dict[str, Any]:
 
 
 def wait_until(moment: float) -> None:
-    """Return at `moment` of the clock that all processes of a computer share [s]."""
+    """Return at `moment` of time.perf_counter, one clock for all processes of a computer [s]."""
     ahead = moment - time.perf_counter()
     if ahead > SPIN:
         time.sleep(ahead - SPIN)
@@ -126,7 +128,7 @@ def wait_until(moment: float) -> None:
 
 
 def _limit_memory(n_bytes: int) -> None:
-    """Let memory beyond what is taken already end in MemoryError, not in the system's."""
+    """Make allocations of more than n_bytes from now on raise MemoryError (on Linux)."""
     if sys.platform != "linux":
         return
     import resource
@@ -140,7 +142,7 @@ def _limit_memory(n_bytes: int) -> None:
 
 
 def end_with_parent(lifeline: int) -> None:
-    """Ask the system to end this process when the pipe closes: C code or not."""
+    """Have the system end this process by a signal when the pipe closes, even within C code."""
     if sys.platform == "linux":
         import fcntl
 
@@ -151,4 +153,4 @@ def end_with_parent(lifeline: int) -> None:
 if __name__ == "__main__":
     code = main(int(sys.argv[1]))
     sys.stderr.flush()
-    os._exit(code)  # a kernel's threads or drivers do not hold up the end
+    os._exit(code)  # not sys.exit, which would wait for threads that a kernel left running

@@ -181,13 +181,11 @@ class Ping:
         self._there = None
 
 
-# The sparse kernels on a CUDA device, a thread a row; x goes there and y comes back each time.
-
-
 class _Sparse:
-    """What the sparse kernels share with those for a core: A there, x sent, y brought back.
+    """Base of the sparse kernels on a CUDA device, with a thread for each row.
 
-    index: of the device. transfers: whether x and y go and come each time.
+    A is copied to the device once. index: number of the device. transfers: whether each execution
+    copies x to the device and y back.
     """
 
     _matrix: list[Any]

@@ -1,8 +1,9 @@
-"""The journal of a measurement: every outcome on disk as soon as it is known.
+"""The journal of a measurement, which keeps every outcome on disk as soon as it is known.
 
-JSON lines beside the file to be written: first the settings, then one outcome a line. After a
-kill, the same command goes on where it was; a line that was cut off is measured again, and so is
-what failed: a kernel may have been repaired meanwhile. Only where memory ended is believed.
+A file of JSON lines beside the file of results: first the settings, then one outcome a line. After
+an interruption the same command continues from it. Loads whose line was cut off are measured again,
+and so are those that failed, because the kernel may have been repaired meanwhile; only loads that
+did not fit in memory are not tried again.
 """
 
 from __future__ import annotations
@@ -22,15 +23,15 @@ from evener.measuring.outcomes import Gap, Outcome, Point
 from evener.platforms.models.samples import Sample
 from evener.running.comm import Comm
 
-VERSION = 1
+VERSION = 1  # of the journal's format
 
 
 class Journal:
-    """Outcomes by device and load; those of an earlier, interrupted run first.
+    """Outcomes by device and load, at first those of an interrupted run.
 
-    path: None keeps them in memory only. settings: what must be equal for outcomes to be reused.
-    Raises InputError where the file belongs to another measurement, or cannot be understood or
-    written, OutputError where its disk is full.
+    path: None keeps them in memory only. settings: these must be equal for outcomes to be reused.
+    Raises InputError where the file is of another measurement or no journal, or cannot be written;
+    OutputError where its disk is full.
     """
 
     def __init__(self, path: str | Path | None, settings: Mapping[str, Any]) -> None:
@@ -49,7 +50,7 @@ class Journal:
 
     @property
     def kept(self) -> str | None:
-        """What a person should know of the file where no more can be written; None if nothing."""
+        """A hint for errors: how many outcomes the file keeps; None where it keeps none."""
         if not self._n_written:
             return None
         return f"{self._path} keeps {self._n_written:,} outcomes; repeat the command to go on."
@@ -59,30 +60,30 @@ class Journal:
         return self._known.get((device, load))
 
     def add(self, device: str, outcome: Outcome) -> None:
-        """Keep an outcome; it is on disk when this returns."""
+        """Add an outcome; it is on disk when this returns."""
         self._known[device, round(outcome.load)] = outcome
         kind = "point" if isinstance(outcome, Point) else "gap"
         self._write({"device": device, kind: asdict(outcome)})
 
     def share(self, comm: Comm) -> None:
-        """Let every rank know what the journal of rank 0 holds."""
+        """Replace the outcomes of every rank by those of rank 0, which has the file."""
         self._known = comm.bcast(self._known)
 
     def aside(self, name: str) -> Aside:
-        """Return a part of the journal in which devices and loads may come again."""
+        """Return a named part of the journal, where devices and loads have other outcomes."""
         return Aside(self, name)
 
     def close(self, *, discard: bool = False) -> None:
-        """Close the file; discard: what it holds is elsewhere by now."""
+        """Close the file; discard: remove it, because the results have been written."""
         if self._file is not None:
-            with suppress(OSError):  # a full disk was told of when the line was written
+            with suppress(OSError):  # a full disk was reported when the line was written
                 self._file.close()
             self._file = None
             if discard and self._path is not None:
                 self._path.unlink(missing_ok=True)
 
     def _open(self, settings: Mapping[str, Any]) -> None:
-        """Read what is there; the file is made when there is something to keep."""
+        """Read an existing file up to its last whole line; a new one is made by the first `add`."""
         assert self._path is not None
         self._head = {"journal": VERSION, "settings": settings}
         try:
@@ -117,7 +118,7 @@ class Journal:
                 self._compare(found, settings)
 
     def _take_in(self, device: str, outcome: Outcome) -> None:
-        """Keep what need not be tried again; a later line may replace an earlier one."""
+        """Keep an outcome unless its load is to be tried again. Later lines replace earlier."""
         key = device, round(outcome.load)
         self._known.pop(key, None)
         if isinstance(outcome, Point) or outcome.kind == "memory":
@@ -154,7 +155,7 @@ class Journal:
 
 
 def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
-    """Keep other processes out of the file until it is closed. Raises InputError if one is in."""
+    """Return the file, locked until it is closed. Raises InputError if another process has it."""
     try:
         import fcntl
     except ImportError:  # not on this system
@@ -168,7 +169,7 @@ def _locked(file: IO[bytes], path: Path) -> IO[bytes]:
 
 
 class Aside:
-    """Part of a journal: what was measured under other circumstances."""
+    """A part of a journal: outcomes measured under other circumstances, such as once more alone."""
 
     def __init__(self, journal: Journal, name: str) -> None:
         self._journal, self._name = journal, name
@@ -178,7 +179,7 @@ class Aside:
         return self._journal.get(f"{device} {self._name}", load)
 
     def add(self, device: str, outcome: Outcome) -> None:
-        """Keep an outcome; it is on disk when this returns."""
+        """Add an outcome; it is on disk when this returns."""
         self._journal.add(f"{device} {self._name}", outcome)
 
 

@@ -35,7 +35,7 @@ class Kernel(Protocol):
 
 @dataclass(frozen=True)
 class KernelEntry:
-    """A built-in kernel: what one unit is, and where it lies for each kind of device."""
+    """A built-in kernel: what one unit is, its purpose, and its class for each kind of device."""
 
     unit: str
     purpose: str
@@ -168,7 +168,7 @@ def _users_own(name: str, width: int | None) -> Kernel:
     elif callable(found):
         return FunctionKernel(functools.partial(found, width=width))
     else:
-        raise UsageError(f"kernel {name} is an object, whose width nobody can choose")
+        raise UsageError(f"kernel {name} is an object: it takes no width")
     missing = [key for key in ("initialize", "execute", "finalize") if not hasattr(kernel, key)]
     if len(missing) == 3 and callable(kernel):
         return FunctionKernel(kernel)

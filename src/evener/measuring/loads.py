@@ -16,6 +16,8 @@ from evener.errors import UsageError
 from evener.measuring.outcomes import Gap, Outcome, Point
 
 MAX_LOAD = 1 << 53  # units: whole numbers up to here are exact as floats
+NEAR = 1.1  # least load that fails over the largest that fits, at which the capacity is known
+MAX_LOST = 3  # times in a row that a device's process may be lost before the device is given up
 
 
 def fixed_grid(low: int, high: int, points: int) -> list[int]:
@@ -45,10 +47,6 @@ def range_of(text: str, option: str = "--range") -> tuple[int, int]:
 
 def _whole(values: np.typing.NDArray[np.float64]) -> list[int]:
     return [int(value) for value in np.unique(np.rint(values))]
-
-
-NEAR = 1.1  # least load that fails over the largest that fits, at which the capacity is known
-MAX_LOST = 3  # times in a row that a device's process may be lost before the device is given up
 
 
 class LoadPlan(Protocol):

@@ -1,6 +1,7 @@
-"""This computer as a machine file has it: every device's speed at work with the others, its links.
+"""Measures this computer for a machine file: speeds of all devices at work at once, and links.
 
-Speed is in rows per second of `spmv`, at a load beyond the caches: what a vertex of a mesh costs.
+A speed is rows per second of `spmv` at a load larger than the caches; a row stands for a vertex of
+a mesh.
 """
 
 from __future__ import annotations
@@ -21,8 +22,8 @@ from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.platform import Device, Level, Link, Platform
 
 KERNEL = "spmv"
-ROWS = 1_000_000  # 100 MB: beyond any core's share of a cache
-ROW_BYTES = 400.0  # while the matrix is being made
+ROWS = 1_000_000  # 100 MB: more than any core's share of a cache
+ROW_BYTES = 400.0  # bytes of memory a row takes at most, while the matrix is being made
 POINT = Precision(seconds=3.0)
 Say = Callable[[str], None]
 
@@ -30,8 +31,8 @@ Say = Callable[[str], None]
 def measured_platform(progress: Progress, say: Say, rows: int = ROWS) -> Platform:
     """Return this computer with measured speeds [rows/s of spmv] and links between its cores.
 
-    rows: load of each device. say: told what could not be measured, and what stands in its
-    place. Raises NotFoundError where not one core's speed could be measured.
+    rows: load of each device. say: called with a sentence for each speed or link that could not be
+    measured, or not well. Raises NotFoundError where no core's speed could be measured.
     """
     found = discover_platform()
     places = cores()
@@ -49,8 +50,8 @@ def measured_speeds(
 ) -> dict[str, float]:
     """Return the speed of each device, all measured at once [rows/s].
 
-    cpus: the core of each CPU device. A GPU that cannot be measured counts as GPU_SPEED cores, a
-    core as the median of the others.
+    cpus: the core of each CPU device. A core that cannot be measured gets the median speed of the
+    others, a GPU GPU_SPEED times that.
     """
     share = memory_share(len(devices))
     load = max(min(rows, int(share / ROW_BYTES)), 1)
@@ -73,14 +74,14 @@ def measured_speeds(
 def known_speeds(
     names: Sequence[str], outcomes: Sequence[Outcome | None], say: Say
 ) -> dict[str, float]:
-    """Return the speeds that were measured [rows/s]; say which are missing or not well known."""
+    """Return the measured speeds [rows/s]; `say` which are missing or not known precisely."""
     measured = {}
     for name, outcome in zip(names, outcomes, strict=True):
         if isinstance(outcome, Point):
             measured[name] = rounded(outcome.sample.speed)
             if not outcome.reached:
                 width = outcome.sample.half_width / outcome.sample.seconds
-                busy = f"; others had its core {1 - outcome.share:.0%} of the time"
+                busy = f"; other processes had its core {1 - outcome.share:.0%} of the time"
                 say(
                     f"{name}: speed known to {width:.0%} only"
                     + (busy if outcome.share < BUSY else "")
@@ -91,7 +92,7 @@ def known_speeds(
 
 
 def _works(worker: Worker, say: Say) -> bool:
-    """Start a device's process; a core's failure is everybody's, a GPU's is its own."""
+    """Return whether a device's process starts; where a core's does not, raise its error."""
     try:
         worker.ensure()
     except EvenerError as error:
@@ -105,10 +106,13 @@ def _works(worker: Worker, say: Say) -> bool:
 def completed(
     devices: Sequence[Device], measured: Mapping[str, float], say: Say
 ) -> dict[str, float]:
-    """Return a speed for each device: of those not measured, what stands in its place."""
+    """Return a speed for each device; `say` the assumed speed of each that was not measured.
+
+    Raises NotFoundError where no core was measured.
+    """
     known = [measured[d.name] for d in devices if d.kind == "cpu" and d.name in measured]
     if not known:
-        raise NotFoundError("not one core's speed could be measured")
+        raise NotFoundError("no core's speed could be measured")
     core = statistics.median(known)
     speeds = dict(measured)
     for device in devices:
@@ -122,8 +126,8 @@ def completed(
 def measured_levels(cpus: Sequence[int], sockets: Sequence[int], say: Say) -> tuple[Level, Level]:
     """Return the levels machine and socket with measured links.
 
-    Within a socket its first two cores exchange messages, between sockets the first of two. Where
-    there is one socket, or one core on each, the other's link stands for both.
+    The first two cores of a socket exchange messages for the link within sockets, the first cores
+    of two sockets for that between them. Where only one of the links exists, both levels get it.
     """
     first = {s: cpus[list(sockets).index(s)] for s in dict.fromkeys(sockets)}
     shared = ([cpu for cpu, own in zip(cpus, sockets, strict=True) if own == s][:2] for s in first)
@@ -132,7 +136,7 @@ def measured_levels(cpus: Sequence[int], sockets: Sequence[int], say: Say) -> tu
     inner = _link(within, say) if within else None
     outer = _link(across, say) if across else None
     if inner is None and outer is None:
-        say("one core alone: communication is taken as free")
+        say("only one core: links have no latency and unlimited bandwidth")
     inner, outer = inner or outer or Link(), outer or inner or Link()
     return Level("machine", outer), Level("socket", inner)
 
@@ -145,16 +149,16 @@ def _link(cpus: Sequence[int], say: Say) -> Link:
 
 
 def known_link(found: FittedLink, ends: str, say: Say) -> Link:
-    """Return a link as a machine file has it; say what of it is not well known."""
+    """Return a link with rounded values; `say` which has an interval wider than half of it."""
     for key, value, half in (
         ("alpha", found.link.alpha, found.alpha_half),
         ("beta", found.link.beta, found.beta_half),
     ):
         if half > 0.5 * value:
-            say(f"{key} between {ends} is known to no better than a half")
+            say(f"{key} between {ends} is known only to {half / value:.0%}")
     return Link(rounded(found.link.alpha), rounded(found.link.beta))
 
 
 def rounded(value: float) -> float:
-    """Return four digits: more are not known, and a person reads the file."""
+    """Return the value to four significant digits: measurements are not more precise."""
     return float(f"{value:.4g}")

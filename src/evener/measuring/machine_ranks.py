@@ -1,6 +1,7 @@
-"""The computers that the ranks of an MPI program are on, as one machine file: a device a rank.
+"""Measures the computers of an MPI program's ranks for one machine file with a device a rank.
 
-Ranks are devices as `evener measure` has them under mpiexec, so that its curves go with the file.
+Devices have the names that `evener measure` gives them under mpiexec, so that its speed curves can
+be used with the file.
 """
 
 from __future__ import annotations
@@ -31,11 +32,11 @@ from evener.measuring.workers import KernelJob, Worker
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.comm import Comm
 
-MOST_HOSTS = 8  # that the first one exchanges messages with
+MOST_HOSTS = 8  # computers at most to which the first one measures its link
 
 
 class Home(NamedTuple):
-    """Where a rank is: its computer and socket; that computer's memory [B] and GPUs."""
+    """The computer and socket of a rank, and that computer's memory [B] and number of GPUs."""
 
     host: str
     socket: int
@@ -44,11 +45,12 @@ class Home(NamedTuple):
 
 
 def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -> Platform:
-    """Return the machine that all ranks make up, on every rank the same.
+    """Return the machine of all ranks, the same on every rank.
 
-    Speeds [rows/s of spmv] of all at once, links between ranks by MPI. say: told what could not
-    be measured and what stands in its place. Raises UsageError where ranks share a core,
-    NotFoundError where not one speed could be measured.
+    Speeds [rows/s of spmv] are measured on all ranks at once, links by MPI messages. rows: load of
+    each device. say: called with a sentence for each speed or link that could not be measured, or
+    not well. Raises UsageError where ranks share a core, NotFoundError where no speed could be
+    measured.
     """
     places = cores()
     (mine,) = devices_of_rank(None, comm, [core.cpu for core in places])
@@ -60,7 +62,7 @@ def measured_ranks(comm: Comm, progress: Progress, say: Say, rows: int = ROWS) -
     levels = measured_levels(comm, homes, say)
     for host, gpus in {home.host: home.gpus for home in homes}.items():
         if gpus:
-            say(f"{host}: no rank is one of its {gpus} GPUs: they are left out")
+            say(f"{host}: its {gpus} GPUs are left out: ranks are measured on cores only")
     hosts = list(dict.fromkeys(home.host for home in homes))
     named = hosts[0] if len(hosts) == 1 else f"{len(hosts)} computers"
     return Platform(
@@ -80,7 +82,7 @@ def _home(mine: MeasuredDevice) -> Home:
 
 
 def _devices(homes: Sequence[Home]) -> list[Device]:
-    """Return a device a rank, of speed 1; a computer's memory is shared out over its ranks."""
+    """Return a device of speed 1 for each rank, with an equal share of its computer's memory."""
     hosts = [home.host for home in homes]
     several = len(set(hosts)) > 1
     return [
@@ -115,9 +117,9 @@ def _speeds(
 def measured_levels(comm: Comm, homes: Sequence[Home], say: Say) -> tuple[Level, ...]:
     """Return the levels with measured links, the same on every rank.
 
-    Level cluster only where there are several computers. Of each kind of neighbours the first two
-    ranks exchange messages; between computers the first one and others, the median counts. Where
-    there are no such neighbours the link of the next level stands in.
+    Within a socket and within a computer the first pair of ranks is measured. Between computers the
+    median of the links from the first to up to MOST_HOSTS others is taken; without a second
+    computer there is no level "cluster". A level without a pair gets the link of the next level.
     """
     pairs = list(combinations(range(len(homes)), 2))
 
@@ -148,13 +150,13 @@ def _median(links: Sequence[Link]) -> Link | None:
 
 
 def _link(comm: Comm, a: int, b: int, say: Say) -> Link:
-    """Let ranks a and b exchange messages while the others rest; return the link on all."""
+    """Return, on all ranks, the link between ranks a and b, measured while the others sleep."""
     found: FittedLink | EvenerError | None = None
     if comm.rank == a:
         ping = RankPing(comm, [b])
         try:
             found = measure_link(ping, precision=PRECISION)
-        except EvenerError as error:  # the other one waits all the same
+        except EvenerError as error:  # raised on all ranks below: b waits for messages
             found = error
         ping.end()
     elif comm.rank == b:

@@ -77,7 +77,7 @@ def _records(
             rows = iter(lambda: file.readline(LONGEST_LINE), "")
             for number, line in enumerate(rows, start=2):
                 if len(line) == LONGEST_LINE:
-                    raise InputError("not a Paraver record: a line without end", file=path,
+                    raise InputError("not a Paraver record: a line too long", file=path,
                                      line=number)  # fmt: skip
                 if not line.endswith("\n"):  # the last one, cut off: its numbers may be, too
                     break

@@ -1,7 +1,7 @@
-"""Round trips, as kernels whose load is bytes: between threads, between processes, to many.
+"""Round trips of messages as kernels, whose load is the message's length in bytes.
 
-Processes speak through sockets of this computer, threads hand a copy over, ranks of MPI send. A
-GPU's memory is in cuda.py.
+ThreadPing exchanges with a thread of this process, ProcessPing with other processes over sockets of
+this computer, RankPing with other ranks by MPI. Copies to a GPU and back are in cuda.py.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from evener.measuring.echo import CHUNK, HEADER, receive
 from evener.measuring.workers import KernelJob, environment
 from evener.running.comm import Comm
 
-PATIENCE = 20.0  # seconds without an answer
+PATIENCE = 20.0  # seconds to wait for an answer before the other side counts as lost
 Bytes = npt.NDArray[np.uint8]
 
 
 class ThreadPing:
-    """There and back between two threads of this process: each copies what it gets."""
+    """A round trip between two threads of this process, each of which copies what it receives."""
 
     def __init__(self) -> None:
         self._there: queue.SimpleQueue[Bytes | None] = queue.SimpleQueue()
@@ -47,7 +47,7 @@ class ThreadPing:
         self._thread.start()
 
     def execute(self) -> None:
-        """Hand over, get back, copy."""
+        """Hand the buffer over, wait for the answer, copy it."""
         self._there.put(self._buffer)
         np.copyto(self._buffer, self._back.get(timeout=PATIENCE))
 
@@ -68,10 +68,10 @@ class ThreadPing:
 
 
 class ProcessPing:
-    """From this process to others and back, d bytes to each.
+    """A round trip of d bytes from this process to each of several others.
 
-    cpus: the cores of the others, one each; here: this process's core while it pings; -1 binds
-    nobody. Use it in a with statement: the others are processes that have to end.
+    cpus: the core of each other process. here: the core this process is bound to meanwhile. -1
+    leaves a process unbound. A context manager, which starts and ends the other processes.
     """
 
     def __init__(self, cpus: tuple[int, ...], here: int = -1) -> None:
@@ -108,24 +108,24 @@ class ProcessPing:
         return 0.0
 
     def initialize(self, d: int) -> None:
-        """Make a message of d bytes, its length in front: eight bytes at least."""
+        """Make a message of d bytes, at least eight: its first eight hold its length."""
         length = max(d, HEADER)
         self._message = length.to_bytes(HEADER, "little") + bytes(length - HEADER)
         self._answer.extend(bytes(max(length - len(self._answer), 0)))
 
     def execute(self) -> None:
-        """Send to all, then hear all. Raises ToolError where one is gone."""
+        """Send to all, then receive from all. Raises ToolError where one of them has ended."""
         try:
             for mine in self._sockets:
                 mine.sendall(self._message)
             heard = [receive(mine, self._answer) for mine in self._sockets]
         except OSError as error:
-            raise ToolError(f"a process that was to answer is gone: {error}") from error
+            raise ToolError(f"a process that was to answer has ended: {error}") from error
         if heard != [len(self._message)] * len(heard):
-            raise ToolError("a process that was to answer is gone")
+            raise ToolError("a process that was to answer has ended")
 
     def finalize(self) -> None:
-        """Forget the message."""
+        """Free the message."""
         self._message = b""
 
     def _start(self, cpu: int) -> None:
@@ -144,7 +144,7 @@ class ProcessPing:
 
 
 class RankPing:
-    """From this rank to others and back, d bytes to each; `answer` is the others' part."""
+    """A round trip of d bytes from this rank to each of several others, which call `answer`."""
 
     def __init__(self, comm: Comm, others: Sequence[int]) -> None:
         self._comm, self._others = comm, list(others)
@@ -159,7 +159,7 @@ class RankPing:
         self._message, self._answer = bytearray(d), bytearray(d)
 
     def execute(self) -> None:
-        """Send to all, then hear all."""
+        """Send to all, then receive from all."""
         for rank in self._others:
             self._comm.send(self._message, rank)
         for rank in self._others:
@@ -170,13 +170,16 @@ class RankPing:
         self._message = self._answer = bytearray(1)
 
     def end(self) -> None:
-        """Let the others go on: an empty message ends their part."""
+        """Send each other rank an empty message, upon which its `answer` returns."""
         for rank in self._others:
             self._comm.send(bytearray(), rank)
 
 
 def answer(comm: Comm, largest: int, source: int = 0) -> None:
-    """Send back what rank `source` sends, of at most `largest` bytes, until it ends."""
+    """Send every message of rank `source` back until an empty one comes.
+
+    largest [B]: length of the longest message.
+    """
     buffer = bytearray(largest)
     while count := comm.receive(buffer, source):
         comm.send(memoryview(buffer)[:count], source)

@@ -1,6 +1,6 @@
-"""Measuring on the ranks of an MPI program: every rank its own devices, all at once, one file.
+"""Measures on the ranks of an MPI program: each rank its own devices, all at the same time.
 
-Every rank holds the outcomes of all, so that all choose the same next loads without being told.
+Outcomes are gathered on every rank, so that all ranks choose the same next loads by themselves.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from evener.measuring.together import Bench
 from evener.running.comm import Comm, run_threads
 
 T = TypeVar("T")
-# What launchers tell each process: its rank's size of MPICH and others, Open MPI, PMIx.
+# Variables in which launchers give the number of ranks: MPICH and others, Open MPI, MVAPICH2, PALS.
 SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_NRANKS")
 
 
@@ -31,10 +31,10 @@ def n_ranks() -> int:
 
 
 class RankBench:
-    """The devices of all ranks as one bench: measured by their ranks at the same time.
+    """The devices of all ranks, measured at the same time, each by its own rank.
 
-    bench: this rank's devices. groups: which computer each of all devices is on. agreed: whether
-    an error was raised that every rank has raised.
+    bench: this rank's devices. names, groups: of the devices of all ranks, name and computer.
+    agreed: whether `measure` has raised an error, which it then did on every rank.
     """
 
     def __init__(self, bench: Bench, comm: Comm) -> None:
@@ -58,9 +58,9 @@ class RankBench:
         return self.groups.count(self.groups[self.names.index(name)]) > 1
 
     def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
-        """Measure device i of all at loads[i] units, all at once; None leaves it idle.
+        """Return the outcome of device i of all at loads[i] units; None leaves it idle.
 
-        Raises on every rank what any of them has raised.
+        Raises on every rank the error of the first rank that has one.
         """
         found: list[Outcome | None] | EvenerError
         try:
@@ -79,10 +79,10 @@ class RankBench:
 def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[MeasuredDevice]:
     """Return the devices that this rank measures, named by it.
 
-    text: as devices_of takes it. With as many names as ranks on this computer each takes one; one
-    rank alone takes all. Without names: all cores a rank is bound to, as one device; where
-    ranks are not bound, each takes one core of its own. cpus: the cores this rank may use. Raises
-    UsageError on all ranks where that does not come out.
+    text: names as for devices_of. A rank alone on its computer takes all of them; several take one
+    each. None: all cores that a rank is bound to are one device; where ranks of a computer share
+    cores, each takes one of them. cpus: the cores this rank may use. Raises UsageError on all
+    ranks where any computer has other than one name, or less than one core, for each rank.
     """
     homes = comm.allgather(home(cpus))
     mine = together(comm, lambda: _chosen(text, comm, homes))
@@ -93,12 +93,12 @@ def devices_of_rank(text: str | None, comm: Comm, cpus: Sequence[int]) -> list[M
 
 
 def home(cpus: Sequence[int]) -> tuple[str, tuple[int, ...]]:
-    """Return what a rank tells the others of itself: its computer and its cores."""
+    """Return the name of this rank's computer and the cores that the rank may use."""
     return socket.gethostname(), tuple(cpus)
 
 
 def together(comm: Comm, action: Callable[[], T]) -> T:
-    """Let every rank do something alone; raise on all of them what any of them raises."""
+    """Return action() of this rank; raise on all ranks the error of the first that has one."""
     result: T | None = None
     failure: EvenerError | None = None
     try:
@@ -123,7 +123,7 @@ def _chosen(
             return devices
         if len(devices) != len(beside):
             raise UsageError(
-                f"--device names {len(devices)} for {len(beside)} ranks on {here}; one each, please"
+                f"--device names {len(devices)} for {len(beside)} ranks on {here}, not one for each"
             )
         return [devices[place]]
     bound = [set(gathered[rank][1]) for rank in beside]
@@ -140,14 +140,17 @@ def one_rank() -> Comm:
 
 
 def give_up(comm: Comm, error: BaseException) -> None:
-    """End all ranks for what only this one has met: they would wait for it for ever."""
+    """End all ranks for an error that only this rank has: they would wait for it for ever."""
     leave = getattr(comm, "__exit__", None)
     if comm.size > 1 and leave is not None:
         leave(type(error), error, error.__traceback__)
 
 
 def world() -> Comm:
-    """Return all ranks of the program. Raises ToolError without mpi4py."""
+    """Return the communicator of all ranks.
+
+    Raises ToolError without mpi4py, or where its MPI is not the launcher's.
+    """
     from evener.running.comm import MpiComm
 
     comm = MpiComm()

@@ -1,7 +1,7 @@
-"""Surfaces s(m, n): every height at every width, one width after the other, and what is missing.
+"""Measures speed surfaces s(m, n): the speed of a kernel on rectangles of m x n units.
 
-A rectangle costs what its area costs only where its shape does not matter; FPM-KL (5.1.3 of
-[Cla14]_) wants to know where it does.
+A kernel's speed may depend on a rectangle's shape besides its area; FPM-KL (5.1.3 of [Cla14]_)
+chooses shapes by such surfaces. All heights are measured at one width before the next width.
 """
 
 from __future__ import annotations
@@ -27,9 +27,9 @@ from evener.running.comm import Comm
 
 @dataclass(frozen=True)
 class Rectangles:
-    """What was measured of one device: a record for each width, whose loads are heights.
+    """The outcomes of one device: a record for each width, whose loads are heights.
 
-    notes: how it was measured, for people.
+    notes: how it was measured, as comments of the file of surfaces.
     """
 
     name: str
@@ -44,7 +44,7 @@ class Rectangles:
 
     @property
     def capacity(self) -> float:
-        """The largest area that fits where memory ended at any shape; else infinity."""
+        """The largest measured area below all that did not fit in memory; infinity if all did."""
         ended = [area for area, gap in self._gaps() if gap.kind == "memory"]
         areas = [
             width * sample.load
@@ -56,10 +56,10 @@ class Rectangles:
         return max(fits) if ended and fits else math.inf
 
     def surface(self) -> tuple[SpeedSurface, list[str]]:
-        """Return the surface, and which rectangles were not measured.
+        """Return the surface, and the rectangles that were not measured, such as "100 x 20".
 
-        Those have the speed of the next lower one as wide, else of the next higher one; widths of
-        which nothing is known are left out. Raises NotFoundError where nothing is known at all.
+        These get the speed of the next lower rectangle of their width, else of the next higher one.
+        Widths without any measured height are left out. Raises NotFoundError without any at all.
         """
         known = [i for i, column in enumerate(self.columns) if column.points]
         if not known:
@@ -76,7 +76,7 @@ class Rectangles:
         return surface, missing
 
     def remarks(self) -> list[str]:
-        """Return what a person who reads the file should know."""
+        """Return the comments of the file: how it was measured, what was not measured, and why."""
         missing = self.surface()[1]
         stopped = [
             f"{round(sample.load)} x {width}"
@@ -86,9 +86,12 @@ class Rectangles:
         ]
         said = [*self.notes]
         if missing:
-            said.append(f"not measured, at the speed of the next one: {', '.join(missing)}")
+            said.append(f"not measured, given the speed of the next one: {', '.join(missing)}")
         if stopped:
-            said.append(f"stopped, {SLOWER:g} times their seconds counted: {', '.join(stopped)}")
+            said.append(
+                f"stopped before they were done, given {SLOWER:g} times the seconds until then: "
+                f"{', '.join(stopped)}"
+            )
         said += [f"area {area:g} ({gap.kind}): {gap.message}" for area, gap in self._gaps()]
         return said
 
@@ -113,10 +116,10 @@ def measure_surfaces(
     progress: Progress,
     comm: Comm | None = None,
 ) -> list[Rectangles]:
-    """Measure settings.loads as heights at each width; write the surfaces, return all.
+    """Measure every height of settings.loads at every width; write surfaces; return all outcomes.
 
-    Resumed and gathered over ranks as `session.measure` does it. Raises NotFoundError where not
-    one rectangle could be measured; a device of which none could is left out of the file.
+    An interrupted run is resumed, and ranks are gathered, as by `session.measure`. A device without
+    any measured rectangle is left out of the file. Raises NotFoundError where all are.
     """
     comm = comm or one_rank()
     columns: list[list[DeviceRecord]] = []
@@ -148,7 +151,7 @@ def measure_surfaces(
 def _column(
     settings: Settings, width: int, run: Running, progress: Progress
 ) -> tuple[list[DeviceRecord], list[str]]:
-    """Measure all heights at one width; return the records, and how each was measured."""
+    """Return the records of all heights at one width, and a note on how each was measured."""
     settings = replace(settings, options={**settings.options, "width": width})
     with run.bench_of(settings) as bench:
         records = run_campaign(

@@ -1,4 +1,4 @@
-"""One measurement, from settings to a file of speeds: processes, journal, campaigns, notes."""
+"""Measures all devices of one command and writes the file of speeds: `measure`."""
 
 from __future__ import annotations
 
@@ -34,6 +34,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from evener.graphs.graph import Graph
+
+MANY_POINTS = 5  # points of a device from which on one is measured again at the end, to find drift
+JOURNAL = ".journal"  # added to the name of the file that is to be written
 
 
 @dataclass(frozen=True)
@@ -83,10 +86,6 @@ class Settings:
 def _abridged(loads: Sequence[int]) -> str:
     """Return a grid in short, such as "1000, 1080, to 1000000 (91)"."""
     return f"{', '.join(map(str, loads[:2]))}, to {max(loads)} ({len(loads)})"
-
-
-MANY_POINTS = 5  # of a device, from which on one is measured again at the end, to find drift
-JOURNAL = ".journal"  # added to the name of the file that is to be written
 
 
 def measure(
@@ -198,7 +197,7 @@ def _devices_of(settings: Settings) -> list[dict[str, Any]]:
 def plans_of(
     settings: Settings, k: int
 ) -> tuple[Sequence[LoadPlan], Callable[[Sequence[DeviceRecord]], None]]:
-    """Return a plan for each of k devices, and the function that tells plans the records so far."""
+    """Return a plan for each of k devices, and a function to call with the records so far."""
     if not settings.adaptive:
         return [GridPlan(settings.loads) for _ in range(k)], lambda records: None  # noqa: ARG005
     low, high = min(settings.loads), max(settings.loads)

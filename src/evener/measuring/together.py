@@ -1,7 +1,8 @@
-"""Measures devices at the same time: bound to their cores, started at one moment, none idle.
+"""Measures several devices at the same time, each in a process bound to its cores.
 
-Devices of a computer share memory, caches and buses, so that one alone is faster than one among
-others (A.2 of [Cla14]_). A device that is done keeps executing until the slowest is done, too.
+Devices of a computer share memory, caches and buses, so that a device is faster alone than beside
+others (A.2 of [Cla14]_). So all start at one moment, and a device that has its result goes on
+executing until the slowest has its own, too.
 """
 
 from __future__ import annotations
@@ -16,16 +17,17 @@ from evener.measuring.outcomes import Gap, Outcome, Point, Precision
 from evener.measuring.workers import Worker
 from evener.platforms.models.samples import Sample
 
-PREPARING = 4.0  # times the limit of a point: memory is filled only once, and with slow code
-AHEAD = 5e-3  # seconds from the word to the start
-GRACE = 1.5  # seconds that a busy computer may keep a process waiting
+# Set by hand: first touching the memory takes longer than an execution, by slow Python code.
+PREPARING_FACTOR = 4.0  # limit for preparing a point, over Precision.seconds
+START_DELAY = 5e-3  # seconds from sending the start time to that time
+GRACE = 1.5  # seconds added to every limit: a process may wait for a core of a busy computer
 
 
 class Bench:
-    """Processes of devices, measured together.
+    """The devices' processes, which `measure` lets run at the same time.
 
-    meet: called when this process's devices are ready and again when they are done; it returns
-    when other processes (MPI ranks) are, too.
+    meet: a barrier with other processes that measure (MPI ranks); called when all devices of this
+    one are ready, and again when all have their results.
     """
 
     def __init__(
@@ -45,15 +47,15 @@ class Bench:
             worker.end()
 
     def measure(self, loads: Sequence[int | None]) -> list[Outcome | None]:
-        """Measure device i at loads[i] units, all at once; None leaves it idle.
+        """Return the outcome of each device i at loads[i] units, all at once; None leaves it idle.
 
-        A kernel that fails, hangs or takes its process with it costs its own point alone.
+        A kernel that fails, hangs or ends its process makes its own outcome a Gap, no other.
         """
         round_ = _Round(self.workers, loads, self.precision)
         failure = None
         try:
             round_.prepare()
-        except EvenerError as error:  # others wait for this process all the same
+        except EvenerError as error:  # raised after both barriers: other ranks wait there
             failure = error
         self._meet()
         if failure is None:
@@ -67,7 +69,7 @@ class Bench:
 
 
 class _Round:
-    """One load of each device, from preparation to the end."""
+    """The measurement of one load on each device: prepare, go, collect, stop, in this order."""
 
     def __init__(
         self, workers: Sequence[Worker], loads: Sequence[int | None], precision: Precision
@@ -78,7 +80,7 @@ class _Round:
         self.outcomes: list[Outcome | None] = [None] * len(loads)
 
     def prepare(self) -> None:
-        """Let all take their memory and warm up, side by side."""
+        """Have all kernels allocate their memory and execute once, at the same time."""
         for worker in self._active.values():
             worker.launch()
         for i, worker in self._active.items():
@@ -99,19 +101,19 @@ class _Round:
                 return self._stop_slow(i) if warming else self._give_up(i)
             if message["event"] == "prepared":
                 return None
-            if message["event"] == "pulse":  # the memory is there: it executes for the first time
+            if message["event"] == "pulse":  # memory is allocated; the first execution begins
                 warming, deadline = True, time.monotonic() + self._patience(i) + GRACE
             self._take(i, message)
         return None
 
     def go(self) -> None:
-        """Start those that are ready at one moment."""
-        moment = time.perf_counter() + AHEAD
+        """Start all prepared devices at one moment."""
+        moment = time.perf_counter() + START_DELAY
         for worker in self._active.values():
             worker.say({"at": moment})
 
     def collect(self) -> None:
-        """Wait for every outcome; end what takes longer than one execution may."""
+        """Wait for every outcome; end a process whose execution takes longer than it may."""
         alive = {i: time.monotonic() for i in self._waiting()}
         while waiting := self._waiting():
             ends = {i: alive[i] + self._patience(i) + GRACE for i in waiting}
@@ -130,14 +132,14 @@ class _Round:
                     self._stop_slow(i)
 
     def stop(self) -> None:
-        """Let those that only kept others company rest."""
+        """Stop the devices that went on executing only so that others were not alone."""
         for worker in self._active.values():
             worker.say({"stop": True})
         for i, worker in self._active.items():
             try:
                 self._rest(worker, time.monotonic() + self._preparing + self._patience(i))
             except EOFError:
-                worker.end()  # it has its outcome; a fresh process takes its place
+                worker.end()  # its outcome is known; the next load starts a new process
 
     def _rest(self, worker: Worker, deadline: float) -> None:
         while (message := worker.hear(deadline - time.monotonic())) is not None:
@@ -164,25 +166,28 @@ class _Round:
             self.outcomes[i] = Gap(**message["gap"])
 
     def _lose(self, i: int) -> None:
-        """Record a process that is gone."""
+        """Record a device whose process has ended."""
         worker = self._active.pop(i)
         how, words = worker.death(), worker.last_words()
         kind = "killed" if "SIGKILL" in how else "lost"
         if kind == "killed":
             how += "; the system may have run out of memory"
         self.outcomes[i] = Gap(
-            self._load(i), kind, f"its process {how}" + (f"; it said: {words}" if words else "")
+            self._load(i), kind, f"its process {how}" + (f"; it printed: {words}" if words else "")
         )
         worker.end()
 
     def _give_up(self, i: int) -> None:
-        """Record a kernel that takes too long to take its memory."""
+        """End and record a kernel that takes too long to allocate its memory."""
         self._active.pop(i).end()
         message = f"was not prepared within {self._preparing:g} s"
         self.outcomes[i] = Gap(self._load(i), "stuck", message)
 
     def _stop_slow(self, i: int) -> None:
-        """Section 4.3.1's rule: what takes too long is ended, and known to be slower."""
+        """End an execution that takes too long, and record its limit as a lower bound of its time.
+
+        This is the rule of section 4.3.1 of [Cla14]_.
+        """
         self._active.pop(i).end()
         self.outcomes[i] = Point(
             Sample(self._load(i), self._patience(i), status="slower"), reached=False
@@ -195,7 +200,7 @@ class _Round:
 
     @property
     def _preparing(self) -> float:
-        return PREPARING * self._precision.seconds
+        return PREPARING_FACTOR * self._precision.seconds
 
     def _patience(self, i: int) -> float:
         return self._precision.patience(self._load(i))

@@ -1,10 +1,10 @@
-"""Trace files: times that a running program took, made into samples of its devices.
+"""Reads trace files, in which a program recorded its times, as samples of its devices' speeds.
 
-CSV     a line of names, device, load and seconds among them in any order; then one time a line
+CSV     a line that names the columns device, load, seconds, in any order; then one time a line
 JSONL   one object a line: {"device": "rank0", "load": 1000, "seconds": 0.0021}
-.prv    Paraver's: see paraver.py
+.prv    traces of Paraver: see paraver.py
 
-Times of one device at one load become one sample: their mean with Student's interval.
+All times of one device at one load become one sample: their mean with Student's interval.
 """
 
 from __future__ import annotations
@@ -24,13 +24,13 @@ from evener.measuring.paraver import read_paraver
 from evener.measuring.statistics import summarised
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 
-MAX_BYTES = 1 << 30
+MAX_BYTES = 1 << 30  # of a CSV or JSONL file, which is read as a whole
 KEYS = ("device", "load", "seconds")
 
 
 @dataclass(frozen=True)
 class TracedTime:
-    """One time: of a device, at a load [units], [s]."""
+    """How long a device took once, `seconds` [s], at a load [units]."""
 
     device: str
     load: float
@@ -39,7 +39,7 @@ class TracedTime:
 
 @dataclass(frozen=True)
 class Trace:
-    """Devices with their samples, and what of the files was left out, in sentences."""
+    """The devices with their samples; notes: a sentence for each line that was left out."""
 
     devices: tuple[DeviceSpeeds, ...]
     notes: tuple[str, ...] = ()
@@ -53,11 +53,11 @@ def read_traces(
     event: int | None = None,
     confidence: float = 0.95,
 ) -> Trace:
-    """Read trace files of one program, several runs or ranks, and put their samples together.
+    """Return the samples of all trace files, which may be of several runs or ranks of a program.
 
-    loads [units]: of each rank, one list for each Paraver file, whose iterations are told apart
-    by `event` or counted by `iterations` (see read_paraver). Raises InputError with file and line
-    for what is no trace, and where a time or load is not finite and above zero.
+    loads [units]: for each Paraver file the loads of its ranks. iterations, event: how a Paraver
+    file's iterations are found (see read_paraver). Raises InputError with file and line for what is
+    no trace, and for times and loads that are not finite and above zero.
     """
     notes: list[str] = []
     taken: list[TracedTime] = []
@@ -98,7 +98,7 @@ def _devices(taken: Iterable[TracedTime], confidence: float) -> tuple[DeviceSpee
 
 def _sample(load: float, times: Sequence[float], confidence: float) -> Sample:
     found = summarised(times, confidence)
-    width = found.half_width if math.isfinite(found.half_width) else 0.0  # one time: not known
+    width = found.half_width if math.isfinite(found.half_width) else 0.0  # one time has no interval
     return Sample(load, found.mean, width, found.kept)
 
 

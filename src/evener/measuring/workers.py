@@ -1,4 +1,4 @@
-"""The parent's end of a device's process: starts it, speaks with it, ends it, starts it again."""
+"""Starts, restarts and ends the process of a device, and exchanges messages with it."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from evener.errors import EvenerError, InputError, ToolError, UsageError
 from evener.measuring.messages import Inbox, as_line
 from evener.measuring.outcomes import Precision
 
-STARTING = 120.0  # seconds: a user's module may import much
-TAIL_BYTES = 2000
+STARTING = 120.0  # seconds for a process to get ready: a user's module may import much
+TAIL_BYTES = 2000  # of what a kernel printed, read for error messages
 # One thread a core: otherwise BLAS takes all cores for one device.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "BLIS_NUM_THREADS",
            "VECLIB_MAXIMUM_THREADS", "NUMEXPR_NUM_THREADS", "NUMBA_NUM_THREADS")  # fmt: skip
-# A child of an MPI process must not take itself for that process.
+# Variables by which an MPI process knows its rank: its children must not inherit them.
 OF_MPI = ("PMI_", "PMIX_", "OMPI_", "MPI_", "HYDRA_", "HYDI_", "MPICH_")
 
 _lock = threading.Lock()
@@ -31,10 +31,10 @@ _running: set[subprocess.Popen[bytes]] = set()
 
 @dataclass(frozen=True)
 class KernelJob:
-    """What a device's process is to run.
+    """The kernel that a device's process runs, and its limits.
 
-    cpus: the cores it is bound to; none: not bound. memory [B]: what the kernel may take; None:
-    not limited. options: those of the kernel.
+    cpus: the cores the process is bound to; empty: not bound. memory [B]: limit of what the kernel
+    may allocate; None: no limit. options: arguments of the kernel.
     """
 
     kernel: str
@@ -45,9 +45,9 @@ class KernelJob:
 
 
 class Worker:
-    """One device's process. Not started before it is needed; a lost one is started anew.
+    """The process of one device, started when first needed and again after it has ended.
 
-    program: the module that it runs, which speaks with this end as evener.measuring.child does.
+    program: the module it runs, which exchanges messages as evener.measuring.child does.
     """
 
     program = "evener.measuring.child"
@@ -62,15 +62,15 @@ class Worker:
 
     @property
     def fileno(self) -> int:
-        """The pipe that its messages come from."""
+        """The file descriptor of the pipe from which its messages are read."""
         assert self._process is not None and self._process.stdout is not None
         return self._process.stdout.fileno()
 
     def ensure(self) -> None:
-        """Launch the process if it is not there; return when it is ready.
+        """Launch the process unless it runs already; return when it is ready.
 
         Raises UsageError or InputError where its kernel cannot be made, ToolError where the
-        process ends or says nothing.
+        process ends, or is not ready within STARTING seconds.
         """
         self.launch()
         if self._is_ready:
@@ -83,7 +83,7 @@ class Worker:
         self._is_ready = True
 
     def launch(self) -> None:
-        """Start the process if it is not there; it gets ready while others are launched."""
+        """Start the process unless it runs already; do not wait until it is ready."""
         if self._process is not None and self._process.poll() is None:
             return
         self.end()
@@ -103,31 +103,31 @@ class Worker:
             raise kind(message["message"], hint=message["hint"])
 
     def measure(self, load: int, precision: Precision) -> None:
-        """Ask for a load; what comes is read with `hear`."""
+        """Ask for the measurement of a load; `hear` returns the answers."""
         self.say({"load": load, "precision": asdict(precision)})
 
     def say(self, message: Mapping[str, Any]) -> None:
-        """Send one object; a process that is gone is noticed when it is listened to."""
+        """Send one message. Raises nothing where the process has ended: `hear` does."""
         assert self._process is not None and self._process.stdin is not None
         with suppress(BrokenPipeError, ValueError):
             self._process.stdin.write(as_line(message))
             self._process.stdin.flush()
 
     def hear(self, seconds: float) -> dict[str, Any] | None:
-        """Return the next message; None where none comes in time.
+        """Return the next message; None where none comes within `seconds`.
 
-        Raises EOFError when the process is gone and has said nothing more.
+        Raises EOFError when the process has ended and all its messages have been read.
         """
         assert self._inbox is not None
         return self._inbox.hear(seconds)
 
     @property
     def has_message(self) -> bool:
-        """Whether `hear` returns one at once."""
+        """Whether `hear` would return a message at once."""
         return self._inbox is not None and self._inbox.has_message
 
     def death(self) -> str:
-        """Say how the process ended; it is ended if it still runs."""
+        """Return in words how the process ended; one that still runs is killed."""
         assert self._process is not None
         try:
             code = self._process.wait(1.0)
@@ -149,12 +149,12 @@ class Worker:
         return " | ".join(" ".join(line.split()) for line in lines if line.strip())[-300:]
 
     def kill(self) -> None:
-        """End the process and whatever it started."""
+        """Kill the process and all that it started."""
         if self._process is not None:
             _kill(self._process)
 
     def end(self) -> None:
-        """End the process and forget it."""
+        """Kill the process and release its pipes and files."""
         if self._process is None:
             return
         self.kill()
@@ -197,13 +197,13 @@ class Worker:
 
 
 def environment(job: KernelJob) -> dict[str, str]:
-    """Return the variables of a device's process: as many threads as it has cores."""
+    """Return the environment of a device's process: a thread for each of its cores, no MPI rank."""
     kept = {k: v for k, v in os.environ.items() if not k.startswith(OF_MPI)}
     return kept | dict.fromkeys(THREADS, str(max(len(job.cpus), 1)))
 
 
 def end_all() -> None:
-    """End every process: for a program about to leave."""
+    """Kill the processes of all devices, before the program exits."""
     with _lock:
         running = list(_running)
     for process in running:

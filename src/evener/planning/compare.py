@@ -174,7 +174,7 @@ def rival_of(graph: Graph, platform: Platform, tool: str, options: PlanOptions) 
     (result,) = compare(graph, platform, [tool], options)
     if result.raw is None:
         return Rival(tool, note=result.note)
-    stages = [stage_of("as it came", result.raw)]
+    stages = [stage_of("before repair", result.raw)]
     if result.kept is not None and result.moved:
         stages.append(stage_of("enforced", result.kept))
     final = result.kept or result.raw

@@ -1,13 +1,13 @@
-"""Reproducing: papers' tables and figures, on emulated machines where theirs are not at hand.
+"""Reproduces papers' tables and figures, on emulated machines where theirs are not available.
 
-findings.py             what a paper says beside what we see, the verdict, and the plots
-fupermod.py             [Cla14]_, all of it
-fupermod_balancers.py   its balancers and ours, and programs under them
-fupermod_balancing.py   what they do iteration by iteration: figures 2.2 to 2.7
-fupermod_speedup.py     what they gain: figures 4.3 and 4.4
-fupermod_partial.py     its matrix products with partial models: table 4.2, figure 4.6
-fupermod_rectangles.py  over rectangles: figures 5.4 and 5.5
-fupermod_hybrid.py      with GPUs: figure 5.10
+findings.py             statements of a paper beside what we see, verdicts, plots
+fupermod.py             all experiments of [Cla14]_
+fupermod_balancers.py   its balancers and ours, and programs that they balance
+fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7
+fupermod_speedup.py     the speed-up by balancing: figures 4.3 and 4.4
+fupermod_partial.py     matrix products with partial models: table 4.2, figure 4.6
+fupermod_rectangles.py  matrix products over rectangles: figures 5.4 and 5.5
+fupermod_hybrid.py      matrix products on nodes with GPUs: figure 5.10
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
                         devices, here_child.py their processes, here_errors.py the errors
 

@@ -1,4 +1,4 @@
-"""What a paper says beside what we see, how that is judged; and what its plots show."""
+"""Statements of a paper beside what we see, their verdicts, and the plots and tables with them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = Mapping[str, float | int | str]
 
 
 class FindingVerdict(StrEnum):
-    """What became of a statement."""
+    """Whether a statement of the paper holds."""
 
     HELD = "held"
     PARTLY = "partly"
@@ -20,9 +20,9 @@ class FindingVerdict(StrEnum):
 
 @dataclass(frozen=True)
 class Criterion:
-    """Something that must be so for a statement to hold.
+    """A condition for a statement to hold, and whether it is met.
 
-    own: the figure or the reading is ours, not the paper's; that is shown beside it.
+    own: its figure or its interpretation is ours, not the paper's; this is shown beside it.
     """
 
     asked: str
@@ -37,10 +37,10 @@ class Criterion:
 class Finding:
     """One statement of a paper beside what we see.
 
-    where: its table or figure. did, says: the paper. tried, seen: we, and what came of it.
-    criteria: what was asked; none where the statement was not tried. lacking: in what the trial
-    was not the paper's, or why there was none. Only our own statements (`beside` the paper) hold
-    by figures of our own.
+    where: its table or figure. did, says: what the paper did and says. tried, seen: what we did and
+    saw. criteria: the conditions for it to hold; empty where it was not tried. lacking: how our
+    experiment differs from the paper's, or why there was none. beside: the statement is ours, not
+    the paper's; only such a statement can be "held" by criteria with figures of our own.
     """
 
     where: str
@@ -82,7 +82,7 @@ class Finding:
 
 @dataclass(frozen=True)
 class Panel:
-    """Lines over x: label to values of y, as many as x has; nan where there is nothing."""
+    """A diagram. lines: label to values of y, as many as x has; nan where there is no value."""
 
     title: str
     x_label: str

@@ -1,7 +1,8 @@
-"""[Cla14]_ tried on emulated machines: what it did and says beside what we see, with plots.
+"""Runs the experiments of [Cla14]_ on emulated machines, and writes findings, plots and numbers.
 
-The curves of the thesis's hardware are not published; those of evener.platforms.models.examples are
-of their kind. So no verdict is about seconds, or about the thesis's own machines.
+The speed curves of the thesis's hardware are not published; those of
+evener.platforms.models.examples resemble them. So no verdict is about seconds, or about the
+thesis's own machines.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ EXPERIMENTS: Mapping[str, Experiment] = {
     "hybrid": lambda fast: hybrid((60000, 75000, 120000, 300000)) if fast else hybrid(),
 }
 EMULATED = "emulated machines"
-# What a finding's words are called.
+# How the fields of a finding are called on the page.
 LABELS = {
     "did": "it did",
     "says": "it says",
@@ -43,7 +44,10 @@ LABELS = {
 def reproduce(
     fast: bool = False, tell: Callable[[str, float], None] = lambda *_: None
 ) -> PaperResult:
-    """Run all experiments, fewer sizes of each where it is to be fast; tell(name, part done)."""
+    """Run all experiments, with fewer sizes of each if `fast`.
+
+    tell: called with the name of the next experiment, and the part that is done.
+    """
     results = []
     for i, (name, experiment) in enumerate(EXPERIMENTS.items()):
         tell(name, i / len(EXPERIMENTS))
@@ -58,8 +62,8 @@ def reproduce(
 def write_result(folder: str | Path, result: PaperResult, where: str = EMULATED) -> list[str]:
     """Write the plots, README.md with the findings, and numbers.jsonl; return the files' names.
 
-    where: what was measured on. The folder is made where there is none. Raises InputError where it
-    cannot be.
+    where: the machines that were used. The folder is made if absent. Raises InputError where that
+    is not possible.
     """
     target = Path(folder)
     try:

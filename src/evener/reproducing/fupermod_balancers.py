@@ -1,8 +1,8 @@
-"""The balancers that are compared on emulated machines, and programs that run under them.
+"""The balancers that are compared on emulated machines, and runs of programs under them.
 
-The traditional one gives each device the speed it showed last (CPM, [Cla14]_, 2.3.1). The dynamic
-partitioning algorithm refines partial models (DPA, 4.3): as the thesis has it, by geometry (GPA)
-or by root finding (NPA); and Evener's own, which also halves steps that did not help.
+The traditional balancer sizes devices by their speeds in the last iteration (CPM, 2.3.1 of
+[Cla14]_). The dynamic partitioning algorithm (DPA, 4.3) refines partial models: the thesis's solves
+for sizes by geometry (GPA) or by root finding (NPA); Evener's also halves steps that did not help.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Start = Callable[[int, int], Observe]
 
 
 def even_sizes(n: int, k: int) -> IntArray:
-    """Return n in k whole parts as equal as can be."""
+    """Return n divided into k whole parts that differ by at most one."""
     return n // k + (np.arange(k) < n % k).astype(np.int64)
 
 
@@ -36,9 +36,9 @@ def traditional(n: int, k: int) -> Observe:
 
 
 class PlainDPA:
-    """The thesis's DPA, step by step: what was measured joins the models, by which sizes are set.
+    """The thesis's DPA: adds each iteration's times to the models, and solves them for new sizes.
 
-    method: "gpa" or "npa". It is done, for good, once all times agree to EPSILON.
+    method: "gpa" or "npa". Sizes stay for good once all times agree to EPSILON.
     """
 
     def __init__(self, n: int, k: int, method: str) -> None:

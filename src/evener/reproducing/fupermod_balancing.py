@@ -66,7 +66,7 @@ def _case(cluster: str, n: int) -> Played:
 
 
 def _row(case: Played) -> dict[str, float | int | str]:
-    """What each balancer came to; of Evener's own two as well, which no statement is about."""
+    """Return when each balancer converged, and its slowest time; Evener's two included."""
     row: dict[str, float | int | str] = {"cluster": case.cluster, "unknowns": case.unknowns}
     runs = {"cpm": case.cpm, "dpa": case.dpa, "evener_dpa": case.own, "evener_noise": case.noisy}
     for key, (seconds, sizes) in runs.items():

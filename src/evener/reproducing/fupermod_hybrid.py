@@ -43,7 +43,7 @@ def hybrid(sizes: Sequence[int] = HYBRID_SIZES) -> PaperResult:
 def _row(models: Sequence[SpeedModel], names: Sequence[str], n: int) -> Row:
     """GFLOPS of a product of n x n matrices by sizes of every kind, and how uneven its times are.
 
-    `last`: the node for which all wait with even sizes.
+    `last`: the slowest node with even sizes.
     """
     total = (n // HYBRID_BLOCK) ** 2
     machine = EmulatedMachine(models)
@@ -154,7 +154,7 @@ def _sent() -> Finding:
 
 
 def _constant_steps(machine: EmulatedMachine, even: IntArray, steps: int) -> list[IntArray]:
-    """Sizes of each step of the traditional balancer, however it fares."""
+    """Return the sizes of each step of the traditional balancer, balanced or not."""
     history = [even]
     for _ in range(steps):
         speeds = history[-1] / machine.run(history[-1])

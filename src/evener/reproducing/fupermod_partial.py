@@ -1,4 +1,4 @@
-"""Partial models for matrix products ([Cla14]_, 4.3.1): what their benchmarks cost, and bring.
+"""Partial models for matrix products ([Cla14]_, 4.3.1): cost of their benchmarks, and their gain.
 
 A product of N x N matrices is N / PIVOT steps; in each, every device updates its part of C by a
 pivot of that width. What is emulated is how long a step takes; nothing is sent.
@@ -153,9 +153,9 @@ def _better(rows: Sequence[Mapping[str, float]]) -> Finding:
 def benchmarked(
     models: Sequence[SpeedModel], total: int, start: Start, steps: int
 ) -> tuple[IntArray, float]:
-    """Sizes by benchmarks alone, and how long these take [s]; one too slow is killed (4.3.1).
+    """Return sizes found by benchmarks, and what these take [s]; one too slow is killed (4.3.1).
 
-    The balancer's own where it ends within so many steps, else the best that were measured.
+    Sizes are the balancer's where it ends within `steps` steps, else the best that were measured.
     """
     machine, k = EmulatedMachine(models), len(models)
     sizes, observe = even_sizes(total, k), start(total, k)

@@ -1,7 +1,7 @@
 """Matrix products over rectangles ([Cla14]_, 5.1.5): grids and columns, on emulated clusters.
 
-What is emulated is how long a step of PIVOT columns takes; what travels is counted beside it, as
-bytes over a network: neither messages nor their order are.
+The computing time of a step of PIVOT columns is emulated. Communication adds the bytes of a step
+over the bandwidth of a network; single messages and their order are not emulated.
 """
 
 from __future__ import annotations
@@ -89,7 +89,7 @@ def _row(curves: Sequence[SpeedCurve], n: int) -> dict[str, float]:
 
 
 def _times(rows: Sequence[Row], name: str) -> FloatArray:
-    """A tiling's seconds over FPM-BR's, at each N."""
+    """Return the seconds of a tiling over those of FPM-BR, at each N."""
     return np.array([float(row[f"{name}_s"]) / float(row["fpm-br_s"]) for row in rows])
 
 
@@ -222,7 +222,7 @@ def _tilings(models: Sequence[SpeedModel], blocks: int) -> dict[str, Tiling]:
 def _product_seconds(
     models: Sequence[SpeedModel], tiling: Tiling, blocks: int, bytes_per_s: float = BYTES_PER_S
 ) -> float:
-    """Of as many steps as blocks: the slowest device, and what all receive, over one network."""
+    """Return the seconds of a product: in each step the slowest device, then all communication."""
     seconds: FloatArray = TilingDevices(list(models)).seconds(tiling.height, tiling.width)
     entries = tiling.half_perimeters.sum() * PIVOT**2
     travel = float(entries) * 8 / bytes_per_s / len(models)

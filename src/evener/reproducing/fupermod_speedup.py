@@ -1,4 +1,4 @@
-"""What balancing gains a run of Jacobi's method ([Cla14]_, 4.3), on an emulated cluster."""
+"""The speed-up of Jacobi's method by balancing ([Cla14]_, 4.3), on an emulated cluster."""
 
 from __future__ import annotations
 

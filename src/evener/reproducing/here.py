@@ -1,9 +1,9 @@
 """Predicted against measured seconds of an iteration, on the computer this runs on.
 
-Two devices: a core, and another core beside a memory-bound rival. Their models are measured as
-`evener measure` does, sizes solved as `evener sizes` does. Each trial then predicts from times
-taken just before, on both devices at once, iterates in step, and iterates in step again: how far
-the two differ, the null pair, is what no prediction can do better than.
+Two devices: a core, and another core that a memory-bound rival uses, too. Their models are measured
+as by `evener measure`, their sizes computed as by `evener sizes`. Each trial then times both
+devices at once, predicts an iteration from these times, and measures iterations twice. These two
+measurements are the null pair: no prediction can be expected to be closer than they are.
 """
 
 from __future__ import annotations
@@ -26,19 +26,20 @@ from evener.sizing import solve_sizes
 
 Progress = Callable[[str, float], None]
 
-# Below 20 ms an iteration is a few slices of a shared core: chance.
+# At 20 ms and more: a shared core is given out in slices of some ms, so that the time of a shorter
+# iteration depends on how many slices fall into it.
 ITERATIONS = (0.025, 0.05, 0.1)  # seconds that the models are to predict
 WINDOW = 0.8  # seconds of each measurement of a trial
-FEWEST_STEPS = 8
-# No time is set aside: those that the rival makes long are how the device is.
+FEWEST_STEPS = 8  # iterations measured at least
+# No outliers are left out: times that the rival makes long belong to the device.
 POINT = Precision(precision=0.05, seconds=3.0, shortest=0.02, least=0.4, outliers=0.0)
-MODELLING = 0.1  # of the whole, for progress
+MODELLING = 0.1  # of all progress: the part of measuring models
 SEED = 5
 
 
 @dataclass(frozen=True)
 class Program:
-    """A kernel of which some executions make an iteration; loads [units] its models stand on."""
+    """A kernel, how many executions make an iteration, and the loads [units] of its models."""
 
     kernel: str
     executions: int
@@ -53,7 +54,10 @@ PROGRAMS = (
 
 @dataclass(frozen=True)
 class Case:
-    """A program at one size. sizes [units]: of both devices; model_s: iteration by the models."""
+    """A program at one size n = sum of sizes, those of both devices [units].
+
+    model_s: seconds of an iteration by the models.
+    """
 
     program: str
     executions: int
@@ -64,7 +68,7 @@ class Case:
 
 @dataclass(frozen=True)
 class PredictionTrial:
-    """One prediction and what came of it, seconds of an iteration.
+    """One prediction of the seconds of an iteration, and the measurements it is compared with.
 
     n: first_units + second_units, sizes of the devices. steps: iterations measured. model_s: by
     models measured at the beginning. means_s: larger mean of the times taken just before;
@@ -98,7 +102,7 @@ def predicted_and_measured(
     window: float = WINDOW,
     point: Precision = POINT,
 ) -> list[PredictionTrial]:
-    """Return all trials; the cases take turns, in another order each time.
+    """Return `trials` trials of each case, with the cases in another random order in each round.
 
     Raises UsageError on a computer of one core, NotFoundError where nothing could be measured,
     ToolError where a device's process fails.
@@ -151,7 +155,10 @@ def _of_iteration(sample: Sample, executions: int) -> Sample:
 def cases_of(
     program: Program, models: Sequence[SpeedModel], iterations: Sequence[float]
 ) -> list[Case]:
-    """Return a case for each time an iteration is to take [s], sizes so that both end together."""
+    """Return a case for each of `iterations` [s], sized so that the models take that long.
+
+    Both devices end together, by the models.
+    """
     cases = []
     for seconds in iterations:
         n = max(sum(int(model.max_load(seconds)) for model in models), len(models))
@@ -162,7 +169,7 @@ def cases_of(
 
 
 def one_trial(pair: DevicePair, case: Case, trial: int, window: float) -> PredictionTrial:
-    """Take times of both devices at once, predict, iterate in step, and once more."""
+    """Time both devices at once, predict an iteration, and measure it twice."""
     pair.prepare(case.program, case.sizes, case.executions)
     before = pair.beside(window)
     predicted = larger_of_two(before[0].times, before[1].times)
@@ -188,14 +195,14 @@ def one_trial(pair: DevicePair, case: Case, trial: int, window: float) -> Predic
 
 
 def _per_step(run: Sequence[Times]) -> float:
-    """Seconds of an iteration, until the later of both has ended it, in the mean."""
+    """Return the mean seconds of an iteration of the later device."""
     return max(float(np.mean(device.times)) for device in run)
 
 
 def larger_of_two(first: npt.ArrayLike, second: npt.ArrayLike) -> float:
-    """Return the mean over all pairs of the larger, one time of each [s].
+    """Return the mean of the larger of two times, over all pairs of a time of each device [s].
 
-    An iteration ends with the later device, and which one that is changes: the mean of maxima is
-    above the maximum of means.
+    An iteration ends with the later device, which is not always the same: the mean of the larger
+    times is above the larger of the mean times.
     """
     return float(np.maximum.outer(np.asarray(first), np.asarray(second)).mean())

@@ -2,7 +2,7 @@
 
     python -m evener.reproducing.here_child LIFELINE
 
-Speaks with `DevicePair` in here_pair.py as evener.measuring.child does with its parent.
+Exchanges messages with `DevicePair` in here_pair.py as evener.measuring.child does with its parent.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from typing import Any
 from evener.measuring.child import Talk, end_with_parent, wait_until
 from evener.measuring.kernels import Kernel, make_kernel
 
-LINE = 16  # int64 of two cache lines: no counter shares one with another
+LINE = 16  # int64 numbers in two cache lines: counters so far apart never share one
 GATE_BYTES = 2 * LINE * 8
-FEWEST = 3  # iterations
+FEWEST = 3  # iterations that are timed at least
 
 
 class Gate:
-    """Two processes wait for each other, awake: one that sleeps gets its core later than asked."""
+    """A barrier of two processes, which wait in a loop: after a sleep a core is given back late."""
 
     def __init__(self, path: str | Path, place: int) -> None:
         with Path(path).open("r+b") as file:
@@ -31,7 +31,7 @@ class Gate:
         self._mine, self._other = place * LINE, (1 - place) * LINE
 
     def meet(self, deadline: float) -> None:
-        """Return when both have come as often. Raises TimeoutError after `deadline` [s]."""
+        """Return when the other has called this as often. Raises TimeoutError at `deadline` [s]."""
         counts, other = self._counts, self._other
         counts[self._mine] += 1
         came = counts[self._mine]
@@ -41,7 +41,7 @@ class Gate:
 
 
 class SteppedKernel:
-    """A kernel of which some executions make an iteration."""
+    """A kernel; a fixed number of its executions is one iteration."""
 
     def __init__(self, gate: Gate) -> None:
         self._gate = gate
@@ -49,7 +49,7 @@ class SteppedKernel:
         self._executions = 1
 
     def prepare(self, kernel: str, load: int, executions: int) -> None:
-        """Take the memory, give the former back, and iterate once."""
+        """Allocate the memory of a load, after freeing that of the one before, and iterate once."""
         if self._kernel is not None:
             self._kernel.finalize()
         self._kernel, self._executions = make_kernel(kernel), executions
@@ -57,13 +57,13 @@ class SteppedKernel:
         self.iterate()
 
     def iterate(self) -> None:
-        """Execute as often as an iteration asks."""
+        """Execute the kernel as often as makes one iteration."""
         assert self._kernel is not None, "prepare comes first"
         for _ in range(self._executions):
             self._kernel.execute()
 
     def beside(self, at: float, seconds: float) -> list[float]:
-        """Return what iterations take that begin within `seconds` from `at` on [s]."""
+        """Return the times of the iterations that begin within `seconds` after `at` [s]."""
         wait_until(at)
         times: list[float] = []
         begin = at
@@ -75,7 +75,7 @@ class SteppedKernel:
         return times
 
     def in_step(self, at: float, steps: int, limit: float) -> list[float]:
-        """Return what iterations take, each of which ends when both devices are done [s]."""
+        """Return the times of `steps` iterations, each ending when both devices are done [s]."""
         wait_until(at)
         times: list[float] = []
         begin = at
@@ -89,7 +89,7 @@ class SteppedKernel:
 
 
 def main(lifeline: int) -> int:
-    """Do what is asked until the parent closes standard input."""
+    """Do what the parent's messages ask until it closes standard input; return the exit code."""
     end_with_parent(lifeline)
     talk = Talk()
     try:
@@ -107,7 +107,7 @@ def main(lifeline: int) -> int:
 
 
 def _obey(device: SteppedKernel, talk: Talk, asked: dict[str, Any]) -> None:
-    """Answer one message; after a time beside the other, keep it company until it is done."""
+    """Answer one message; after "beside" go on executing until the next message comes."""
     act = asked.pop("act")
     if act == "prepare":
         device.prepare(**asked)
@@ -119,7 +119,7 @@ def _obey(device: SteppedKernel, talk: Talk, asked: dict[str, Any]) -> None:
         talk.say(event="times", times=times, share=spent / lasted)
         while act == "beside" and not talk.heard_something():
             device.iterate()
-    else:  # "rest": what ends keeping company
+    else:  # "rest": ends the executions after "beside"
         talk.say(event="resting")
 
 

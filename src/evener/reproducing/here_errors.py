@@ -1,4 +1,4 @@
-"""How far predictions were off, and two equal measurements from each other. Nothing is measured."""
+"""Computes the errors of predictions, and the differences of repeated measurements, from trials."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from evener.arrays import FloatArray
 from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
 from evener.reproducing.here import PredictionTrial
 
-DRAWS = 2000
+DRAWS = 2000  # of the bootstrap
 SEED = 5
-GOOD = 0.1  # median error
-LEAST_SHOWN = 0.1  # % in pictures, whose axis is logarithmic
-# Shares of a core, with nobody else at work: all of it; half of it beside a rival.
+GOOD = 0.1  # median relative error up to which a prediction counts as good
+LEAST_SHOWN = 0.1  # error [%] that smaller ones are drawn as: the axis is logarithmic
+# Least shares of their cores that the devices have in a trial that counts as undisturbed: nearly
+# all of it for the first, nearly half of it for the second, which has a rival.
 UNDISTURBED = (0.9, 0.45)
 
-# What is compared with measured_s, and how it is called.
+# What is compared with PredictionTrial.measured_s: its attribute, and its label in pictures.
 COMPARED = {
     "predicted": ("predicted_s", "predicted just before"),
     "means": ("means_s", "by means only"),
@@ -28,7 +29,7 @@ COMPARED = {
 
 
 def found_here(trials: Sequence[PredictionTrial]) -> PaperResult:
-    """Return what the trials show: a finding and a panel for each program, errors, trials."""
+    """Return a finding and a panel for each program, and tables of errors and of all trials."""
     programs = list(dict.fromkeys(trial.program for trial in trials))
     own = {name: [trial for trial in trials if trial.program == name] for name in programs}
     findings = [_finding(name, own[name]) for name in programs]
@@ -56,22 +57,22 @@ def error_rows(trials: Sequence[PredictionTrial]) -> list[Row]:
 
 
 def undisturbed(trials: Sequence[PredictionTrial]) -> list[PredictionTrial]:
-    """Return the trials during which others took next to nothing of both cores.
+    """Return the trials during which both devices had their UNDISTURBED shares of their cores.
 
-    What they took is known from processor time, not from the seconds that were to be predicted.
+    Shares are of CPU time, so that trials are not chosen by the seconds that were to be predicted.
     """
     first, second = UNDISTURBED
     return [t for t in trials if t.first_share >= first and t.second_share >= second]
 
 
 def relative(trials: Sequence[PredictionTrial], key: str) -> FloatArray:
-    """(trials,) what `key` of COMPARED is off the measured seconds, relative to them."""
+    """Return (trials,) the errors of `key` of COMPARED, relative to the measured seconds."""
     values = np.array([getattr(trial, COMPARED[key][0]) for trial in trials])
     return np.asarray(values / np.array([trial.measured_s for trial in trials]) - 1)
 
 
 def spread(errors: FloatArray) -> dict[str, float]:
-    """Return the median of sizes of errors, its 95 % interval by bootstrap, and nine tenths."""
+    """Return the absolute errors' median, its 95 % interval by bootstrap, and 90 % quantile."""
     size = np.abs(errors)
     drawn = np.random.default_rng(SEED).choice(size, (DRAWS, size.size))
     low, high = np.quantile(np.median(drawn, axis=1), [0.025, 0.975])
@@ -129,5 +130,5 @@ def _panel(program: str, trials: Sequence[PredictionTrial]) -> Panel:
         if key != "means"
     }
     x = (100 * (np.arange(len(trials)) + 1) / len(trials)).tolist()
-    # One trial that the computer's other work hit may be off by hundreds of percent.
+    # Logarithmic: a trial disturbed by other processes may be off by hundreds of percent.
     return Panel(program, "trials with that error or less [%]", "error [%]", x, lines, log_y=True)

@@ -1,7 +1,7 @@
-"""Two devices of this computer: one core, and another core beside a rival for it and for memory.
+"""Two devices of this computer: a core, and a second core that a rival process uses, too.
 
-Each process has a session of its own, so that where a system shares cores among sessions first the
-rival takes from its own core's device alone.
+Each process has a session of its own: some systems divide cores among sessions first, and the rival
+then slows only the device of its own core.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from evener.measuring.devices import cores
 from evener.measuring.workers import KernelJob, Worker
 from evener.reproducing.here_child import GATE_BYTES
 
-AHEAD = 10e-3  # seconds from the word to the start
-PATIENCE = 120.0  # seconds for an answer
-RIVAL = ("triad", 4_000_000)  # 96 MB: beyond the caches
+START_DELAY = 10e-3  # seconds from sending the start time to that time
+PATIENCE = 120.0  # seconds to wait for an answer
+RIVAL = ("triad", 4_000_000)  # kernel and load: 96 MB, more than the caches hold
 
 
 class DeviceProcess(Worker):
@@ -31,13 +31,13 @@ class DeviceProcess(Worker):
     program = "evener.reproducing.here_child"
 
     def answer(self) -> dict[str, Any]:
-        """Return the next message. Raises ToolError where the process failed or says nothing."""
+        """Return the next message. Raises ToolError where the process failed or sends nothing."""
         try:
             message = self.hear(PATIENCE)
         except EOFError:
             raise self._failure(f"{self.death()}; {self.last_words()}") from None
         if message is None:
-            raise self._failure(f"said nothing for {PATIENCE:g} s")
+            raise self._failure(f"sent nothing for {PATIENCE:g} s")
         if message["event"] == "failed":
             raise self._failure(message["message"])
         return message
@@ -48,14 +48,14 @@ class DeviceProcess(Worker):
 
 @dataclass(frozen=True)
 class Times:
-    """What iterations took on one device [s]; share: of its core that it had meanwhile."""
+    """Seconds of each iteration on one device; share: fraction of its core that it had."""
 
     times: list[float]
     share: float
 
 
 class DevicePair:
-    """The processes of both devices. Used as a context, at whose end they are gone."""
+    """The processes of both devices; a context manager, which ends them."""
 
     def __init__(self, cpus: Sequence[int], gate: str | Path) -> None:
         self._devices = [
@@ -73,14 +73,14 @@ class DevicePair:
             device.end()
 
     def prepare(self, kernel: str, sizes: Sequence[int], executions: int) -> None:
-        """Let each device take its load of a kernel [units]; an iteration is some executions."""
+        """Prepare devices for loads `sizes` of a kernel; an iteration is `executions` of it."""
         for device, load in zip(self._devices, sizes, strict=True):
             device.ensure()
             device.say({"act": "prepare", "kernel": kernel, "load": load, "executions": executions})
         self._answers()
 
     def beside(self, seconds: float) -> list[Times]:
-        """Iterate for so long on both devices, neither waiting for the other."""
+        """Return times of both devices, iterating for `seconds` without waiting for each other."""
         found = self.keep_busy(seconds)
         for device in self._devices:
             device.say({"act": "rest"})
@@ -88,15 +88,15 @@ class DevicePair:
         return found
 
     def keep_busy(self, seconds: float = 0.0) -> list[Times]:
-        """Iterate for so long, and go on afterwards, until something else is asked."""
+        """As `beside`, but both devices go on iterating until something else is asked of them."""
         return self._times({"act": "beside", "seconds": seconds})
 
     def in_step(self, steps: int) -> list[Times]:
-        """Iterate so often on both devices, each iteration ending when both are done."""
+        """Return times of `steps` iterations, each of which ends when both devices are done."""
         return self._times({"act": "in_step", "steps": steps, "limit": PATIENCE})
 
     def _times(self, asked: dict[str, Any]) -> list[Times]:
-        at = time.perf_counter() + AHEAD
+        at = time.perf_counter() + START_DELAY
         for device in self._devices:
             device.say(asked | {"at": at})
         return [Times(message["times"], message["share"]) for message in self._answers()]

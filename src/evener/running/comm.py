@@ -94,7 +94,7 @@ class ThreadComm:
         self._shared.places[self.rank] = value
         self.barrier()
         found = list(self._shared.places)
-        self.barrier()  # nobody writes before everybody has read
+        self.barrier()  # no rank writes the next value before all have read this one
         return found
 
     def bcast(self, value: T, root: int = 0) -> T:

@@ -1,7 +1,7 @@
 """Emulated machines: devices with given speed models, noise and drift, on a virtual clock.
 
-Nothing is computed and nobody waits: a run says how long it would have taken, and the clock goes
-on by that. So what a balancer does on ninety nodes with a memory cliff is tried in a second.
+Nothing is computed or waited for: a run returns how long it would have taken, and the virtual clock
+advances by that. So what a balancer does on ninety nodes with a memory cliff is tried in a second.
 """
 
 from __future__ import annotations
@@ -95,9 +95,9 @@ class EmulatedMachine:
         return seconds
 
     def wait(self, seconds: float) -> None:
-        """Let the clock go on: what is sent, what is decided."""
+        """Advance the clock [s], as by communication or by a decision."""
         if not seconds >= 0:
-            raise InputError(f"nobody waits for {seconds} s")
+            raise InputError(f"a wait must be zero seconds or more, not {seconds}")
         self.clock += seconds
 
     def _seconds(self, device: int, load: float) -> float:

@@ -51,7 +51,7 @@ class OwnMemory:
 
 
 def alone(n_bytes: int) -> Memory:
-    """Return memory that is shared with nobody."""
+    """Return memory of this process alone."""
     return OwnMemory(np.empty(n_bytes, np.uint8))
 
 

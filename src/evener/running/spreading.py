@@ -136,7 +136,7 @@ class HeldRows:
         shape = (end - first, *self._buffer.shape[1:])
         n_bytes = int(np.prod(shape)) * self._buffer.itemsize
         memory = alone(n_bytes) if b - a == 1 else self._comm.memory(n_bytes)
-        if memory is None:  # nobody nearby has got any
+        if memory is None:  # a rank of this computer could not allocate it
             self._near = (self._comm.rank, self._comm.rank + 1)
             return self._take(sizes)
         buffer = memory.data.view(self._buffer.dtype).reshape(shape)

@@ -81,7 +81,7 @@ def _increments(
 
 
 def snapped(values: FloatArray) -> FloatArray:
-    """Return values with those made whole that are whole but for rounding, as 6.9999999999.
+    """Return values, those within rounding errors of a whole number, as 6.9999999999, rounded.
 
     The sum changes by at most 0.4, so that whole sizes between floors and ceilings still exist.
     """

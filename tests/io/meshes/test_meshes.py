@@ -268,7 +268,7 @@ _PLY = (
     ("name", "content", "words"),
     [
         # Its reader waits for more lines at the end of the file, for ever.
-        ("hang.mdpa", "Begin Nodes\n1 0 0 0\n", "busy without end"),
+        ("hang.mdpa", "Begin Nodes\n1 0 0 0\n", "busy too long"),
         ("exit.inp", "*NODE\n1, 0, 0\n*ELEMENT, TYPE=NONE\n1, 1\n", "no abaqus mesh"),
         ("huge.ply", _PLY, "no ply mesh|code"),
         ("points.off", "OFF\n2 0 0\n0 0 0\n1 0 0\n", "no cells|no off mesh"),

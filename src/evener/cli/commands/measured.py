@@ -189,7 +189,9 @@ def show_surfaces(
             out.note(f"note: no rectangle of {one.name} could be measured: it is not in the file")
         elif missing := one.surface()[1]:
             rectangles = plural(len(missing), "rectangle")
-            out.note(f"note: {one.name}: {rectangles} not measured, at the speed of the next one")
+            out.note(
+                f"note: {one.name}: {rectangles} not measured, given the speed of the next one"
+            )
     surfaces = plural(sum(bool(one.heights) for one in found), "surface")
     out.say(f"Written: {written} ({surfaces}; unit: {unit})")
     out.result(

@@ -1,6 +1,6 @@
-"""The compiler as seen from outside: what it compiles now, all kernels, where machine code is kept.
+"""Lists all kernels, observes which are being compiled, and finds where machine code is kept.
 
-Beside the kernels themselves the one file that knows the compiler.
+Of the command line only this file calls Numba.
 """
 
 from __future__ import annotations
@@ -17,7 +17,8 @@ from typing import Any
 
 import evener
 
-SUFFIX, ELSEWHERE = "_kernels", "cuda_kernels"  # those are for other processors
+# Endings of modules with kernels; those of the second kind are compiled for GPUs, not here.
+SUFFIX, ELSEWHERE = "_kernels", "cuda_kernels"
 
 
 class Compiled:
@@ -31,7 +32,7 @@ class Compiled:
 
     @property
     def seconds(self) -> float:
-        """Time spent compiling, with what is going on [s]."""
+        """Time spent compiling until now [s], a compilation under way included."""
         now = time.monotonic()
         return self._seconds + sum(now - began for began in list(self._began.values()))
 
@@ -41,7 +42,7 @@ class Compiled:
         return bool(self._began)
 
     def begin(self, name: str) -> None:
-        """Take note that a kernel's compilation begins, perhaps inside another's."""
+        """Record that a kernel's compilation begins, perhaps within that of another kernel."""
         thread = threading.get_ident()
         depth = self._depth.get(thread, 0)
         self._depth[thread] = depth + 1
@@ -51,7 +52,7 @@ class Compiled:
             self.names.append(name)
 
     def end(self) -> None:
-        """Take note that it ends; nothing where it began before anyone watched."""
+        """Record that a compilation ends; one that began before `watch` was called is ignored."""
         thread = threading.get_ident()
         depth = self._depth.get(thread, 0)
         if depth == 1:
@@ -61,7 +62,7 @@ class Compiled:
 
 
 def watch(compiled: Compiled) -> None:
-    """Tell `compiled` of every kernel compiled from now on; of none that is loaded."""
+    """Record in `compiled` every kernel compiled from now on, none loaded from the cache."""
     from numba.core import event
 
     class Listener(event.Listener):
@@ -83,8 +84,10 @@ def watch_if_imported(compiled: Compiled) -> bool:
 
 
 def name_of(kernel: Any) -> str:
-    """Return a kernel's name, as "partitioning.fm_kernels.search"; "" for the compiler's own, and
-    for parts of other kernels."""
+    """Return a kernel's name, such as "partitioning.fm_kernels.search".
+
+    "" for functions of Numba itself and for kernels that exist only as parts of others.
+    """
     from evener.jit import INNER
 
     function = kernel.py_func

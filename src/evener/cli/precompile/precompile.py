@@ -27,10 +27,10 @@ from evener.errors import ToolError
 class Warmed:
     """What `warm` did.
 
-    compiled: names of the kernels compiled, once a combination of types, by all processes.
-    n_kernels: how many there are. folder: where the machine code is kept, below which `place`
-    says whose folder it is (see compiler.cache_place). seconds: by the clock; cpu_seconds: of all
-    processes.
+    compiled: names of the kernels compiled by all processes, one entry for each combination of
+    argument types. n_kernels: how many kernels there are. folder, place: where the machine code is
+    kept, and whose folder that is (see compiler.cache_place). seconds: wall time; cpu_seconds: CPU
+    time of all processes.
     """
 
     compiled: list[str]
@@ -63,7 +63,7 @@ def warm(processes: int = 1, progress: Callable[[str, float], None] | None = Non
 
 
 def _here(tell: Callable[[str, float], None]) -> list[str]:
-    """Rehearse all pieces in this process; return the names of what was compiled."""
+    """Run all rehearsals in this process; return the names of the kernels it compiled."""
     compiled = Compiled()
     watch(compiled)
     for i, (name, rehearse) in enumerate(REHEARSALS.items()):
@@ -73,7 +73,7 @@ def _here(tell: Callable[[str, float], None]) -> list[str]:
 
 
 def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
-    """Rehearse all pieces in processes of their own; return the names of what they compiled."""
+    """Run all rehearsals in `count` processes; return the names of the kernels they compiled."""
     waiting, lock, done = list(REHEARSALS), threading.Lock(), 0
     begun = 0
     compiled: list[str] = []
@@ -95,7 +95,7 @@ def _in_processes(count: int, tell: Callable[[str, float], None]) -> list[str]:
 
     with ThreadPoolExecutor(count) as pool:
         working = pool.map(one, range(min(count, len(REHEARSALS))))
-        kernels()  # imports them all, for what is told at the end, while others compile
+        kernels()  # imports all modules while others compile: `warm` counts kernels at the end
         for _ in working:
             pass
     return compiled
@@ -108,7 +108,7 @@ def _how_far(name: str, begun: int, compiled: list[str]) -> str:
 
 
 class _Worker:
-    """A process that rehearses what it is told, and ends when nobody talks to it any more."""
+    """A process that runs the rehearsals it is sent, and ends when its standard input closes."""
 
     def __init__(self) -> None:
         # -P keeps the working directory out of the child's path: a numpy.py there is not NumPy.

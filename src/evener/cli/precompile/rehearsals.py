@@ -1,9 +1,9 @@
 """Small real calls that between them use every kernel with every type of array that calls use.
 
-A kernel is compiled for the types it meets: what was rehearsed has nothing left to compile. What
-decides the types: weights none, whole or real, of vertices and of edges; coordinates none, in the
-plane or in space; a file's format. Every piece is rehearsed alone, so that several processes can
-share them.
+A kernel is compiled for each combination of argument types it is called with, so that a call that
+was rehearsed finds all it needs compiled. Types depend on weights (none, integer or real, of
+vertices and of edges), on coordinates (none, in 2-D or 3-D) and on a file's format. Rehearsals do
+not depend on each other, so that several processes can share them.
 """
 
 from __future__ import annotations
@@ -274,9 +274,9 @@ def files() -> None:
             write_mesh(folder / "out.su2", mesh)
 
 
-# In this order two processes are done at about the same time: one is busy with the cut while the
-# other compiles what has little in common with it, and when that begins with propagation, what
-# both need has been compiled.
+# Ordered so that two processes end at about the same time: while one runs "cut", the other compiles
+# kernels that "cut" does not use; kernels that "cut" and "propagation" share are then in the cache
+# before "propagation" begins.
 REHEARSALS: dict[str, Callable[[], None]] = {
     "cut": cut,
     "files": files,

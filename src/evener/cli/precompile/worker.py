@@ -1,8 +1,9 @@
-"""A process that rehearses: names of pieces on standard input, kernels compiled on standard output.
+"""A process that runs rehearsals and answers with the names of the kernels it compiled.
 
     python -m evener.cli.precompile.worker
 
-One line a piece; it ends where its input does.
+Each line of standard input names a rehearsal; each line of standard output is a JSON list. The
+process ends when its input ends.
 """
 
 from __future__ import annotations

@@ -295,7 +295,7 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
     traits = {key: table[key] for key in kept if key in table}
     if "memory_GiB" in table:
         traits["memory"] = table["memory_GiB"] * GIB
-    # One dictionary for all devices of the table: nobody writes to it.
+    # One dictionary for all devices of the table: it is never written to.
     return traits | {"capabilities": table.get("capabilities", {})}
 
 

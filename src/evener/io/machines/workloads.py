@@ -1,4 +1,4 @@
-"""Kernel files: what one iteration of somebody's own kernel does, as TOML.
+"""Kernel files: what one iteration of a user's kernel computes, stores and sends, as TOML.
 
 name = "my stencil"          # the file's name if left out
 bytes_per_vertex = 40

@@ -110,7 +110,7 @@ def read_as(source: Source, name: str) -> Mesh:
     with private_folder() as place:
         code = _run(source, name, place)
         if code == _TOO_LONG:
-            raise source.error(f"keeps meshio's reader of {name} busy without end", hint=_HINT)
+            raise source.error(f"keeps meshio's reader of {name} busy too long", hint=_HINT)
         try:
             facts = json.loads((place / "facts.json").read_text("utf-8"))
         except (OSError, ValueError) as error:

@@ -1,9 +1,10 @@
 """A program of its own: has meshio read a mesh and leaves the arrays in a file.
 
-meshio's readers meet bad files with any exception, exit included, print, wait for ever at the
-end of a file, or reserve what a header asks for. Here, within limits, that harms nobody. Run as a
-script, so that nothing but NumPy and meshio needs to be found; arguments: the mesh file, meshio's
-name of its format, the folder for arrays.npz and facts.json, seconds of CPU, bytes of memory.
+On bad files meshio's readers raise any exception, exit, print, wait for ever at the end of a file,
+or reserve as much memory as a header asks for. Here, within limits, that harms only this process.
+Run as a script, so that nothing but NumPy and meshio needs to be found; arguments: the mesh file,
+meshio's name of its format, the folder for arrays.npz and facts.json, seconds of CPU, bytes of
+memory.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ def _leave_with_parent(folder: str) -> None:
 
 
 def _refuse_special(event: str, arguments: tuple[Any, ...]) -> None:
-    """Refuse what is no file: a mesh may name others, and a pipe may be waited for without end."""
+    """Refuse what is no regular file: a mesh may name a pipe, whose reading would never return."""
     if event != "open" or not isinstance(arguments[0], str | bytes):
         return
     try:

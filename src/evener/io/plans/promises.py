@@ -89,14 +89,14 @@ def promise_from_dict(data: Any, k: int) -> Promise:
     except InputError:
         raise
     except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
-        raise InputError(f"holds terms of a plan that are none ({error!r:.60})") from error
+        raise InputError(f"holds invalid terms of a plan ({error!r:.60})") from error
 
 
 def promise_in(path: str | Path, k: int | None) -> Promise | None:
-    """Return the terms that a file of blocks carries: a plan, or an export to JSON or .npz.
+    """Return the terms in a file of blocks (a plan, or an export to JSON or .npz); None without.
 
-    k: number of devices; None: of a plan alone. None where it carries none. Raises InputError for
-    terms that are none.
+    k: number of devices; None where only a plan's terms are wanted. Raises InputError for invalid
+    terms.
     """
     plan = plan_in(path)
     if plan is not None:

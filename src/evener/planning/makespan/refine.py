@@ -16,7 +16,8 @@ from evener.partitioning.makespan.refine import BlockLimits, refine_seconds
 from evener.planning.makespan.candidates import Candidate, Judge
 from evener.planning.makespan.presets import SearchEffort
 
-# Relative, in seconds: where a refinement gains less, or would if nobody waited, it is the last.
+# Least gain of a refinement over the makespan: one that gains less, or would gain less if no
+# device waited for another, is the last.
 # Set by hand with commit 2845de0, 2026-11; benchmarks/seconds.py has the results under it.
 MIN_GAIN = 0.005
 

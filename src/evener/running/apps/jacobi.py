@@ -1,6 +1,6 @@
-"""Jacobi's method for a dense system A x = b: each rank has a run of rows, and all have x.
+"""Jacobi's method for a dense system A x = b: each rank has consecutive rows, and all have x.
 
-Rows may move between iterations, as a balancer asks: the program of [Cla14]_, 2.3.1. Every rank
+A balancer may move rows between iterations: the program of section 2.3.1 of [Cla14]_. Every rank
 calls `run`; ranks are threads or processes of MPI (see evener.running.comm).
 """
 
@@ -25,27 +25,28 @@ RowsOf = Callable[[int, int], tuple[FloatArray, FloatArray]]
 
 
 class Observer(Protocol):
-    """What decides on sizes: an evener.Balancer, or an evener.RowRebalancer."""
+    """Chooses sizes from times: an evener.Balancer, or an evener.RowRebalancer."""
 
     def observe(self, times: npt.ArrayLike) -> npt.NDArray[np.int64] | None:
-        """Return new sizes, or None."""
+        """Return new sizes for the next iterations; None keeps the present ones. times (p,) [s]."""
 
 
 @runtime_checkable
 class Pays(Observer, Protocol):
-    """An observer that wants to know what moves take: an evener.RowRebalancer."""
+    """An observer that must be given the duration of moves: an evener.RowRebalancer."""
 
     def moved(self, seconds: float) -> None:
-        """Take in how long the last move took as a whole [s]."""
+        """Record how long the last move took [s]."""
 
 
 @dataclass(frozen=True, eq=False)
 class JacobiRun:
-    """x (n,), after how many iterations, the last change; and for each iteration sizes and times.
+    """The solution x (n,), and what happened in each iteration.
 
-    change: the largest in x in the last iteration. sizes, seconds: (iterations, p). moved: rows
-    that went to another rank, in all. took [s]: all of it on rank 0's clock, moves and waits
-    included, from when rows were in place.
+    change: largest change of an entry of x in the last iteration. sizes, seconds (iterations, p):
+    rows and computing time [s] of each rank. moved: rows moved to another rank, summed over
+    iterations. took [s]: wall time of all iterations on rank 0, moves and waits included, the
+    distribution of the rows at the start not.
     """
 
     x: FloatArray
@@ -74,12 +75,12 @@ def run(
     tolerance: float = 1e-12,
     iterations: int = 1000,
 ) -> JacobiRun:
-    """Solve until x changes by at most tolerance x its largest entry, or for so many iterations.
+    """Solve until x changes by at most tolerance x its largest entry, at most `iterations` times.
 
-    rows_of: gives a rank the rows it starts with. sizes (p,): how many rows each has. balancer:
-    asked after each iteration, on rank 0. machine: an emulated one, whose times then count in
-    place of measured ones; its devices are the ranks. Raises InputError for other than p sizes,
-    and for a zero on the diagonal.
+    rows_of: makes the rows that a rank starts with. sizes (p,): number of rows of each rank.
+    balancer: called after each iteration, on rank 0. machine: an emulated machine with a device
+    for each rank, whose times replace the measured ones. Raises InputError unless there are p
+    sizes, and for a zero on the diagonal.
     """
     own = as_integers(sizes, "sizes")
     if own.size != comm.size or own.min() < 0 or own.sum() < 1:
@@ -107,7 +108,10 @@ def iterate(
     tolerance: float = 1e-12,
     iterations: int = 1000,
 ) -> JacobiRun:
-    """As `run`, of rows (n,) that are held already, by the same sizes, and stay so."""
+    """Iterate as `run` does on rows that the ranks hold already, and leave them held.
+
+    A, b: rows of the matrix and of the right-hand side, divided over ranks by the same sizes.
+    """
     own, x, history, change = A.sizes, np.zeros(int(A.sizes.sum())), _History(), np.inf
     comm.barrier()
     started = time.perf_counter()
@@ -135,13 +139,16 @@ def iterate(
 
 
 def verify(A: FloatArray, b: FloatArray, result: JacobiRun, tolerance: float = 1e-9) -> bool:
-    """Whether x solves A x = b as LAPACK does, to a relative tolerance of its largest entry."""
+    """Whether x is LAPACK's solution of A x = b, up to tolerance x the largest entry."""
     expected = np.linalg.solve(A, b)
     return bool(np.abs(result.x - expected).max() <= tolerance * np.abs(expected).max())
 
 
 def dominant_rows(n: int, seed: int = 7) -> RowsOf:
-    """Rows of a system whose diagonal is twice the sum of its row; each made by itself."""
+    """Return a function that makes rows of a random system on which Jacobi's method converges.
+
+    Each diagonal entry is twice the sum of its row. A row depends on n, seed and its number alone.
+    """
 
     def rows(first: int, end: int) -> tuple[FloatArray, FloatArray]:
         A, b = np.empty((end - first, n)), np.empty(end - first)
@@ -155,7 +162,7 @@ def dominant_rows(n: int, seed: int = 7) -> RowsOf:
 
 
 def _sweep(A: FloatArray, b: FloatArray, x: FloatArray, first: int) -> FloatArray:
-    """New values of the rows from `first` on."""
+    """Return the new values of x for the rows from `first` on."""
     place = np.arange(b.size)
     diagonal = A[place, first + place]
     if not diagonal.all():
@@ -172,7 +179,7 @@ def _decided(
     machine: EmulatedMachine | None,
     history: _History,
 ) -> npt.NDArray[np.int64] | None:
-    """New sizes or None; rank 0 alone knows, and keeps the history."""
+    """Return the balancer's new sizes or None, and add to the history; None except on rank 0."""
     if comm.rank != 0:
         return None
     if machine is not None:

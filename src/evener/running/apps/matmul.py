@@ -1,8 +1,8 @@
 """C = A B for square matrices: each rank has one rectangle of all three, by the same tiling.
 
-In step k the blocks of A's pivot column k go along their rows, those of B's pivot row k along their
-columns, and each rank updates its rectangle of C by their product ([BBRR01]_; [Cla14]_, 5.1). So a
-rank takes in as many blocks in every step as its rectangle is high and wide, less what is its own.
+In step k the blocks of A's pivot column k are sent along their rows, those of B's pivot row k along
+their columns, and each rank adds their product to its rectangle of C ([BBRR01]_; [Cla14]_, 5.1). In
+each step a rank so receives as many blocks as its rectangle is high plus wide, less those it has.
 Every rank calls `run`; ranks are threads or processes of MPI (see evener.running.comm).
 """
 
@@ -27,9 +27,10 @@ Span = tuple[int, int, int, int]
 
 @dataclass(frozen=True, eq=False)
 class MatmulRun:
-    """C (n, n), on every rank; and of each rank seconds computing [s] and entries received.
+    """The product C (n, n), the same on every rank.
 
-    received (p,) int64: entries of A and B that came from other ranks, over all steps.
+    seconds (p,): computing time of each rank [s]. received (p,) int64: entries of A and B that each
+    rank received from others, over all steps.
     """
 
     C: FloatArray
@@ -40,8 +41,9 @@ class MatmulRun:
 def run(comm: Comm, A_of: PartOf, B_of: PartOf, n: int, tiling: Tiling) -> MatmulRun:
     """Multiply two matrices of n x n entries on as many ranks as the tiling has rectangles.
 
-    A_of, B_of: give a rank its rectangle. A step is as wide as the tiling's blocks. Raises
-    InputError for a tiling of another matrix or of other than comm.size rectangles.
+    A_of, B_of: make a rank's rectangle of A, of B. Each step multiplies by as many columns of A as
+    a block of the tiling is wide. Raises InputError for a tiling of another matrix or of other than
+    comm.size rectangles.
     """
     if tiling.k != comm.size:
         raise InputError(f"{tiling.k} rectangles for {comm.size} ranks")
@@ -73,10 +75,10 @@ def run(comm: Comm, A_of: PartOf, B_of: PartOf, n: int, tiling: Tiling) -> Matmu
 def verify(
     A: FloatArray, B: FloatArray, C: FloatArray, tolerance: float = 1e-12, seed: int = 7
 ) -> bool:
-    """Whether C is A B, by Freivalds' test [Fre79]_: C v = A (B v) for random vectors v.
+    """Whether C is A B, by Freivalds' test [Fre79]_: C v = A (B v) for three random vectors v.
 
-    Differences may be up to tolerance x n x the largest entries; a wrong entry beyond that escapes
-    with probability zero, for all practical purposes.
+    Differences up to tolerance x n^2 x the product of the largest entries are accepted. A larger
+    error in C is missed only where v cancels it, which has probability zero for normal v.
     """
     v = np.random.default_rng(seed).standard_normal((B.shape[1], 3))
     off = np.abs(C @ v - A @ (B @ v)).max()
@@ -85,7 +87,7 @@ def verify(
 
 
 def traffic(tiling: Tiling, n: int) -> npt.NDArray[np.int64]:
-    """(k,) entries that each rank receives in all: n x (height + width) less its own, twice."""
+    """Return (k,) the entries each rank receives in all: n (height + width) - 2 height x width."""
     spans = tiling.spans((n, n))
     height, width = spans[:, 1] - spans[:, 0], spans[:, 3] - spans[:, 2]
     used = (height > 0) & (width > 0)
@@ -100,7 +102,7 @@ def _overlap(a: tuple[int, int], b: tuple[int, int]) -> tuple[int, int]:
 def _pieces(
     A: FloatArray, B: FloatArray, mine: Span, other: Span, pivot: tuple[int, int]
 ) -> tuple[FloatArray, FloatArray]:
-    """What another rank needs of mine: of the pivot column of A, and of the pivot row of B."""
+    """Return my parts of A's pivot column and B's pivot row that the rank at `other` needs."""
     if other[0] == other[1] or other[2] == other[3]:
         return A[:0, :0], B[:0, :0]
     top, left = mine[0], mine[2]
@@ -116,7 +118,7 @@ def _assembled(
     mine: Span,
     pivot: tuple[int, int],
 ) -> tuple[FloatArray, FloatArray]:
-    """The pivot column of A in my rows, and the pivot row of B in my columns."""
+    """Return the pivot column of A in my rows and the pivot row of B in my columns."""
     wide = pivot[1] - pivot[0]
     column, row = np.empty((mine[1] - mine[0], wide)), np.empty((wide, mine[3] - mine[2]))
     for (a, b), other in zip(sent, spans, strict=True):

@@ -1,7 +1,8 @@
-"""y = A x again and again, A sparse: rows over ranks by any partition, ghosts exchanged.
+"""Repeated products x <- A x of a sparse A whose rows are divided over ranks by any partition.
 
-Every rank calls `run`; ranks are threads or processes of MPI (see evener.running.comm). SciPy
-multiplies. A `Product` is the same for somebody who iterates otherwise.
+Every rank calls `run`; ranks are threads or processes of MPI (see evener.running.comm). Each rank
+multiplies its rows by SciPy and receives the values of x that they need from other ranks (ghosts).
+`Product` does one multiplication or exchange at a time, for programs with loops of their own.
 """
 
 from __future__ import annotations
@@ -26,9 +27,9 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class SpmvRun:
-    """A to the power of the iterations, times x: (n,) float64; and what each iteration took.
+    """The last x, (n,) float64, and the seconds of each iteration on each rank.
 
-    compute, exchange (iterations, p) [s]: of each rank; who is done early waits in the exchange.
+    compute, exchange (iterations, p) [s]: a rank that computes less waits longer in the exchange.
     """
 
     x: FloatArray
@@ -63,16 +64,16 @@ class Product:
         return self.x[: self.halo.owned.size]
 
     def multiply(self, repeat: int = 1) -> None:
-        """Take the product for x of the owned rows; repeat: do it so often, for the time it takes.
+        """Replace x of the owned rows by their part of A x. Call `exchange` before the next one.
 
-        Ghosts are old until `exchange` has been called.
+        repeat: how often the same product is computed, to imitate a longer computation.
         """
         for _ in range(repeat):
             y = self.rows @ self.x
         self.values[:] = y
 
     def exchange(self, rest: float = 0.0) -> None:
-        """Send what others need of x, and receive the ghosts. rest: as in Swap.finish."""
+        """Send the values of x that others need, receive the ghosts. rest: as in Swap.finish."""
         for q, own in self.halo.sends.items():
             np.take(self.x, own, out=self._outgoing[q])
         self._swap.start()
@@ -89,7 +90,11 @@ def run(
     repeat: int = 1,
     rest: float = 0.0,
 ) -> SpmvRun:
-    """Multiply so many times; arguments as `Product` and its methods take them, repeat >= 1."""
+    """Multiply x by A `iterations` times, each followed by an exchange.
+
+    A, partition, x: as for Product. repeat: as for Product.multiply, 1 at least. rest: as for
+    Product.exchange. Raises InputError for shapes that do not fit, and for counts below 1.
+    """
     if iterations < 1 or repeat < 1:
         raise InputError(f"{iterations} iterations of {repeat} products: at least one of each")
     product = Product(comm, A, partition, x)
@@ -109,7 +114,7 @@ def run(
 
 
 def verify(A: csr_array, x: npt.ArrayLike, result: SpmvRun, tolerance: float = 1e-10) -> bool:
-    """Whether SciPy on one rank has the same, to a relative tolerance of the largest value."""
+    """Whether SciPy alone gets the same x, with differences up to tolerance x the largest value."""
     expected: Any = as_numbers(x, "x")
     for _ in range(len(result.compute)):
         expected = A @ expected
