@@ -15,7 +15,7 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.makespan import search_kernels as kernels
 from evener.partitioning.makespan.gain_state import Prices, SecondsState
-from evener.partitioning.makespan.move_kernels import consider
+from evener.partitioning.makespan.move_kernels import best_move, make_move
 from evener.partitioning.makespan.price_kernels import Bounds, Model, reprice
 from evener.partitioning.makespan.refine import EFFORTS, GREEDY, BlockLimits, refine_seconds
 from evener.plans import metrics
@@ -95,7 +95,7 @@ def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray)
         compute = load[b] / np.interp(load[b], model.left[own], model.speed[own])
         exchange = 0.0
         for c in range(k):
-            share = min(1.0, values[b, c] / model.smooth)
+            share = min(1.0, values[b, c] / model.latency_ramp)
             exchange += (
                 model.alpha[b, c] * share * (2 - share) + model.per_value[b, c] * values[b, c]
             )
@@ -129,24 +129,24 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
     graph, part, platform, workload, rng = random_case(seed, n, k)
     work = workload.work(graph)
     state = state_of(graph, part, work, costs_of(platform, workload))
-    worth = rng.uniform(0.1, 10, k)
-    model = state.prices.model(float(rng.integers(1, 5)), state.tables.sent, worth)
-    total, doublings = state.totals, 2
+    second_weight = rng.uniform(0.1, 10, k)
+    model = state.prices.model(float(rng.integers(1, 5)), state.tables.sent, second_weight)
+    total, log2_power = state.totals, 2
     reference = reprice(state.tables, model, total)
     for b in range(k):
-        total.powered[b] = worth[b] * (total.seconds[b] / reference) ** 2**doublings
+        total.powered[b] = second_weight[b] * (total.seconds[b] / reference) ** 2**log2_power
     for v in rng.permutation(n)[:6]:
         args = (state.tables, model, total, state.bounds, int(v))
         np.testing.assert_allclose(
             total.seconds, slow_seconds(model, graph, state.part, work), rtol=1e-9, atol=1e-12
         )
-        change, to = consider(*args, -1, reference, doublings, state.scratch)
+        change, to = best_move(*args, reference, log2_power, state.scratch)
         least = {}
         for q in set(state.part[graph.adjncy[graph.xadj[v] : graph.xadj[v + 1]]].tolist()):
             moved = state.part.copy()
             moved[v] = q
             now = slow_seconds(model, graph, moved, work)
-            powered = worth * (now / reference) ** 2**doublings
+            powered = second_weight * (now / reference) ** 2**log2_power
             least[q] = float(powered.sum() - total.powered.sum())
         least.pop(int(state.part[v]), None)
         if total.size[state.part[v]] == 1 or not least:
@@ -155,7 +155,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
         assert least[int(to)] == pytest.approx(min(least.values()), rel=1e-9, abs=1e-9)
         assert change == pytest.approx(least[int(to)], rel=1e-9, abs=1e-9)
         q = int(rng.choice(list(least)))
-        won, _ = consider(*args, q, reference, doublings, state.scratch)
+        won = make_move(*args, q, reference, log2_power, state.scratch)
         assert won == pytest.approx(least[q], rel=1e-9, abs=1e-9)
     assert (state.scratch.slot == -1).all()
     assert (total.size == np.bincount(state.part, minlength=k)).all()

@@ -19,8 +19,9 @@ from evener.partitioning.refinement.fm import Flags, boundary_flags
 from evener.partitioning.refinement.volumes import connectivity_tables
 from evener.plans.costs import Costs
 
-SLOW = 0.5  # of the longest seconds: blocks that take more tell what counts
-NEXT_TO_NOTHING = 1e-6  # of the mean load: what an empty block is said to hold
+# Set by hand: no record of what chose them.
+SLOW_RATIO = 0.5  # of the longest seconds: blocks above it say whether compute or exchange counts
+EMPTY_LOAD = 1e-6  # of the mean load: what an empty block counts as, to have a speed
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,19 +57,20 @@ class Prices:
 
     def model(
         self,
-        smooth: float = 1.0,
+        latency_ramp: float = 1.0,
         sent: npt.NDArray[np.int32] | None = None,
-        worth: FloatArray | None = None,
+        second_weight: FloatArray | None = None,
     ) -> Model:
-        """Return what kernels price moves by; sent (k, k): with what shared links hold up now;
-        worth (k,): of a second of each device, else all the same.
+        """Return what kernels price moves by; latency_ramp, second_weight: as in Model.
+
+        sent (k, k) int32: values that blocks send now, where what shared links hold up counts.
         """
         costs = self.costs
         per_value = costs.per_value if sent is None else self._dearer(sent)
-        worth = np.ones(costs.k) if worth is None else worth
+        weight = np.ones(costs.k) if second_weight is None else second_weight
         return Model(
             costs.first, costs.last, costs.knot_load, costs.knot_speed, self.slope, costs.alpha,
-            per_value, costs.fixed, worth, float(smooth), bool(costs.overlap),
+            per_value, costs.fixed, weight, float(latency_ramp), bool(costs.overlap),
         )  # fmt: skip
 
     def held_up(self, values: FloatArray) -> tuple[FloatArray, npt.NDArray[np.int64]]:
@@ -94,7 +96,7 @@ class Prices:
     def _dearer(self, sent: npt.NDArray[np.int32]) -> FloatArray:
         """Seconds per value (k, k), raised over the shared links that blocks wait for.
 
-        Every value less there is then worth more, though not all of the wait: the other blocks at
+        A value less there then saves more, though not all of the wait: the other blocks at
         a link answer to it too, and together they would go too far.
         """
         costs, k = self.costs, self.costs.k
@@ -123,7 +125,7 @@ def exchanges(alpha: FloatArray, per_value: FloatArray, values: FloatArray) -> F
 
 @dataclass(eq=False)
 class SecondsState:
-    """A partition (n,) that is refined in place, and all that kernels ask about it.
+    """A partition (n,) that is refined in place, and what its seconds are made of, kept exact.
 
     flag (n,): vertices that are or were at a boundary.
     """
@@ -172,8 +174,8 @@ class SecondsState:
         used = (load > 0) | (values > 0).any(axis=1)
         return np.where(used, total + costs.fixed, 0.0)
 
-    def worth(self) -> FloatArray:
-        """(k,) of a second of each device, the geometric mean 1.
+    def second_weight(self) -> FloatArray:
+        """Return the weight (k,) of a second of each device in the sum of powers, geometric mean 1.
 
         Where blocks compute, moving one unit shortens a slow device's seconds more than it
         lengthens a fast one's, so that equal seconds are the least sum of powers only if a
@@ -183,26 +185,26 @@ class SecondsState:
         costs, seconds = self.prices.costs, self.seconds()
         if not self.totals.load.any():
             return np.ones(costs.k)
-        slow = seconds > SLOW * seconds.max()
+        slow = seconds > SLOW_RATIO * seconds.max()
         share = costs.compute_seconds(self.totals.load)[slow].sum() / seconds[slow].sum()
-        load = np.maximum(self.totals.load, NEXT_TO_NOTHING * self.totals.load.mean())
+        load = np.maximum(self.totals.load, EMPTY_LOAD * self.totals.load.mean())
         speed = load / costs.compute_seconds(load)
         return np.asarray((speed / np.exp(np.log(speed).mean())) ** share)
 
 
 def move_scratch(n: int, k: int) -> MoveScratch:
-    """Return room to search n vertices in k blocks."""
+    """Return arrays to search n vertices in k blocks, `slot` and `lock` as MoveScratch asks."""
     d = min(k, MOST_BLOCKS) + 2
     return MoveScratch(
         slot=np.full(k, -1, np.int32),
-        ids=np.empty(d, np.int32),
-        held=np.empty(d, np.int32),
-        lone=np.empty(d, np.int32),
-        leaving=np.empty(d),
-        drop=np.empty(d),
-        rise=np.empty(d),
-        after=np.empty(d),
-        has=np.empty(d * d, np.int32),
+        block=np.empty(d, np.int32),
+        n_neighbours=np.empty(d, np.int32),
+        n_only=np.empty(d, np.int32),
+        freed_work=np.empty(d),
+        own_change=np.empty(d),
+        other_change=np.empty(d),
+        exchange_after=np.empty(d),
+        touching=np.empty(d * d, np.int32),
         queue=np.empty(n, np.int32),
         lock=np.zeros(n, np.int8),
         front=np.empty(FRONTIER, np.int64),

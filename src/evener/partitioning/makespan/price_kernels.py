@@ -13,44 +13,34 @@ from evener.jit import inner
 
 
 class Model(NamedTuple):
-    """What makes seconds of loads and values; s pieces of the speed curves of k devices.
+    """What gives the seconds of k blocks; s pieces of the speed curves of their devices."""
 
-    first, last (k,) int64: each device's pieces; left, speed, slope (s,): where each begins
-    [units], speed there [units/s] and its slope [1/s]; alpha (k, k) [s], per_value (k, k) [s per
-    value]; fixed (k,) [s]; worth (k,): of a second of each device, relative (SecondsState.worth);
-    smooth: a message of fewer values counts in proportion, so that it is worth making smaller
-    until it is gone; overlap: exchange goes on beside the interior's compute.
-    """
-
-    first: np.ndarray
-    last: np.ndarray
-    left: np.ndarray
-    speed: np.ndarray
-    slope: np.ndarray
-    alpha: np.ndarray
-    per_value: np.ndarray
-    fixed: np.ndarray
-    worth: np.ndarray
-    smooth: float
-    overlap: bool
+    first: np.ndarray  # (k,) int64: a device's first piece
+    last: np.ndarray  # (k,) int64: one past its last piece
+    left: np.ndarray  # (s,) float64: load at which a piece begins [units]
+    speed: np.ndarray  # (s,) float64: speed there [units/s]
+    slope: np.ndarray  # (s,) float64: change of speed with load [1/s]
+    alpha: np.ndarray  # (k, k) float64: latency of a pair's messages [s]
+    per_value: np.ndarray  # (k, k) float64: time for each value exchanged [s/value]
+    fixed: np.ndarray  # (k,) float64: time that each used device needs beside [s]
+    second_weight: np.ndarray  # (k,) float64: weight of a device's second in the sum of powers
+    latency_ramp: float  # values from which latency counts in full: lets small messages shrink
+    overlap: bool  # whether exchange goes on beside the interior's compute
 
 
 class Totals(NamedTuple):
-    """Sums of every block (k,): load [units], weight, memory [B], size in vertices, outer (load
-    at the boundary), compute, exchange, seconds [s], powered (seconds by those of reference, to
-    the power), piece (of its speed curve).
-    """
+    """Sums of every block (k,), kept up to date move by move; float64 unless it says int64."""
 
-    load: np.ndarray
-    weight: np.ndarray
-    memory: np.ndarray
-    size: np.ndarray
-    outer: np.ndarray
-    compute: np.ndarray
-    exchange: np.ndarray
-    seconds: np.ndarray
-    powered: np.ndarray
-    piece: np.ndarray
+    load: np.ndarray  # work [units]
+    weight: np.ndarray  # what the limits are on
+    memory: np.ndarray  # [B]
+    size: np.ndarray  # int64: vertices
+    outer: np.ndarray  # work at the boundary, which waits for the exchange [units]; for overlap
+    compute: np.ndarray  # [s]
+    exchange: np.ndarray  # [s]
+    seconds: np.ndarray  # predicted, of an iteration [s]
+    powered: np.ndarray  # its term of the sum of powers (powered_by)
+    piece: np.ndarray  # int64: piece of its speed curve that its load is on
 
 
 class Bounds(NamedTuple):
@@ -65,40 +55,36 @@ class Bounds(NamedTuple):
 
 
 class MoveScratch(NamedTuple):
-    """Room to weigh one vertex: slot (k,) is -1 before and after; for its d blocks (d,): ids,
-    held (neighbours there), lone (of those, whose only neighbour in its block it is), leaving
-    (their work that would be at no boundary), drop and rise (exchange won where it leaves, and
-    by the others), after (what each exchanges then); has (d x d,): neighbours of one block that
-    touch another one already.
+    """Arrays that evaluating and searching moves write; nothing in them is read by the next call.
 
-    To search: queue, lock (n,), zero before and after; front, keys (FRONTIER,): the vertices that
-    a chain chooses from; moved, came_from (DEPTH,): its moves; looks (1,).
+    Except `slot`, -1 everywhere, and `lock`, 0 everywhere, before and after every evaluation and
+    search. A vertex v is evaluated against d blocks, its own and those that it touches.
     """
 
-    slot: np.ndarray
-    ids: np.ndarray
-    held: np.ndarray
-    lone: np.ndarray
-    leaving: np.ndarray
-    drop: np.ndarray
-    rise: np.ndarray
-    after: np.ndarray
-    has: np.ndarray
-    queue: np.ndarray
-    lock: np.ndarray
-    front: np.ndarray
-    keys: np.ndarray
-    moved: np.ndarray
-    came_from: np.ndarray
-    looks: np.ndarray
+    slot: np.ndarray  # (k,) int32: where a block is among the d, else -1
+    block: np.ndarray  # (d,) int32: the blocks
+    n_neighbours: np.ndarray  # (d,) int32: v's neighbours in each
+    n_only: np.ndarray  # (d,) int32: of those, whose only neighbour in v's block is v
+    freed_work: np.ndarray  # (d,) float64: work of those that leave the boundary if v joins [units]
+    own_change: np.ndarray  # (d,) float64: v leaves: change of its block's exchange with each [s]
+    other_change: np.ndarray  # (d,) float64: v leaves: change of each block's exchange with v's [s]
+    exchange_after: np.ndarray  # (d,) float64: exchange of each block after the move [s]
+    touching: np.ndarray  # (d * d,) int32: row b, column c: neighbours in b that touch c already
+    queue: np.ndarray  # (n,) int32: vertices to search from, a ring
+    lock: np.ndarray  # (n,) int8: 1 where the chain has moved a vertex, else 0
+    front: np.ndarray  # (FRONTIER,) int64: vertices that the chain chooses from
+    keys: np.ndarray  # (FRONTIER,) float64: change of the sum of powers by the best move of each
+    moved: np.ndarray  # (DEPTH,) int64: vertices that the chain has moved, in order
+    came_from: np.ndarray  # (DEPTH,) int64: their blocks before
+    looks: np.ndarray  # (1,) int64: cost of the evaluations so far, in halves of an entry
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def pay(alpha, per_value, smooth, b, c, values):
+def pay(alpha, per_value, latency_ramp, b, c, values):
     """Seconds that block b spends on exchanging so many values with c."""
     if values <= 0:
         return 0.0
-    part = min(1.0, values / smooth)
+    part = min(1.0, values / latency_ramp)
     return alpha[b, c] * part * (2.0 - part) + per_value[b, c] * values
 
 
@@ -125,12 +111,12 @@ def seconds_of(overlap, fixed, load, compute, outer, exchange):
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def powered_by(seconds, reference, doublings, worth):
-    """What seconds count: worth times their share of reference to the power 2**doublings."""
+def powered_by(seconds, reference, log2_power, second_weight):
+    """Return second_weight * (seconds / reference) ** 2**log2_power."""
     x = seconds / reference
-    for _ in range(doublings):
+    for _ in range(log2_power):
         x *= x
-    return worth * x
+    return second_weight * x
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
@@ -143,11 +129,16 @@ def between(sent, b, c):
 def reprice(tables, model, totals):
     """Work out compute, exchange and seconds of all blocks; returns the longest seconds."""
     k, longest = totals.load.size, 0.0
-    sent, alpha, per_value, smooth = tables.sent, model.alpha, model.per_value, model.smooth
+    sent, alpha, per_value, latency_ramp = (
+        tables.sent,
+        model.alpha,
+        model.per_value,
+        model.latency_ramp,
+    )
     for b in range(k):
         exchange = 0.0
         for c in range(k):
-            exchange += pay(alpha, per_value, smooth, b, c, between(sent, b, c))
+            exchange += pay(alpha, per_value, latency_ramp, b, c, between(sent, b, c))
         compute, piece = compute_at(
             model.first[b], model.last[b], model.left, model.speed, model.slope, totals.piece[b],
             totals.load[b],

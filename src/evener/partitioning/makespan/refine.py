@@ -1,9 +1,9 @@
 """Refinement for seconds: moves boundary vertices until the slowest block gets no faster.
 
-Greedy sweeps lower the sum of worth x seconds**p with rising p: first all blocks count, then only
-the slowest. Chains of moves follow, each taken back to its best point. High powers put the longest
-times in order, so that many equally slow blocks do not stop it. Messages of few values count in
-proportion at first, so that it is worth making them smaller until they are gone.
+Greedy sweeps lower the sum of second_weight x seconds**p with rising p: first all blocks count,
+then only the slowest. Chains of moves follow, each taken back to its best point. High powers put
+the longest times in order, so that many equally slow blocks do not stop it. Messages of few values
+count in proportion at first, so that each value less gains until a message is gone.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ from evener.partitioning.refinement.grouping import shuffle
 from evener.plans.costs import Costs
 from evener.plans.partition import RELATIVE_SLACK
 
+# Set by hand: no record of what chose them.
 SMALL = 1 << 16  # adjacency entries; smaller graphs get the work budget of this many
 GREEDY = -1e-12  # change of the sum of powers that a single move must reach
 ALIKE = 1e-12  # relative difference of seconds that counts as rounding
@@ -32,21 +33,22 @@ BOLD = 1.0  # rise of the sum of powers, in that of a slowest block, that a chai
 
 @dataclass(frozen=True)
 class Round:
-    """One round of searches from vertices at blocks of at least `heat` times the longest seconds.
+    """One round of searches for a smaller sum of powers.
 
+    log2_power: seconds count to the power 2**log2_power. min_seconds_ratio: searches begin where a
+    block takes at least this share of the longest seconds. latency_ramp: as in Model [values].
     depth: moves of a chain. With 1: up to `sweeps` sweeps of single moves, until one shortens the
-    longest seconds by less than the share `least`; else chains, once, from the best partition.
-    The power is 2**doublings; messages of fewer than `smooth` values count in proportion. share:
-    of the remaining work budget, relative to the shares of the rounds that follow.
+    longest seconds by less than the share min_gain; else chains, once, from the best partition.
+    budget_share: of the work budget left, relative to those of the rounds that follow.
     """
 
-    doublings: int
-    heat: float
-    smooth: float = 1.0
+    log2_power: int
+    min_seconds_ratio: float
+    latency_ramp: float = 1.0
     depth: int = 1
     sweeps: int = 1
-    least: float = 0.002
-    share: float = 1.0
+    min_gain: float = 0.002
+    budget_share: float = 1.0
 
 
 @dataclass(frozen=True)
@@ -57,19 +59,22 @@ class MakespanEffort:
     passes: float
 
 
-DESCENT = (
+# Numbers of all rounds and budgets are set by hand: no record of what chose them.
+SWEEP_ROUNDS = (
     Round(3, 0.05, 400), Round(4, 0.05, 200), Round(4, 0.05, 80), Round(5, 0.1, 30),
     Round(5, 0.3, 10), Round(5, 0.5, 3), Round(6, 0.7),
 )  # fmt: skip
-CHAINS = (
-    Round(5, 0.9, 30, depth=30, share=2.0), Round(6, 0.8, sweeps=2),
-    Round(6, 0.93, depth=10, share=2.0), Round(6, 0.8, sweeps=2),
+CHAIN_ROUNDS = (
+    Round(5, 0.9, 30, depth=30, budget_share=2.0), Round(6, 0.8, sweeps=2),
+    Round(6, 0.93, depth=10, budget_share=2.0), Round(6, 0.8, sweeps=2),
 )  # fmt: skip
-QUICK = Round(6, 0.93, depth=10), Round(6, 0.8)
+SHORT_CHAIN_ROUNDS = Round(6, 0.93, depth=10), Round(6, 0.8)
 EFFORTS = {
-    "fast": MakespanEffort((Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *QUICK), 4.0),
-    "default": MakespanEffort(DESCENT + CHAINS, 18.0),
-    "strong": MakespanEffort(DESCENT + 3 * CHAINS, 54.0),
+    "fast": MakespanEffort(
+        (Round(4, 0.05, 200), Round(5, 0.1, 40), Round(6, 0.5, 8), *SHORT_CHAIN_ROUNDS), 4.0
+    ),
+    "default": MakespanEffort(SWEEP_ROUNDS + CHAIN_ROUNDS, 18.0),
+    "strong": MakespanEffort(SWEEP_ROUNDS + 3 * CHAIN_ROUNDS, 54.0),
 }
 
 
@@ -133,7 +138,7 @@ def refine_by(
     for number, task in enumerate(effort.rounds):
         if task.depth > 1 and not np.array_equal(state.part, best):
             state = SecondsState.opened(level, best.copy(), bounds, prices, threads)
-        share = task.share / sum(one.share for one in effort.rounds[number:])
+        share = task.budget_share / sum(one.budget_share for one in effort.rounds[number:])
         looks -= _searched(state, task, int(share * looks), seed + number)
         seconds = state.seconds()
         if _sooner(seconds, least):
@@ -154,20 +159,20 @@ def _searched(state: SecondsState, task: Round, most_looks: int, seed: int) -> i
     shared = state.prices.costs.shared_per_value.size > 0
     for turn in range(task.sweeps if task.depth == 1 else 1):
         model = state.prices.model(
-            task.smooth, state.tables.sent if shared else None, state.worth()
+            task.latency_ramp, state.tables.sent if shared else None, state.second_weight()
         )
         seeds = np.flatnonzero(state.flag).astype(np.int32)
         if task.depth > 1:
             shuffle(seeds, seed)
         state.scratch.queue[: seeds.size] = seeds
         kept, looked = kernels.search(
-            state.tables, model, state.totals, state.bounds, task.doublings, task.heat,
-            task.depth, GREEDY if task.depth == 1 else BOLD, seeds.size, most_looks - looks,
-            state.flag, state.scratch,
+            state.tables, model, state.totals, state.bounds, task.log2_power,
+            task.min_seconds_ratio, task.depth, GREEDY if task.depth == 1 else BOLD, seeds.size,
+            most_looks - looks, state.flag, state.scratch,
         )  # fmt: skip
         looks += looked
         longest = float(state.totals.seconds.max())
-        if kept == 0 or looks >= most_looks or (turn > 0 and last - longest < task.least * last):
+        if kept == 0 or looks >= most_looks or (turn > 0 and last - longest < task.min_gain * last):
             break
         last = longest
     return looks

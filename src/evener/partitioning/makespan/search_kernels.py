@@ -6,30 +6,31 @@ from __future__ import annotations
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.makespan.move_kernels import consider
+from evener.partitioning.makespan.move_kernels import best_move, make_move
 from evener.partitioning.makespan.price_kernels import powered_by, reprice
 from evener.partitioning.refinement.connectivity_kernels import CLOSED, open_table
 from evener.partitioning.refinement.fm_kernels import HUB
 
+# Set by hand: no record of what chose them.
 FRONTIER = 32  # vertices that a chain of moves chooses from
 DEPTH = 64  # moves of the longest chain
 KNOWN, WAITING = 1, 2  # flags of vertices at a boundary, and of those in the queue
 
 
 @inner(forceinline=True, error_model="numpy", counted=False)
-def _is_hot(tables, seconds, v, hot):
-    """Whether v is at a boundary, and it or a block it touches takes at least `hot` seconds."""
+def _is_hot(tables, seconds, v, least_seconds):
+    """Whether v is at a boundary, and its block or one it touches takes this long or longer."""
     if tables.xadj[v + 1] - tables.xadj[v] > HUB:
         return False
     if tables.length[v] == CLOSED:
         open_table(tables, v)
     p = tables.part[v]
     first = np.int64(tables.xadj[v])
-    touches, found = False, seconds[p] >= hot
+    touches, found = False, seconds[p] >= least_seconds
     for i in range(first, first + tables.length[v]):
         b = tables.blocks[i]
         touches |= b != p
-        found |= seconds[b] >= hot
+        found |= seconds[b] >= least_seconds
     return touches and found
 
 
@@ -45,24 +46,26 @@ def _least(keys, size):
 
 @njit(cache=True, nogil=True, error_model="numpy", counted=False)
 def search(
-    tables, model, totals, bounds, doublings, heat, depth, most_lost, n_queued, most_looks, flag,
-    scratch,
+    tables, model, totals, bounds, log2_power, min_seconds_ratio, depth, most_lost,
+    n_queued, most_looks, flag, scratch,
 ):  # fmt: skip
-    """Search from every seed in turn for less sum of worth x seconds**(2**doublings).
+    """Search from every seed in turn for a smaller sum of second_weight x seconds**(2**log2_power).
 
     A chain of up to `depth` moves begins at each seed: the best move of the vertices around it,
-    even at a loss (of most_lost times its block's worth), then the next; those after the best
-    point are taken back. Seeds are scratch.queue[:n_queued], then the neighbours of what has moved.
-    Passed over are those at no block of at least `heat` of the longest seconds. flag (n,) is
-    KNOWN, before and after, of all vertices that are or were at a boundary. Ends after most_looks
-    adjacency entries weighed; returns (moves kept, looks).
+    even at a loss (of most_lost times its block's second_weight), then the next; those after the
+    best point are taken back. Seeds are scratch.queue[:n_queued], then the neighbours of what has
+    moved. Passed over are vertices at no block of at least min_seconds_ratio x the longest seconds.
+    flag (n,) is KNOWN, before and after, of all vertices that are or were at a boundary. Ends once
+    evaluations have cost most_looks (scratch.looks); returns (moves kept, that cost).
     """
     queue, lock, front, keys = scratch.queue, scratch.lock, scratch.front, scratch.keys
     moved, came_from = scratch.moved, scratch.came_from
     reference = reprice(tables, model, totals)
-    hot = heat * reference
+    least_seconds = min_seconds_ratio * reference
     for b in range(totals.seconds.size):
-        totals.powered[b] = powered_by(totals.seconds[b], reference, doublings, model.worth[b])
+        totals.powered[b] = powered_by(
+            totals.seconds[b], reference, log2_power, model.second_weight[b]
+        )
     for i in range(n_queued):
         flag[queue[i]] = WAITING
     head, kept = 0, 0
@@ -72,10 +75,10 @@ def search(
         head = 0 if head + 1 == queue.size else head + 1
         n_queued -= 1
         flag[v] = KNOWN
-        if not _is_hot(tables, totals.seconds, v, hot):
+        if not _is_hot(tables, totals.seconds, v, least_seconds):
             continue
-        change, to = consider(tables, model, totals, bounds, v, -1, reference, doublings, scratch)
-        bold = most_lost * model.worth[tables.part[v]]
+        change, to = best_move(tables, model, totals, bounds, v, reference, log2_power, scratch)
+        bold = most_lost * model.second_weight[tables.part[v]]
         if to < 0 or change > bold:
             continue
         front[0], keys[0] = v, change
@@ -84,8 +87,8 @@ def search(
             i = _least(keys, size)
             if n_moved > 0:
                 v, key = front[i], keys[i]
-                change, to = consider(
-                    tables, model, totals, bounds, v, -1, reference, doublings, scratch
+                change, to = best_move(
+                    tables, model, totals, bounds, v, reference, log2_power, scratch
                 )
                 keys[i] = change
                 if to >= 0 and change > key and _least(keys, size) != i:
@@ -96,9 +99,7 @@ def search(
                 break
             moved[n_moved], came_from[n_moved] = v, tables.part[v]
             n_moved += 1
-            change, _ = consider(
-                tables, model, totals, bounds, v, to, reference, doublings, scratch
-            )
+            change = make_move(tables, model, totals, bounds, v, to, reference, log2_power, scratch)
             gained += change
             lock[v] = 1
             if gained < best:
@@ -107,15 +108,15 @@ def search(
                 break
             for e in range(tables.xadj[v], tables.xadj[v + 1]):
                 u = np.int64(tables.adjncy[e])
-                if lock[u] == 1 or not _is_hot(tables, totals.seconds, u, hot):
+                if lock[u] == 1 or not _is_hot(tables, totals.seconds, u, least_seconds):
                     continue
                 i = 0
                 while i < size and front[i] != u:
                     i += 1
                 if i == FRONTIER:
                     continue
-                change, _ = consider(
-                    tables, model, totals, bounds, u, -1, reference, doublings, scratch
+                change, _ = best_move(
+                    tables, model, totals, bounds, u, reference, log2_power, scratch
                 )
                 front[i], keys[i] = u, change
                 size = max(size, i + 1)
@@ -123,9 +124,9 @@ def search(
             lock[moved[i]] = 0
         while n_moved > n_best:
             n_moved -= 1
-            consider(
+            make_move(
                 tables, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
-                doublings, scratch,
+                log2_power, scratch,
             )  # fmt: skip
         kept += n_best
         for i in range(n_best):
