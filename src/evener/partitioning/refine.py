@@ -175,7 +175,7 @@ def _refine_whole(
     price = np.full(contract.k, EVEN_PRICE, np.int64)
     refine_level(
         level, BlockState(part, weight, price, limits), boundary_flags(level, part, threads),
-        preset.alone.finest_rounds, preset.alone, seed, threads,
+        preset.fm_without_cuts.finest_rounds, preset.fm_without_cuts, seed, threads,
     )  # fmt: skip
 
 

@@ -28,6 +28,7 @@ from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.partitioning.refinement.fm_kernels import shuffle
 from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap, SideHeaps
 
+# Set by hand: no record of what chose them.
 ENOUGH = 40  # vertices of a graph that is not shrunk further
 MOST_LEVELS = 48
 LEAST_SHRINKAGE = 0.85  # vertices left after pairing, as a share; with more left it ends
@@ -38,18 +39,22 @@ MANY = 16  # edges; vertices of more are sorted as if they had as many
 OFF_COST = 10  # what a start that is off its limits by all weight costs, in cuts
 
 
-class Levels(NamedTuple):
-    """The graphs of all levels, as `_shrink_all` lays them out, and their sides."""
+class LevelArrays(NamedTuple):
+    """The graphs of all levels, one after the other, as `_shrink_all` lays them out.
 
-    xs: np.ndarray
-    es: np.ndarray
-    ws: np.ndarray
-    vs: np.ndarray
-    coarse_of: np.ndarray
-    sides: np.ndarray
-    size: np.ndarray
-    at: np.ndarray
-    begins: np.ndarray
+    Level i has size[i] vertices, from start[i] on in vwgt, coarse_of and sides, and from
+    start[i] + i on in xadj; its entries lie in adjncy and adjwgt from first[i] to first[i + 1].
+    """
+
+    xadj: np.ndarray  # uint32: where a vertex's entries begin, counted from first[i]
+    adjncy: np.ndarray  # uint32: neighbours, as vertices of the level
+    adjwgt: np.ndarray  # int32: weights of edges
+    vwgt: np.ndarray  # float64: weights of vertices
+    coarse_of: np.ndarray  # uint32: the vertex of the next level that a vertex is in
+    sides: np.ndarray  # int32: 0 or 1
+    size: np.ndarray  # (MOST_LEVELS + 1,) int64
+    start: np.ndarray  # (MOST_LEVELS + 1,) int64
+    first: np.ndarray  # (MOST_LEVELS + 2,) int64
 
 
 @inner(error_model="numpy", counted=False)
@@ -146,26 +151,29 @@ def _total(values):
 
 
 @inner(error_model="numpy")
-def _shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins):
+def _shrink_all(seed, levels):
     """Pair vertices again and again, until ENOUGH are left or few find a mate.
 
-    Level i has size[i] vertices, from at[i] on in vs, coarse_of and sides, and from at[i] + i on in
-    xs; its entries lie in es and ws from begins[i] to begins[i + 1]. Level 0 is given. sides: all 0
-    on the levels below. Returns the last level, and es and ws, which may have grown.
+    Level 0 is given, with all sides 0. Returns the last level, and adjncy and adjwgt, which may
+    have grown.
     """
-    n, total = size[0], _total(vs[: size[0]])
+    xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first = levels
+    n, total = size[0], _total(vwgt[: size[0]])
     order, leader, single = np.empty(n, np.int32), np.empty(n, np.int32), np.empty(n, np.int32)
     waiting, following = np.empty(n + 1, np.int32), np.empty(n, np.int32)
     head, mark, degree = np.empty(n, np.int32), np.empty(n, np.int64), np.empty(n, np.uint32)
     starts = np.empty(MANY + 2, np.int64)
     depth = 0
     while size[depth] > ENOUGH and depth < MOST_LEVELS:
-        now, a, first = size[depth], at[depth], begins[depth + 1]
+        now, a, end = size[depth], start[depth], first[depth + 1]
         b = a + now
-        es, ws = _longer(es, 2 * first - begins[depth]), _longer(ws, 2 * first - begins[depth])
+        adjncy, adjwgt = (
+            _longer(adjncy, 2 * end - first[depth]),
+            _longer(adjwgt, 2 * end - first[depth]),
+        )
         graph = CSRGraph(
-            xs[a + depth : b + depth + 1], es[begins[depth] : first], ws[begins[depth] : first],
-            vs[a:b],
+            xadj[a + depth : b + depth + 1], adjncy[first[depth] : end], adjwgt[first[depth] : end],
+            vwgt[a:b],
         )  # fmt: skip
         for v in range(now):
             order[v] = v
@@ -181,16 +189,16 @@ def _shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins):
         mark[:count] = -1
         used = contract(
             graph, sides[a:b], Clusters(coarse_of[a:b], head[:count], following[:now]), 0, count,
-            mark[:count], es[first:], ws[first:],
-            CoarseVertices(degree[:count], vs[b : b + count], sides[b : b + count]),
+            mark[:count], adjncy[end:], adjwgt[end:],
+            CoarseVertices(degree[:count], vwgt[b : b + count], sides[b : b + count]),
         )  # fmt: skip
         depth += 1
-        at[depth], size[depth], begins[depth + 1] = b, count, first + used
-        below = xs[b + depth : b + depth + count + 1]
+        start[depth], size[depth], first[depth + 1] = b, count, end + used
+        below = xadj[b + depth : b + depth + count + 1]
         below[0] = 0
         for v in range(count):
             below[v + 1] = below[v] + degree[v]
-    return depth, es, ws
+    return depth, adjncy, adjwgt
 
 
 @inner(error_model="numpy", counted=False)
@@ -238,27 +246,27 @@ def halve(graph, share, slack, seed, tries, side):
     Side 0 is off by `slack` of the lighter side's goal, or by half the heaviest vertex, at most.
     tries: starts on the smallest graph. seed: uint64, not 0.
     """
-    vwgt = graph.vwgt
-    n, m, total = vwgt.size, graph.adjncy.size, _total(vwgt)
+    n, m, total = graph.vwgt.size, graph.adjncy.size, _total(graph.vwgt)
     goal = share * total
-    xs, vs = np.empty(ROOM * (n + 1), np.uint32), np.empty(ROOM * n)
-    es, ws = np.empty(2 * m, np.uint32), np.empty(2 * m, np.int32)
+    xadj, vwgt = np.empty(ROOM * (n + 1), np.uint32), np.empty(ROOM * n)
+    adjncy, adjwgt = np.empty(2 * m, np.uint32), np.empty(2 * m, np.int32)
     coarse_of, sides = np.empty(ROOM * n, np.uint32), np.zeros(ROOM * n, np.int32)
-    size, at = np.zeros(MOST_LEVELS + 1, np.int64), np.zeros(MOST_LEVELS + 1, np.int64)
-    begins = np.zeros(MOST_LEVELS + 2, np.int64)
-    copy_to(graph.xadj, xs)
-    copy_to(graph.adjncy, es)
-    copy_to(vwgt, vs)
-    ws[:m] = 1
-    copy_to(graph.adjwgt, ws)
-    size[0], begins[1] = n, m
-    depth, es, ws = _shrink_all(seed, xs, es, ws, vs, coarse_of, sides, size, at, begins)
+    size, start = np.zeros(MOST_LEVELS + 1, np.int64), np.zeros(MOST_LEVELS + 1, np.int64)
+    first = np.zeros(MOST_LEVELS + 2, np.int64)
+    copy_to(graph.xadj, xadj)
+    copy_to(graph.adjncy, adjncy)
+    copy_to(graph.vwgt, vwgt)
+    adjwgt[:m] = 1
+    copy_to(graph.adjwgt, adjwgt)
+    size[0], first[1] = n, m
+    levels = LevelArrays(xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first)
+    depth, adjncy, adjwgt = _shrink_all(seed, levels)
     items, keys = np.empty((2, n + 1), np.int32), np.empty((2, n + 1), np.int64)
     heaps = SideHeaps(items, keys, np.zeros(2, np.int64), np.empty(n, np.int32))
     scratch = TwoWayScratch(np.empty(n, np.int64), np.empty(n, np.int32), heaps)
     least = size[depth]
     tried, walk = np.empty(least, np.int32), np.empty((2, least), np.int32)
-    levels = Levels(xs, es, ws, vs, coarse_of, sides, size, at, begins)
+    levels = LevelArrays(xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first)
     cut = _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch)
     copy_to(sides[:n], side)
     return cut
@@ -267,11 +275,13 @@ def halve(graph, share, slack, seed, tries, side):
 @inner(error_model="numpy", counted=False)
 def _refine_all(levels, depth, goal, total, slack, seed, tries, tried, walk, scratch):
     """Halve the smallest graph, and refine its sides on all levels; return the cut."""
-    xs, es, ws, vs, coarse_of, sides, size, at, begins = levels
+    xadj, adjncy, adjwgt, vwgt, coarse_of, sides, size, start, first = levels
     cut, weight = np.int64(0), 0.0
     for level in range(depth, -1, -1):
-        a, b, first, last = at[level], at[level] + size[level], begins[level], begins[level + 1]
-        graph = CSRGraph(xs[a + level : b + level + 1], es[first:last], ws[first:last], vs[a:b])
+        a, b, begin, end = start[level], start[level] + size[level], first[level], first[level + 1]
+        graph = CSRGraph(
+            xadj[a + level : b + level + 1], adjncy[begin:end], adjwgt[begin:end], vwgt[a:b]
+        )
         room = _room_for(graph.vwgt, goal, total, slack)
         own = sides[a:b]
         if level == depth:

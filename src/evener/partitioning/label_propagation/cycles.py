@@ -19,15 +19,18 @@ from evener.partitioning.levels import cluster_kernels as clusters
 from evener.partitioning.levels.levels import GraphLevel, Shrunk, contracted, projected
 from evener.plans.partition import Contract
 
-# Rounds of label propagation: for the cut, the total volume and the largest volume.
-
 Flags = npt.NDArray[np.int8]
 
-OVERLOAD = 1.2  # times its upper limit, what a block may hold for the time of a sweep
-BOLDNESS, PATIENCE = 0.25, 3  # of leaps: the share of bonds that may be lost; rounds without gain
-AFTER_LEAPS = 2  # rounds of moves
-WORTH_IT = 0.002  # of the total volume, what a round is to win, or it is the last
-CHEAPEST, SHARPNESS = 0.15, 4.0  # price of a block that sends nothing; power of the others' prices
+# Rounds of label propagation, for the cut, the total volume and the largest volume. All set by
+# hand: no record of what chose them.
+SWEEP_OVERLOAD = 1.2  # x a block's upper limit: what it may weigh during a sweep or leap
+BOLDNESS = 0.25  # share of its edge weight to its own block that a move of a leap may lose
+PATIENCE = 3  # leaps without a smaller cut after which they end
+AFTER_LEAPS = 2  # rounds of moves that follow leaps
+WORTH_IT = 0.002  # share of the total volume: a round that lowers it by less is the last
+# Price of a value that a block sends, for the largest volume: LEAST_PRICE + r^PRICE_POWER, where r
+# is the block's volume over the largest.
+LEAST_PRICE, PRICE_POWER = 0.15, 4.0
 
 
 def state_for_cut(
@@ -52,7 +55,7 @@ def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) ->
         if not active.any():
             return
         order, woken = rng.permutation(n), np.zeros(n, np.int8)
-        moves.sweep(state, order, OVERLOAD * state.high, active, woken)
+        moves.sweep(state, order, SWEEP_OVERLOAD * state.high, active, woken)
         drain(state, np.zeros(n), np.zeros(n), np.inf, woken)
         active, woken = woken, np.zeros(n, np.int8)
         moves.sweep(state, order, state.high, active, woken)
@@ -62,7 +65,7 @@ def lower_cut(state: PropagationState, rounds: int, rng: np.random.Generator) ->
 
 def leap_lower(state: PropagationState, leaps: int, rng: np.random.Generator) -> None:
     """Minimise the cut in place by groups that move at once, then by rounds of moves."""
-    leap(state, leaps, PATIENCE, BOLDNESS, OVERLOAD * state.high)
+    leap(state, leaps, PATIENCE, BOLDNESS, SWEEP_OVERLOAD * state.high)
     lower_cut(state, AFTER_LEAPS, rng)
 
 
@@ -107,7 +110,7 @@ def lower_max_volume(
     best, least, found = state.part.copy(), volumes.max(), 0
     everyone, woken = np.ones(n, np.int8), np.zeros(n, np.int8)
     for turn in range(rounds):
-        price = CHEAPEST + (volumes / max(volumes.max(), 1)) ** SHARPNESS
+        price = LEAST_PRICE + (volumes / max(volumes.max(), 1)) ** PRICE_POWER
         state.price[:] = price if turn == 0 else (state.price + price) / 2
         moves.sweep(state, rng.permutation(n), state.high, everyone, woken)
         moves.swap(state, rng.permutation(n))

@@ -2,13 +2,13 @@
 
     strip vertices without edges -> start -> propagate -> fill up
 
-Where a few vertices have most of the edges, and many none, clusters of the graph are no smaller
-graph of the same kind: blocks are filled in the order of degrees, and the graph is refined as it
-is. Where degrees are less uneven, as in social networks, there are clusters: the graph is shrunk,
-the smallest one divided in several ways, and the best refined on the way back
-(propagation_cycles); the whole graph is divided in two more ways, in the order of degrees and by
-recursive bisection, which are refined where they promise to cut less. Vertices without edges go
-where weight is missing in the end. Everything is deterministic; one thread.
+Where a few vertices have most of the edges, and many none, a graph of clusters is unlike the graph
+itself: blocks are filled in the order of degrees, and the graph is refined as it is. Where degrees
+are less uneven, as in social networks, there are clusters: the graph is shrunk, the smallest one
+divided in several ways, and the best refined on the way back (cycles.py); the whole graph is
+divided in two more ways, in the order of degrees and by recursive bisection, which are refined
+where they promise to cut less. Vertices without edges go where weight is missing in the end.
+Everything is deterministic; one thread.
 """
 
 from __future__ import annotations
@@ -39,15 +39,13 @@ from evener.partitioning.levels.clusters import PER_BLOCK, leaves_shrunk
 from evener.partitioning.levels.levels import GraphLevel, finest, projected, scattered
 from evener.plans.partition import Contract
 
-# How uneven degrees are: where a few vertices have most of the edges, other ways are better.
+# Skewness of degrees (`skewness`) above which graphs without coordinates are divided by label
+# propagation: it then cuts less than multilevel FM, in a fourth of the time. Measured: meshes have
+# 0.3, a stiff finite-element matrix 0.6, social networks and circuits 0.8 and more.
+LEAST_UNEVEN_SKEWNESS = 0.5
 
-# Above this, and without coordinates, our own label propagation cuts less than our multilevel FM,
-# in a fourth of the time: meshes are at 0.3, a stiff finite-element matrix at 0.6, social networks
-# and circuits from 0.8 on.
-UNEVEN = 0.5
-
-# Below this mean degree labels spread badly: what is nearly a forest is divided with shorter
-# borders now by the one, now by the other.
+# Mean degree below which labels spread badly: either way cuts less on some such graphs, which are
+# nearly forests. Set by hand.
 FEW_NEIGHBOURS = 3.0
 
 
@@ -59,7 +57,7 @@ def skewness(graph: Graph) -> float:
 
 def is_uneven(graph: Graph) -> bool:
     """Return whether the graph is to be divided by label propagation."""
-    return graph.coords is None and skewness(graph) > UNEVEN
+    return graph.coords is None and skewness(graph) > LEAST_UNEVEN_SKEWNESS
 
 
 def is_sparse(graph: Graph) -> bool:
@@ -67,19 +65,20 @@ def is_sparse(graph: Graph) -> bool:
     return bool(graph.degrees.mean() < FEW_NEIGHBOURS) if graph.n else False
 
 
-# Other starts are refined where they cut no more than so many times what clusters gave: blocks in
-# the order of degrees, so that large ones take the core; and recursive bisection of the whole.
+# Numbers without an origin are set by hand: no record of what chose them.
+# Cut of a start, over that of the present blocks, up to which it is refined: filled in the order of
+# degrees, so that large blocks take the core; and by recursive bisection of the whole graph.
 PROMISING_CORE, PROMISING_HALVES = 1.25, 1.04
 WITHOUT_COMMUNITIES = 2.0  # skewness from which bisection is not tried: R-MAT graphs have none
 CORE_ROUNDS = 4  # of moves, where blocks are filled in the order of degrees
-BISECTED = 0.02  # what recursive bisection may leave a block off its target
-NEXT_TO_NOTHING = 1e-9
-# From this skewness and share of vertices without edges on, blocks are filled without clusters:
-# R-MAT graphs are at 4.9 and a third.
-SKEWED, ALONE = 4.0, 0.05
-# Share of vertices left when the leaves of hubs are bundled, up to which clusters are sought among
-# the bundles alone. A star of 10^6 leaves: 0.002, and a seventh of the time.
-FEW_BUNDLES = 0.05
+BISECTED = 0.02  # relative deviation from its target that recursive bisection may leave a block
+NEXT_TO_NOTHING = 1e-9  # of all weight: what counts as none
+# Skewness, and share of vertices without edges, above which blocks are filled in the order of
+# degrees, without clusters. Measured: R-MAT graphs have 4.9 and a third.
+HUBS_FIRST_SKEWNESS, HUBS_FIRST_ISOLATED = 4.0, 0.05
+# Bundles over vertices, after leaves of hubs are bundled, up to which clusters are sought among the
+# bundles alone. Measured: 0.002 for a star of 10^6 leaves, which then takes a seventh of the time.
+MOST_BUNDLES_RATIO = 0.05
 LAST = 2  # rounds of moves after clusters, where a low cut is left to them
 IDLE = 2  # rounds, after clusters, in which the largest volume is to have fallen
 
@@ -133,7 +132,9 @@ def propagation_blocks(
     """
     weights, degrees = graph.weights(), graph.degrees
     linked = int(np.count_nonzero(degrees))
-    hubs_first = skewness(graph) > SKEWED and graph.n - linked > ALONE * graph.n
+    hubs_first = (
+        skewness(graph) > HUBS_FIRST_SKEWNESS and graph.n - linked > HUBS_FIRST_ISOLATED * graph.n
+    )
     order = np.lexsort((-weights, -degrees if hubs_first else degrees, degrees == 0))
     level = finest(graph, order, weights, edge_weights, 1)
     part, weight = np.zeros(graph.n, np.int32), np.zeros(contract.k)
@@ -171,7 +172,7 @@ def _low_cut(
         return _in_order(level, contract, alone) if given is None else given
     if given is None:
         small = leaves_shrunk(level, float(contract.targets.min()) / PER_BLOCK, 1)
-        if small is None or small.level.n > FEW_BUNDLES * level.n:
+        if small is None or small.level.n > MOST_BUNDLES_RATIO * level.n:
             return blocks_by_clusters(level, contract, alone, work, rng)
         blocks = blocks_by_clusters(small.level, contract, alone, work, rng)
         return projected(small, blocks, 1)

@@ -99,7 +99,7 @@ def _settle(
     """Bring blocks within all limits and refine them, in place, on the whole graph alone."""
     weight = balance(loaded, part, bounds)
     flag = boundary_flags(loaded.level, part, threads)
-    effort = replace(preset.effort, rounds=preset.effort.finest_rounds)
+    effort = replace(preset.fm_with_cuts, rounds=preset.fm_with_cuts.finest_rounds)
     refine_loaded(loaded, part, weight, bounds, flag, preset.slack, effort, seed)
 
 
@@ -124,7 +124,11 @@ def cycle_loaded(
             flag = boundary_flags(current.level, blocks, threads)
         wider = bounds.widened(_room(current, bounds) if depth else 0.0)
         weight = balance(current, blocks, wider, COARSE if depth else THOROUGH)
-        effort = preset.alone if depth else replace(preset.alone, rounds=preset.alone.finest_rounds)
+        effort = (
+            preset.fm_without_cuts
+            if depth
+            else replace(preset.fm_without_cuts, rounds=preset.fm_without_cuts.finest_rounds)
+        )
         refine_loaded(current, blocks, weight, wider, flag, preset.slack, effort, seed * 50 + depth)
     return blocks
 

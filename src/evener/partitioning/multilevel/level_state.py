@@ -43,8 +43,8 @@ class MultilevelTask:
 class Placed:
     """Blocks `part` (n,) of a level, their weights and the prices of their borders (k,).
 
-    flag (n,): the vertices at a border. again: how they are rounded on finer graphs, where that
-    makes these blocks better.
+    flag (n,): the vertices at a border. finer_rounding: how they are rounded on finer graphs,
+    where that makes these blocks better.
     """
 
     level: GraphLevel
@@ -52,18 +52,23 @@ class Placed:
     weight: FloatArray
     price: npt.NDArray[np.int64]
     flag: Flags
-    again: Spread | None
+    finer_rounding: Spread | None
 
 
 def placed(
-    level: GraphLevel, part: Part, task: MultilevelTask, depth: int, *, again: Spread | None
+    level: GraphLevel,
+    part: Part,
+    task: MultilevelTask,
+    depth: int,
+    *,
+    finer_rounding: Spread | None,
 ) -> Placed:
     """Return blocks as near to the contract as a small graph's vertices allow; depth as below."""
     part = balanced(level, part, eased(task.contract, level, depth))
     k = task.contract.k
     return Placed(
         level, part, block_weights(level, part, k), prices(level, part, k),
-        boundary_flags(level, part, task.threads), again,
+        boundary_flags(level, part, task.threads), finer_rounding,
     )  # fmt: skip
 
 
@@ -73,11 +78,11 @@ def rounded(
     task: MultilevelTask,
     depth: int,
     spread: Spread,
-    again: Spread | None,
+    finer_rounding: Spread | None,
 ) -> Placed:
-    """Return blocks rounded by diffusion, now and `again` on finer graphs; depth as below."""
+    """Return blocks rounded by diffusion, now by `spread` and later on finer graphs; see refine."""
     part = diffused_blocks(level, task.contract.targets, part, spread, task.threads)
-    return placed(level, part, task, depth, again=again)
+    return placed(level, part, task, depth, finer_rounding=finer_rounding)
 
 
 def refine(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
@@ -85,7 +90,7 @@ def refine(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
 
     depth: of the level, 0 for the finest.
     """
-    effort, cutting = task.preset.effort, task.preset.cutting
+    effort, cutting = task.preset.fm_with_cuts, task.preset.cutting
     rounds = effort.finest_rounds if depth == 0 else effort.rounds
     cuts = cutting.finest_rounds if depth == 0 else cutting.rounds
     level, seed = blocks.level, task.seed * 50 + depth
@@ -101,7 +106,7 @@ def descend(blocks: Placed, finer: GraphLevel, shrunk: Shrunk, task: MultilevelT
     coarse_flag = boundary_flags(blocks.level, blocks.part, task.threads)
     part = projected(shrunk, blocks.part, task.threads)
     flag = boundary_flags_below(finer, part, coarse_flag, shrunk.coarse_of, task.threads)
-    return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.again)
+    return Placed(finer, part, blocks.weight, blocks.price, flag, blocks.finer_rounding)
 
 
 def balanced(level: GraphLevel, blocks: Part, contract: Contract) -> Part:

@@ -60,7 +60,8 @@ PER_BLOCK_PLACED = 45  # vertices per block of the graph on which blocks are pla
 MOST_PLACED = 250_000  # vertices; larger plane meshes are placed by k-means of all points alone
 LEAST_EMBEDDED = 100_000  # vertices from which places by hops are trusted; most smaller are graded
 FREE_DIMENSIONS = 3  # 3-D graphs are placed on the coarsest level whatever their size: less cut
-MISPLACED = 0.9  # share of the cut left by rounding below which k-means is taken for misled
+# Cut after rounding, over that of k-means of all points: below it, k-means was misled by distances.
+MISLED_RATIO = 0.9
 PER_BLOCK_RIVALS = 100  # vertices per block of graphs up to which several starts are refined
 SMALL = 2_000, 20_000  # vertices of graphs rounded twice; the portfolio tries smaller ones often
 # Min. blocks for which graphs of clusters are divided by label propagation too: fewer blocks hold
@@ -162,7 +163,7 @@ def halved_blocks(
         for turn, deal in enumerate(DEALS)
     ]
     best = min(halved, key=lambda part: cut_of(level, part))
-    start = placed(level, best, task, 0, again=None).part
+    start = placed(level, best, task, 0, finer_rounding=None).part
     found = [v_cycle(level, start, task, rounding) for rounding in (None, THOROUGH)]
     part = min(found, key=lambda part: cut_of(level, part))
     if objective != "cut":
@@ -236,10 +237,10 @@ def _from_given(
     """Return the given blocks on the coarsest level, and others where those are doubtful."""
     level, part, depth = hierarchy.coarsest, hierarchy.part, len(hierarchy.above)
     if rounding is None:
-        return [refine(placed(level, part, task, depth, again=None), task, depth)]
-    again = task.preset.again if rounding == THOROUGH else None
-    blocks = refine(rounded(level, part, task, depth, rounding, again), task, depth)
-    if doubted and cut_of(level, blocks.part) < MISPLACED * cut_of(level, part):
+        return [refine(placed(level, part, task, depth, finer_rounding=None), task, depth)]
+    finer_rounding = task.preset.finer_rounding if rounding == THOROUGH else None
+    blocks = refine(rounded(level, part, task, depth, rounding, finer_rounding), task, depth)
+    if doubted and cut_of(level, blocks.part) < MISLED_RATIO * cut_of(level, part):
         return [blocks, *starting_blocks(level, None, task, depth)]
     return [blocks]
 

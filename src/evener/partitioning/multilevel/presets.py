@@ -26,39 +26,42 @@ WELL = Spread(rounds=8, steps=8)
 
 @dataclass(frozen=True)
 class Preset:
-    """How much time is spent for how good a partition.
+    """How much time is spent for how good a partition; docs/partitioner.md has all as a table.
 
-    effort, cutting: of refinement; alone: effort where pairs are not cut anew. per_block: vertices
-    of the coarsest graph per block, where blocks are given; shrink_by: mean weight of a level's
-    clusters, in mean vertices. cycles: times that the graph is coarsened and refined. slack: share
-    of its target by which a search may leave a block's limits on its way. rounding: by diffusion,
-    of blocks made by k-means; again: on finer graphs, of all others. balance: share of its target
-    that k-means of a large graph may leave a block off. rivals: initial partitions that are
+    fm_with_cuts, cutting: refinement by localized FM, then by cutting pairs of blocks anew.
+    fm_without_cuts: of FM where no pairs are cut after it: `refine` on the whole graph, and several
+    weights per vertex on every level. per_block: vertices of the coarsest graph per block, where
+    blocks are given. shrink_by: mean weight of a level's clusters, in mean vertices. cycles: times
+    that the graph is coarsened and refined. slack: share of its target by which a search may leave
+    a block's limits on its way. rounding: by diffusion, of blocks made by k-means of coordinates;
+    finer_rounding: again on finer graphs, of blocks rounded on the smallest. balance: share of its
+    target that k-means of a large graph may leave a block off. rivals: initial partitions that are
     refined on finer levels.
     """
 
-    effort: FMEffort = field(
+    fm_with_cuts: FMEffort = field(
         default_factory=lambda: FMEffort(rounds=5, finest_rounds=2, patience=1)
     )
     cutting: Cutting = field(default_factory=Cutting)
-    alone: FMEffort = field(default_factory=FMEffort)
+    fm_without_cuts: FMEffort = field(default_factory=FMEffort)
     per_block: int = 40
     shrink_by: float = 8.0
     cycles: int = 1
     slack: float = 0.003
     rounding: Spread = WELL
-    again: Spread = AGAIN
+    finer_rounding: Spread = AGAIN
     balance: float = 0.01
     rivals: int = 2
 
 
+# Numbers are set by hand and checked by benchmarks/partitioners.py; no record of what chose each.
 PRESETS = {
     "fast": Preset(
         FMEffort(rounds=3, finest_rounds=3, patience=1, least_gain=0.01, boldness=0.5),
         Cutting(reach=1.75),
         FMEffort(rounds=3, finest_rounds=4, patience=1, least_gain=0.01, boldness=0.5),
         rounding=ROUGHLY,
-        again=BRIEFLY,
+        finer_rounding=BRIEFLY,
         balance=0.03,
         rivals=1,
     ),

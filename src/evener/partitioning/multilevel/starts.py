@@ -34,7 +34,8 @@ MOST_RIVALS = 2  # max. initial partitions that are refined on finer levels
 BISECTED_BLOCKS = 1024  # max. blocks bisected over all repetitions
 FEW_BLOCKS = 32  # up to so many blocks are bisected too: chance decides more, and it takes little
 OTHER_SEED = 1009  # added to the seed for each repetition
-MISPLACED = 0.75  # share of the cut left by rounding below which k-means is taken for misled
+# Cut after rounding, over that of k-means' blocks: below it, k-means was misled by distances.
+MISLED_RATIO = 0.75
 CLOSE = 1.06  # times the least cut: partitions up to it may still be best on a finer graph
 
 
@@ -64,8 +65,11 @@ def starting_blocks(
     ]
     best = worth_following(bisected)[0]
     # Rounding helps meshes; on graphs of small diameter it makes the cut worse.
-    again = task.preset.again
-    found += [best, refine(rounded(level, best.part, task, depth, THOROUGH, again), task, depth)]
+    finer_rounding = task.preset.finer_rounding
+    found += [
+        best,
+        refine(rounded(level, best.part, task, depth, THOROUGH, finer_rounding), task, depth),
+    ]
     if points is not None and not trusting:
         found.append(_by_kmeans(level, points, task, depth))
     return worth_following(found)
@@ -85,8 +89,8 @@ def _by_kmeans(
 ) -> Placed:
     targets = task.contract.targets
     blocks, _ = along_curve(points, level.vwgt, targets, BALANCE, task.threads)
-    again = task.preset.again
-    return refine(rounded(level, blocks, task, depth, THOROUGH, again), task, depth)
+    finer_rounding = task.preset.finer_rounding
+    return refine(rounded(level, blocks, task, depth, THOROUGH, finer_rounding), task, depth)
 
 
 def _by_distance(
@@ -103,19 +107,23 @@ def _by_distance(
     blocks = kmeans_blocks(places, level.vwgt, targets, threads=task.threads)
     spread = THOROUGH if points is None else task.preset.rounding
     found = refine(rounded(level, blocks, task, depth, spread, BRIEFLY), task, depth)
-    return [found], cut_of(level, found.part) > MISPLACED * cut_of(level, blocks)
+    return [found], cut_of(level, found.part) > MISLED_RATIO * cut_of(level, blocks)
 
 
 def _bisected(level: GraphLevel, task: MultilevelTask, depth: int, deal: str) -> Placed:
     bisected = recursive_bisection(level, task.contract.targets, 2 * BALANCE, task.seed, deal)
-    return refine(placed(level, bisected, task, depth, again=None), task, depth)
+    return refine(placed(level, bisected, task, depth, finer_rounding=None), task, depth)
 
 
 def follow(blocks: Placed, task: MultilevelTask, depth: int) -> Placed:
     """Round and refine blocks projected from a coarser level."""
-    if blocks.again and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
-        blocks = rounded(blocks.level, blocks.part, task, depth, blocks.again, blocks.again)
+    if blocks.finer_rounding and blocks.level.n <= PER_BLOCK_ROUNDED * task.contract.k:
+        blocks = rounded(
+            blocks.level, blocks.part, task, depth, blocks.finer_rounding, blocks.finer_rounding
+        )
     elif depth == 0 and not within(blocks.weight, task.contract):
         # Limits are wider on coarse levels, and searches bring back no block that is outside.
-        blocks = placed(blocks.level, blocks.part, task, depth, again=blocks.again)
+        blocks = placed(
+            blocks.level, blocks.part, task, depth, finer_rounding=blocks.finer_rounding
+        )
     return refine(blocks, task, depth)

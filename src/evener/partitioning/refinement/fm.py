@@ -17,7 +17,9 @@ from evener.threads import in_slices, slices_for
 Flags = npt.NDArray[np.int8]
 
 EVEN_PRICE = 8  # price of a border where all are alike; prices are whole numbers around it
-MOST_LOOKS = 32  # reads of each adjacency entry in a round; hubs would ask for many thousands
+# Mean reads of an adjacency entry in a round, at most, so that a round takes linear time even where
+# there are hubs. Set by hand: no record of what chose 32.
+MOST_LOOKS = 32
 
 
 @dataclass(frozen=True)
@@ -26,7 +28,8 @@ class FMEffort:
 
     rounds, finest_rounds: at most, on coarse levels and on the finest. patience, slope: see
     StoppingRule. least_gain: edge weight per boundary vertex; a round that gains less is the last.
-    boldness: share of its vertex's edge weight that the first move of a search may lose.
+    boldness: share of its vertex's edge weight that the first move of a search may lose. Numbers
+    are set by hand: no record of what chose them.
     """
 
     rounds: int = 6

@@ -31,9 +31,11 @@ from evener.partitioning.refinement.indexed_heap_kernels import (
 )
 
 NEVER = -(1 << 60)  # gain of a vertex that no block may take
+# Set by hand: no record of what chose them.
 MOST_MOVES = 1 << 16  # moves of one search, and vertices that wait in its heap
-HUB = 256  # edges of a vertex; those with more stay: evaluating them takes too long
-MOST_IDLE = 20  # times `patience`: steps without a new best point that end any search
+HUB = 256  # edges; vertices of more are not moved, as each evaluation reads them all
+# x patience: steps without a new best point that end a search whose mean gain is not negative.
+MOST_IDLE = 20
 
 
 class WeightLimits(NamedTuple):
