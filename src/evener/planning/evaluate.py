@@ -1,4 +1,4 @@
-"""Judges any partition on a platform, and checks what a plan states of its partition."""
+"""Evaluates any partition on a platform, and checks what a plan states of its partition."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ def evaluate(
 def evaluate_for_seconds(
     graph: Graph, partition: Partition, platform: Platform, workload: Workload = WEIGHTS
 ) -> Evaluation:
-    """Judge a partition by what a plan for seconds promises.
+    """Return the evaluation of a partition under the contract of a plan for seconds.
 
     That is: blocks within memory and the user's limits, and no device later than the makespan
     that is predicted for this partition without rounding.

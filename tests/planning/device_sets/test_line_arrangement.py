@@ -5,7 +5,7 @@ from itertools import pairwise, permutations
 import numpy as np
 
 from evener.graphs.generating.grid import grid
-from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.candidates import candidate_of
 from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.makespan.slabs import Slabs
 from evener.plans.workload import WEIGHTS
@@ -43,9 +43,9 @@ def test_slabs_are_priced_as_those_that_touch_two_others():
         grid([600, 10]), Platform(devices, (Level("all", Link(1e-3, 1e-5)),)), WEIGHTS
     )
     slabs = Slabs(problem)
-    known = judged(problem, slabs.blocks(np.full(6, 1000.0)))
+    known = candidate_of(problem, slabs.blocks(np.full(6, 1000.0)))
     loads = np.array([0.0, 1500, 500, 1000, 0, 3000])
-    real = judged(problem, slabs.blocks(loads))
+    real = candidate_of(problem, slabs.blocks(loads))
     seconds, border = slabs.exchanged(known)(loads[None], loads[None] > 0)
     assert np.allclose(seconds[0], real.prediction.communicate, rtol=0.1)
     assert np.allclose(border[0, 1:4], real.quotient.boundary[1:4] / real.sizes[1:4], atol=0.05)

@@ -7,7 +7,7 @@ import pytest
 
 from evener.graphs.generating.delaunay import delaunay
 from evener.planning.makespan.baselines import least_seconds_on, may_be_mapped_below
-from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.candidates import candidate_of
 from evener.planning.makespan.problem import MakespanProblem
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
@@ -31,7 +31,7 @@ def test_no_mapping_is_done_sooner_than_the_bound_says(seed):
     rng, platform, graph = np.random.default_rng(seed), unlike_pairs(), delaunay(300, seed=seed)
     part = rng.choice(5, 300, p=platform.speeds / platform.speeds.sum()).astype(np.int32)
     problem = MakespanProblem.of(graph, platform, WEIGHTS)
-    one = judged(problem, part)
+    one = candidate_of(problem, part)
     targets = 300 * platform.speeds / platform.speeds.sum()
     contract = Contract(targets, 0.7 * targets, 1.3 * targets)
     bound, makespans = least_seconds_on(problem, one, contract), []

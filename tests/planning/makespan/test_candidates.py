@@ -1,4 +1,4 @@
-"""Candidates: how they are judged and named, which one is chosen, and the stages of a plan."""
+"""Candidates: how they are made and named, which one is chosen, and the stages of a plan."""
 
 from dataclasses import replace
 
@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evener.planning.makespan.candidates import (
-    Judge,
+    CandidateMaker,
+    candidate_of,
     fastest_baselines,
-    judged,
     least_sending,
     stages_of,
 )
@@ -28,7 +28,7 @@ UNEVEN = (np.arange(36) >= 12).astype(np.int32)  # 12 and 24 vertices: slower, 6
 
 
 def test_judging_predicts_what_the_slower_device_takes():
-    one = judged(PROBLEM, UNEVEN)
+    one = candidate_of(PROBLEM, UNEVEN)
     assert one.loads.tolist() == one.targets.tolist() == [12, 24]
     assert (one.sent, one.cut) == (12, 6)
     values = 12 * WEIGHTS.bytes_per_value  # sent and received
@@ -37,8 +37,10 @@ def test_judging_predicts_what_the_slower_device_takes():
 
 def test_each_candidate_of_a_judge_has_a_name_of_its_own_and_is_told():
     told = []
-    judge = Judge(PROBLEM, progress=lambda step, done: told.append((step.split(":")[0], done)))
-    names = [judge.judge("x", part).name for part in (HALVES, STRIPES, UNEVEN)]
+    maker = CandidateMaker(
+        PROBLEM, progress=lambda step, done: told.append((step.split(":")[0], done))
+    )
+    names = [maker.make("x", part).name for part in (HALVES, STRIPES, UNEVEN)]
     assert names == ["x", "x (2)", "x (3)"] == [name for name, _ in told]
     assert 0 < told[0][1] < told[1][1] < told[2][1] < 1
 
@@ -46,11 +48,11 @@ def test_each_candidate_of_a_judge_has_a_name_of_its_own_and_is_told():
 def test_blocks_beyond_all_memory_are_no_candidate():
     devices = tuple(replace(d, memory_units=10.0) for d in PROBLEM.platform.devices)
     small = MakespanProblem.of(PROBLEM.graph, replace(PROBLEM.platform, devices=devices), WEIGHTS)
-    assert Judge(small).judge("x", HALVES) is None
+    assert CandidateMaker(small).make("x", HALVES) is None
 
 
 def test_of_candidates_alike_the_one_that_sends_least_is_chosen():
-    halves, stripes, uneven = (judged(PROBLEM, part) for part in (HALVES, STRIPES, UNEVEN))
+    halves, stripes, uneven = (candidate_of(PROBLEM, part) for part in (HALVES, STRIPES, UNEVEN))
     assert halves.seconds < stripes.seconds < uneven.seconds
     assert uneven.sent < stripes.sent
     any_time = 10.0  # relative: all times count as equal
@@ -62,7 +64,7 @@ def test_of_candidates_alike_the_one_that_sends_least_is_chosen():
 
 
 def test_the_fastest_of_each_baseline_keeps_its_role():
-    halves, uneven = judged(PROBLEM, HALVES), judged(PROBLEM, UNEVEN)
+    halves, uneven = candidate_of(PROBLEM, HALVES), candidate_of(PROBLEM, UNEVEN)
     tried = [
         replace(uneven, name="1", role=METIS_STAGE),
         replace(halves, name="2", role=METIS_STAGE),

@@ -7,7 +7,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import finest
 from evener.planning.device_sets.set_loads import EqualFinish
-from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.candidates import candidate_of
 from evener.planning.makespan.coarse_search import (
     MIN_VERTICES,
     CoarseSearch,
@@ -50,7 +50,7 @@ def test_the_coarse_graph_is_small_and_its_seconds_are_near_the_real_ones(proble
     found = search.best([np.ones(8, bool)], 3, 1)
     assert len(found) == 3
     assert np.diff([one.seconds for one in found]).min() >= 0
-    real = judged(problem, search.on_graph(found[0].part))
+    real = candidate_of(problem, search.on_graph(found[0].part))
     assert real.seconds == pytest.approx(found[0].seconds, rel=0.25)
 
 

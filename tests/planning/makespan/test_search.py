@@ -11,7 +11,7 @@ from evener.graphs.generating.delaunay import delaunay
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.halo_law import HaloLaw
 from evener.planning.device_sets.sets import few_sets, sets_in_line
-from evener.planning.makespan.candidates import judged
+from evener.planning.makespan.candidates import candidate_of
 from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.makespan.search import starts_of
 from evener.planning.makespan.slabs import Slabs, in_line
@@ -170,7 +170,7 @@ def test_slabs_touch_two_others():
         order = in_line(one, 0.5)
         assert np.array_equal(np.sort(order), np.arange(one.n))
         problem = MakespanProblem.of(one, CLUSTER, WEIGHTS)
-        found = judged(problem, Slabs(problem).blocks(np.full(12, one.n / 12)))
+        found = candidate_of(problem, Slabs(problem).blocks(np.full(12, one.n / 12)))
         assert np.diff(found.quotient.starts).max() <= 4
         assert np.abs(found.sizes - one.n / 12).max() <= 1
 

@@ -1,6 +1,6 @@
 """Plans of chosen sets of devices, each of which gets a block: what a set really takes.
 
-Made by steps of the makespan search, and judged by the same prediction: slabs at sizes that allow
+Made by steps of the makespan search, with seconds by the same prediction: slabs at sizes that allow
 for their halos, the best plan of a coarse graph, and the faster of both refined by seconds.
 """
 
@@ -17,7 +17,7 @@ from evener.graphs.graph import Graph
 from evener.planning.advise.set_search import DeviceSet
 from evener.planning.device_sets.estimate import Estimator
 from evener.planning.device_sets.halo_law import sampled_halo_law
-from evener.planning.makespan.candidates import Candidate, Judge, fastest, judged
+from evener.planning.makespan.candidates import Candidate, CandidateMaker, candidate_of, fastest
 from evener.planning.makespan.coarse_search import CoarseSearch
 from evener.planning.makespan.device_swaps import DeviceSwaps
 from evener.planning.makespan.presets import EFFORTS
@@ -85,7 +85,7 @@ class SetPlanner:
         devices, problem = chosen.devices, self.problem
         if devices.size == 1:
             part = problem.within_limits(np.full(self.graph.n, devices[0], np.int32))
-            return _plan_of(judged(problem, part))
+            return _plan_of(candidate_of(problem, part))
         mask = np.zeros(problem.platform.k, np.bool_)
         mask[devices] = True
         tried = [
@@ -94,14 +94,14 @@ class SetPlanner:
         if not tried:
             raise InfeasibleError("these devices do not hold the graph")
         best, options = fastest(tried), self.options
-        effort, judge = EFFORTS[options.preset], Judge(problem)
-        refined = refinements(best, judge, effort, options.seed, options.threads)
+        effort, maker = EFFORTS[options.preset], CandidateMaker(problem)
+        refined = refinements(best, maker, effort, options.seed, options.threads)
         return _plan_of(fastest([best, *refined]))
 
     def _best_slabs(self, mask: BoolArray) -> Candidate | None:
         """Return the fastest slabs of these devices (k,), at sizes that allow for their halos."""
         equal_finish = self.estimator.equal_finish
-        rounds = SizeRounds(Judge(self.problem), equal_finish, self._swaps, drop=False)
+        rounds = SizeRounds(CandidateMaker(self.problem), equal_finish, self._swaps, drop=False)
         loads = equal_finish.loads_of(mask[None], self.estimator.slabs).loads[0]
         turns = EFFORTS[self.options.preset].slab_rounds
         tried = rounds.run("", loads, turns, SLAB_POWER, lambda now, _: self._slabs.blocks(now))
@@ -117,7 +117,7 @@ class SetPlanner:
         if not found:
             return None
         part = self._coarse.projected(found[0], seed)  # the fastest
-        return Judge(self.problem).judge("", part)
+        return CandidateMaker(self.problem).make("", part)
 
 
 def _plan_of(one: Candidate) -> SetPlan:

@@ -15,7 +15,7 @@ from evener.graphs.graph import Graph
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS
-from evener.planning.makespan.candidates import Candidate, Judge
+from evener.planning.makespan.candidates import Candidate, CandidateMaker
 from evener.planning.makespan.problem import MakespanProblem
 from evener.planning.makespan.vertex_order import OrderedGraph
 from evener.planning.options import PlanOptions
@@ -45,7 +45,7 @@ class Baselines:
 
 
 def baselines_of(
-    judge: Judge, ordered: OrderedGraph, given: Graph, options: PlanOptions
+    maker: CandidateMaker, ordered: OrderedGraph, given: Graph, options: PlanOptions
 ) -> Baselines:
     """Try the plan of least cut and, meanwhile in a thread, both methods of METIS.
 
@@ -53,9 +53,9 @@ def baselines_of(
     which METIS gets. METIS's blocks are mapped to devices here, those of least cut by
     `mapped_least_cut`, in the end.
     """
-    graph = judge.problem.weighted
+    graph = maker.problem.weighted
     try:
-        terms = terms_of(graph, judge.problem.platform, options)
+        terms = terms_of(graph, maker.problem.platform, options)
     except EvenerError as error:
         return Baselines(refused=error)
     cut, refused, made, metis, notes = None, None, [], [], []
@@ -66,14 +66,14 @@ def baselines_of(
         try:
             made.append(divide(graph, terms, options))
             blocks = enforced(graph, made[-1].part, terms, options).partition
-            cut = judge.judge(LEAST_CUT, blocks.part, terms.contract.targets, CUT_STAGE)
+            cut = maker.make(LEAST_CUT, blocks.part, terms.contract.targets, CUT_STAGE)
         except EvenerError as error:
             refused = error
         for tool, call in calls.items():
             try:
                 made.append(call.result())
                 part = enforced_and_mapped(graph, ordered.ordered(made[-1].part), terms, options)
-                one = judge.judge(METIS_TOOLS[tool], part, terms.contract.targets, METIS_STAGE)
+                one = maker.make(METIS_TOOLS[tool], part, terms.contract.targets, METIS_STAGE)
                 metis += [] if one is None else [one]
             except EvenerError as error:
                 notes.append(f"without {METIS_TOOLS[tool]}: {error.message}")
@@ -102,14 +102,14 @@ def enforced_and_mapped(graph: Graph, part: Part, terms: PlanTerms, options: Pla
 
 
 def mapped_least_cut(
-    judge: Judge, baselines: Baselines, options: PlanOptions, best_seconds: float
+    maker: CandidateMaker, baselines: Baselines, options: PlanOptions, best_seconds: float
 ) -> Candidate | None:
     """Return the plan of least cut on other devices; None where no mapping can help.
 
     Mapping takes longer than computing a lower bound: where that shows that no mapping can be done
     within `best_seconds` [s], the fastest so far, none is made.
     """
-    problem, terms, known = judge.problem, baselines.terms, baselines.cut
+    problem, terms, known = maker.problem, baselines.terms, baselines.cut
     if terms is None or known is None or not (options.mapping and problem.platform.has_links):
         return None
     if not may_be_mapped_below(best_seconds, problem, known, terms.contract):
@@ -117,7 +117,7 @@ def mapped_least_cut(
     blocks = Partition(known.part, problem.platform.k)
     mapping = mapped(problem.weighted, blocks, terms, options)
     part = known.part if mapping is None else np.asarray(mapping.applied(blocks).part)
-    return judge.judge(f"{LEAST_CUT}, mapped", part, terms.contract.targets, CUT_STAGE)
+    return maker.make(f"{LEAST_CUT}, mapped", part, terms.contract.targets, CUT_STAGE)
 
 
 def may_be_mapped_below(

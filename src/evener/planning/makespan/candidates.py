@@ -1,4 +1,4 @@
-"""Candidates: blocks with their predicted seconds; how they are judged, and which one is chosen."""
+"""Candidates: blocks with their predicted seconds; how they are made, and which one is chosen."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Candidate:
         )
 
 
-def judged(
+def candidate_of(
     problem: MakespanProblem,
     part: Part,
     name: str = "",
@@ -97,11 +97,11 @@ def judged(
     return Candidate(name, part, loads, sizes, quotient, prediction, targets, role)
 
 
-class Judge:
-    """Judges blocks for one search: limits enforced, seconds predicted, progress told.
+class CandidateMaker:
+    """Makes candidates from blocks: enforces limits, predicts seconds, and reports progress.
 
-    connected: whether each block is to be in one piece. Names already given are all that a judge
-    remembers, so that no two candidates of a search have the same.
+    connected: whether each block is to be in one piece. One for each search: it remembers the names
+    it has given, so that no two candidates of a search have the same.
     """
 
     def __init__(
@@ -111,7 +111,7 @@ class Judge:
         self._connected, self._progress = connected, progress
         self._names: set[str] = set()
 
-    def judge(
+    def make(
         self, name: str, part: Part, targets: FloatArray | None = None, role: str = ""
     ) -> Candidate | None:
         """Return blocks (n,) as a candidate within the limits; None if no such blocks are found.
@@ -125,7 +125,7 @@ class Judge:
             part = self.problem.within_limits(part, self._connected)
         except (InfeasibleError, NotFoundError):
             return None
-        candidate = judged(self.problem, part, name, targets, role)
+        candidate = candidate_of(self.problem, part, name, targets, role)
         self._names.add(name)
         above = candidate.seconds / candidate.prediction.bound
         done = 0.97 * (1 - 0.9 ** len(self._names))  # how many will follow is not known

@@ -13,7 +13,7 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.partitioning.makespan.refine import BlockLimits, refine_seconds
-from evener.planning.makespan.candidates import Candidate, Judge
+from evener.planning.makespan.candidates import Candidate, CandidateMaker
 from evener.planning.makespan.presets import SearchEffort
 
 # Least gain of a refinement over the makespan: one that gains less, or would gain less if no
@@ -23,7 +23,7 @@ MIN_GAIN = 0.005
 
 
 def refinements(
-    first: Candidate, judge: Judge, effort: SearchEffort, seed: int, threads: int
+    first: Candidate, maker: CandidateMaker, effort: SearchEffort, seed: int, threads: int
 ) -> list[Candidate]:
     """Return what refining a candidate of several devices makes, one candidate each time."""
     one, waits, tried = first, np.zeros(first.used.size), list[Candidate]()
@@ -31,7 +31,7 @@ def refinements(
         waits = 0.5 * (waits + _unknown_waits(one, effort))
         times = f" {turn + 1} times" if turn else ""
         name = f"{first.name}, refined{times}"
-        now = _refined(name, one, waits, judge, effort, seed=seed + turn, threads=threads)
+        now = _refined(name, one, waits, maker, effort, seed=seed + turn, threads=threads)
         if now is None:
             break
         tried.append(now)
@@ -46,14 +46,14 @@ def _refined(
     name: str,
     one: Candidate,
     waits: FloatArray,
-    judge: Judge,
+    maker: CandidateMaker,
     effort: SearchEffort,
     *,
     seed: int,
     threads: int,
 ) -> Candidate | None:
     """Return the candidate refined once; waits (k,) [s]: added to its devices' fixed seconds."""
-    problem = judge.problem
+    problem = maker.problem
     contract = problem.contract(one.loads)
     costs = replace(problem.costs, fixed=problem.costs.fixed + waits)
     if effort.more_refinements:  # waits for shared links are among `waits`
@@ -63,7 +63,7 @@ def _refined(
         limits=BlockLimits(contract.low, contract.high, contract.caps), seed=seed, threads=threads,
         effort=effort.refine_effort,
     )  # fmt: skip
-    return judge.judge(name, part, one.loads)
+    return maker.make(name, part, one.loads)
 
 
 def _unknown_waits(one: Candidate, effort: SearchEffort) -> FloatArray:

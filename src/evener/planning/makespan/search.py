@@ -5,8 +5,8 @@ at sizes that allow for their halos -> plans on a coarse graph -> blocks from sc
 refined by seconds -> the fastest candidate, or of those as fast the one that sends least.
 
 Each step returns the candidates that it made, and gets what it needs as arguments; all candidates
-come together in `solve_seconds`, where later steps take the best of them. All are judged by the
-same predicted seconds, so that no plan is slower than a baseline.
+come together in `solve_seconds`, where later steps take the best of them. The seconds of all are
+predicted in the same way, so that no plan is slower than a baseline.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from evener.planning.device_sets.sets import few_sets, sets_in_line, signature
 from evener.planning.makespan.baselines import Baselines, baselines_of, mapped_least_cut
 from evener.planning.makespan.candidates import (
     Candidate,
-    Judge,
+    CandidateMaker,
     fastest,
     fastest_baselines,
     least_sending,
@@ -103,11 +103,14 @@ def solve_seconds(
     began, effort = cpu_seconds(), EFFORTS[options.preset]
     weighted, ordered = options.workload.weighted(graph), order_vertices(graph, options.threads)
     problem = MakespanProblem.of(ordered.graph, platform, options.workload).checked()
-    judge, slabs = Judge(problem, options.connected, progress or no_progress), Slabs(problem)
+    maker, slabs = (
+        CandidateMaker(problem, options.connected, progress or no_progress),
+        Slabs(problem),
+    )
 
-    baselines = baselines_of(judge, ordered, weighted, options)
-    alone = on_one_device(judge, slabs)
-    all_slabs = slabs_of_all(judge, slabs, targets_of(problem, baselines))
+    baselines = baselines_of(maker, ordered, weighted, options)
+    alone = on_one_device(maker, slabs)
+    all_slabs = slabs_of_all(maker, slabs, targets_of(problem, baselines))
     reference = first_made(baselines, alone, all_slabs)
     if reference is None:
         raise baselines.refused or NotFoundError("no partition keeps within the devices' memory")
@@ -115,17 +118,17 @@ def solve_seconds(
 
     estimator = estimator_by(problem, reference)
     swaps = DeviceSwaps(problem) if effort.swaps and options.mapping else None
-    rounds = SizeRounds(judge, estimator.equal_finish, swaps)
+    rounds = SizeRounds(maker, estimator.equal_finish, swaps)
     found += slab_rounds(rounds, slabs, all_slabs, estimator, effort, fastest(found).seconds)
     starts = block_starts(estimator, reference, effort, fastest(found).seconds)
-    found += coarse_plans(judge, estimator, starts, effort, options)
+    found += coarse_plans(maker, estimator, starts, effort, options)
     scratch, results = scratch_blocks(
         rounds, estimator, starts, effort, options, fastest(found).seconds
     )
     found += scratch
-    found += refined_best(judge, found, effort, options)
-    found += refined_baseline(judge, found, effort, options)
-    found += present(mapped_least_cut(judge, baselines, options, fastest(found).seconds))
+    found += refined_best(maker, found, effort, options)
+    found += refined_baseline(maker, found, effort, options)
+    found += present(mapped_least_cut(maker, baselines, options, fastest(found).seconds))
 
     best, made = least_sending(found, options.alike), (*baselines.made, *results)
     return Solved(
@@ -153,21 +156,21 @@ def targets_of(problem: MakespanProblem, baselines: Baselines) -> FloatArray:
     return np.asarray(speeds * (problem.load / speeds.sum()))
 
 
-def on_one_device(judge: Judge, slabs: Slabs) -> Candidate | None:
+def on_one_device(maker: CandidateMaker, slabs: Slabs) -> Candidate | None:
     """Return the whole graph on the device that is fastest alone; None for a machine of one."""
-    problem = judge.problem
+    problem = maker.problem
     if problem.platform.k == 1:
         return None
     loads = np.zeros(problem.platform.k)
     loads[int(np.argmin(problem.seconds_alone))] = problem.load
-    return judge.judge("one device", slabs.blocks(loads), loads)
+    return maker.make("one device", slabs.blocks(loads), loads)
 
 
-def slabs_of_all(judge: Judge, slabs: Slabs, targets: FloatArray) -> Candidate | None:
+def slabs_of_all(maker: CandidateMaker, slabs: Slabs, targets: FloatArray) -> Candidate | None:
     """Return slabs of all devices at these sizes; None for a machine of one device."""
-    if judge.problem.platform.k == 1:
+    if maker.problem.platform.k == 1:
         return None
-    return judge.judge("slabs", slabs.blocks(targets), targets, SLABS_STAGE)
+    return maker.make("slabs", slabs.blocks(targets), targets, SLABS_STAGE)
 
 
 def first_made(
@@ -238,7 +241,7 @@ def slab_rounds(
     """
     if known is None:
         return []
-    problem, tried = rounds.judge.problem, list[Candidate]()
+    problem, tried = rounds.maker.problem, list[Candidate]()
     k, within = problem.platform.k, effort.hopeful * best_seconds
     few = not effort.smaller_sets and k <= problem.graph.n
     sets = np.ones((1, k), np.bool_) if few else sets_in_line(estimator)
@@ -271,7 +274,7 @@ def block_starts(
 
 
 def coarse_plans(
-    judge: Judge,
+    maker: CandidateMaker,
     estimator: Estimator,
     starts: Sequence[Start],
     effort: SearchEffort,
@@ -281,7 +284,7 @@ def coarse_plans(
 
     None for a single device, and for fewer than two vertices a device.
     """
-    problem, seed = judge.problem, options.seed
+    problem, seed = maker.problem, options.seed
     k, n = problem.platform.k, problem.graph.n
     if not effort.coarse_runs or k == 1 or n < 2 * k:
         return []
@@ -294,7 +297,7 @@ def coarse_plans(
     good = [one for one in found if one.seconds <= PROJECTED_WITHIN * found[0].seconds]
     return present(
         *(
-            judge.judge(f"{one.used.sum()} devices, sketched", search.projected(one, seed))
+            maker.make(f"{one.used.sum()} devices, sketched", search.projected(one, seed))
             for one in good[:MAX_PROJECTED]
         )
     )
@@ -312,7 +315,7 @@ def scratch_blocks(
 
     best_seconds [s]: of the fastest candidate so far.
     """
-    problem, results = rounds.judge.problem, list[Result]()
+    problem, results = rounds.maker.problem, list[Result]()
     graph, tried = problem.weighted, list[Candidate]()
 
     def make(loads: FloatArray, turn: int) -> Part:
@@ -335,17 +338,17 @@ def scratch_blocks(
 
 
 def refined_best(
-    judge: Judge, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
+    maker: CandidateMaker, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
 ) -> list[Candidate]:
     """Return the refinements of the fastest candidate that uses several devices."""
     several = [one for one in found if one.used.sum() > 1]
     if not several:
         return []
-    return refinements(fastest(several), judge, effort, options.seed, options.threads)
+    return refinements(fastest(several), maker, effort, options.seed, options.threads)
 
 
 def refined_baseline(
-    judge: Judge, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
+    maker: CandidateMaker, found: Sequence[Candidate], effort: SearchEffort, options: PlanOptions
 ) -> list[Candidate]:
     """Return the refinements of the faster baseline that is nearly as fast and sends less.
 
@@ -362,7 +365,7 @@ def refined_baseline(
     ]
     if not near:
         return []
-    return refinements(fastest(near), judge, effort, options.seed, options.threads)
+    return refinements(fastest(near), maker, effort, options.seed, options.threads)
 
 
 def _notes(problem: MakespanProblem, best: Candidate, connected: bool) -> list[str]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, Part
 from evener.planning.device_sets.set_loads import EqualFinish, ExchangeLaw
-from evener.planning.makespan.candidates import Candidate, Judge, fastest
+from evener.planning.makespan.candidates import Candidate, CandidateMaker, fastest
 from evener.planning.makespan.device_swaps import DeviceSwaps
 from evener.planning.makespan.problem import MakespanProblem
 
@@ -31,7 +31,7 @@ class SizeRounds:
     be left without a block; else it keeps at least two vertices.
     """
 
-    judge: Judge
+    maker: CandidateMaker
     equal_finish: EqualFinish
     swaps: DeviceSwaps | None
     drop: bool = True
@@ -44,11 +44,11 @@ class SizeRounds:
         power: of the load, with which halos grow. The rounds end early where one gains next to
         nothing, or its blocks cannot be kept within limits.
         """
-        problem, tried = self.judge.problem, list[Candidate]()
+        problem, tried = self.maker.problem, list[Candidate]()
         chosen, step, least = loads > 0, FIRST_STEP, np.inf
         for turn in range(turns):
             aim = loads if self.drop else self._some(loads, chosen)
-            now = self._judged(f"{name}, sizes {turn + 1}", make(aim, turn), aim)
+            now = self._candidates(f"{name}, sizes {turn + 1}", make(aim, turn), aim)
             tried += now
             last = turn + 1 == turns or chosen.sum() == 1
             if not now or last or fastest(now).seconds > least * (1 - MIN_GAIN):
@@ -62,16 +62,16 @@ class SizeRounds:
             step *= STEP_DECAY
         return tried
 
-    def _judged(self, name: str, part: Part, aim: FloatArray) -> list[Candidate]:
+    def _candidates(self, name: str, part: Part, aim: FloatArray) -> list[Candidate]:
         """Return the blocks as a candidate, and once more where swaps of devices help."""
-        one = self.judge.judge(name, part, aim)
+        one = self.maker.make(name, part, aim)
         swapped = None if one is None or self.swaps is None else self.swaps.swapped(one)
-        other = None if swapped is None else self.judge.judge(f"{name}, placed", swapped, aim)
+        other = None if swapped is None else self.maker.make(f"{name}, placed", swapped, aim)
         return [found for found in (one, other) if found is not None]
 
     def _some(self, loads: FloatArray, chosen: BoolArray) -> FloatArray:
         """Return loads of at least two mean vertices for each chosen device, within its room."""
-        problem = self.judge.problem
+        problem = self.maker.problem
         least = MIN_VERTICES * problem.load / problem.graph.n
         kept = np.minimum(np.maximum(loads, least), problem.room)
         return np.where(chosen, kept, 0.0)
