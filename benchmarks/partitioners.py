@@ -15,6 +15,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+from instances import FAMILIES, benchmark_family
 from records import answer, markdown, parser, words
 
 from evener.errors import EvenerError
@@ -28,7 +29,6 @@ from evener.plans.partition import Partition
 HERE = Path(__file__).parent
 DATA, RESULTS = HERE / "data", HERE / "results" / "partitioners.jsonl"
 K, EPSILON, FAST_SPEED, INSTANCE_SEED = 96, 0.03, 16.0, 2026
-FAMILIES = ("delaunay18", "delaunay20", "graded19", "rgg3d18", "dual1m")
 TOPOLOGIES = ("t1_f8", "t1_f16", "t2_f8", "t2_f16")
 SMALL_VERTICES = 1 << 14
 
@@ -164,8 +164,6 @@ def instance(family, small=False):
         return little(family)
     path = DATA / f"{family}.npz"
     if not path.exists():
-        from evener.graphs.generating.families import benchmark_family
-
         graph = benchmark_family(family, INSTANCE_SEED)
         DATA.mkdir(exist_ok=True)
         np.savez(path, xadj=graph.xadj, adjncy=graph.adjncy, coords=graph.coords)

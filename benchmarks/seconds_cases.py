@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import partitioners
+from instances import benchmark_family
 
-from evener.graphs.generating.families import benchmark_family
 from evener.graphs.graph import Graph
 from evener.io import read
 from evener.platforms.models.samples import DeviceSpeeds, Sample

@@ -1,4 +1,4 @@
-"""Every family of meshes and graphs by name, and the five that the benchmarks are made on."""
+"""Every family of meshes and graphs that `evener generate` makes, by name."""
 
 from __future__ import annotations
 
@@ -6,26 +6,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-import numpy as np
-
-from evener.errors import UsageError
 from evener.graphs.generating.airfoil import airfoil
 from evener.graphs.generating.delaunay import (
     delaunay,
-    delaunay_graph,
-    dual_graph,
     graded_delaunay,
-    graded_points,
     refined_delaunay,
     tetrahedron_dual,
     tetrahedron_mesh,
     triangle_dual,
     triangle_mesh,
-    triangulate,
 )
 from evener.graphs.generating.grid import grid
-from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rgg_of, rmat
-from evener.graphs.graph import Graph
+from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat
 
 N_POINTS = "number of points"
 N_VERTICES = "number of vertices"
@@ -104,27 +96,3 @@ GENERATORS = {
         },
     ),
 }
-
-
-def _permuted_dual(n: int, rng: np.random.Generator) -> Graph:
-    made = triangulate(rng.random((n, 2)))
-    return dual_graph(made, rng.permutation(len(made.simplices)))
-
-
-# The instances of every partitioner benchmark. Vertices are in random order, as many files have
-# them: whoever gains from a better order has to find it, and pays for it.
-BENCHMARK_FAMILIES: dict[str, Callable[[np.random.Generator], Graph]] = {
-    "delaunay18": lambda rng: delaunay_graph(rng.random((1 << 18, 2))),
-    "delaunay20": lambda rng: delaunay_graph(rng.random((1 << 20, 2))),
-    "graded19": lambda rng: delaunay_graph(graded_points(1 << 19, rng)),
-    "rgg3d18": lambda rng: rgg_of(rng.random((1 << 18, 3)), 12.0),
-    "dual1m": lambda rng: _permuted_dual(500_000, rng),
-}
-
-
-def benchmark_family(name: str, seed: int) -> Graph:
-    """Return one of the five instances of the benchmarks; UsageError for another name."""
-    if name not in BENCHMARK_FAMILIES:
-        known = ", ".join(BENCHMARK_FAMILIES)
-        raise UsageError(f"there is no benchmark family {name!r}", hint=f"Families: {known}.")
-    return BENCHMARK_FAMILIES[name](np.random.default_rng(seed))
