@@ -1,4 +1,4 @@
-"""The other end of a ping between processes: sends back every message it gets. Imports little.
+"""The other end of a ProcessPing, which sends every message back. Imports little, to start fast.
 
     python -m evener.measuring.echo SOCKET CPU
 

@@ -1,7 +1,7 @@
-"""Measures links of cores, threads, ranks, GPUs: seconds of a message, alpha + beta x bytes.
+"""Measures links between cores, threads, ranks or GPUs: a message takes alpha + beta x bytes [s].
 
-Round trips (pings.py) are timed as kernels whose load is bytes, repeated until their mean is known
-well enough. Each end is measured with the first one, then all ends at once with the first one.
+Round trips (pings.py) are timed as kernels whose load is bytes. The link from the first end to each
+other one is measured, then the links to all others at once.
 """
 
 from __future__ import annotations
@@ -118,7 +118,7 @@ def measure_link(
 
 @dataclass(frozen=True)
 class NamedLink:
-    """A measured link by name; `many`: how many ends got the message at once."""
+    """A measured link by name; `many`: to how many ends messages were sent at once."""
 
     name: str
     fitted: FittedLink
@@ -126,7 +126,7 @@ class NamedLink:
 
     @property
     def speeds(self) -> DeviceSpeeds:
-        """The link as a file of speeds has it: a unit is a byte; alpha and bandwidth in notes."""
+        """The link as in a file of speeds: a unit is a byte; notes give alpha and bandwidth."""
         fitted = self.fitted
         figures = {
             "alpha_us": fitted.link.alpha * 1e6,

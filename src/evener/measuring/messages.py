@@ -12,7 +12,7 @@ CHUNK = 1 << 16  # bytes read at once
 
 
 class Inbox:
-    """The objects that come from a pipe."""
+    """The JSON objects that are read from a pipe."""
 
     def __init__(self, fileno: int) -> None:
         self._fileno = fileno
@@ -20,13 +20,13 @@ class Inbox:
 
     @property
     def has_message(self) -> bool:
-        """Whether `hear` returns one without reading more."""
+        """Whether `hear` would return an object without reading more."""
         return b"\n" in self._buffer
 
     def hear(self, seconds: float | None = None) -> dict[str, Any] | None:
-        """Return the next object; None where none comes within `seconds`, which may be for ever.
+        """Return the next object; None where none comes within `seconds` (None: wait for ever).
 
-        Raises EOFError when the other end is closed and nothing more was said.
+        Raises EOFError when the other end is closed and all objects have been returned.
         """
         deadline = None if seconds is None else time.monotonic() + seconds
         while not self.has_message:
@@ -41,7 +41,7 @@ class Inbox:
         return heard
 
     def is_readable(self, seconds: float = 0.0) -> bool:
-        """Return whether there is something to read, or the other end is closed, in that time."""
+        """Return whether, within `seconds`, there is data to read or the other end is closed."""
         with selectors.DefaultSelector() as selector:
             selector.register(self._fileno, selectors.EVENT_READ)
             return bool(selector.select(max(seconds, 0.0)))

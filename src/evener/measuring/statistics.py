@@ -1,4 +1,4 @@
-"""What repeated times say: mean, Student's interval, outliers, drift. Nothing is measured here."""
+"""Computes the mean of repeated times, its Student's interval, outliers and drift."""
 
 from __future__ import annotations
 
@@ -70,10 +70,10 @@ def student(confidence: float, freedom: int) -> float:
 
 
 def slow_outliers(values: FloatArray, share: float = LARGEST_SHARE) -> BoolArray:
-    """Mark what is slower than the median by FAR deviations: another's work, not the device's.
+    """Mark times slower than the median by FAR deviations, as when other processes use the core.
 
     Deviations are measured by their median, so that outliers do not hide themselves. Where
-    more than `share` is far off, nothing is marked: then that is how the device behaves.
+    more than `share` are so slow, none is marked: they are then typical of the device.
     """
     none = np.zeros(values.size, np.bool_)
     if values.size < LEAST_FOR_OUTLIERS:
@@ -86,7 +86,7 @@ def slow_outliers(values: FloatArray, share: float = LARGEST_SHARE) -> BoolArray
 
 
 def drift(values: FloatArray) -> float:
-    """Return the change along a fitted line, over the mean; 0 unless it is surely there."""
+    """Return the change along a fitted line, over the mean; 0 unless it is significant."""
     n = values.size
     if n < LEAST_FOR_DRIFT:
         return 0.0

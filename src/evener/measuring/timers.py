@@ -1,4 +1,4 @@
-"""Times taken in the user's own program: two lines around an iteration's computation."""
+"""Times iterations of a user's program, for a balancer or for a trace file."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from evener.platforms.models.samples import Sample
 
 
 class TimeSink(Protocol):
-    """What takes the times of all devices in an iteration [s]: a Balancer, or a TraceLog."""
+    """Receives the times of all devices in an iteration [s]: a Balancer, or a TraceLog."""
 
     def observe(self, times: Sequence[float]) -> Any:
-        """Take one time a device; return new sizes, or None where they stay as they are."""
+        """Receive one time for each device; return new sizes, or None to keep the present ones."""
 
 
 class Gathering(Protocol):
-    """What brings the times of all ranks together: a communicator of running.comm, or mpi4py's."""
+    """Gathers the times of all ranks: a communicator of running.comm, or of mpi4py."""
 
     def allgather(self, value: float) -> list[float]:
         """Return the values of all ranks, in their order."""
