@@ -23,18 +23,19 @@ from evener.threads import in_slices, slice_ends, slices_for
 
 FloatMatrix = npt.NDArray[np.float32]
 
+# Numbers are set by hand: no record of what chose them.
 # Points that the smallest block keeps in a sample, and rounds on that sample at most.
 SAMPLES = ((50, 100), (150, 50))
 SPARSEST = 64  # one point of this many is enough of any sample
-FULL_ROUNDS = 3
-BALANCING_ROUNDS = 40
-FEWEST_ROUNDS = 15
+FULL_ROUNDS = 3  # at most, on all points, after the samples
+BALANCING_ROUNDS = 40  # at most, in which only influences change
+FEWEST_ROUNDS = 15  # before centres may count as settled
 SETTLED = 0.004  # of a block's diameter: centres that move less have settled
 LARGEST_STEP = 0.1  # relative change of an influence in a round
-DAMPING = 0.8
+DAMPING = 0.8  # exponent of the correction of influences while blocks are balanced
 PATIENCE = 5  # balancing rounds without progress; blocks of few points swing about their targets
-PROGRESS = 0.9
-HALF_OF_LARGEST = 8e307
+PROGRESS = 0.9  # x the least deviation so far: one below it counts as progress
+HALF_OF_LARGEST = 8e307  # of float64: coordinates beyond it are scaled, or differences overflow
 LEAST_INFLUENCE = 1e-15  # what float32 holds of squared distances over its square
 GROUPS = 32  # sums are taken in groups, so that threads do not change their last digits
 LEAVES_A_SLICE = 1 << 12  # leaves that are worth a slice of their own
