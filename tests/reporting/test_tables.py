@@ -46,7 +46,7 @@ def test_relative_speeds_give_no_seconds_and_unstated_links_no_exchange():
     plan = plan_with(4, speeds=(1.0, 2.0))
     plan = replace(plan, platform=replace(plan.platform, levels=()))
     columns, rows = plan_rows(plan)
-    work, talks = float(plan.certificate.weights.sum()), columns.index("talks")
+    work, talks = float(plan.certificate.weights.sum()), columns.index("exchange")
     ideal = work / plan.platform.speeds.sum()
     assert [row[talks] for row in rows] == ["–"] * 4
     assert [row[-1] for row in rows] == [f"{s / ideal:.2f}x" for s in plan.prediction.ends]

@@ -24,8 +24,8 @@ class TimeBar:
     """The time of one device: lengths of its parts [%], texts, whether it is the slowest.
 
     number, colour: of its block in the pictures. communicate: communication that does not overlap
-    with computing, without waiting; waiting: for shared links, of the slowest device for partners
-    as well. exchange, total: times as text; split: all parts as text.
+    with computing, without waiting; waiting: for shared links and for partners. exchange, total:
+    times as text; split: all parts as text.
     """
 
     number: int
@@ -119,10 +119,7 @@ def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Time
     clock = clock_of(plan)
     shown = prediction.communicate - prediction.overlapped
     contention = np.minimum(prediction.contention, shown)
-    # Only the slowest device's waiting for partners costs time; others would be idle anyway.
-    last = np.arange(shown.size) == prediction.bottleneck
-    waiting = contention + np.where(last, prediction.delay, 0.0)
-    ends = np.where(last, prediction.ends, prediction.seconds)
+    waiting, ends = contention + prediction.delay, prediction.ends  # as in the table of a plan
     return [
         TimeBar(
             b,

@@ -23,8 +23,8 @@ MIXED = (
     f"Speeds of at most {RELATIVE:g} units a second beside links in seconds: if they are relative, "
     "multiply them by what a slow device really does."
 )
-PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "computes", "talks", "total"]
-SECONDS_COLUMNS = ["device", "load", "share", "memory", "computes", "talks", "total"]
+PLAN_COLUMNS = ["device", "load", "target", "off target", "memory", "compute", "exchange", "total"]
+SECONDS_COLUMNS = ["device", "load", "share", "memory", "compute", "exchange", "total"]
 MEMORY = 4  # index of the column "memory"
 
 

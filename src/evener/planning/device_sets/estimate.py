@@ -142,8 +142,8 @@ class Estimator:
 
         def exchange(loads: FloatArray, masks: BoolArray) -> tuple[FloatArray, FloatArray]:
             least = np.min(np.where(masks[:, None, :], alpha, np.inf), axis=2)
-            talks = masks & np.isfinite(least) & connected
-            return np.where(talks, least, 0.0), np.zeros_like(loads)
+            exchanging = masks & np.isfinite(least) & connected
+            return np.where(exchanging, least, 0.0), np.zeros_like(loads)
 
         return self.equal_finish.loads_of(masks, exchange).seconds * (1 - 2 * PRECISION)
 
