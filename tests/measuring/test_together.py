@@ -50,7 +50,7 @@ def folder(tmp_path, monkeypatch):
 def short(monkeypatch):
     """No long patience with a kernel that sleeps for a minute."""
     monkeypatch.setattr(together, "GRACE", 1.0)
-    monkeypatch.setattr(together, "PREPARING", 2.0)
+    monkeypatch.setattr(together, "PREPARING_FACTOR", 2.0)
 
 
 @pytest.mark.slow
