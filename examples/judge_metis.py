@@ -24,7 +24,7 @@ before = ev.evaluate(graph, given, platform, contract)
 kept = ev.enforce(graph, given, contract, names=platform.names)
 after = ev.evaluate(graph, kept.partition, platform, contract)
 
-for name, judged in (("before repair", before), ("enforced", after)):
+for name, judged in (("as given", before), ("enforced", after)):
     certificate, prediction = judged.certificate, judged.prediction
     ratio = certificate.weights / contract.targets
     print(f"{name}: {certificate.holds.sum()} of {platform.k} contracts kept, blocks at "
@@ -38,7 +38,7 @@ print("planned: all kept:", plan.certificate.all_hold)
 print("cuts less than the repaired one:", plan.evaluation.edge_cut < after.edge_cut)
 
 # It prints:
-# before repair: 0 of 8 contracts kept, blocks at 0.4... to 1.7... of their targets, 1.7...x the bound
+# as given: 0 of 8 contracts kept, blocks at 0.4... to 1.7... of their targets, 1.7...x the bound
 # enforced: 8 of 8 contracts kept, blocks at 0.9... to 1.0... of their targets, 1.0...x the bound
 # moved: ...% of the cells
 # planned: all kept: True
