@@ -87,10 +87,11 @@ def medians(runs):
 
 
 def child(root):
-    """A process that partitions with the Evener below `root`."""
-    environment = os.environ | {"PYTHONPATH": f"{root.resolve() / 'src'}:{HERE}"}
+    """A process that partitions with the Evener below `root`, by the script that it came with."""
+    scripts = root.resolve() / "benchmarks"
+    environment = os.environ | {"PYTHONPATH": f"{root.resolve() / 'src'}:{scripts}"}
     return subprocess.Popen(
-        [sys.executable, str(HERE / "corners_child.py")],
+        [sys.executable, str(scripts / "corners_child.py")],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, env=environment,
     )  # fmt: skip
 
