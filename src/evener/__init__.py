@@ -21,6 +21,7 @@ _HOME = {
     "Contract": "evener.plans.partition",
     "Device": "evener.platforms.platform",
     "DeviceSpeeds": "evener.platforms.models.samples",
+    "DirectedGraph": "evener.graphs.directed",
     "Enforced": "evener.partitioning.enforce",
     "Evaluation": "evener.plans.plan",
     "EvenerError": "evener.errors",
@@ -103,10 +104,9 @@ _HOME = {
 # Written out: type checkers take no other for what is offered.
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
-    "DeviceSpeeds", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike",
-    "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh", "NotFoundError",
-    "OutputError",
-    "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
+    "DeviceSpeeds", "DirectedGraph", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
+    "GraphLike", "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh",
+    "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform", "PlatformLike",
     "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer", "Sample",
     "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
     "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset",
@@ -128,6 +128,7 @@ if TYPE_CHECKING:
         ToolError,
         UsageError,
     )
+    from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
     from evener.io import Reading, read, read_graph, write_graph

@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InputError
-from evener.graphs.graph import BYTES_PER_EDGE, BYTES_PER_VERTEX, Graph
+from evener.graphs.graph import Graph
+from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from tests.assertions import path, random_graphs
 
 REASONS = ("no such", "own neighbour", "more than once", "not the other way", "different weights")

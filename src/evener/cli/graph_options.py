@@ -141,7 +141,7 @@ class LoadOptions:
 
     def count(self) -> Load:
         """Return --n units, each with the memory of a vertex and its share of --edges."""
-        from evener.graphs.graph import BYTES_PER_EDGE, BYTES_PER_VERTEX
+        from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 
         assert self.n is not None
         per_vertex, per_edge = self.reading.bytes_per_vertex, self.reading.bytes_per_edge

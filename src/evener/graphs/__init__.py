@@ -1,6 +1,7 @@
 """Graphs and meshes: what is divided.
 
-graph.py      Graph, undirected, in CSR form; graph_checks.py validates what it is made of
+graph.py      Graph, undirected, in CSR form; directed.py: DirectedGraph, of arcs
+lists.py      what both have in common; graph_checks.py validates what they are made of
 mesh.py       Mesh, cells over points; polymesh.py, cells bounded by any polygons
 foreign.py    graphs of SciPy, networkx and meshio, recognised and converted
 hilbert.py    the order of points along the Hilbert curve

@@ -102,6 +102,29 @@ def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEd
     """
     from scipy.sparse import coo_array
 
+    n, rows, columns, values = arcs_of_matrix(matrix, weights=weights)
+    if not symmetrize:
+        _check_symmetric(n, rows, columns, values)
+    elif values is not None:
+        # Not by adding matrices: that leaves out entries whose sum is zero.
+        ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
+        both = coo_array((np.concatenate([values, values]), ends), shape=(n, n))
+        both.sum_duplicates()
+        rows, columns, values = both.row.astype(np.int64), both.col.astype(np.int64), both.data
+    upper = rows < columns
+    if symmetrize and values is None:
+        return MatrixEdges(n, rows, columns, None)  # Graph.from_edges joins (i, j) and (j, i)
+    return MatrixEdges(n, rows[upper], columns[upper], None if values is None else values[upper])
+
+
+def arcs_of_matrix(matrix: Any, *, weights: bool) -> MatrixEdges:
+    """Return each entry (i, j) of a square sparse matrix as an arc from i to j, but the diagonal.
+
+    What is stored counts, zeros too; entries that stand twice are added up. Raises InputError for
+    other shapes, and, with weights, for entries that are no weights.
+    """
+    from scipy.sparse import coo_array
+
     shape = tuple(matrix.shape)
     if len(shape) != 2 or shape[0] != shape[1]:
         size = " x ".join(f"{one:,}" for one in shape)
@@ -113,20 +136,9 @@ def pairs_of_matrix(matrix: Any, *, symmetrize: bool, weights: bool) -> MatrixEd
     own = coo_array(matrix.tocoo(), copy=True)
     own.sum_duplicates()
     off = own.row != own.col
-    n, rows, columns = int(shape[0]), own.row[off].astype(np.int64), own.col[off].astype(np.int64)
     values = _weights_of(own.data[off]) if weights else None
-    if not symmetrize:
-        _check_symmetric(n, rows, columns, values)
-    elif values is not None:
-        # Not by adding matrices: that leaves out entries whose sum is zero.
-        ends = np.concatenate([rows, columns]), np.concatenate([columns, rows])
-        both = coo_array((np.concatenate([values, values]), ends), shape=shape)
-        both.sum_duplicates()
-        rows, columns, values = both.row.astype(np.int64), both.col.astype(np.int64), both.data
-    upper = rows < columns
-    if symmetrize and values is None:
-        return MatrixEdges(n, rows, columns, None)  # Graph.from_edges joins (i, j) and (j, i)
-    return MatrixEdges(n, rows[upper], columns[upper], None if values is None else values[upper])
+    ends = own.row[off].astype(np.int64), own.col[off].astype(np.int64)
+    return MatrixEdges(int(shape[0]), *ends, values)
 
 
 def _weights_of(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -186,17 +198,24 @@ class Nodes(NamedTuple):
 
 
 def nodes_of_graph(
-    graph: Any, *, weight: str | None, node_weight: str | None, coords: str | None
+    graph: Any,
+    *,
+    weight: str | None,
+    node_weight: str | None,
+    coords: str | None,
+    directed: bool = False,
 ) -> Nodes:
-    """Return the nodes and edges of an undirected networkx graph.
+    """Return the nodes and edges of a networkx graph; as arcs, two for each edge, if `directed`.
 
     weight, node_weight, coords: names of attributes that every edge or node must have. Raises
-    InputError for directed graphs, multigraphs, and attributes that are missing or no numbers.
+    InputError for multigraphs, attributes that are missing or no numbers, and for directed graphs
+    unless asked for them.
     """
-    if graph.is_directed():
+    if graph.is_directed() and not directed:
         raise InputError(
             "the networkx graph is directed: an edge of ours goes both ways",
-            hint="G.to_undirected() joins what either direction joins.",
+            hint="G.to_undirected() joins what either direction joins; ev.DirectedGraph."
+            "from_networkx(G) keeps directions.",
         )
     if graph.is_multigraph():
         raise InputError(
@@ -214,6 +233,9 @@ def nodes_of_graph(
         vwgt = _numbers(found, node_weight, "node", nodes)
     if coords is not None:
         places = _places([graph.nodes[node].get(coords) for node in nodes], coords, nodes)
+    if directed and not graph.is_directed():
+        ends = np.concatenate([ends, ends[:, ::-1]])
+        weights = None if weights is None else np.concatenate([weights, weights])
     return Nodes(len(nodes), ends[:, 0], ends[:, 1], weights, vwgt, places, _labels(nodes))
 
 

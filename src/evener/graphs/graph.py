@@ -3,33 +3,21 @@
 from __future__ import annotations
 
 from copy import copy
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import (
-    FloatArray,
-    IntArray,
-    NumberArray,
-    as_array,
-    as_integers,
-    as_weights,
-)
-from evener.errors import InputError
+from evener.arrays import IntArray
 from evener.graphs import graph_checks as arrays
 from evener.graphs.foreign import MeshioMesh, NetworkXGraph, SparseMatrix
-from evener.wording import number, plural, spread, two_lines
-
-# What one row and one entry of a sparse matrix in CSR form cost in double precision, with one
-# input and one output vector: indptr, x and y; column index and value.
-BYTES_PER_VERTEX = 24.0
-BYTES_PER_EDGE = 12.0
+from evener.graphs.lists import AdjacencyLists, Arcs
+from evener.wording import plural, spread, two_lines
 
 
 @dataclass(frozen=True, eq=False)
-class Graph:
+class Graph(AdjacencyLists):
     """An undirected graph without loops or parallel edges.
 
     xadj (n + 1,) int64 and adjncy (2m,) int32 (int64 from 2^31 vertices on) are METIS's CSR:
@@ -48,45 +36,10 @@ class Graph:
     negative or non-finite weights and coordinates.
     """
 
-    xadj: IntArray
-    adjncy: IntArray
-    vwgt: NumberArray | None = None
-    adjwgt: NumberArray | None = None
-    coords: FloatArray | None = None
-    bytes_per_vertex: float = BYTES_PER_VERTEX
-    bytes_per_edge: float = BYTES_PER_EDGE
-    labels: npt.NDArray[np.generic] | None = field(default=None, repr=False)
-
-    def __post_init__(self) -> None:
-        put = object.__setattr__  # the dataclass is frozen for everyone but its constructor
-        xadj = as_integers(self.xadj, "xadj")
-        arrays.check_offsets(xadj, as_array(self.adjncy, "adjncy").size)
-        n = xadj.size - 1
-        put(self, "xadj", xadj)
-        put(self, "adjncy", arrays.narrow(self.adjncy, n))
-        if self.adjwgt is not None:
-            weights = as_weights(self.adjwgt, "adjwgt")
-            arrays.same_length(weights, self.adjncy.size, "adjwgt", "adjacency entries")
-            put(self, "adjwgt", weights)
-        adjncy, adjwgt = arrays.sorted_entries(xadj, self.adjncy, self.adjwgt)
-        put(self, "adjncy", adjncy)
-        put(self, "adjwgt", adjwgt)
-        self._check_vertices()
-        if self.labels is not None:
-            put(self, "labels", np.atleast_1d(as_array(self.labels, "labels")))
-            arrays.same_length(self.labels, n, "labels", "vertices")
-        for name in ("bytes_per_vertex", "bytes_per_edge"):
-            put(self, name, arrays.cost(getattr(self, name), name))
-        if not np.isfinite(self.total_bytes):
-            raise InputError("bytes_per_vertex and bytes_per_edge add up to more than 1e308")
+    symmetric: ClassVar[bool] = True
 
     def __repr__(self) -> str:
-        weights = "weight 1 each" if self.is_unit else f"weight {number(self.total_weight)} in all"
-        if self.n_constraints > 1:
-            weights = f"{self.n_constraints} weights each"
-        coords = (
-            "no coordinates" if self.coords is None else f"coordinates in {self.coords.shape[1]}-D"
-        )
+        weights, coords = self._said_of_vertices()
         edges = (
             "edges weigh 1 each"
             if self.adjwgt is None
@@ -97,53 +50,13 @@ class Graph:
         return two_lines("Graph", [*first, *filter(None, [more])], [weights, edges, coords])
 
     @property
-    def n(self) -> int:
-        """Number of vertices."""
-        return int(self.xadj.size - 1)
-
-    @property
     def m(self) -> int:
         """Number of undirected edges."""
         return int(self.adjncy.size // 2)
 
-    @property
-    def n_constraints(self) -> int:
-        """Number of weights a vertex has."""
-        return 1 if self.vwgt is None or self.vwgt.ndim == 1 else int(self.vwgt.shape[1])
-
-    @property
-    def is_unit(self) -> bool:
-        """Whether every vertex weighs exactly 1."""
-        return self.vwgt is None or bool((self.vwgt == 1).all())
-
-    @property
-    def degrees(self) -> npt.NDArray[np.int64]:
-        """(n,) number of neighbours."""
-        return np.diff(self.xadj)
-
-    @property
-    def total_weight(self) -> float:
-        """Sum of the vertex weights [units]; of the first of several."""
-        return float(self.n) if self.vwgt is None else float(self.weights().sum())
-
-    @property
-    def total_bytes(self) -> float:
-        """Memory that all vertices and adjacency entries need together [B]."""
-        return self.n * self.bytes_per_vertex + self.adjncy.size * self.bytes_per_edge
-
-    def weights(self, constraint: int = 0) -> NumberArray:
-        """(n,) vertex weights [units], ones where there are none."""
-        if self.vwgt is None:
-            return np.ones(self.n, np.int64)
-        return self.vwgt if self.vwgt.ndim == 1 else self.vwgt[:, constraint].copy()
-
-    def edge_weights(self) -> NumberArray:
-        """(2m,) edge weights, ones where there are none."""
-        return np.ones(self.adjncy.size, np.int64) if self.adjwgt is None else self.adjwgt
-
-    def vertex_bytes(self) -> FloatArray:
-        """(n,) memory of each vertex with its adjacency entries [B]."""
-        return np.asarray(self.bytes_per_vertex + self.bytes_per_edge * self.degrees, np.float64)
+    def arcs_in(self) -> Arcs:
+        """Return the arcs that reach each vertex: as each edge goes both ways, those that leave."""
+        return self.arcs_out()
 
     def components(self) -> tuple[int, npt.NDArray[np.int32]]:
         """Number of connected components and (n,) the one of each vertex, by smallest vertex."""
@@ -152,16 +65,6 @@ class Graph:
         label = np.empty(self.n, np.int32)
         count = graph_kernels.components(self.xadj, self.adjncy, np.empty(self.n, np.int32), label)
         return int(count), label
-
-    def with_(self, **changes: object) -> Graph:
-        """Return a copy with some fields replaced; what is new is validated."""
-        if not changes.keys() <= {"vwgt", "coords"}:
-            return replace(self, **changes)  # type: ignore[arg-type]
-        made = copy(self)
-        for name, value in changes.items():
-            object.__setattr__(made, name, value)
-        made._check_vertices()  # noqa: SLF001
-        return made
 
     def renumbered(self, order: IntArray, xadj: IntArray, adjncy: IntArray) -> Graph:
         """Return the same graph, its vertex v the one that was order[v] (n,); without edge weights.
@@ -194,31 +97,8 @@ class Graph:
         u, v (p,) whole numbers in [0, n); weights (p,) or None; fields as of Graph. Raises
         InputError for vertices out of range and lengths that differ.
         """
-        from evener.graphs import graph_kernels as kernels
-
-        if n < 0:
-            raise InputError(f"the number of vertices must not be negative, and is {n}")
-        dtype = arrays.index_type(n)
-        u, v = arrays.endpoints(u, n, "u").astype(dtype), arrays.endpoints(v, n, "v").astype(dtype)
-        arrays.same_length(v, u.size, "v", "entries of u")
-        given = None if weights is None else as_weights(weights, "weights")
-        if given is not None:
-            arrays.same_length(given, u.size, "weights", "entries of u")
-        xadj = np.zeros(n + 1, np.int64)
-        kernels.count_pairs(u, v, xadj)
-        adjncy = np.empty(int(xadj[-1]), dtype)
-        origin = np.empty(adjncy.size if given is not None else 0, np.int64)
-        kernels.fill_pairs(u, v, xadj[:-1].copy(), adjncy, origin)
-        adjwgt = arrays.sort_with(xadj, adjncy, origin, given)
-        kept = np.empty(n + 1, np.int64)
-        dropped = kernels.drop_duplicates(xadj, adjncy, adjwgt, kept)
-        size = adjncy.size - dropped
-        return cls(
-            kept,
-            adjncy[:size].copy() if dropped else adjncy,
-            adjwgt=None if given is None else adjwgt[:size],
-            **fields,
-        )
+        xadj, adjncy, adjwgt = arrays.listed(n, u, v, weights, both=True)
+        return cls(xadj, adjncy, adjwgt=adjwgt, **fields)
 
     @classmethod
     def from_scipy(
@@ -269,11 +149,3 @@ class Graph:
         from evener.graphs.mesh import Mesh
 
         return Mesh.from_meshio(mesh).graph(by)
-
-    def _check_vertices(self) -> None:
-        """Check and bring into shape what its vertices weigh, and where they are."""
-        put = object.__setattr__
-        if self.vwgt is not None:
-            put(self, "vwgt", arrays.vertex_weights(self.vwgt, self.n))
-        if self.coords is not None:
-            put(self, "coords", arrays.coordinates(self.coords, self.n))

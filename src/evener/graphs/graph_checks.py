@@ -33,7 +33,38 @@ def endpoints(values: npt.ArrayLike, n: int, name: str) -> npt.NDArray[np.int64]
     return array
 
 
-def sort_with(
+def listed(
+    n: int, u: npt.ArrayLike, v: npt.ArrayLike, weights: npt.ArrayLike | None, *, both: bool
+) -> tuple[IntArray, IntArray, NumberArray | None]:
+    """Return offsets, entries and their weights of lists with v[i] in that of u[i], loops left out.
+
+    both: u[i] stands in the list of v[i] too. Of equal entries the first given is kept, with its
+    weight. Raises InputError for vertices out of range and lengths that differ.
+    """
+    from evener.graphs import graph_kernels as kernels
+
+    if n < 0:
+        raise InputError(f"the number of vertices must not be negative, and is {n}")
+    dtype = index_type(n)
+    u, v = endpoints(u, n, "u").astype(dtype), endpoints(v, n, "v").astype(dtype)
+    same_length(v, u.size, "v", "entries of u")
+    given = None if weights is None else as_weights(weights, "weights")
+    if given is not None:
+        same_length(given, u.size, "weights", "entries of u")
+    xadj = np.zeros(n + 1, np.int64)
+    kernels.count_pairs(u, v, both, xadj)
+    adjncy = np.empty(int(xadj[-1]), dtype)
+    origin = np.empty(adjncy.size if given is not None else 0, np.int64)
+    kernels.fill_pairs(u, v, both, xadj[:-1].copy(), adjncy, origin)
+    adjwgt = _sort_with(xadj, adjncy, origin, given)
+    kept = np.empty(n + 1, np.int64)
+    dropped = kernels.drop_duplicates(xadj, adjncy, adjwgt, kept)
+    size = adjncy.size - dropped
+    entries = adjncy[:size].copy() if dropped else adjncy
+    return kept, entries, None if given is None else adjwgt[:size]
+
+
+def _sort_with(
     xadj: IntArray, adjncy: IntArray, origin: IntArray, weights: NumberArray | None
 ) -> NumberArray:
     """Sort all lists; return the entries' weights in the new order (empty without weights)."""
@@ -111,12 +142,12 @@ def same_length(array: npt.NDArray[np.generic], length: int, name: str, what: st
 
 
 def sorted_entries(
-    xadj: IntArray, adjncy: IntArray, adjwgt: NumberArray | None
+    xadj: IntArray, adjncy: IntArray, adjwgt: NumberArray | None, *, symmetric: bool
 ) -> tuple[IntArray, NumberArray | None]:
     """Return both with every list in ascending order: the given ones where they are already.
 
-    Raises InputError for loops, parallel edges, indices out of range, asymmetry (one linear pass
-    each).
+    Raises InputError for loops, parallel edges, indices out of range, and, where lists must be
+    `symmetric`, for asymmetry (one linear pass each).
     """
     from evener.graphs import graph_kernels as kernels
 
@@ -128,7 +159,7 @@ def sorted_entries(
         kernels.sort_lists(xadj, adjncy, order)
         adjwgt = None if adjwgt is None else adjwgt[order]
         code = kernels.check_duplicates(xadj, adjncy, where)
-    if code == kernels.OK:
+    if code == kernels.OK and symmetric:
         weights = none if adjwgt is None else adjwgt
         code = kernels.check_symmetry(xadj, adjncy, weights, np.empty(n, np.int64), where)
     if code != kernels.OK:

@@ -118,30 +118,88 @@ def components(xadj, adjncy, queue, label):
 
 
 @njit(cache=True, nogil=True)
-def count_pairs(u, v, xadj):
-    """Degrees of the undirected graph of the pairs (u, v), loops left out; xadj becomes CSR's."""
+def count_pairs(u, v, both, xadj):
+    """Lengths of the lists of u, and of v too if `both`, loops left out; xadj becomes CSR's."""
     for i in range(u.size):
         if u[i] != v[i]:
             xadj[u[i] + 1] += 1
-            xadj[v[i] + 1] += 1
+            if both:
+                xadj[v[i] + 1] += 1
     for i in range(xadj.size - 1):
         xadj[i + 1] += xadj[i]
 
 
 @njit(cache=True, nogil=True)
-def fill_pairs(u, v, fill, adjncy, origin):
-    """Place both directions of every pair; `fill` starts as xadj; `origin` may be empty."""
+def fill_pairs(u, v, both, fill, adjncy, origin):
+    """Place every pair in the list of u, and of v too if `both`; `fill` starts as xadj.
+
+    `origin`, unless it is empty, receives the pair that each entry came from.
+    """
     keep = origin.size > 0
     for i in range(u.size):
         a, b = u[i], v[i]
-        if a != b:
-            adjncy[fill[a]] = b
+        if a == b:
+            continue
+        adjncy[fill[a]] = b
+        if keep:
+            origin[fill[a]] = i
+        fill[a] += 1
+        if both:
             adjncy[fill[b]] = a
             if keep:
-                origin[fill[a]] = i
                 origin[fill[b]] = i
-            fill[a] += 1
             fill[b] += 1
+
+
+@njit(cache=True, nogil=True)
+def reverse_lists(xadj, adjncy, fill, reversed_adjncy, origin):
+    """Place every entry in the list of its other end; lists ascend as vertices are visited so.
+
+    `fill` (n,) starts as the offsets of the reversed lists. `origin`, unless it is empty, receives
+    the place that each entry had.
+    """
+    keep = origin.size > 0
+    for v in range(xadj.size - 1):
+        for e in range(xadj[v], xadj[v + 1]):
+            place = fill[adjncy[e]]
+            reversed_adjncy[place] = v
+            if keep:
+                origin[place] = e
+            fill[adjncy[e]] = place + 1
+
+
+@njit(cache=True, nogil=True)
+def merge_lists(first, second, xadj, adjncy, weights):
+    """Merge the ascending lists of each vertex in two graphs; the weights of equal entries add up.
+
+    first, second: (xadj, adjncy, weights), weights empty if there are none. xadj (n + 1,) receives
+    the offsets; adjncy and weights hold up to the sum of entries. Returns how many there are.
+    """
+    offsets, ends, given = first
+    other_offsets, other_ends, other_given = second
+    weighted = weights.size > 0
+    out = 0
+    for v in range(xadj.size - 1):
+        xadj[v] = out
+        e, f = offsets[v], other_offsets[v]
+        last, other_last = offsets[v + 1], other_offsets[v + 1]
+        while e < last or f < other_last:
+            here = e < last and (f >= other_last or ends[e] <= other_ends[f])
+            there = f < other_last and (e >= last or other_ends[f] <= ends[e])
+            adjncy[out] = ends[e] if here else other_ends[f]
+            if weighted:
+                weights[out] = 0
+                if here:
+                    weights[out] += given[e]
+                if there:
+                    weights[out] += other_given[f]
+            if here:
+                e += 1
+            if there:
+                f += 1
+            out += 1
+    xadj[xadj.size - 1] = out
+    return out
 
 
 @njit(cache=True, nogil=True)

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray, NumberArray, as_numbers
 from evener.errors import InfeasibleError, InputError
-from evener.graphs.graph import BYTES_PER_VERTEX
+from evener.graphs.lists import BYTES_PER_VERTEX
 from evener.platforms.platform import Platform
 from evener.sizing.equal_finish import together
 from evener.sizing.rounding import limits, whole_sizes
