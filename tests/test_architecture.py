@@ -433,7 +433,6 @@ TESTED_BY = {
     "planning/makespan/": "planning/makespan/test_search.py",  # steps, through the whole search
     "plans/advice.py": "planning/advise",
     "plans/plan.py": "io/plans/test_plan.py",
-    "plans/quotient.py": "plans/test_metrics.py",
     "platforms/device.py": "platforms/test_platform.py",
     "platforms/models/piecewise.py": "platforms/models/test_fitting.py",
     "platforms/shared_links.py": "plans/test_exchange_costs.py",

@@ -1,22 +1,98 @@
-"""What exchanges between blocks cost: bytes by level, and seconds by Hockney's model [Hoc94]_.
+"""What blocks exchange and what that costs: the quotient graph, bytes by level, seconds.
 
-A device sends and receives all its messages through one port, and messages share links. Without
-waiting, an exchange takes the sum of its messages' costs. Waiting is simulated: all messages flow
-at once and share ports and links fairly, as in SimGrid's network model.
+A block's communication volume is what it sends: the sum over its vertices of the number of other
+blocks that hold a neighbour [HK00]_.
+
+Seconds are those of Hockney's model [Hoc94]_. A device sends and receives all its messages through
+one port, and messages share links. Without waiting, an exchange takes the sum of its messages'
+costs. Waiting is simulated: all messages flow at once and share ports and links fairly, as in
+SimGrid's network model.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, IntArray
+from evener.arrays import FloatArray, IntArray, IntVector
+from evener.graphs.graph import Graph
 from evener.plans.costs import MessageCosts, message_costs
-from evener.plans.quotient import Quotient
+from evener.plans.partition import Partition
 from evener.plans.workload import WEIGHTS
 from evener.platforms.platform import Platform
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False)
+class Quotient:
+    """A sparse matrix with a row for each block and an entry for each other block it touches.
+
+    Row b is entries starts[b] to starts[b + 1] - 1, starts (k + 1,). other (p,): the block that is
+    touched, ascending; sent (p,): number of vertices of b with a neighbour there; cut (p,): weight
+    of the edges between the two. boundary (k,): vertices with a neighbour in any other block.
+    """
+
+    starts: IntVector
+    other: IntVector
+    sent: IntVector
+    cut: FloatArray
+    boundary: IntVector
+
+    @property
+    def k(self) -> int:
+        """Number of blocks."""
+        return int(self.starts.size - 1)
+
+    @property
+    def block(self) -> IntVector:
+        """(p,) the block of each entry's row."""
+        return np.repeat(np.arange(self.k), np.diff(self.starts))
+
+    @property
+    def received(self) -> IntVector:
+        """(p,) how many vertices the other block sends to this one."""
+        # Rows and columns have the same pattern, so a stable sort by column is the transpose.
+        by_column = np.lexsort((self.block, self.other))
+        return self.sent[by_column]
+
+    def matrix(self, values: npt.NDArray[np.generic]) -> csr_array:
+        """(k, k) sparse matrix of one value an entry."""
+        from scipy.sparse import csr_array
+
+        return csr_array((values, self.other, self.starts), shape=(self.k, self.k))
+
+
+def no_contact(k: int) -> Quotient:
+    """Return the quotient of k blocks of which none touches another."""
+    none, zeros = np.empty(0, np.int64), np.zeros(k, np.int64)
+    return Quotient(np.zeros(k + 1, np.int64), none, none, np.empty(0), zeros)
+
+
+def quotient(graph: Graph, partition: Partition) -> Quotient:
+    """Return the quotient graph of the blocks; O(n + m)."""
+    from evener.plans import metrics_kernels as kernels
+
+    k = partition.k
+    starts = np.zeros(k + 1, np.int64)
+    order, found = np.empty(graph.n, np.int32), np.empty(graph.n, np.int32)
+    kernels.group_boundary(graph.xadj, graph.adjncy, partition.part, starts, order, found)
+    adjwgt = np.empty(0) if graph.adjwgt is None else np.asarray(graph.adjwgt, np.float64)
+    rows = np.empty(k + 1, np.int64)
+    size = min(32 * k + 1024, k * k)
+    while True:
+        other, sent, cut = np.empty(size, np.int64), np.empty(size, np.int64), np.empty(size)
+        needed = kernels.quotient(
+            graph.xadj, graph.adjncy, adjwgt, partition.part, starts, order, rows, other, sent, cut
+        )  # fmt: skip
+        if needed <= size:
+            return Quotient(rows, other[:needed], sent[:needed], cut[:needed], np.diff(starts))
+        size = needed
+
 
 BYTES_PER_VALUE = WEIGHTS.bytes_per_value
 MAX_EXACT = 512  # messages up to which rates are computed anew at every end of a message
@@ -118,7 +194,7 @@ class ExchangeCosts:
         self, chosen: IntArray, begin: FloatArray, exact: bool
     ) -> tuple[IntArray, FloatArray]:
         """Return which of the chosen entries, one per pair, take time, and when they end [s]."""
-        from evener.plans import exchange_costs_kernels as kernels
+        from evener.plans import metrics_kernels as kernels
 
         entry, use, cost = self._uses(chosen)
         needs = cost * self.values[entry]

@@ -1,8 +1,7 @@
 """What a partition costs: pure functions, each with its definition.
 
 Partitioners and searches use these; what a plan states is counted by evener.plans.recount, which
-shares no code with this module. Names of evener.plans.quotient and evener.plans.exchange_costs can
-be imported from here too.
+shares no code with this module. Names of evener.plans.exchange_costs can be imported from here too.
 """
 
 from __future__ import annotations
@@ -21,7 +20,7 @@ from evener.plans.exchange_costs import (
 )
 from evener.plans.partition import Partition
 from evener.plans.plan import Prediction
-from evener.plans.quotient import Quotient, no_contact, quotient
+from evener.plans.exchange_costs import Quotient, no_contact, quotient
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import seconds_at

@@ -8,9 +8,9 @@ import pytest
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.planning.advise.advise import advise
-from evener.planning.advise.rows import SAME
+from evener.planning.advise.choices import SAME
 from evener.planning.advise.set_plans import SetPlanner
-from evener.planning.advise.set_search import search_sets
+from evener.planning.device_sets.sets import search_sets
 from evener.planning.options import PlanOptions
 from evener.planning.plan import plan
 from evener.platforms.platform import Device, Level, Link, Platform

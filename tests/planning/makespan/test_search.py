@@ -9,7 +9,7 @@ import evener as ev
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.generating.delaunay import delaunay
 from evener.planning.device_sets.estimate import Estimator
-from evener.planning.device_sets.halo_law import HaloLaw
+from evener.planning.device_sets.exchange_laws import HaloLaw
 from evener.planning.device_sets.sets import few_sets, sets_in_line
 from evener.planning.makespan.candidates import candidate_of
 from evener.planning.makespan.problem import MakespanProblem

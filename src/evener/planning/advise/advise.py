@@ -15,10 +15,9 @@ from evener.arrays import IntVector
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PlatformLike, as_graph, as_platform
-from evener.planning.advise.confirming import Confirmed, confirm
-from evener.planning.advise.rows import KNEE, AdviceRows, advice_of
-from evener.planning.advise.set_plans import SetPlan, SetPlanner
-from evener.planning.advise.set_search import (
+from evener.planning.advise.choices import KNEE, AdviceRows, advice_of
+from evener.planning.advise.set_plans import Confirmed, SetPlan, SetPlanner, confirm
+from evener.planning.device_sets.sets import (
     DeviceSet,
     EstimatedSets,
     search_groups,

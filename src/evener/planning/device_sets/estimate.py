@@ -14,8 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import BoolArray, FloatArray
-from evener.planning.device_sets.halo_law import HaloLaw
-from evener.planning.device_sets.line_arrangement import LineArrangement, line_of
+from evener.planning.device_sets.exchange_laws import HaloLaw, LineArrangement, line_of
 from evener.planning.device_sets.set_loads import EqualFinish, Estimates, ExchangeLaw
 from evener.plans.costs import Costs
 from evener.sizing.equal_finish import PRECISION

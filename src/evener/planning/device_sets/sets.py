@@ -1,10 +1,19 @@
-"""Kinds and groups of a machine's devices, and the sets of devices that are worth estimating.
+"""Which sets of devices are estimated: a few for a plan, far more for advice.
 
-`few_sets` and `sets_in_line` are what the makespan search tries; the search of
-evener.planning.advise looks at many more, in the same orders.
+The makespan search begins with `few_sets` and `sets_in_line`. `search_sets` looks for the best set
+of every size. Up to 10 devices every set is estimated. Beyond: the first devices of several orders
+(fastest first, node by node, kind by kind); devices and whole groups left out one after another,
+the one first without which the estimate is least; and single devices exchanged in the best of these
+sets. Same input, same sets.
+
+evener.sizing.subsets searches sets as well, where there are speed models and no graph: there a set
+costs stated seconds, so that its exact sizes rank it. Here what a device exchanges depends on the
+whole set, and estimates of many sets at once rank them.
 """
 
 from __future__ import annotations
+
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -104,3 +113,184 @@ def rounded(loads: FloatArray) -> FloatArray:
     with np.errstate(divide="ignore"):
         scale = 10.0 ** (5 - np.floor(np.log10(np.maximum(loads, 1e-300))))
     return np.asarray(np.rint(loads * scale) / scale)
+
+
+# How much is tried; bounds on time, set by hand; benchmarks/advise.py has the results.
+MANY_DEVICES = 128  # devices: with more, fewer choices are tried in a step
+CHOICES, FEW_CHOICES = 24, 6  # devices that may be left out in one step; of many devices
+MAX_SINGLE, STEP_PARTS = 64, 12  # up to 64 devices are left out one by one; else a 12th at a time
+HOPELESS = 4.0  # times the least estimate: leaving out ends with a set that takes longer
+SWAPPED_SIZES, SWAP_ROUNDS, SWAP_CHOICES = 8, 6, 8  # sizes, rounds and devices for exchanges
+SURELY = 1 - 1e-4  # of another's seconds: a smaller gain is lost in the precision of estimates
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceSet:
+    """A set of devices, ascending, the loads (k,) [units] it would have, and estimated seconds."""
+
+    devices: IntVector
+    loads: FloatArray
+    seconds: float
+
+
+class EstimatedSets:
+    """The sets estimated so far, and the best of each size."""
+
+    def __init__(self, estimator: Estimator) -> None:
+        self.estimator, self.k = estimator, estimator.k
+        self._known: dict[bytes, DeviceSet] = {}
+        self._best: dict[int, DeviceSet] = {}
+
+    @property
+    def exhaustive(self) -> bool:
+        """Whether every set is estimated."""
+        return self.k <= MAX_EVERY_SET
+
+    def estimate(self, masks: BoolArray) -> list[DeviceSet]:
+        """Return the sets that masks (s, k) mark, estimated."""
+        keys = [mask.tobytes() for mask in masks]
+        new = list({key: i for i, key in enumerate(keys) if key not in self._known}.values())
+        estimates = self.estimator.of(masks[new])
+        for i, seconds, loads in zip(new, estimates.seconds, estimates.loads, strict=True):
+            devices = np.flatnonzero(masks[i])
+            one = DeviceSet(devices, loads, float(seconds))
+            self._known[keys[i]] = one
+            best = self._best.get(devices.size)
+            if best is None or one.seconds < best.seconds * SURELY:
+                self._best[devices.size] = one
+        return [self._known[key] for key in keys]
+
+    @property
+    def least(self) -> float:
+        """The least estimate found [s]."""
+        return min(one.seconds for one in self._best.values())
+
+    def of_each_size(self) -> list[DeviceSet]:
+        """The best set with the room of each size in `sizes_to_try`, the smallest first."""
+        best = (self._best[size] for size in sizes_to_try(self.k) if size in self._best)
+        return [one for one in best if np.isfinite(one.seconds)]
+
+    def distinct_sets(self) -> list[DeviceSet]:
+        """All estimated sets with the room, the best first; of sets of devices alike, one."""
+        ranked = sorted(
+            (one for one in self._known.values() if np.isfinite(one.seconds)),
+            key=lambda one: (one.seconds, one.devices.size, one.devices.tolist()),
+        )
+        kinds = self.estimator.kinds
+        distinct = {signature(one.devices, one.loads, kinds): one for one in reversed(ranked)}
+        return list(distinct.values())[::-1]
+
+    def distinct_devices(self, one: DeviceSet) -> list[int]:
+        """One device of each kind and load in a set, the least load first."""
+        load, kind = one.loads[one.devices], self.estimator.kinds[one.devices]
+        own = rounded(load)
+        order = np.lexsort((-one.devices, own))
+        seen: dict[tuple[int, float], int] = {}
+        for i in order.tolist():
+            seen.setdefault((int(kind[i]), float(own[i])), int(one.devices[i]))
+        return list(seen.values())
+
+    def distinct_others(self, one: DeviceSet) -> list[int]:
+        """One device outside a set of each kind and place in the groups, the fastest first."""
+        mask = np.zeros(self.k, np.bool_)
+        mask[one.devices] = True
+        shared = [np.bincount(row, mask, row.max() + 1)[row] for row in self.estimator.groups]
+        outside = np.flatnonzero(~mask)
+        order = outside[np.argsort(-self.estimator.speeds[outside], kind="stable")]
+        seen: dict[tuple[float, ...], int] = {}
+        for i in order.tolist():
+            seen.setdefault((self.estimator.kinds[i], *(row[i] for row in shared)), i)
+        return list(seen.values())
+
+
+def search_sets(estimator: Estimator) -> EstimatedSets:
+    """Return the estimates of the sets looked at, with the best of every size."""
+    found = EstimatedSets(estimator)
+    if found.exhaustive:
+        found.estimate(every_set(estimator.k))
+        return found
+    for order in orders_of(estimator):
+        found.estimate(first_of(order, sizes_to_try(estimator.k)))
+    _leave_out(found)
+    _exchange_single(found)
+    return found
+
+
+def search_groups(found: EstimatedSets, groups: IntVector) -> list[DeviceSet]:
+    """Return the best set of each number of whole groups (k,), of all sets if they are few."""
+    count = int(groups.max()) + 1
+    if count <= MAX_EVERY_SET:
+        masks = every_set(count)
+    else:
+        speed = np.bincount(groups, found.estimator.speeds)
+        masks = first_of(np.lexsort((np.arange(count), -speed)), list(range(1, count + 1)))
+    best: dict[int, DeviceSet] = {}
+    for mask, one in zip(masks, found.estimate(masks[:, groups]), strict=True):
+        size = int(mask.sum())
+        if np.isfinite(one.seconds) and (
+            size not in best or one.seconds < best[size].seconds * SURELY
+        ):
+            best[size] = one
+    return [best[size] for size in sorted(best)]
+
+
+def _leave_out(found: EstimatedSets) -> None:
+    """Estimate ever smaller sets: from all devices on, leave out what a set misses least."""
+    mask = np.ones(found.k, np.bool_)
+    (now,) = found.estimate(mask[None])
+    while now.devices.size > 1:
+        size = now.devices.size
+        step = 1 if size <= MAX_SINGLE else size // STEP_PARTS
+        choices = found.distinct_devices(now)[: CHOICES if found.k <= MANY_DEVICES else FEW_CHOICES]
+        if not choices:
+            return
+        mask = np.zeros(found.k, np.bool_)
+        mask[now.devices] = True
+        tried = [mask & ~one for one in _left_out(found, now, choices, step)]
+        if found.k <= MANY_DEVICES or size == found.k:
+            rest = [mask & ~one for one in whole_sets(found.estimator)]
+            some = [one for one in rest if one.any()]
+            found.estimate(np.array(some, np.bool_).reshape(-1, found.k))
+        nexts = [one for one in found.estimate(np.array(tried)) if one.devices.size < size]
+        if not nexts:
+            return
+        before, now = now, min(nexts, key=lambda one: one.seconds)
+        if now.seconds > max(before.seconds, HOPELESS * found.least):
+            return
+
+
+def _left_out(
+    found: EstimatedSets, now: DeviceSet, choices: list[int], step: int
+) -> list[BoolArray]:
+    """(k,) masks of `step` devices each: a choice and those most like it, in kind and in load."""
+    masks = []
+    load, kind = now.loads[now.devices], found.estimator.kinds[now.devices]
+    for i in choices:
+        mask = np.zeros(found.k, np.bool_)
+        mask[i] = True
+        if step > 1:
+            other = kind != found.estimator.kinds[i]
+            near = np.lexsort((-now.devices, np.abs(load - now.loads[i]), other))
+            mask[now.devices[near[:step]]] = True
+        masks.append(mask)
+    return masks
+
+
+def _exchange_single(found: EstimatedSets) -> None:
+    """Estimate the best sets with one device exchanged for another, as long as that helps."""
+    sizes = sorted(found.of_each_size(), key=lambda one: one.seconds)[:SWAPPED_SIZES]
+    for start in sizes:
+        now = start
+        for _ in range(SWAP_ROUNDS):
+            masks = []
+            for i in found.distinct_devices(now)[:SWAP_CHOICES]:
+                for j in found.distinct_others(now)[:SWAP_CHOICES]:
+                    mask = np.zeros(found.k, np.bool_)
+                    mask[now.devices], mask[i], mask[j] = True, False, True
+                    masks.append(mask)
+            if not masks:
+                break
+            better = min(found.estimate(np.array(masks)), key=lambda one: one.seconds)
+            if better.seconds >= now.seconds * SURELY:
+                break
+            now = better

@@ -1,14 +1,13 @@
 """The makespan search: the plan of least predicted seconds.
 
 search.py         read first: the whole search as a sequence of steps, each returning candidates
-problem.py        the graph, the platform, the limits on blocks
+problem.py        the graph, its order, the platform, the limits on blocks; how much is tried
 candidates.py     how blocks become candidates with predicted seconds, and which one is chosen
 baselines.py      METIS at the same sizes, and the least cut: no plan is slower than either
 slabs.py          blocks side by side along a line, with two neighbours each
 size_rounds.py    blocks, the halos they have, sizes that allow for those, and again
-coarse_search.py  whole plans on a coarse graph; device_swaps.py: blocks that swap devices alike
-refine.py         vertices moved to lower the makespan; presets.py: how much is tried
-vertex_order.py   the graph with neighbours near each other in memory
+coarse_search.py  whole plans on a coarse graph
+improvements.py   blocks that swap devices alike, vertices moved to lower the makespan
 
 Here alone may a device get nothing: in a plan of least cut, sizing.contracts gives each device at
 least one vertex (`_none_empty`). What decides it, in this order:

@@ -16,8 +16,7 @@ from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
 from evener.partitioning.tools import TOOLS
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
-from evener.planning.makespan.problem import MakespanProblem
-from evener.planning.makespan.vertex_order import OrderedGraph
+from evener.planning.makespan.problem import MakespanProblem, OrderedGraph
 from evener.planning.options import PlanOptions
 from evener.planning.steps import PlanTerms, divide, enforced, mapped, terms_of
 from evener.plans import metrics

@@ -1,4 +1,11 @@
-"""MakespanProblem: a graph, a platform and a workload, and the limits on blocks."""
+"""What the makespan search starts from: problem, order of the vertices, and how much is tried.
+
+`MakespanProblem` is a graph, a platform and a workload, with the limits on blocks.
+`order_vertices` puts neighbours near each other in memory, which makes all later steps faster. It
+lays out adjacency lists as the partitioner would do for itself: that makes the same blocks of the
+ordered graph as of the given one, and need not order it again. `EFFORTS` has the effort of each
+preset.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +14,13 @@ from functools import cached_property
 
 import numpy as np
 
-from evener.arrays import FloatArray, Part
+from evener.arrays import FloatArray, IntArray, Part
 from evener.errors import InfeasibleError, InputError
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
+from evener.partitioning.label_propagation.propagation import is_uneven
+from evener.partitioning.levels.levels import finest, scattered
+from evener.partitioning.multilevel.multilevel import vertex_order
 from evener.plans import metrics
 from evener.plans.costs import REACH, Costs, costs_of
 from evener.plans.partition import Contract, Partition
@@ -165,3 +175,87 @@ class MakespanProblem:
             np.where(used, np.minimum(self.max_units, self.load), 0.0),
             self.platform.memories,
         )
+
+
+MIN_ORDERED = 1 << 14  # vertices: a smaller graph stays in the cache in any order; set by hand
+
+
+@dataclass(frozen=True, eq=False)
+class OrderedGraph:
+    """A graph whose vertex v was order[v] (n,) in the given graph; None: the given graph itself."""
+
+    graph: Graph
+    order: IntArray | None
+
+    def given(self, part: Part) -> Part:
+        """Return blocks of the ordered graph in the order of the given one."""
+        return part if self.order is None else scattered(part, self.order, 1)
+
+    def ordered(self, part: Part) -> Part:
+        """Return blocks of the given graph in the order of the ordered one."""
+        return part if self.order is None else part[self.order]
+
+
+def order_vertices(graph: Graph, threads: int) -> OrderedGraph:
+    """Return the graph in an order of few cache misses, where that pays.
+
+    Left as they are: small graphs; graphs with weighted edges, whose weights would have to move
+    along; graphs of uneven degrees, whose blocks are spread over memory in any order.
+    """
+    if graph.n < MIN_ORDERED or graph.adjwgt is not None or is_uneven(graph):
+        return OrderedGraph(graph, None)
+    order = vertex_order(graph, threads)
+    level = finest(graph, order, None, np.empty(0, np.int32), threads)
+    made = graph.renumbered(order, level.xadj.astype(np.int64), level.adjncy.view(np.int32))
+    return OrderedGraph(made, order)
+
+
+@dataclass(frozen=True)
+class SearchEffort:
+    """How many candidates are made, and how: planning time against predicted seconds.
+
+    smaller_sets: whether slabs are tried for subsets of the devices.
+    slab_starts, slab_rounds: sets of devices that slabs are made for, and rounds of sizes for each.
+    block_starts, block_rounds: the same for blocks from scratch.
+    objective, preset, epsilon: of the partitioner that makes blocks from scratch.
+    swaps: whether blocks change places among devices alike.
+    coarse_runs: most plans made on the coarse graph.
+    more_refinements: how often a candidate is refined after the first time, at most.
+    refine_effort: a key of evener.partitioning.makespan.refine.EFFORTS.
+    hopeful: sets of devices are tried whose estimate is at most so many times the best seconds.
+    """
+
+    smaller_sets: bool
+    slab_starts: int
+    slab_rounds: int
+    block_starts: int
+    block_rounds: int
+    objective: str
+    preset: str
+    epsilon: float
+    swaps: bool
+    coarse_runs: int
+    more_refinements: int
+    refine_effort: str
+    hopeful: float = 1.05
+
+
+# Set by hand, 2026-11; no sweep of single values is kept. benchmarks/seconds.py has the results of
+# each preset (docs/results/README.md#seconds).
+EFFORTS = {
+    "fast": SearchEffort(
+        smaller_sets=False, slab_starts=1, slab_rounds=1, block_starts=0, block_rounds=0,
+        objective="cut", preset="fast", epsilon=0.01, swaps=False, coarse_runs=0,
+        more_refinements=0, refine_effort="fast",
+    ),
+    "default": SearchEffort(
+        smaller_sets=True, slab_starts=2, slab_rounds=2, block_starts=0, block_rounds=0,
+        objective="cut", preset="default", epsilon=0.01, swaps=True, coarse_runs=8,
+        more_refinements=2, refine_effort="default",
+    ),
+    "strong": SearchEffort(
+        smaller_sets=True, slab_starts=4, slab_rounds=3, block_starts=1, block_rounds=2,
+        objective="max_volume", preset="default", epsilon=0.01, swaps=True, coarse_runs=12,
+        more_refinements=6, refine_effort="strong", hopeful=1.1,
+    ),
+}  # fmt: skip

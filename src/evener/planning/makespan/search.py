@@ -23,7 +23,7 @@ from evener.jit import cpu_seconds
 from evener.partitioning.registry import Result, partition_with
 from evener.partitioning.requests import Request
 from evener.planning.device_sets.estimate import Estimator
-from evener.planning.device_sets.halo_law import halo_law_of
+from evener.planning.device_sets.exchange_laws import halo_law_of
 from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.planning.device_sets.sets import few_sets, sets_in_line, signature
 from evener.planning.makespan.baselines import Baselines, baselines_of, mapped_least_cut
@@ -36,13 +36,10 @@ from evener.planning.makespan.candidates import (
     stages_of,
 )
 from evener.planning.makespan.coarse_search import CoarseSearch
-from evener.planning.makespan.device_swaps import DeviceSwaps
-from evener.planning.makespan.presets import EFFORTS, SearchEffort
-from evener.planning.makespan.problem import MakespanProblem
-from evener.planning.makespan.refine import refinements
+from evener.planning.makespan.improvements import DeviceSwaps, refinements
+from evener.planning.makespan.problem import EFFORTS, MakespanProblem, SearchEffort, order_vertices
 from evener.planning.makespan.size_rounds import SLAB_POWER, SizeRounds, law_through
 from evener.planning.makespan.slabs import Slabs
-from evener.planning.makespan.vertex_order import order_vertices
 from evener.planning.options import PlanOptions
 from evener.planning.steps import Progress, named_devices, no_progress
 from evener.plans import metrics

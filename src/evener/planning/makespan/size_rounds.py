@@ -10,7 +10,7 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray, Part
 from evener.planning.device_sets.set_loads import EqualFinish, ExchangeLaw
 from evener.planning.makespan.candidates import Candidate, CandidateMaker, fastest
-from evener.planning.makespan.device_swaps import DeviceSwaps
+from evener.planning.makespan.improvements import DeviceSwaps
 from evener.planning.makespan.problem import MakespanProblem
 
 SLAB_POWER = 0.0  # of the load, with which a slab's border grows: it does not

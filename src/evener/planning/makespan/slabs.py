@@ -2,9 +2,8 @@
 
 Where the latency of messages counts for more than their bytes, few neighbours are better than short
 borders. Vertices are put in line by their distance from one end of the graph, as in [CM69]_, and
-the
-line is cut to size: an edge joins vertices at most one layer apart, so that slabs thicker than a
-layer touch the next ones only. Much cheaper than a partition: O(n + m).
+the line is cut to size: an edge joins vertices at most one layer apart, so that slabs thicker than
+a layer touch the next ones only. Much cheaper than a partition: O(n + m).
 """
 
 from __future__ import annotations
@@ -18,8 +17,7 @@ from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection_kernels import breadth_first_order
 from evener.partitioning.levels.levels import scattered
-from evener.planning.device_sets.halo_law import surface_power
-from evener.planning.device_sets.line_arrangement import LineArrangement, line_of
+from evener.planning.device_sets.exchange_laws import LineArrangement, line_of, surface_power
 from evener.planning.device_sets.set_loads import ExchangeLaw
 from evener.planning.makespan.candidates import Candidate
 from evener.planning.makespan.problem import MakespanProblem

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from evener.planning.advise.set_search import search_sets
 from evener.planning.device_sets.estimate import Estimator
-from evener.planning.device_sets.halo_law import HaloLaw
+from evener.planning.device_sets.exchange_laws import HaloLaw
+from evener.planning.device_sets.sets import search_sets
 from evener.plans.costs import costs_of
 from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample
@@ -110,7 +110,7 @@ def test_the_search_finds_what_all_sets_have(monkeypatch, seed):
     costs = costs_of(platform)
     estimator = Estimator(PLANE, costs, PLANE.n)
     every = search_sets(estimator)
-    monkeypatch.setattr("evener.planning.advise.set_search.MAX_EVERY_SET", 1)
+    monkeypatch.setattr("evener.planning.device_sets.sets.MAX_EVERY_SET", 1)
     some = search_sets(estimator)
     assert some.least == pytest.approx(every.least, rel=5e-3)
     assert len(some.of_each_size()) == 10

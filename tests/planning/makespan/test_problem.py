@@ -6,7 +6,7 @@ import pytest
 from evener.graphs.generating.delaunay import delaunay
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
-from evener.planning.makespan.vertex_order import order_vertices
+from evener.planning.makespan.problem import order_vertices
 
 
 @pytest.mark.parametrize("placed", [True, False])

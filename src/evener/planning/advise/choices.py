@@ -8,9 +8,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import IntVector
-from evener.planning.advise.confirming import Confirmed
-from evener.planning.advise.set_plans import SetPlan
-from evener.planning.advise.set_search import DeviceSet
+from evener.planning.advise.set_plans import Confirmed, SetPlan
+from evener.planning.device_sets.sets import DeviceSet
 from evener.plans.advice import Advice, Choice
 from evener.plans.plan import Prediction
 from evener.platforms.platform import Platform

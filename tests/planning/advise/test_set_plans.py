@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError
-from evener.planning.advise.confirming import confirm
-from evener.planning.advise.set_search import DeviceSet
+from evener.planning.advise.set_plans import confirm
+from evener.planning.device_sets.sets import DeviceSet
 
 
 def device_sets(estimates):
