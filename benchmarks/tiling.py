@@ -17,8 +17,13 @@ from records import markdown, parser, read, write
 
 import evener as ev
 from evener.plans.tiling import half_perimeter_bound
-from evener.sizing.tiling.columns import best_columns, columns_half_perimeter, grid_columns
-from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts
+from evener.sizing.tiling.cuts import (
+    MAX_DEVICES,
+    best_columns,
+    columns_half_perimeter,
+    good_cuts,
+    grid_columns,
+)
 
 RESULTS = Path(__file__).parent / "results" / "tiling.jsonl"
 INSTANCE_SEED = 2026

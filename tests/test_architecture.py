@@ -434,14 +434,11 @@ TESTED_BY = {
     "plans/advice.py": "planning/advise",
     "plans/plan.py": "io/plans/test_plan.py",
     "platforms/device.py": "platforms/test_platform.py",
-    "platforms/models/piecewise.py": "platforms/models/test_fitting.py",
     "platforms/shared_links.py": "plans/test_exchange_costs.py",
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
     "reproducing/fupermod_": "reproducing/test_fupermod.py",
     "running/swaps.py": "running/test_comm.py",  # through Comm.swap
-    "sizing/constant.py": "sizing/test_solving.py",
-    "sizing/least_time.py": "sizing/test_exact.py",
     "sizing/tiling/": "sizing/tiling",  # through `tile`
 }
 

@@ -14,7 +14,7 @@ from PIL import Image
 from report import photograph
 
 from evener.rebalancing.decision_log import read_decisions
-from evener.rebalancing.rows import RowRebalancer
+from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.plots import figure_bytes
 

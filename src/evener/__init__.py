@@ -45,7 +45,7 @@ _HOME = {
     "Reading": "evener.io",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
-    "RowRebalancer": "evener.rebalancing.rows",
+    "RowRebalancer": "evener.rebalancing.row_rebalancer",
     "Sample": "evener.platforms.models.samples",
     "Sizes": "evener.sizing",
     "SpeedModel": "evener.platforms.models.fitting",
@@ -164,7 +164,7 @@ if TYPE_CHECKING:
     from evener.platforms.with_curves import with_curves
     from evener.rebalancing.balancer import Balancer
     from evener.rebalancing.rebalancer import Rebalancer
-    from evener.rebalancing.rows import RowRebalancer
+    from evener.rebalancing.row_rebalancer import RowRebalancer
     from evener.reporting.html import write_report
     from evener.sizing import (
         Sizes,

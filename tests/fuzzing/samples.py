@@ -18,7 +18,7 @@ from evener.measuring.outcomes import Gap, Point
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Link
-from evener.rebalancing.rows import RowRebalancer
+from evener.rebalancing.row_rebalancer import RowRebalancer
 from tests.io import graph_samples, mesh_samples
 
 LARGEST = 400_000  # bytes of a real file, unpacked

@@ -1,4 +1,4 @@
-"""Devices, levels and links: what is refused, and what two devices pay to talk."""
+"""Devices, levels and links: what is refused, what messages cost, machines of some devices."""
 
 import heapq
 import math
@@ -9,9 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InputError
-from evener.platforms.checks import find_fault
+from evener.platforms import examples
+from evener.platforms.device import find_fault
+from evener.platforms.examples import grid
 from evener.platforms.models.samples import DeviceSpeeds, Sample
-from evener.platforms.platform import Connection, Device, Level, Link, Platform
+from evener.platforms.platform import Connection, Device, Level, Link, Platform, with_only
 
 ONE_SAMPLE = DeviceSpeeds("a", (Sample(9.0, 1.0),))
 SLOW, FAST = Link(2e-6, 1e-10), Link(5e-7, 2.5e-11)
@@ -203,3 +205,30 @@ def test_hops_up_the_tree_and_down_or_along_the_route():
 def test_speeds_are_relative_where_nothing_states_a_time(device, more, relative):
     ideal = Platform((Device("a", **device), Device("b", 3.0)), **more).relative_ideal(12.0)
     assert ideal == (12 / (3 + device["speed"]) if relative else None)
+
+
+def costs(platform, devices):
+    p, q = np.repeat(devices, len(devices)), np.tile(devices, len(devices))
+    return np.concatenate(platform.link_costs(p, q))
+
+
+@pytest.mark.parametrize("kept", [[0], [0, 1], [2, 5, 7], [0, 3, 4, 8], list(range(9))])
+def test_links_cost_what_they_did(kept):
+    for platform in (grid([3, 3]), examples.tree([3, 3])):
+        less = with_only(platform, kept)
+        assert less.names == [platform.names[i] for i in kept]
+        assert costs(less, list(range(len(kept)))) == pytest.approx(costs(platform, kept))
+
+
+def test_links_that_lead_nowhere_go():
+    link = Link(1e-6, 1e-9)
+    devices = [Device(f"d{i}", 1.0, at=f"n{i}") for i in range(3)]
+    ends = [("n0", "s"), ("n1", "s"), ("n2", "far"), ("far", "s"), ("d2", "n2")]
+    platform = Platform(tuple(devices), connections=tuple(Connection(e, link) for e in ends))
+    less = with_only(platform, [0, 1])
+    assert {c.between for c in less.connections} == {("n0", "s"), ("n1", "s")}
+
+
+def test_no_device_is_no_machine():
+    with pytest.raises(InputError, match="at least one device"):
+        with_only(grid([2, 2]), [])

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError
-from evener.rebalancing.decision_log import read_decisions
-from evener.rebalancing.replaying import replay
-from evener.rebalancing.rows import RowRebalancer
+from evener.rebalancing.decision_log import read_decisions, replay
+from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import course_of, move_rows, verdict_of
 
 ODD = (None, 0, 1, -1, 1e308, 1e-320, float("nan"), float("inf"), 10**400, "x", [], {}, [[1]],

@@ -11,9 +11,8 @@ from evener.graphs.generating.grid import grid
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
-from evener.rebalancing.decision_log import is_decisions, read_decisions
+from evener.rebalancing.decision_log import is_decisions, read_decisions, replay
 from evener.rebalancing.proposals import matched, messages, slowed, transfer_seconds
-from evener.rebalancing.replaying import replay
 
 GRAPH = grid((40, 40))
 LINKS = (ev.Level("net", ev.Link(1e-6, 1e-9)),)

@@ -13,7 +13,7 @@ import pytest
 
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Stage
 from evener.rebalancing.decision_log import read_decisions
-from evener.rebalancing.rows import RowRebalancer
+from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.html import report, write_comparison
 from tests.assertions import grid

@@ -9,7 +9,7 @@ import pytest
 from evener.cli import main
 from evener.errors import InputError
 from evener.rebalancing.decision_log import read_decisions
-from evener.rebalancing.rows import RowRebalancer
+from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import (
     MAX_POINTS,
     Course,

@@ -7,9 +7,8 @@ plan.py            Plan, Certificate, Prediction, Evaluation: all that a plan st
 workload.py        Workload: what one iteration computes and sends
 tiling.py          Tiling: rectangles of a dense matrix
 advice.py          Advice, Choice: sets of devices worth using
-quotient.py        Quotient: which blocks touch, and how much they exchange
 costs.py           seconds per message and value between devices; Costs: the same for all pairs
-exchange_costs.py  ExchangeCosts: seconds of an exchange, waiting included
+exchange_costs.py  Quotient: which blocks exchange how much; ExchangeCosts: the seconds it takes
 metrics.py         edge cut, volumes, predicted seconds, as partitioners and searches use them
 recount/           the same figures for certificates, by code that shares nothing with metrics.py
 

@@ -14,13 +14,15 @@ from evener.plans.costs import fixed_seconds
 from evener.plans.exchange_costs import (
     BYTES_PER_VALUE,
     ExchangeCosts,
+    Quotient,
     communication_seconds,
     hop_bytes,
     level_bytes,
+    no_contact,
+    quotient,
 )
 from evener.plans.partition import Partition
 from evener.plans.plan import Prediction
-from evener.plans.exchange_costs import Quotient, no_contact, quotient
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import seconds_at

@@ -1,9 +1,12 @@
-"""Device, Link, Level, Connection: the parts of a platform."""
+"""Device, Link, Level, Connection: the parts of a platform, and the checks of all together."""
 
 from __future__ import annotations
 
 import sys
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 
@@ -152,3 +155,88 @@ class Connection:
 def parts_of(at: str) -> list[str]:
     """Return the parts of a place, "site/node/socket", from the root down."""
     return [part for part in at.split("/") if part]
+
+
+class Fault(NamedTuple):
+    """An error in a platform: its text, the "device", "level" or "link" entry, and a hint."""
+
+    message: str
+    kind: str
+    number: int
+    hint: str | None = None
+
+
+def find_fault(
+    devices: Sequence[Device], levels: Sequence[Level], connections: Sequence[Connection]
+) -> Fault | None:
+    """Return the first error in the parts of a platform, or None."""
+    if not devices:
+        return Fault("a platform needs at least one device", "device", 0)
+    if levels and connections:
+        message = "a platform has levels or links of its own, not both"
+        return Fault(message, "link", 0, "Leave out the levels, or the links.")
+    return (
+        _duplicate([device.name for device in devices], "device")
+        or _duplicate([level.name for level in levels], "level")
+        or (_too_deep(devices, len(levels)) if levels else None)
+        or (_disconnected(devices, connections) if connections else None)
+    )
+
+
+def _duplicate(names: list[str], kind: str) -> Fault | None:
+    if len(set(names)) == len(names):
+        return None
+    seen: set[str] = set()
+    for index, name in enumerate(names):
+        if name in seen:
+            return Fault(f"two {kind}s are called {name!r}", kind, index)
+        seen.add(name)
+    return None
+
+
+def _too_deep(devices: Sequence[Device], depth: int) -> Fault | None:
+    for index, device in enumerate(devices):
+        if len(parts_of(device.at)) >= depth:
+            message = (
+                f"device {device.name!r} is at {device.at!r}: {depth} level(s) allow "
+                f"{depth - 1} part(s), one a level below the root"
+            )
+            hint = f"Add a level, or shorten the place of {device.name!r}."
+            return Fault(message, "device", index, hint)
+    return None
+
+
+def _disconnected(devices: Sequence[Device], connections: Sequence[Connection]) -> Fault | None:
+    """Return the error of an unknown place, or of a device without a route to the first one."""
+    ends = [end for connection in connections for end in connection.between]
+    known = {device.name for device in devices} | {device.at for device in devices}
+    times = Counter(ends)
+    for i, end in enumerate(ends):
+        if end not in known and times[end] == 1:
+            message = (
+                f"unknown place {end!r}: no device has this name or is there, and no other link "
+                "leads on from it"
+            )
+            hint = "Name a device, the place where one is, or a switch that two links share."
+            return Fault(message, "link", i // 2, hint)
+    leader = {end: end for end in ends}
+
+    def find(end: str) -> str:
+        while leader[end] != end:
+            leader[end] = leader[leader[end]]
+            end = leader[end]
+        return end
+
+    for connection in connections:
+        a, b = connection.between
+        leader[find(a)] = find(b)
+    homes = [device.name if device.name in leader else device.at for device in devices]
+    for index, (device, home) in enumerate(zip(devices, homes, strict=True)):
+        if home not in leader:
+            message = f"no link reaches device {device.name!r} or its place"
+            return Fault(message, "device", index, f"Add a link that ends at {device.name!r}.")
+        if find(home) != find(homes[0]):
+            message = f"no chain of links joins device {device.name!r} to {devices[0].name!r}"
+            hint = "Add a link between what the one reaches and what the other does."
+            return Fault(message, "device", index, hint)
+    return None

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -11,8 +12,7 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.errors import InputError
-from evener.platforms.checks import find_fault
-from evener.platforms.device import Connection, Device, Level, Link, parts_of
+from evener.platforms.device import Connection, Device, Level, Link, find_fault, parts_of
 from evener.platforms.network import Network, network_of
 from evener.wording import plural, spread, two_lines
 
@@ -204,3 +204,30 @@ class Platform:
 
 def _or_infinite(values: list[float | None]) -> FloatArray:
     return np.array([np.inf if value is None else value for value in values], dtype=np.float64)
+
+
+def with_only(platform: Platform, devices: Sequence[int]) -> Platform:
+    """Return the platform with the devices of these indices alone, ascending.
+
+    Links that lead only to devices left out are left out as well. Raises InputError for no device.
+    """
+    kept = tuple(platform.devices[i] for i in devices)
+    if len(kept) == platform.k:
+        return platform
+    if len(kept) == 1:
+        return replace(platform, devices=kept, connections=())
+    return replace(platform, devices=kept, connections=_leading_on(platform.connections, kept))
+
+
+def _leading_on(
+    connections: Sequence[Connection], devices: Sequence[Device]
+) -> tuple[Connection, ...]:
+    """Return the connections without dead ends: places with no device and no further connection."""
+    known = {device.name for device in devices} | {device.at for device in devices}
+    left = list(connections)
+    while True:
+        times = Counter(end for one in left for end in one.between)
+        led = [one for one in left if all(e in known or times[e] > 1 for e in one.between)]
+        if len(led) == len(left):
+            return tuple(left)
+        left = led

@@ -2,17 +2,15 @@
 
 Read rebalancer.py first, then decider.py and regret.py.
 
-rebalancer.py    Rebalancer: observe(times) returns a Move of a partition that pays, or None
-rows.py          RowRebalancer: the same for rows that are all alike, as in running.apps.jacobi
-decider.py       Decider: "stay" or "move", from times and priced proposals
-regret.py        the rule: move when the time lost has reached the price of a move
-proposals.py     the partitions that could be moved to, and the seconds that moving takes
-state.py         LoadState: loads, times and limits of the devices, as the decider sees them
-decision_log.py  writing, reading and checking the log of decisions
-replaying.py     repeats all decisions of a log and reports differences
+rebalancer.py      Rebalancer: observe(times) returns a Move of a partition that pays, or None
+row_rebalancer.py  RowRebalancer: the same for rows that are all alike, as in running.apps.jacobi
+decider.py         Decider: "stay" or "move", from times and priced proposals; LoadState
+regret.py          the rule: move when the time lost has reached the price of a move
+proposals.py       the partitions that could be moved to, and the seconds that moving takes
+decision_log.py    writing, reading and checking the log of decisions; repeating them
 
-balancer.py      Balancer: observe(times) returns more even sizes, whatever moving costs
-learning.py      a device's partial speed model, refined by each observation
+balancer.py        Balancer: observe(times) returns more even sizes, whatever moving costs
+learning.py        a device's partial speed model, refined by each observation
 
 Imports partitioning, sizing, plans, graphs and platforms. The rules that this one is compared with,
 and the drifting devices they run on, are in benchmarks/rebalancing_rules.py and

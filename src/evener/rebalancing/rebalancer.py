@@ -31,7 +31,7 @@ from evener.plans.plan import Plan
 from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import models_of
-from evener.rebalancing.decider import Decider, Decision, Proposal, checked_times
+from evener.rebalancing.decider import Decider, Decision, LoadState, Proposal, checked_times
 from evener.rebalancing.decision_log import Recorder
 from evener.rebalancing.proposals import (
     Replan,
@@ -44,7 +44,6 @@ from evener.rebalancing.proposals import (
     usual_per_byte,
 )
 from evener.rebalancing.regret import NOISE_FLOOR
-from evener.rebalancing.state import LoadState
 from evener.wording import brief
 
 

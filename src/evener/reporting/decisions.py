@@ -10,8 +10,7 @@ import numpy as np
 
 from evener.arrays import FloatArray, IntArray
 from evener.files.writing import write_text
-from evener.rebalancing.decision_log import Decisions
-from evener.rebalancing.replaying import replay
+from evener.rebalancing.decision_log import Decisions, replay
 from evener.reporting.html import render
 from evener.wording import count, duration, percent, plural
 

@@ -11,19 +11,17 @@ equal_finish.py   real loads with which devices end at the same time
 
 Speeds that change with load (evener.platforms.models), in whole units:
 
-solving.py        solve_sizes: one call for every method
+solving.py        solve_sizes: one call for every method; explain_sizes: why each size
 problems.py       Problem: checked input of every method; Solution: its result
-constant.py       constant: one speed each (CPM)
-geometric.py      gpa: lines through the origin (GPA)
 numerical.py      npa: root finding on smooth curves (NPA)
 exact.py          exact: least makespan for models of any shape
-least_time.py     the least time by which whole loads suffice, used by constant, gpa and exact
-segments.py       which whole loads are done by a time, from curve_pieces.py
+least_time.py     the least time by which whole loads suffice, and the methods that are no more:
+                  constant (one speed each, CPM) and gpa (lines through the origin, GPA)
+segments.py       which whole loads are done by a time, from the pieces of speed curves
 sums_of_runs.py   which totals can be formed by one load of each device
 dynamic.py        sizes without models, by measuring (DPA)
 layered.py        level by level of the platform's tree (INPA, IDPA)
 subsets.py        which devices are worth using
-explaining.py     why a device gets nothing, or no more than it does
 tiling/           rectangles of a dense matrix
 
 Imports plans, graphs, platforms, and io.accept for arguments given as files.
@@ -35,10 +33,9 @@ from evener.sizing.bounds import lower_bound
 from evener.sizing.contracts import contract_for, contract_for_seconds
 from evener.sizing.curved import at_sizes, beyond_samples
 from evener.sizing.dynamic import Dynamic, measured_sizes
-from evener.sizing.explaining import explain_sizes
 from evener.sizing.layered import LayeredSizes, layered_sizes, model_times, tree_of
 from evener.sizing.memory_capped import Sizes, target_sizes, target_weights
-from evener.sizing.solving import SpeedSizes, solve_sizes
+from evener.sizing.solving import SpeedSizes, explain_sizes, solve_sizes
 from evener.sizing.subsets import Subset, best_subset
 
 __all__ = [

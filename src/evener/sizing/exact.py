@@ -17,11 +17,10 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.sizing.curve_pieces import can_stack
 from evener.sizing.equal_finish import halved
 from evener.sizing.least_time import Loads, handed_back, least_time
 from evener.sizing.problems import Problem, Solution
-from evener.sizing.segments import Runs, Segments, joined
+from evener.sizing.segments import Runs, Segments, can_stack, joined
 from evener.sizing.sums_of_runs import TooManyRunsError, find_sizes
 
 MAX_ENTRIES = 4_000_000  # of a table of times: 32 MB

@@ -1,19 +1,35 @@
-"""The least time by which whole loads suffice, if each device does as much as it can by then.
+"""Least makespan by the least time by which whole loads suffice: the methods constant and gpa.
 
-Where time rises with load it is the least makespan of whole sizes; elsewhere a lower bound on it.
-Whole loads jump with time, and the time is found exactly, to the last digit: that is why this
-bisection is not one of equal_finish.py, whose loads are real and whose times are approximate.
+`least_time` lets each device do as much as it can by a time. Where time rises with load, the least
+such time is the least makespan of whole sizes; elsewhere it is a lower bound, from which exact.py
+begins. Whole loads jump with time, and the time is found exactly, to the last digit: that is why
+this bisection is not one of equal_finish.py, whose loads are real and whose times are approximate.
+
+constant: the CPM of [Cla14]_, 2.3. A speed that changes with load is taken at an even share of the
+load, as a benchmark with equal blocks would measure it.
+
+gpa: the geometric partitioning algorithm, a line through the origin that cuts all speed curves. In
+the plane of load and speed, the points on such a line take the same time, the inverse of its slope.
+Curves that keep the shape rule (concave while they rise, then falling) are cut once by each line,
+and the loads at the cuts grow as the line becomes less steep: wanted is the slope at which they add
+up ([Cla14]_, 4.1). Here it is the steepest line whose loads, rounded down, still suffice, which
+makes the whole sizes optimal; [Cla14]_ adds what rounding down loses to the largest loads.
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
 from evener.arrays import FloatArray, IntArray
-from evener.sizing.problems import Problem
-from evener.sizing.segments import Runs
+from evener.errors import InputError, UsageError
+from evener.platforms.models.akima import Akima
+from evener.platforms.models.fitting import Constant, SpeedModel, kept_by_shape
+from evener.platforms.models.piecewise import Piecewise
+from evener.sizing.problems import Problem, Solution
+from evener.sizing.segments import Runs, Segments, joined
 
 FEW_UNITS = 64  # units between two times below which asking for the next time is worth it
 MAX_STEPS = 3000  # half of them halve; 1,100 halvings bring any two doubles together
@@ -101,3 +117,119 @@ def _between(early: float, late: float, near: float, share: float, step: int) ->
         return near if step == 0 else float(np.sqrt(early) * np.sqrt(late))
     share = min(max(share, 0.02), 0.98) if step % 2 else 0.5
     return float(np.clip(early + (late - early) * share, np.nextafter(early, late), late))
+
+
+class Rates:
+    """Which whole loads k devices of constant speeds (k,) [units/s] do by a time; a `Loads`."""
+
+    def __init__(self, problem: Problem, rates: FloatArray) -> None:
+        self.problem, self._rates = problem, rates
+        with np.errstate(over="ignore"):
+            self._latest = self.times(problem.high)
+        if not np.isfinite(self._latest).all():
+            name = problem.name(int(np.argmin(np.isfinite(self._latest))))
+            raise InputError(f"{name} takes longer than a number can hold")
+
+    def times(self, sizes: IntArray) -> FloatArray:
+        """Return the seconds (k,) that whole sizes take."""
+        return np.asarray(sizes / self._rates + self.problem.fixed * (sizes > 0))
+
+    def bounds(self) -> tuple[float, float]:
+        """Return a time [s] too short for n units, and one by which any sizes are done."""
+        usable = self.problem.high > 0
+        early = self.problem.n / self._rates[usable].sum() * (1 - 1e-9) if usable.any() else 0.0
+        return float(early), float(self._latest.max())
+
+    def needed(self) -> float:
+        """Return the seconds that some device needs for its lower limit."""
+        return float(self.times(self.problem.low).max())
+
+    def largest(self, seconds: float) -> IntArray:
+        """Return (k,) the largest whole load each device does by then, at least its lower limit."""
+        low, high, fixed = self.problem.low, self.problem.high, self.problem.fixed
+        with np.errstate(over="ignore"):
+            most = np.minimum(np.maximum(seconds - fixed, 0.0) * self._rates, high)
+        load = np.minimum(most.astype(np.int64) + 1, high)
+        for _ in range(2):  # rounding leaves it at most two units too large
+            load = load - ((load / self._rates + fixed > seconds) & (load > 0))
+        return np.maximum(load, low)
+
+    def runs(self, seconds: float) -> Runs:
+        """Return all whole loads that are done by then."""
+        largest = self.largest(seconds)
+        device = np.flatnonzero(self.times(largest) <= seconds)
+        return joined(device, self.problem.low[device], largest[device])
+
+    def next_time(self, seconds: float) -> float:
+        """Return the least time above `seconds` that any whole load takes; infinity if none."""
+        load = self.largest(seconds)
+        load = np.where(self.times(load) <= seconds, load + 1, load)
+        times = self.times(load)[load <= self.problem.high]
+        # Beside a large fixed time the times of many loads are the same to the last digit.
+        return float(times.min(where=times > seconds, initial=np.inf))
+
+
+def solve_constant(problem: Problem) -> Solution:
+    """Return whole sizes of least makespan if every speed were what it is at an even share."""
+    if problem.is_constant:
+        loads = Rates(problem, problem.rates)
+        least = least_time(loads)
+        return Solution(handed_back(loads, least), bound=max(least.seconds, loads.needed()))
+    even = zip(problem.models, problem.even.tolist(), strict=True)
+    loads = Rates(problem, np.array([model.speed(load) for model, load in even]))
+    least = least_time(loads)
+    sizes = handed_back(loads, least)
+    if problem.is_flat:
+        return Solution(sizes, bound=max(least.seconds, loads.needed()))
+    return Solution(sizes, True, ("constant: each speed is taken at an even share",))
+
+
+def solve_gpa(problem: Problem) -> Solution:
+    """Return whole sizes of least makespan for the curves after the shape rule.
+
+    Akima models are replaced by their points. Raises UsageError for models without points.
+    """
+    models = tuple(in_shape(model, problem.name(i)) for i, model in enumerate(problem.models))
+    loads = Segments(replace(problem, models=models))
+    least = least_time(loads)
+    sizes = handed_back(loads, least)
+    pairs = list(zip(models, problem.models, strict=True))
+    if all(model is given for model, given in pairs):
+        return Solution(sizes, bound=max(least.seconds, loads.needed()))
+    dropped = [n for n in (_dropped(model, given) for model, given in pairs) if n]
+    samples = f"{sum(dropped):,} sample{'s' * (sum(dropped) > 1)}"
+    devices = f"{len(dropped):,} device{'s' * (len(dropped) > 1)}"
+    note = f"gpa: the rule of shape drops {samples} of {devices}"
+    return Solution(sizes, True, (note,) if dropped else ())
+
+
+def in_shape(model: SpeedModel, name: str) -> SpeedModel:
+    """Return the model if it keeps the shape rule, else the Piecewise of the points that do."""
+    if isinstance(model, Constant):
+        return model
+    points = model.points if isinstance(model, Akima) else model
+    if not isinstance(points, Piecewise):
+        raise UsageError(
+            f"gpa needs the points of a curve; the model of {name} has none",
+            hint="exact takes models of any kind.",
+        )
+    if _keeps_shape(points):
+        return points
+    kept = kept_by_shape(points.loads, points.speeds)
+    return Piecewise(points.loads[kept], points.speeds[kept], points.capacity)
+
+
+def _keeps_shape(model: Piecewise) -> bool:
+    """Return whether the shape rule would drop no point."""
+    top = int(np.argmax(model.speeds))
+    rise = np.diff(model.speeds, prepend=0.0)
+    slope = rise[: top + 1] / np.diff(model.loads[: top + 1], prepend=0.0)
+    concave = (slope[1:] <= slope[:-1]).all() and (rise[: top + 1] >= 0).all()
+    return bool(concave and (rise[top + 1 :] <= 0).all())
+
+
+def _dropped(model: SpeedModel, given: SpeedModel) -> int:
+    points = given.points if isinstance(given, Akima) else given
+    if not (isinstance(model, Piecewise) and isinstance(points, Piecewise)):
+        return 0
+    return int(points.loads.size - model.loads.size)

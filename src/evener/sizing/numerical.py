@@ -19,12 +19,11 @@ from evener.errors import UsageError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.piecewise import Piecewise
-from evener.sizing.curve_pieces import CurvePieces, stacked
 from evener.sizing.equal_finish import halved, together
 from evener.sizing.least_time import handed_back, least_time
 from evener.sizing.problems import Problem, Solution
 from evener.sizing.rounding import whole_from_balanced
-from evener.sizing.segments import Segments
+from evener.sizing.segments import CurvePieces, Segments, stacked
 
 FEW = 24  # devices up to which MINPACK is tried, whose Jacobian is dense
 BALANCED = 1e-9  # relative difference of times below which devices are balanced

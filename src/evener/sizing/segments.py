@@ -13,17 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+
 import numpy as np
+
 from evener.arrays import BoolArray, FloatArray, IntArray
+from evener.errors import InputError
 from evener.platforms.models.akima import Akima
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.piecewise import Piecewise
-from dataclasses import dataclass
-import numpy as np
-from evener.arrays import FloatArray, IntArray
-from evener.errors import InputError
 from evener.sizing.problems import Problem
-
 
 ROOT_STEPS = 64  # halvings: more than the 53 bits of a double
 

@@ -7,25 +7,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+
 import numpy as np
 import numpy.typing as npt
+
 from evener.arrays import FloatArray, IntArray
 from evener.errors import one_of
 from evener.platforms.models.fitting import SpeedModel
-from evener.sizing.constant import solve_constant
 from evener.sizing.exact import solve_exact
-from evener.sizing.geometric import solve_gpa
+from evener.sizing.least_time import solve_constant, solve_gpa
 from evener.sizing.numerical import solve_npa
 from evener.sizing.problems import Problem, Solution, make_problem
-from evener.wording import brief
-from collections.abc import Sequence
-import numpy as np
-import numpy.typing as npt
-from evener.platforms.models.fitting import SpeedModel
-from evener.sizing.curve_pieces import can_stack
-from evener.sizing.problems import Problem, make_problem
-from evener.sizing.segments import Segments
-from evener.wording import duration
+from evener.sizing.segments import Segments, can_stack
+from evener.wording import brief, duration
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,8 +8,15 @@ import pytest
 from evener.errors import InfeasibleError, InputError, UsageError
 from evener.plans.tiling import half_perimeter_bound
 from evener.platforms.models.fitting import Constant
-from evener.sizing.tiling.columns import best_columns, columns_half_perimeter, grid_columns
-from evener.sizing.tiling.cuts import FEW, Cut, best_cuts, good_cuts
+from evener.sizing.tiling.cuts import (
+    FEW,
+    Cut,
+    best_columns,
+    best_cuts,
+    columns_half_perimeter,
+    good_cuts,
+    grid_columns,
+)
 from evener.sizing.tiling.methods import METHODS, tile
 from evener.sizing.tiling.whole import proportional, whole_columns
 

@@ -104,8 +104,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _decisions(file: str, graph: str | None, out: Output) -> int:
     """Make the decisions of a log again from its measurements, which needs no graph."""
     from evener.errors import ToolError, UsageError
-    from evener.rebalancing.decision_log import read_decisions
-    from evener.rebalancing.replaying import replay
+    from evener.rebalancing.decision_log import read_decisions, replay
 
     if graph is not None:
         raise UsageError("decisions are made again from their file", hint=f"Leave out {graph}.")

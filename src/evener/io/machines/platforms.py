@@ -23,7 +23,7 @@ from evener.io.toml import tables as values
 from evener.io.toml.reading import TomlFile, read_toml
 from evener.io.toml.tables import CONTEXT, beta_of, exact, text_or_empty
 from evener.io.toml.writing import toml_key, toml_text
-from evener.platforms.checks import find_fault
+from evener.platforms.device import find_fault
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 
 # What the tables of a machine file may hold, and those of a platform in JSON.

@@ -12,9 +12,8 @@ from evener.planning.advise.set_plans import Confirmed, SetPlan
 from evener.planning.device_sets.sets import DeviceSet
 from evener.plans.advice import Advice, Choice
 from evener.plans.plan import Prediction
-from evener.platforms.platform import Platform
+from evener.platforms.platform import Platform, with_only
 from evener.platforms.with_curves import least_seconds
-from evener.platforms.with_only import with_only
 
 ITERATIONS = 1000  # for which money and energy are counted
 SECONDS_PER_HOUR = 3600.0

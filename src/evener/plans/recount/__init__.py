@@ -2,8 +2,7 @@
 
 whole.py            recounted: certificate, prediction and exchange; read this first
 blocks.py           weights, bytes, pieces and messages of blocks; whether contracts are kept
-messages.py         the links that messages between devices pass
-seconds.py          an iteration of each device
+seconds.py          messages between devices, the links they pass, an iteration of each device
 recount_kernels.py  the loops: connected pieces, messages that share links
 
 It takes the graph's arrays, the platform's devices and links, and the speed models' time(load), and

@@ -1,8 +1,8 @@
 """Speed models: how fast a device is at each load, from samples.
 
 fitting.py    SpeedModel, Constant, and fit_model: the model of a kind that fits samples
-piecewise.py  linear between samples; akima.py, smooth through them
-surface.py    speed as a function of a rectangle's height and width
+piecewise.py  linear between samples, also of a rectangle's height and width (SpeedSurface)
+akima.py      smooth through samples
 samples.py    Sample, DeviceSpeeds: what was measured
 examples.py   the speed curves of the thesis's machines, emulated
 

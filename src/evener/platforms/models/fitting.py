@@ -23,9 +23,16 @@ import numpy as np
 from evener.arrays import BoolArray, FloatArray
 from evener.errors import InputError
 from evener.platforms.models.akima import Akima
-from evener.platforms.models.piecewise import Number, Piecewise, checked, like, time_at
+from evener.platforms.models.piecewise import (
+    Number,
+    Piecewise,
+    SpeedSurface,
+    checked,
+    fit_surface,
+    like,
+    time_at,
+)
 from evener.platforms.models.samples import DeviceSpeeds, Sample, checked_capacity
-from evener.platforms.models.surface import SpeedSurface, fit_surface
 
 __all__ = [
     "Akima",

@@ -17,19 +17,15 @@ either side have the least half-perimeter, out of a few places, until at most SM
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import pairwise
-import numpy as np
-import numpy.typing as npt
-from evener.arrays import FloatArray
-from evener.errors import UsageError
 from dataclasses import dataclass, field
 from functools import reduce
 from itertools import pairwise
+
 import numpy as np
 import numpy.typing as npt
+
 from evener.arrays import FloatArray
 from evener.errors import UsageError
-
 
 Columns = list[npt.NDArray[np.int64]]
 

@@ -20,7 +20,7 @@ from evener.errors import InfeasibleError
 from evener.plans.tiling import Tiling
 from evener.platforms.models.fitting import Constant, Piecewise, SpeedModel
 from evener.sizing.solving import solve_sizes
-from evener.sizing.tiling.columns import Columns, grid_columns
+from evener.sizing.tiling.cuts import Columns, grid_columns
 
 MAX_ROUNDS = 30  # of new widths
 KNOTS = 400  # at which a speed curve is sampled that is neither constant nor piecewise

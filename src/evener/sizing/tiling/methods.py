@@ -15,15 +15,16 @@ from evener.plans.tiling import MAX_SIDE, Tiling
 from evener.platforms.models.fitting import Constant, SpeedModel, SpeedSurface
 from evener.sizing.problems import checked_seconds
 from evener.sizing.solving import solve_sizes
-from evener.sizing.tiling.columns import grid_columns
-from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts
+from evener.sizing.tiling.cuts import MAX_DEVICES, good_cuts, grid_columns
 from evener.sizing.tiling.grids import OfArea, TimeSurface, grid_of_surfaces
-from evener.sizing.tiling.hierarchical import Place, along_the_tree, upright_or_lying
 from evener.sizing.tiling.whole import (
     MAX_AREA,
     MAX_BLOCKS,
     Allowed,
+    Place,
+    along_the_tree,
     proportional,
+    upright_or_lying,
     whole_columns,
     whole_cuts,
 )

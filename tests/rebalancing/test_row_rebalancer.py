@@ -6,9 +6,8 @@ import pytest
 from evener.errors import InputError
 from evener.platforms.models.fitting import Constant, Piecewise
 from evener.platforms.platform import Link
-from evener.rebalancing.decision_log import read_decisions
-from evener.rebalancing.replaying import replay
-from evener.rebalancing.rows import RowRebalancer
+from evener.rebalancing.decision_log import read_decisions, replay
+from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.running.apps import jacobi
 from evener.running.comm import run_threads
 

@@ -21,11 +21,10 @@ from evener.errors import InputError
 from evener.platforms.models.fitting import Constant, SpeedModel
 from evener.platforms.models.piecewise import Piecewise
 from evener.platforms.platform import Link
-from evener.rebalancing.decider import Decider, Decision, Proposal, checked_times
+from evener.rebalancing.decider import Decider, Decision, LoadState, Proposal, checked_times
 from evener.rebalancing.decision_log import Recorder
 from evener.rebalancing.learning import knots
 from evener.rebalancing.regret import NOISE_FLOOR
-from evener.rebalancing.state import LoadState
 from evener.running.spreading import starts_of
 from evener.sizing import solve_sizes
 
