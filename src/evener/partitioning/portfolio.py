@@ -129,7 +129,7 @@ def _started(
 
 def _finished(graph: Graph, part: Part, contract: Contract, options: Options, seed: int) -> Scored:
     """Lower the objective on the whole graph, repair what breaks the contract, and score."""
-    refined = refined_blocks(graph, part, contract, seed=seed, manner="gentle", **options)
+    refined = refined_blocks(graph, part, contract, seed=seed, method="gentle", **options)
     found = scored(graph, refined, contract, options["objective"])
     return found if found.holds else repaired(found, graph, contract, options["objective"])
 

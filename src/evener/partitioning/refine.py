@@ -92,12 +92,12 @@ def refine(
         raise InputError(f"the partition has {partition.k} blocks, the contract {contract.k}")
     best = given = scored(graph, partition.part, contract, objective)
     if graph.n > 1 and partition.k > 1:
-        for manner in _manners(graph, preset):
-            if manner == "gentle" and best is not given:
+        for method in _methods(graph, preset):
+            if method == "gentle" and best is not given:
                 break
             part = refined_blocks(
                 graph, partition.part, contract, preset=preset, objective=objective, seed=seed,
-                threads=threads, manner=manner,
+                threads=threads, method=method,
             )  # fmt: skip
             found = scored(graph, part, contract, objective)
             if not found.as_balanced_as(given):
@@ -119,8 +119,8 @@ def _blocks_given(graph: Graph, partition: PartitionLike, contract: Contract | N
     return Partition(part, int(part.max(initial=0)) + 1)
 
 
-def _manners(graph: Graph, preset: str) -> tuple[str, ...]:
-    """Return the manners of refined_blocks to try; "gentle" only where the others did not help."""
+def _methods(graph: Graph, preset: str) -> tuple[str, ...]:
+    """Return the methods of refined_blocks to try, in order."""
     if preset == "fast" or is_uneven(graph):
         return ("refined", "gentle")
     return ("rounded", "refined", "gentle")
@@ -135,18 +135,18 @@ def refined_blocks(
     objective: str = "cut",
     seed: int = 7,
     threads: int = 1,
-    manner: str = "rounded",
+    method: str = "rounded",
 ) -> Part:
     """Return blocks (n,) made of those of `part` (n,) int32; options as of `refine`.
 
-    manner: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
+    method: "rounded": by diffusion on coarse levels, then refined, which gains most; "refined":
     refined only; "gentle": refined on the whole graph alone, where all cut edges cost the same.
     The first two move clusters and weigh edges by the block, so that the objective may end higher;
     the last never raises it.
     """
     chosen = PRESETS[preset]
     task = MultilevelTask(contract, chosen, seed, threads)
-    if is_uneven(graph) and manner != "gentle":
+    if is_uneven(graph) and method != "gentle":
         return propagation_blocks(
             graph, contract, edge_weights(graph), preset=preset, objective=objective, seed=seed,
             given=part,
@@ -154,9 +154,9 @@ def refined_blocks(
     order = vertex_order(graph, threads)
     level = finest(graph, order, graph.weights(), edge_weights(graph), threads)
     along = part[order]
-    if manner != "gentle":
+    if method != "gentle":
         for cycle in range(chosen.cycles):
-            rounding = THOROUGH if manner == "rounded" and cycle == 0 else None
+            rounding = THOROUGH if method == "rounded" and cycle == 0 else None
             along = v_cycle(level, along, replace(task, seed=seed + cycle), rounding)
     elif objective == "cut":
         _refine_whole(level, along, contract, chosen, seed, threads)

@@ -44,8 +44,8 @@ def main(folder: Path, module: str, time_limit: float) -> int:
 def _end_with_parent(time_limit: float) -> None:
     """Let the system end this process when its parent is gone, whatever the tool is doing.
 
-    Standard input is a pipe that nobody writes to: it closes when the parent ends, however it
-    ends. The default action of both signals is to end the process, C code or not.
+    Standard input is a pipe into which nothing is written: it closes when the parent ends, however
+    it ends. The default action of both signals is to end the process, C code or not.
     """
     if hasattr(signal, "setitimer") and time_limit > 0:
         signal.setitimer(signal.ITIMER_REAL, time_limit + GRACE)

@@ -196,7 +196,7 @@ def _split(keys, weights, origin, points, first, last, goal, candidates, spare, 
     d = points.shape[0]
     weighted = weights.size > 0
     left, right = first, 0
-    # Both places are written and one of them is kept: cheaper than a branch nobody can predict.
+    # Both places are written and one of them is kept: cheaper than a branch on such data.
     for i in range(first, last):
         key = keys[i]
         goes = key < pivot

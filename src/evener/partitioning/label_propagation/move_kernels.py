@@ -196,13 +196,13 @@ def leap(state, rounds, patience, boldness, most):
     block that a proposed move may lose. most (k,): no block grows heavier.
     """
     n = state.part.size
-    wish, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
-    rests, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
+    proposed, gain, loss = np.empty(n, np.int32), np.empty(n), np.zeros(n)
+    accepted, stale = np.zeros(n, np.bool_), np.ones(n, np.int8)
     away, own = np.zeros(n), np.zeros(n)
     best, least, off = state.part.copy(), np.inf, excess(state)
     idle = 0
     for turn in range(rounds + 1):
-        _make_wishes(state, stale, boldness, wish, gain, loss, own, away)
+        _propose(state, stale, boldness, proposed, gain, loss, own, away)
         cut, now_off = away.sum(), excess(state)
         idle += 1
         if now_off < off or (now_off == off and cut < least):
@@ -212,8 +212,8 @@ def leap(state, rounds, patience, boldness, most):
             copy_to(state.part, best)
         if idle >= patience or turn == rounds:
             break
-        _hear(state, wish, gain, rests)
-        _fulfil(state, wish, gain, rests, most, stale)
+        _accept(state, proposed, gain, accepted)
+        _carry_out(state, proposed, gain, accepted, most, stale)
         drain(state, loss, own, ENOUGH, stale)
     copy_to(best, state.part)
     state.weight[:] = 0
@@ -222,12 +222,13 @@ def leap(state, rounds, patience, boldness, most):
 
 
 @inner()
-def _make_wishes(state, stale, boldness, wish, gain, loss, own, away):
-    """Set wish (n,), the block each vertex is bound to most besides its own, and gain (n,), what
-    going there alone would win; -1 for those that would lose more than they dare. loss (n,): the
-    loss for its weight; own, away (n,): the weight of its edges to its block, and to others.
+def _propose(state, stale, boldness, proposed, gain, loss, own, away):
+    """Propose a move for every vertex: to the block, besides its own, that it has the heaviest
+    edges to; -1 where that would lose more than `boldness` allows.
 
-    stale (n,) int8: the vertices whose neighbours or block changed; zeros afterwards.
+    Sets proposed (n,), the blocks; gain (n,), of each move alone; loss (n,), for the vertex's
+    weight; own, away (n,), the weight of its edges to its block, and to others. stale (n,) int8:
+    the vertices whose neighbours or block changed; zeros afterwards.
     """
     k = state.weight.size
     bond, near = np.zeros(k), np.empty(k, np.int64)
@@ -246,57 +247,63 @@ def _make_wishes(state, stale, boldness, wish, gain, loss, own, away):
             bond[near[i]] = 0
         away[v] = outside
         loss[v] = for_its_weight(own[v] - max(highest, 0.0), state.vwgt[v])
-        daring = best >= 0 and (highest >= own[v] or own[v] - highest < np.floor(boldness * own[v]))
-        wish[v], gain[v] = best if daring else -1, highest - own[v]
+        bold_enough = best >= 0 and (
+            highest >= own[v] or own[v] - highest < np.floor(boldness * own[v])
+        )
+        proposed[v], gain[v] = best if bold_enough else -1, highest - own[v]
 
 
 @inner()
-def _hear(state, wish, gain, heard):
-    """Set heard (n,): those who do not lose if neighbours whose wish gains more have theirs; those
-    heard last rest, and wish nothing.
+def _accept(state, proposed, gain, accepted):
+    """Accept proposed moves that lose nothing once all neighbours of larger gain have moved.
+
+    accepted (n,): on entry the moves of the leap before, whose vertices are passed over now; set
+    to those of this leap.
     """
     unit = state.adjwgt.size == 0
-    rested = heard.copy()
+    passed_over = accepted.copy()
     for v in range(state.part.size):
-        heard[v] = False
-        if wish[v] < 0 or rested[v]:
+        accepted[v] = False
+        if proposed[v] < 0 or passed_over[v]:
             continue
         won = 0
         for e in range(state.xadj[v], state.xadj[v + 1]):
             u = state.adjncy[e]
             b = state.part[u]
             if (
-                wish[u] >= 0
-                and not rested[u]
+                proposed[u] >= 0
+                and not passed_over[u]
                 and (gain[u] > gain[v] or (gain[u] == gain[v] and u < v))
             ):
-                b = wish[u]
-            if b == wish[v]:
+                b = proposed[u]
+            if b == proposed[v]:
                 won += 1 if unit else state.adjwgt[e]
             elif b == state.part[v]:
                 won -= 1 if unit else state.adjwgt[e]
-        heard[v] = won >= 0
+        accepted[v] = won >= 0
 
 
 @inner()
-def _fulfil(state, wish, gain, heard, most, stale):
-    """Move those heard, the greatest gains first, while blocks stay below most (k,); those whom
-    their block has no room for are not heard. stale (n,): set for those whose wish may change.
+def _carry_out(state, proposed, gain, accepted, most, stale):
+    """Make the accepted moves, those of largest gain first, while blocks stay below most (k,).
+
+    accepted (n,) becomes false where the block has no room. stale (n,): set where the next
+    proposed move may be another.
     """
     count = 0
-    for v in range(heard.size):
-        count += heard[v]
-    who, lost = np.empty(count, np.int64), np.empty(count)
+    for v in range(accepted.size):
+        count += accepted[v]
+    movers, lost = np.empty(count, np.int64), np.empty(count)
     i = 0
-    for v in range(heard.size):
-        if heard[v]:
-            who[i], lost[i] = v, -gain[v]
+    for v in range(accepted.size):
+        if accepted[v]:
+            movers[i], lost[i] = v, -gain[v]
             i += 1
-    sort_along(lost, who)
-    for v in who:
-        b = wish[v]
+    sort_along(lost, movers)
+    for v in movers:
+        b = proposed[v]
         if state.weight[b] + state.vwgt[v] > most[b]:
-            heard[v] = False
+            accepted[v] = False
         else:
             put(state, v, b)
             stale[v] = 1

@@ -133,7 +133,7 @@ def refine_by(
     state = SecondsState.opened(level, part.copy(), bounds, prices, threads)
     best, least = part, state.seconds()
     if not least.any():
-        return best, least  # nobody has anything to do
+        return best, least  # no block has any work
     looks = int(effort.passes * max(level.adjncy.size, SMALL))
     for number, task in enumerate(effort.rounds):
         if task.depth > 1 and not np.array_equal(state.part, best):

@@ -197,7 +197,7 @@ def carry_out(
             if weight[a] - w < floor[a]:
                 continue
             if w == 0.0 and key <= 0.0 and memory[a] <= limits.cap[a]:
-                continue  # costs cut and helps nobody
+                continue  # costs cut and helps neither block
             if w > left + tolerance or memory[b] + m > limits.cap[b]:
                 if relief(blocks, limits, a, b, w, m) <= LEAST_RELIEF:
                     continue

@@ -79,8 +79,8 @@ class Peeling:
         if state.memory[giver] > state.caps[giver] and state.memory[giver] > 0:
             share = 1 - state.caps[giver] / state.memory[giver]
             over = max(over, share * state.weight[giver])
-        wish = max(state.contract.targets[taker] - state.weight[taker], 0.0)
-        least = max(lacking, min(over, max(wish, room / 2)))
+        wanted = max(state.contract.targets[taker] - state.weight[taker], 0.0)
+        least = max(lacking, min(over, max(wanted, room / 2)))
         most = min(room, max(state.weight[giver] - state.low[giver], 0.0))
         bytes_left = state.caps[taker] - state.memory[taker]
         taken = self._ball(giver, taker, min(least, most), most, bytes_left)
