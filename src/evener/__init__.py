@@ -109,13 +109,13 @@ __all__ = [
     "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform",
     "PlatformLike", "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer",
     "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
-    "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset",
-    "compare", "contract_for", "enforce", "evaluate", "find_workload", "fit_model",
-    "fit_surface", "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes",
-    "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part", "read_plan",
-    "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks",
-    "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves",
-    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+    "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset", "compare",
+    "contract_for", "enforce", "evaluate", "find_workload", "fit_model", "fit_surface",
+    "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes", "partition_with", "plan",
+    "rcb_blocks", "read", "read_graph", "read_part", "read_plan", "read_platform", "read_speeds",
+    "read_traces", "refine", "replan", "rib_blocks", "solve_sizes", "target_sizes",
+    "target_weights", "tile", "timed", "with_curves", "write_graph", "write_part", "write_plan",
+    "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
