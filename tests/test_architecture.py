@@ -396,20 +396,13 @@ def test_six_loose_modules():
     assert loose == {"arrays", "arrays_kernels", "errors", "jit", "threads", "wording"}
 
 
-# Public classes that still share a name, to become fewer: what each is of.
-SAME_NAME = {
-    "Network": "of a platform, and drawn",
-}
-
-
 def test_no_two_public_classes_have_one_name():
     homes = defaultdict(list)
     for path in MODULES:
         for node in tree_of(path).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 homes[node.name].append(path.relative_to(SOURCE).as_posix())
-    twice = {name: paths for name, paths in homes.items() if len(paths) > 1}
-    assert {name: twice[name] for name in twice if name not in SAME_NAME} == {}
+    assert {name: paths for name, paths in homes.items() if len(paths) > 1} == {}
 
 
 # Modules that no test file of their room has the name of, or imports: what tests them instead.

@@ -23,7 +23,7 @@ def network(n, edges, supply):
     head = np.array([v for _, v, _ in arcs], np.int32)
     back = np.array([place[v, u] for u, v, _ in arcs], np.int32)
     room = np.array([c for _, _, c in arcs], np.int64)
-    return kernels.Network(start, head, back, room, np.array(supply, np.int64))
+    return kernels.FlowNetwork(start, head, back, room, np.array(supply, np.int64))
 
 
 def send(net, most=ENOUGH, most_looks=ENOUGH):

@@ -20,8 +20,8 @@ from evener.partitioning.refinement.maxflow_kernels import (
     FREE,
     SINK,
     SOURCE,
+    FlowNetwork,
     FlowScratch,
-    Network,
     extreme_cuts,
     send_all,
     tie,
@@ -158,7 +158,7 @@ def _network(graph, part, a, b, price, local, found):
     for i in range(count):
         start[i + 1] += start[i]
     m = start[count]
-    network = Network(
+    network = FlowNetwork(
         start, np.empty(m, np.int32), np.empty(m, np.int32), np.empty(m, np.int64), supply
     )
     filled = start[:-1].copy()

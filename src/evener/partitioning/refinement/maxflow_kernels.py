@@ -19,7 +19,7 @@ TIED = np.int64(1) << 60  # supply of a vertex that no cut takes from its side
 FAR = 1 << 30  # more arcs than any path has
 
 
-class Network(NamedTuple):
+class FlowNetwork(NamedTuple):
     """A flow network in rows of arcs.
 
     start (n + 1,) int32; head, back (m,) int32: the vertex that an arc leads to, and its reverse
