@@ -18,12 +18,11 @@ from pathlib import Path
 import numpy as np
 from records import markdown, parser, read, write
 
-from evener.measuring.adaptive import AdaptivePlan
+from evener.measuring.adaptive import AdaptivePlan, ProvisionalSizes
 from evener.measuring.campaign import run_campaign
 from evener.measuring.journal import Journal
 from evener.measuring.loads import GridPlan, geometric_grid
 from evener.measuring.outcomes import Gap, Point
-from evener.measuring.provisional_sizes import ProvisionalSizes
 from evener.platforms.models.examples import CURVE_SETS, curve_set
 from evener.platforms.models.fitting import fit_model
 from evener.platforms.models.samples import Sample

@@ -255,7 +255,7 @@ def test_a_timed_kernel_is_a_class_and_an_entry(monkeypatch):
 
     from evener.measuring import kernels
     from evener.measuring.benchmark import benchmark
-    from evener.measuring.dense import Axpy
+    from evener.measuring.cpu import Axpy
 
     module_of(monkeypatch, "evener.measuring.throwaway", Half=type("Half", (Axpy,), {}))
     homes = {"cpu": "evener.measuring.throwaway:Half"}
@@ -416,7 +416,6 @@ TESTED_BY = {
     "io/plans/promises.py": "io/plans/test_plan.py",
     "io/toml/": "io/machines",  # through the files written in TOML
     "measuring/child.py": "measuring/test_together.py",  # the process at the other end
-    "measuring/echo.py": "measuring/test_links.py",  # likewise
     "measuring/messages.py": "measuring/test_together.py",
     "partitioning/tools.py": "partitioning/test_registry.py",
     "partitioning/external/": "partitioning/external/test_children.py",  # they run in children
@@ -431,7 +430,6 @@ TESTED_BY = {
     "rebalancing/": "rebalancing/test_rebalancer.py",  # through Rebalancer and its decisions
     "reporting/": "reporting/test_html.py",  # sections and pictures, through the page
     "reproducing/fupermod_": "reproducing/test_fupermod.py",
-    "running/swaps.py": "running/test_comm.py",  # through Comm.swap
     "sizing/tiling/": "sizing/tiling",  # through `tile`
 }
 

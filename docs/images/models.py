@@ -13,8 +13,7 @@ from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.models.fitting import SpeedSurface
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.reporting.plots import figure_bytes
-from evener.reporting.speed_plots import DeviceFits, draw_fits
-from evener.reporting.surface_plots import draw_surfaces
+from evener.reporting.speed_plots import DeviceFits, draw_fits, draw_surfaces
 
 FOLDER = Path(__file__).parent
 

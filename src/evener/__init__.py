@@ -59,12 +59,12 @@ _HOME = {
     "WORKLOADS": "evener.plans.workload",
     "Workload": "evener.plans.workload",
     "Precision": "evener.measuring.outcomes",
-    "TraceLog": "evener.measuring.timers",
+    "TraceLog": "evener.measuring.traces",
     "benchmark": "evener.measuring.benchmark",
     "advise": "evener.planning.advise.advise",
     "best_subset": "evener.sizing",
     "read_traces": "evener.measuring.traces",
-    "timed": "evener.measuring.timers",
+    "timed": "evener.measuring.traces",
     "compare": "evener.planning.compare",
     "contract_for": "evener.sizing",
     "enforce": "evener.partitioning.enforce",
@@ -140,8 +140,7 @@ if TYPE_CHECKING:
     from evener.io.plans.plan import read_plan, write_plan
     from evener.measuring.benchmark import benchmark
     from evener.measuring.outcomes import Precision
-    from evener.measuring.timers import TraceLog, timed
-    from evener.measuring.traces import read_traces
+    from evener.measuring.traces import TraceLog, read_traces, timed
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.initial.geometric import hilbert_blocks, rcb_blocks, rib_blocks
     from evener.partitioning.mapping.blocks import map_blocks

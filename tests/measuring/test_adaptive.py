@@ -4,12 +4,11 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.measuring.adaptive import AdaptivePlan
+from evener.measuring.adaptive import AdaptivePlan, ProvisionalSizes, equal_finish_loads
 from evener.measuring.campaign import run_campaign
 from evener.measuring.journal import Journal
 from evener.measuring.loads import GridPlan, geometric_grid
 from evener.measuring.outcomes import Gap, Point
-from evener.measuring.provisional_sizes import ProvisionalSizes, equal_finish_loads
 from evener.platforms.models.examples import CURVE_SETS, curve_set
 from evener.platforms.models.fitting import Constant, Piecewise, fit_model
 from evener.platforms.models.samples import Sample

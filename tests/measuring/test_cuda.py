@@ -11,7 +11,7 @@ from evener.measuring.devices import cuda_devices
 
 PROGRAM = """
 import numpy as np
-from evener.measuring import cuda, dense, sparse
+from evener.measuring import cpu, cuda
 from evener.measuring.benchmark import benchmark
 from evener.measuring.outcomes import Point, Precision
 
@@ -19,7 +19,7 @@ SIZES = {"Axpy": 200, "Triad": 200, "Spmv": 150, "Jacobi": 150, "Pagerank": 150,
 for name, d in SIZES.items():
     options = {"block": 9} if name == "Gemm" else {}
     for transfers in (True, False):
-        here = getattr(dense if hasattr(dense, name) else sparse, name)(**options)
+        here = getattr(cpu, name)(**options)
         there = getattr(cuda, f"Cuda{name}")(**options, transfers=transfers)
         for kernel in (here, there):
             kernel.initialize(d)

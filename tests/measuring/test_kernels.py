@@ -7,9 +7,19 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.measuring import kernels
-from evener.measuring.dense import Axpy, Gemm, Triad, blocks_of
+from evener.measuring.cpu import (
+    Axpy,
+    Gemm,
+    Jacobi,
+    Pagerank,
+    Spmv,
+    Triad,
+    blocks_of,
+    load_pattern,
+    stencil,
+    window,
+)
 from evener.measuring.kernels import KERNELS, FunctionKernel, make_kernel
-from evener.measuring.sparse import Jacobi, Pagerank, Spmv, load_pattern, stencil, window
 
 
 @pytest.mark.parametrize("name", KERNELS)

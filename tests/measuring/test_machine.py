@@ -3,10 +3,9 @@
 import pytest
 
 from evener.errors import NotFoundError
-from evener.measuring import machine, machine_ranks
+from evener.measuring import machine
 from evener.measuring.devices import GPU_SPEED, cores, devices_of, discover_platform
-from evener.measuring.machine import measured_levels, measured_platform
-from evener.measuring.machine_ranks import Home
+from evener.measuring.machine import Home, measured_levels, measured_platform
 from evener.measuring.outcomes import Precision
 from evener.platforms.platform import Device, Link, Platform
 from evener.running.comm import run_threads
@@ -62,13 +61,13 @@ def test_which_cores_speak(sockets, inner, outer, monkeypatch):
 @pytest.mark.skipif(len(cores()) < 2, reason="two ranks need two cores")
 def test_the_computers_of_all_ranks(monkeypatch):
     monkeypatch.setattr(machine, "POINT", Precision(0.5, seconds=0.3, least=0.0))
-    monkeypatch.setattr(machine_ranks, "PRECISION", Precision(0.5, seconds=0.05, least=0.0))
-    monkeypatch.setattr(machine_ranks, "cuda_devices", lambda: [None])
+    monkeypatch.setattr(machine, "PRECISION", Precision(0.5, seconds=0.05, least=0.0))
+    monkeypatch.setattr(machine, "cuda_devices", lambda: [None])
     said = []
 
     def play(comm):
         tell = said.append if comm.rank == 0 else lambda text: None
-        return machine_ranks.measured_ranks(comm, lambda step, done: None, tell, rows=2000)
+        return machine.measured_ranks(comm, lambda step, done: None, tell, rows=2000)
 
     first, second = run_threads(2, play)
     assert first == second
@@ -86,14 +85,14 @@ def test_links_between_ranks_of_several_computers(monkeypatch):
         asked.append((a, b))
         return Link(1e-6 * (a + b), 1e-9)
 
-    monkeypatch.setattr(machine_ranks, "_link", link)
+    monkeypatch.setattr(machine, "_link_of_ranks", link)
     homes = [Home(host, at, 8e9, 0) for host, at in
              (("n0", 0), ("n0", 1), ("n1", 0), ("n1", 0), ("n2", 0))]  # fmt: skip
-    levels = machine_ranks.measured_levels(None, homes, lambda text: None)
+    levels = machine.rank_levels(None, homes, lambda text: None)
     assert sorted(asked) == [(0, 1), (0, 2), (0, 4), (2, 3)]
     assert [level.name for level in levels] == ["cluster", "machine", "socket"]
     assert [level.link.alpha for level in levels] == pytest.approx([3e-6, 1e-6, 5e-6])
-    devices = machine_ranks._devices(homes)
+    devices = machine._rank_devices(homes)
     platform = Platform(tuple(devices), levels)
     assert [device.at for device in platform.devices][1:3] == ["n0/socket1", "n1/socket0"]
     assert [device.memory for device in devices] == [4e9] * 4 + [8e9]

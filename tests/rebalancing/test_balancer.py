@@ -5,7 +5,7 @@ import pytest
 
 from evener.errors import InfeasibleError, InputError
 from evener.io.machines.speeds import read_speeds, write_speeds
-from evener.measuring.timers import timed
+from evener.measuring.traces import timed
 from evener.platforms.models.examples import curve_set
 from evener.platforms.models.fitting import Constant, Piecewise
 from evener.rebalancing.balancer import Balancer, ConstantBalancer

@@ -10,7 +10,7 @@ import pytest
 from evener.errors import InputError
 from evener.planning.bottleneck import bottleneck_of
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Rival, Stage
-from evener.reporting import bottleneck
+from evener.reporting.headline import bottleneck_sentence, change_rows
 from evener.reporting.html import report, write_comparison, write_report
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra
@@ -83,8 +83,8 @@ def test_a_report(small_plan):
         "Exchange", "Certificate", "Provenance",
     ]  # fmt: skip
     limits = bottleneck_of(plan.evaluation, plan.platform, plan.workload)
-    assert bottleneck.sentence(limits) in text
-    assert all(cell in text for row in bottleneck.rows(limits) for cell in row)
+    assert bottleneck_sentence(limits) in text
+    assert all(cell in text for row in change_rows(limits) for cell in row)
 
 
 def test_what_few_need_is_folded_and_nothing_else(small_plan):

@@ -10,8 +10,7 @@ from matplotlib import image as readers
 
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import TETRA, Mesh
-from evener.reporting.colours import OUTLINE, PALETTE
-from evener.reporting.labels import CHARACTER, place_callouts, place_labels
+from evener.reporting.marks import CHARACTER, OUTLINE, PALETTE, place_callouts, place_labels
 from evener.reporting.scenes import draw
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, quads, stripes, tetrahedra

@@ -7,8 +7,7 @@ import pytest
 
 from evener.cli import main
 from evener.reproducing.fupermod import EXPERIMENTS, LABELS, reproduce
-from evener.reproducing.fupermod_hybrid import LIMITS, _limits, _slowest
-from evener.reproducing.fupermod_partial import TABLE, _better, _cost
+from evener.reproducing.fupermod_products import LIMITS, TABLE, _better, _cost, _limits, _slowest
 from evener.reproducing.fupermod_rectangles import _constant, _slower
 from tests.choosing import slow_but
 

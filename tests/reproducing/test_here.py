@@ -16,11 +16,13 @@ from evener.reproducing.here import (
     PredictionTrial,
     Program,
     cases_of,
+    error_rows,
+    found_here,
     larger_of_two,
     predicted_and_measured,
+    spread,
 )
 from evener.reproducing.here_child import GATE_BYTES, Gate
-from evener.reproducing.here_errors import error_rows, found_here, spread
 from evener.reproducing.here_pair import rivalled_pair, two_cores
 
 SOON = Precision(precision=0.5, repetitions=3, seconds=5.0, least=0.0, outliers=0.0)

@@ -2,12 +2,12 @@
 
 parsing.py      words -> arguments of a command; registry.py lists the commands
 commands/       a file for each command: add_arguments(parser), run(args, out) -> exit code
-*_options.py, machines.py, judged.py, rereading.py
+*_options.py, machines.py, judged.py, values.py
                 options that several commands share: add_* adds them to a parser, *_from(args)
                 returns them as a frozen dataclass. Only these, add_arguments and run see argparse.
-output.py       prints sentences, tables (table_layout.py), one JSON object, progress bars
-streams.py, compiling.py, steps.py
-                stdout and stderr, kernels being compiled, --verbose
+output.py       prints sentences, tables (table_layout.py), a JSON object, progress bars, --verbose
+streams.py, compiling.py
+                stdout and stderr, kernels being compiled
 precompile/     `evener warm`
 
 Imports every package; no package imports it. Read `main` here first, then commands/plan.py.
@@ -62,8 +62,7 @@ def _answer(words: list[str]) -> int:
         print(f"evener {version('evener')}")  # noqa: T201
         return 0
     from evener.cli.compiling import CompilingShown, explained
-    from evener.cli.output import Output
-    from evener.cli.steps import shown_steps
+    from evener.cli.output import Output, shown_steps
 
     verbose = "--verbose" in words
     out = Output(json="--json" in words, quiet="--quiet" in words, verbose=verbose)

@@ -9,8 +9,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING, NoReturn
 
+from evener.cli.output import LOG
 from evener.cli.precompile.compiler import Compiled, watch_if_imported
-from evener.cli.steps import LOG
 from evener.errors import EvenerError, UsageError
 
 if TYPE_CHECKING:

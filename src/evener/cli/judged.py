@@ -310,12 +310,17 @@ def say_bottleneck(
 ) -> dict[str, Any]:
     """Print the bottleneck and what would help most, if links are stated; return it for --json."""
     from evener.planning.bottleneck import bottleneck_of
-    from evener.reporting import bottleneck
+    from evener.reporting.headline import (
+        CHANGE_COLUMNS,
+        bottleneck_dict,
+        bottleneck_sentence,
+        change_rows,
+    )
 
     slowest = bottleneck_of(judged, platform, workload)
     if platform.has_links:
-        out.say(bottleneck.sentence(slowest))
-        rows = bottleneck.rows(slowest, SHOWN_CHANGES)
+        out.say(bottleneck_sentence(slowest))
+        rows = change_rows(slowest, SHOWN_CHANGES)
         if rows:
-            out.table(list(bottleneck.COLUMNS), [list(row) for row in rows])
-    return bottleneck.to_dict(slowest)
+            out.table(list(CHANGE_COLUMNS), [list(row) for row in rows])
+    return bottleneck_dict(slowest)

@@ -1,8 +1,13 @@
-"""Prints what a command has to say: sentences and tables, or one JSON object with --json."""
+"""Prints what a command has to say: sentences and tables, or one JSON object with --json.
+
+--verbose shows every step with its time on stderr: the records of the logger `evener`. Python
+programs get the same by `logging.getLogger("evener")`.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import os
 import sys
 import threading
@@ -11,10 +16,41 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any, Literal, TextIO
 
-from evener.cli.steps import LOG
 from evener.cli.table_layout import table_lines, terminal_width, wrapped
 from evener.errors import EvenerError
 from evener.wording import printable
+
+LOG = logging.getLogger("evener")
+
+
+class _Timed(logging.Formatter):
+    """Seconds since the command began, then the record."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._began = time.time()
+
+    def format(self, record: logging.LogRecord) -> str:
+        return f"{max(record.created - self._began, 0):8.3f} s  {record.getMessage()}"
+
+
+@contextmanager
+def shown_steps(*, wanted: bool) -> Iterator[None]:
+    """Show the records of all of evener on stderr within the block, if they are wanted."""
+    if not wanted:
+        yield
+        return
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(_Timed())
+    before = LOG.level
+    LOG.addHandler(handler)
+    LOG.setLevel(logging.DEBUG)
+    try:
+        yield
+    finally:
+        LOG.removeHandler(handler)
+        LOG.setLevel(before)
+
 
 SHOWN_AFTER = 1.0  # [s]: shorter work shows no bar
 

@@ -3,18 +3,17 @@
 session.py     one measurement, from Settings to a file of speeds, on all ranks (ranks.py)
 campaign.py    all loads of all devices, one after the other; a plan per device says which:
                loads.py along a grid, adaptive.py where the model is least certain
-               (provisional_sizes.py: the sizes by the models so far)
-benchmark.py   one kernel at one load, until its mean is known well enough (statistics.py);
-               outcomes.py: what comes of it
+benchmark.py   one kernel at one load, until its mean is known well enough; outcomes.py:
+               what comes of it, with its statistics
 together.py    devices measured at the same time, each in a process of its own: workers.py is the
                parent's end, child.py the process, messages.py what they say to each other
 journal.py     every outcome on disk at once, so that an interrupted measurement goes on
-kernels.py     what is timed, by name: dense.py, sparse.py; cuda.py on CUDA devices
+kernels.py     what is timed, by name: cpu.py on a core, cuda.py on CUDA devices
 rectangles.py  speeds of rectangles by height and width
-links.py       links, by round trips (pings.py; echo.py is the other process)
+links.py       links, by round trips (pings.py; messages.py is the other process)
 devices.py     cores and CUDA devices of this computer
-machine.py     this computer as a machine file; machine_ranks.py: the computers of all ranks
-traces.py      samples from times that a program took (timers.py) or from Paraver (paraver.py)
+machine.py     this computer, or the computers of all ranks, as a machine file
+traces.py      samples from times that a program took, or from Paraver (paraver.py)
 
 Imports running, sizing, io and all below. Read session.py first, then campaign.py.
 """

@@ -14,8 +14,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from evener.measuring.kernels import Kernel
-from evener.measuring.outcomes import MIN_REPETITIONS, Gap, Outcome, Point, Precision
-from evener.measuring.statistics import Summary, summarised
+from evener.measuring.outcomes import (
+    MIN_REPETITIONS,
+    Gap,
+    Outcome,
+    Point,
+    Precision,
+    Summary,
+    summarised,
+)
 from evener.platforms.models.samples import Sample
 
 Clock = Callable[[], float]

@@ -12,10 +12,9 @@ import numpy as np
 
 from evener.arrays import FloatArray
 from evener.errors import ToolError
+from evener.measuring import cpu
 from evener.measuring import cuda_kernels as gpu
-from evener.measuring import dense, sparse
-from evener.measuring.dense import FACTOR
-from evener.measuring.sparse import DAMPING
+from evener.measuring.cpu import DAMPING, FACTOR
 
 
 class OnDevice:
@@ -54,7 +53,7 @@ class OnDevice:
         gpu.cuda.synchronize()
 
 
-class CudaAxpy(dense.Axpy):
+class CudaAxpy(cpu.Axpy):
     """y = y + a x; x goes there, y comes back."""
 
     def __init__(self, index: int = 0, transfers: bool = True) -> None:
@@ -81,7 +80,7 @@ class CudaAxpy(dense.Axpy):
         super().finalize()
 
 
-class CudaTriad(dense.Triad):
+class CudaTriad(cpu.Triad):
     """z = x + a y; x and y go there, z comes back."""
 
     def __init__(self, index: int = 0, transfers: bool = True) -> None:
@@ -110,7 +109,7 @@ class CudaTriad(dense.Triad):
         super().finalize()
 
 
-class CudaGemm(dense.Gemm):
+class CudaGemm(cpu.Gemm):
     """C = C + A B; A and B go there, C stays. Tiles in shared memory, not the vendor's BLAS."""
 
     def __init__(
@@ -225,7 +224,7 @@ class _Sparse:
         self._device.wait()
 
 
-class CudaSpmv(_Sparse, sparse.Spmv):
+class CudaSpmv(_Sparse, cpu.Spmv):
     """y = A x; x goes there, y comes back."""
 
     def initialize(self, d: int) -> None:
@@ -241,7 +240,7 @@ class CudaSpmv(_Sparse, sparse.Spmv):
         self._receive(self._y)
 
 
-class CudaJacobi(_Sparse, sparse.Jacobi):
+class CudaJacobi(_Sparse, cpu.Jacobi):
     """x = (b - R x) / D; x goes there and comes back."""
 
     def initialize(self, d: int) -> None:
@@ -259,7 +258,7 @@ class CudaJacobi(_Sparse, sparse.Jacobi):
         self._x[: self._y.size] = self._y[: self._x.size]
 
 
-class CudaPagerank(_Sparse, sparse.Pagerank):
+class CudaPagerank(_Sparse, cpu.Pagerank):
     """x = (1 - c) / n + c A x; x goes there and comes back, with the sum of changes."""
 
     def initialize(self, d: int) -> None:

@@ -43,7 +43,7 @@ class KernelEntry:
     takes: tuple[str, ...] = ()  # options, beside those that every kernel takes
 
 
-DENSE, SPARSE = "evener.measuring.dense", "evener.measuring.sparse"
+DENSE, SPARSE = "evener.measuring.cpu", "evener.measuring.cpu"
 CUDA = "evener.measuring.cuda"
 
 KERNELS: dict[str, KernelEntry] = {

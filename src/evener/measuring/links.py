@@ -19,9 +19,8 @@ from evener.errors import NotFoundError, UsageError
 from evener.measuring.benchmark import Clock, benchmark
 from evener.measuring.campaign import Progress
 from evener.measuring.kernels import Kernel
-from evener.measuring.outcomes import Point, Precision
+from evener.measuring.outcomes import Point, Precision, student
 from evener.measuring.pings import ProcessPing, RankPing, ThreadPing, answer
-from evener.measuring.statistics import student
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Link
 from evener.running.comm import Comm

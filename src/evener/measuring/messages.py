@@ -1,10 +1,18 @@
-"""JSON objects, one a line, read from a pipe by whole lines."""
+"""Messages between processes: JSON lines read from a pipe, and bytes sent back over a socket.
+
+    python -m evener.measuring.messages SOCKET CPU
+
+is the other end of a ProcessPing: it sends every message back until the socket closes. The first
+eight bytes of a message are its length. Imports little, so that processes start fast.
+"""
 
 from __future__ import annotations
 
 import json
 import os
 import selectors
+import socket
+import sys
 import time
 from typing import Any
 
@@ -50,3 +58,54 @@ class Inbox:
 def as_line(message: Any) -> bytes:
     """Return an object as the line that is sent."""
     return json.dumps(message).encode() + b"\n"
+
+
+HEADER = 8  # bytes: the shortest message
+SPIN = 50e-6  # seconds of looking again and again, as MPI does, before sleeping
+
+
+def receive(source: socket.socket, buffer: bytearray) -> int:
+    """Read one message into `buffer`, made longer where needed; return its length, 0 at the end."""
+    got = _first(source, memoryview(buffer))
+    if got == 0:
+        return 0
+    while got < HEADER:
+        got += _more(source, memoryview(buffer)[got:])
+    length = int.from_bytes(buffer[:HEADER], "little")
+    if length > len(buffer):
+        buffer.extend(bytes(length - len(buffer)))
+    view = memoryview(buffer)
+    while got < length:
+        got += _more(source, view[got:length])
+    return length
+
+
+def _first(source: socket.socket, view: memoryview) -> int:
+    end = time.perf_counter() + SPIN
+    while time.perf_counter() < end:
+        try:
+            return source.recv_into(view, 0, socket.MSG_DONTWAIT)
+        except BlockingIOError:
+            continue
+    return source.recv_into(view)
+
+
+def _more(source: socket.socket, view: memoryview) -> int:
+    got = source.recv_into(view)
+    if got == 0:
+        raise ConnectionError("the other end has closed in the middle of a message")
+    return got
+
+
+def main(number: int, cpu: int) -> None:
+    """Send back what comes."""
+    if cpu >= 0 and hasattr(os, "sched_setaffinity"):
+        os.sched_setaffinity(0, {cpu})
+    buffer = bytearray(CHUNK)
+    with socket.socket(fileno=number) as own:
+        while length := receive(own, buffer):
+            own.sendall(memoryview(buffer)[:length])
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]))

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import ToolError
-from evener.measuring.echo import CHUNK, HEADER, receive
+from evener.measuring.messages import CHUNK, HEADER, receive
 from evener.measuring.workers import KernelJob, environment
 from evener.running.comm import Comm
 
@@ -131,7 +131,7 @@ class ProcessPing:
     def _start(self, cpu: int) -> None:
         mine, theirs = socket.socketpair()
         mine.settimeout(PATIENCE)
-        command = [sys.executable, "-P", "-m", "evener.measuring.echo"]
+        command = [sys.executable, "-P", "-m", "evener.measuring.messages"]
         with theirs:
             child = subprocess.Popen(
                 [*command, str(theirs.fileno()), str(cpu)],

@@ -16,14 +16,13 @@ from evener.errors import NotFoundError, OutputError
 from evener.files.temporary import private_folder
 from evener.files.writing import atomic_write
 from evener.io.machines.speeds import write_speeds
-from evener.measuring.adaptive import TOLERANCE, AdaptivePlan
+from evener.measuring.adaptive import TOLERANCE, AdaptivePlan, ProvisionalSizes
 from evener.measuring.campaign import DeviceRecord, Progress, run_campaign
 from evener.measuring.devices import MeasuredDevice
 from evener.measuring.journal import Journal
 from evener.measuring.kernels import unit_of
 from evener.measuring.loads import GridPlan, LoadPlan
 from evener.measuring.outcomes import Point, Precision
-from evener.measuring.provisional_sizes import ProvisionalSizes
 from evener.measuring.ranks import RankBench, give_up, one_rank, together
 from evener.measuring.together import Bench
 from evener.measuring.workers import KernelJob, Worker

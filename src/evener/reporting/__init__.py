@@ -2,16 +2,16 @@
 
 html.py              the page of a plan and that of a comparison (templates/); read this first
 decisions.py         the page of a rebalancer's decision log
-headline.py, bars.py, stages.py, bottleneck.py, speed_section.py, exchange_matrix.py,
+headline.py, bars.py, stages.py, speed_section.py, exchange_matrix.py,
 certificates.py, provenance.py, comparisons.py
                      the sections of the pages, each named as its file: values for the templates
 scenes.py, pictures.py
-                     the picture of a mesh or graph: framing.py (what is shown), shapes.py
-                     (triangles), raster.py (pixels), labels.py (names), colours.py;
-                     networks.py draws the quotient graph where there are no coordinates
-plots.py             figures by matplotlib, for scaling_plots.py, speed_plots.py, surface_plots.py,
-                     tilings.py; no other file imports it
-tables.py, clocks.py a plan as a table for a terminal; predicted times as text
+                     the picture of a mesh or graph: framing.py (what is shown), raster.py
+                     (pixels), marks.py (names and colours of blocks); networks.py draws the
+                     quotient graph where there are no coordinates
+plots.py             figures by matplotlib, for scaling_plots.py, speed_plots.py, tilings.py;
+                     no other file imports it
+tables.py            a plan as a table for a terminal; predicted times as text
 
 Imports `planning` and what is below it; `cli` and `reproducing` import it. Numbers become text in
 evener.wording.

@@ -9,8 +9,7 @@ import numpy as np
 
 from evener.arrays import BoolArray, FloatArray, IntArray
 from evener.plans.plan import Plan
-from evener.reporting.clocks import clock_of
-from evener.reporting.tables import off_targets
+from evener.reporting.tables import clock_of, off_targets
 from evener.wording import NOTHING, count, duration, memory, percent, plural, ranges
 
 MAX_BARS = 32  # devices up to which all have a bar

@@ -8,8 +8,7 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans.plan import Plan
-from evener.reporting.clocks import clock_of
-from evener.reporting.tables import off_targets
+from evener.reporting.tables import clock_of, off_targets
 from evener.wording import count, memory, signed_percent
 
 MAX_NAMED = 12

@@ -20,18 +20,23 @@ from evener.planning.bottleneck import Bottleneck, bottleneck_of
 from evener.planning.evaluate import stage_of
 from evener.plans.plan import Plan, Rival
 from evener.platforms.platform import Platform
-from evener.reporting import bars, bottleneck, stages
-from evener.reporting.bottleneck import BottleneckSection
+from evener.reporting import bars, stages
 from evener.reporting.certificates import certificate_columns, certificate_rows, in_pieces
-from evener.reporting.clocks import clock_of
 from evener.reporting.comparisons import compared
 from evener.reporting.exchange_matrix import exchange_matrix, volume_chart
-from evener.reporting.headline import headline
+from evener.reporting.headline import (
+    CHANGE_COLUMNS,
+    BottleneckSection,
+    bottleneck_sentence,
+    change_rows,
+    headline,
+)
 from evener.reporting.networks import QuotientDrawing, draw_network
 from evener.reporting.pictures import COLUMN, PAGE
 from evener.reporting.provenance import device_rows, mapped, option_rows, provenance
 from evener.reporting.scenes import Scene, draw
 from evener.reporting.speed_section import speed_section
+from evener.reporting.tables import clock_of
 from evener.wording import percent, without_marks
 
 MAX_PICTURE_BYTES = 1_900_000  # keeps a page below 3 MB
@@ -105,9 +110,7 @@ def report(
 
 def _bottleneck(slowest: Bottleneck) -> BottleneckSection:
     """Return the section on the bottleneck."""
-    return BottleneckSection(
-        bottleneck.sentence(slowest), bottleneck.COLUMNS, bottleneck.rows(slowest)
-    )
+    return BottleneckSection(bottleneck_sentence(slowest), CHANGE_COLUMNS, change_rows(slowest))
 
 
 def _is_small(scene: Scene | None, network: QuotientDrawing | None) -> bool:

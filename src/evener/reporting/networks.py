@@ -9,8 +9,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.plans.plan import Plan
-from evener.reporting.clocks import Clock, clock_of
-from evener.reporting.colours import block_colours, in_css
+from evener.reporting.marks import block_colours, in_css
+from evener.reporting.tables import Clock, clock_of
 from evener.wording import count, plural
 
 MARGIN = 46.0

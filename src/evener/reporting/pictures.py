@@ -11,9 +11,8 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray
 from evener.reporting import raster
-from evener.reporting.colours import OUTLINE, PALETTE
 from evener.reporting.framing import TALLEST, Frame, Inset, with_insets
-from evener.reporting.labels import Callout, Label, place_callouts, place_labels
+from evener.reporting.marks import OUTLINE, PALETTE, Callout, Label, place_callouts, place_labels
 from evener.wording import count
 
 # Twelve shades of each colour: ten for the light on a surface, and the last two for lines on it.

@@ -10,7 +10,7 @@ import numpy as np
 
 from evener.plans.plan import CHOSEN_STAGE, CUT_STAGE, METIS_STAGE, Plan, Rival, Stage
 from evener.reporting import headline
-from evener.reporting.clocks import Clock, clock_of
+from evener.reporting.tables import Clock, clock_of
 from evener.wording import NOTHING, count, duration, percent, plural, ratio, times
 
 # Field of a Stage, heading, meaning; of each the lowest value is the best.

@@ -1,6 +1,8 @@
-"""A plan as a short table for a screen of text."""
+"""A plan as a short table for a screen of text, and its predicted times as text."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 
@@ -129,3 +131,17 @@ def _ends(values: FloatArray) -> list[float]:
 
 def _range(ends: list[str]) -> str:
     return ends[0] if ends[0] == ends[1] else f"{ends[0]} to {ends[1]}"
+
+
+Clock = Callable[[float], str]
+
+
+def clock_of(plan: Plan) -> Clock:
+    """Return what turns seconds of this plan's devices into text; see Platform.relative_ideal."""
+    ideal = plan.platform.relative_ideal(float(plan.certificate.weights.sum()))
+    return lambda seconds: time_of(float(seconds), ideal)
+
+
+def is_relative(plan: Plan) -> bool:
+    """Whether the machine's speeds are relative, so that times are multiples."""
+    return plan.platform.relative_ideal(float(plan.certificate.weights.sum())) is not None

@@ -9,7 +9,7 @@ import numpy as np
 
 from evener.arrays import IntArray
 from evener.plans.tiling import Tiling
-from evener.reporting.colours import OUTLINE, PALETTE, block_colours
+from evener.reporting.marks import OUTLINE, PALETTE, block_colours
 from evener.reporting.plots import new_figure, save_figure, styled
 
 SIDE = 7.0  # [inches] of the longer side of the matrix

@@ -3,13 +3,13 @@
 findings.py             statements of a paper beside what we see, verdicts, plots
 fupermod.py             all experiments of [Cla14]_
 fupermod_balancers.py   its balancers and ours, and programs that they balance
-fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7
-fupermod_speedup.py     the speed-up by balancing: figures 4.3 and 4.4
-fupermod_partial.py     matrix products with partial models: table 4.2, figure 4.6
+fupermod_balancing.py   the balancers iteration by iteration: figures 2.2 to 2.7; their speed-up:
+                        figures 4.3 and 4.4
+fupermod_products.py    matrix products with partial models: table 4.2, figure 4.6; on nodes with
+                        GPUs: figure 5.10
 fupermod_rectangles.py  matrix products over rectangles: figures 5.4 and 5.5
-fupermod_hybrid.py      matrix products on nodes with GPUs: figure 5.10
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
-                        devices, here_child.py their processes, here_errors.py the errors
+                        devices, here_child.py their processes
 
 Imports measuring, running, sizing and all below. Read findings.py first.
 """

@@ -15,11 +15,9 @@ from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.reporting.plots import draw_lines, save_figure
 from evener.reproducing.findings import PaperResult, counted
-from evener.reproducing.fupermod_balancing import balancing
-from evener.reproducing.fupermod_hybrid import hybrid
-from evener.reproducing.fupermod_partial import partial_models
+from evener.reproducing.fupermod_balancing import balancing, speedup
+from evener.reproducing.fupermod_products import hybrid, partial_models
 from evener.reproducing.fupermod_rectangles import rectangles
-from evener.reproducing.fupermod_speedup import speedup
 
 Experiment = Callable[[bool], PaperResult]
 EXPERIMENTS: Mapping[str, Experiment] = {

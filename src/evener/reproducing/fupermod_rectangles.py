@@ -16,7 +16,7 @@ from evener.plans.tiling import Tiling
 from evener.platforms.models.examples import SpeedCurve, curve_set
 from evener.platforms.models.fitting import Piecewise, SpeedModel
 from evener.reproducing.findings import Criterion, Finding, Panel, PaperResult, Plot, Row
-from evener.reproducing.fupermod_partial import PIVOT
+from evener.reproducing.fupermod_products import PIVOT
 from evener.sizing.tiling.methods import TilingDevices, tile
 
 LILLE_SIZES = (20000, 40000, 60000, 80000, 100000, 120000, 140000)

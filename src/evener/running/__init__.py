@@ -1,7 +1,6 @@
 """Running: ranks and what they exchange, example programs, emulated machines.
 
-comm.py       ranks as threads of this process or as processes of MPI; swaps.py: exchanges of the
-              same buffers, again and again
+comm.py       ranks as threads of this process or as processes of MPI
 halos.py      the vertices that a rank owns, the ghosts that it needs, and what it sends
 spreading.py  rows divided over ranks, moved when their sizes change; sharing.py: without copying
               between the ranks of one computer

@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.destinations import refuse_picture
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import add_workload_options, finite, workload_options_from
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
+from evener.cli.values import refuse_picture
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

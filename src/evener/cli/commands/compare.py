@@ -8,11 +8,11 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.destinations import page
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
+from evener.cli.values import page
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

@@ -6,7 +6,12 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, NamedTuple
 
-from evener.cli.graph_options import add_reading_options, read_options_from, recorded_options
+from evener.cli.graph_options import (
+    add_reading_options,
+    read_as,
+    read_options_from,
+    recorded_options,
+)
 from evener.cli.judged import (
     OWN,
     add_judging_options,
@@ -24,7 +29,6 @@ from evener.cli.machines import (
     machine_of,
     machine_options_from,
 )
-from evener.cli.rereading import read_as
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

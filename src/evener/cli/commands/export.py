@@ -5,11 +5,11 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import read_options_from
-from evener.cli.rereading import (
+from evener.cli.graph_options import (
     add_rereading_options,
     is_its_input,
     read_again,
+    read_options_from,
     recorded_reading,
 )
 

@@ -207,7 +207,7 @@ def _measured(output: str | None, out: Output) -> Platform | None:
 
 
 def _measured_ranks(out: Output) -> Platform | None:
-    from evener.measuring.machine_ranks import measured_ranks
+    from evener.measuring.machine import measured_ranks
     from evener.measuring.ranks import world
 
     comm = world()

@@ -7,8 +7,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
-from evener.cli.destinations import refuse_picture
 from evener.cli.machines import MAX_ROWS, safe
+from evener.cli.values import refuse_picture
 from evener.errors import InputError, UsageError
 from evener.wording import NOTHING, count, duration, percent, plural
 
@@ -275,7 +275,7 @@ class SurfaceKind:
 
     def figure(self, items: Mapping[str, SpeedSurface]) -> Any:
         """Draw the first ones, in two panels each."""
-        from evener.reporting.surface_plots import draw_surfaces
+        from evener.reporting.speed_plots import draw_surfaces
 
         return draw_surfaces(dict(list(items.items())[: self.most_drawn]))
 

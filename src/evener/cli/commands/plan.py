@@ -7,11 +7,11 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.destinations import page, refuse_outputs
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_bottleneck
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
+from evener.cli.values import page, refuse_outputs
 from evener.errors import UsageError
 from evener.files.opening import is_stdin
 

@@ -6,7 +6,6 @@ import argparse
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from evener.cli.destinations import refuse_outputs
 from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
 from evener.cli.judged import (
     add_judging_options,
@@ -18,6 +17,7 @@ from evener.cli.judged import (
 )
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
+from evener.cli.values import refuse_outputs
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

@@ -8,8 +8,12 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import read_options_from
-from evener.cli.rereading import add_rereading_options, read_again, recorded_reading
+from evener.cli.graph_options import (
+    add_rereading_options,
+    read_again,
+    read_options_from,
+    recorded_reading,
+)
 
 if TYPE_CHECKING:
     from evener.cli.output import Output

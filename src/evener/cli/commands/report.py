@@ -6,10 +6,14 @@ import argparse
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from evener.cli.destinations import page
-from evener.cli.graph_options import read_options_from
+from evener.cli.graph_options import (
+    add_rereading_options,
+    is_its_input,
+    read_again,
+    read_options_from,
+)
 from evener.cli.judged import say_bottleneck
-from evener.cli.rereading import add_rereading_options, is_its_input, read_again
+from evener.cli.values import page
 from evener.files.opening import is_stdin
 
 if TYPE_CHECKING:

@@ -79,8 +79,7 @@ def _show(finding: Finding, out: Output) -> None:
 
 
 def _measured(n_trials: int, progress: Progress) -> PaperResult:
-    from evener.reproducing.here import predicted_and_measured
-    from evener.reproducing.here_errors import found_here
+    from evener.reproducing.here import found_here, predicted_and_measured
 
     return found_here(predicted_and_measured(n_trials, progress))
 

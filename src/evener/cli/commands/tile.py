@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.cli.destinations import refuse_picture
 from evener.cli.machines import (
     MAX_ROWS,
     MachineOptions,
@@ -19,7 +18,7 @@ from evener.cli.machines import (
     machine_options_from,
     safe,
 )
-from evener.cli.values import count
+from evener.cli.values import count, refuse_picture
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
 from evener.wording import duration, units

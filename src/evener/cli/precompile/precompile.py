@@ -1,6 +1,11 @@
 """Compiles every kernel ahead: `warm` shares the rehearsals among processes.
 
-Processes write into one cache, each combination of types into a file of its own.
+Processes write into one cache, each combination of types into a file of its own. Such a process is
+
+    python -m evener.cli.precompile.precompile
+
+Each line of its standard input names a rehearsal; each line of its standard output is a JSON list
+of the names of the kernels that it compiled. The process ends when its input ends.
 """
 
 from __future__ import annotations
@@ -113,7 +118,7 @@ class _Worker:
     def __init__(self) -> None:
         # -P keeps the working directory out of the child's path: a numpy.py there is not NumPy.
         self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "evener.cli.precompile.worker"],
+            [sys.executable, "-P", "-m", "evener.cli.precompile.precompile"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env=os.environ | {"OPENBLAS_NUM_THREADS": "1"},
@@ -152,3 +157,17 @@ def _cpu_seconds() -> float:
     """CPU time of this process and of those it waited for [s]."""
     times = os.times()
     return times.user + times.system + times.children_user + times.children_system
+
+
+def main() -> None:
+    """Answer line by line."""
+    compiled = Compiled()
+    watch(compiled)
+    for line in sys.stdin:
+        before = len(compiled.names)
+        REHEARSALS[line.strip()]()
+        print(json.dumps(compiled.names[before:]), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evener.reporting.colours import PALETTE, USUAL, block_colours, pairs_side_by_side
+from evener.reporting.marks import PALETTE, USUAL, block_colours, pairs_side_by_side
 
 
 def both_ways(pairs):

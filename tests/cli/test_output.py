@@ -3,7 +3,7 @@
 import logging
 import re
 
-from evener.cli.steps import LOG
+from evener.cli.output import LOG
 
 
 def test_steps_are_told_with_their_times(evener, place):

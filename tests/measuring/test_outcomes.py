@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from evener.measuring.statistics import drift, half_width, slow_outliers, summarised
+from evener.measuring.outcomes import drift, half_width, slow_outliers, summarised
 
 
 def test_the_interval_is_students():
