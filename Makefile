@@ -5,22 +5,22 @@ VENV := .venv
 BIN := $(VENV)/bin
 # Random graphs for all parts of partitioning, with slow tests; every kernel is reached from these
 # and from FOLDERS; SMALL cases are for kernels that run as they stand, a hundred times slower.
-RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/makespan/test_refine.py
+RANDOM := tests/partitioning/test_fuzz.py tests/partitioning/makespan/test_refine_seconds.py
 FOLDERS := tests/graphs tests/platforms tests/plans tests/io tests/partitioning tests/planning \
 	tests/files tests/test_*.py
 SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/graphs/test_mesh.py \
 	tests/plans/test_metrics.py tests/plans/test_exchange_costs.py::test_as_the_slow_twin \
 	tests/partitioning/mapping/test_blocks.py::test_any_few_blocks \
 	tests/partitioning/mapping/test_multisection.py \
-	tests/partitioning/mapping/test_swap_kernels.py \
+	tests/partitioning/mapping/test_mapping_kernels.py \
 	tests/partitioning/initial/test_bisection.py tests/partitioning/initial/test_trees.py \
 	tests/partitioning/initial/test_halving_kernels.py \
-	tests/partitioning/refinement/test_grouping.py \
+	tests/partitioning/refinement/test_fm_groups.py \
 	tests/partitioning/refinement/test_maxflow_kernels.py \
 	tests/partitioning/levels/test_levels.py tests/partitioning/repair/test_packing.py \
 	tests/partitioning/label_propagation/test_draining_kernels.py \
 	tests/partitioning/label_propagation/test_move_kernels.py \
-	tests/partitioning/multiconstraint/test_enforce.py
+	tests/partitioning/multiconstraint/test_enforce_several.py
 FAST := -m "not slow and not browser"
 KERNELS := $(shell find src -name "*_kernels.py") $(wildcard src/evener/cli/precompile/*.py)
 

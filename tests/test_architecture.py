@@ -421,7 +421,6 @@ TESTED_BY = {
     "partitioning/external/": "partitioning/external/test_children.py",  # they run in children
     "partitioning/mapping/search.py": "partitioning/mapping/test_blocks.py",
     "partitioning/repair/flowing.py": "partitioning/test_enforce.py",
-    "partitioning/repair/peeling.py": "partitioning/test_enforce.py",
     "planning/makespan/": "planning/makespan/test_search.py",  # steps, through the whole search
     "plans/advice.py": "planning/advise",
     "plans/plan.py": "io/plans/test_plan.py",

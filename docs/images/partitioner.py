@@ -18,8 +18,7 @@ from scipy.spatial import cKDTree
 
 from evener.graphs.generating.families import GENERATORS
 from evener.graphs.hilbert import hilbert_order
-from evener.partitioning.initial.kmeans import along_curve, unit_box
-from evener.partitioning.initial.kmeans_start import start_along_curve
+from evener.partitioning.initial.kmeans import along_curve, start_along_curve, unit_box
 from evener.partitioning.levels.levels import finest, shrink
 from evener.partitioning.multilevel.multilevel import edge_weights, multilevel_blocks
 from evener.partitioning.refine import refined_blocks

@@ -254,8 +254,8 @@ PARTS = {
 def small_slices(monkeypatch):
     """Slices and groups of blocks in graphs as small as these."""
     monkeypatch.setattr("evener.threads.SLICE", 5)
-    monkeypatch.setattr("evener.partitioning.refinement.grouping.WORTH_GROUPS", 4)
-    monkeypatch.setattr("evener.partitioning.refinement.grouping.GROUPS", 2)
+    monkeypatch.setattr("evener.partitioning.refinement.fm.WORTH_GROUPS", 4)
+    monkeypatch.setattr("evener.partitioning.refinement.fm.GROUPS", 2)
     with np.errstate(all="warn" if COMPILED else "ignore"):  # compiled code does not warn
         yield
 

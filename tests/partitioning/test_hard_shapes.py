@@ -118,7 +118,7 @@ STEPPED = """
     import numpy as np
     from evener.partitioning.initial.bisection import cut_of
     from evener.partitioning.refinement import fm_kernels, volumes_kernels
-    from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
+    from evener.partitioning.refinement.fm import (FMEffort, boundary_flags, refine_level)
     from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
     from evener.partitioning.levels.levels import finest
     from evener.partitioning.multilevel.multilevel import edge_weights

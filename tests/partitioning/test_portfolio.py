@@ -8,8 +8,8 @@ from evener.graphs.graph import Graph
 from evener.partitioning.label_propagation.propagation import is_uneven
 from evener.partitioning.multilevel.multilevel import halved_blocks, multilevel_blocks
 from evener.partitioning.portfolio import ATTEMPTS, best_blocks
+from evener.partitioning.refine import scored
 from evener.partitioning.requests import OBJECTIVES, PRESETS
-from evener.partitioning.scored import scored
 from tests.assertions import grid
 from tests.choosing import slow_but
 from tests.partitioning.by_hand import GRAPHS, faults, unit_contract

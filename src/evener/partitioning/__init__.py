@@ -21,7 +21,7 @@ Any blocks:
 
 enforce.py       brings them within their contract, with the steps of repair/; multiconstraint has
                  those for several weights
-refine.py        improves them, and never makes them worse; scored.py compares
+refine.py        improves them, and never makes them worse
 mapping/         which device each block goes to
 
 May import sizing (rounding), io (accept), plans, graphs and platforms. Read registry.py, then

@@ -3,7 +3,8 @@
 First it is proved where no partition can keep the contract. Then weight flows along the quotient
 graph from blocks that have too much to blocks that lack it, over the shortest chain of neighbours;
 border vertices of best gain carry it. Heavy vertices make the rest bin packing: single moves,
-swaps, then packing afresh. Limits on several weights: multiconstraint/enforce.py.
+swaps, then packing afresh. Where connected blocks are asked for, stray pieces are joined to
+neighbouring blocks. Limits on several weights: multiconstraint/enforce_several.py.
 """
 
 from __future__ import annotations
@@ -12,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from evener.arrays import Part
+from evener.arrays import IntVector, Part
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
-from evener.partitioning.multiconstraint.enforce import kept_blocks
-from evener.partitioning.repair.connecting import connect, pieces_left
+from evener.partitioning.multiconstraint.enforce_several import kept_blocks
+from evener.partitioning.repair import connecting_kernels as kernels
 from evener.partitioning.repair.flowing import flow_until_kept, smooth
 from evener.partitioning.repair.packing import pack_afresh, polish
 from evener.partitioning.repair.proofs import prove_possible
@@ -136,3 +137,70 @@ def _check(state: State, names: list[str]) -> None:
         f"no partition found that keeps every contract: {names[b]} {what} ({off} block(s) off)",
         hint=f"Vertices weigh up to {heaviest:,.6g}; a larger --epsilon gives them room.",
     )
+
+
+# Rules of joining, tried in this order.
+JOIN_RULES = (kernels.JOIN_ALL, kernels.JOIN_FITTING, kernels.JOIN_SPARED)
+JOIN_PATIENCE = 4  # attempts without fewer stray pieces before the next rule
+REROOTINGS = 8  # times that other spanning trees are tried where no leaf may move
+
+
+def connect(state: State, *, quickly: bool = False) -> None:
+    """Join stray pieces to neighbouring blocks and balance again without taking blocks apart.
+
+    A stray piece is a connected part of a block that is not its heaviest; one that is a whole
+    component of the graph stays where it is. Where the blocks cannot be balanced after all have
+    been joined, fewer are. The result is the partition that keeps the contract with the fewest
+    stray pieces. quickly: one attempt.
+    """
+    rules = JOIN_RULES[:1] if quickly else JOIN_RULES
+    patience, rerootings = (1, 0) if quickly else (JOIN_PATIENCE, REROOTINGS)
+    best, fewest = state.part.copy(), len(_strays(state)[1])
+    for rule in rules:
+        state.part[:] = best
+        state.sum_up()
+        waited = 0
+        while fewest > 0 and waited < patience:
+            _join_strays(state, rule)
+            kept = flow_until_kept(state, connected=True, rerootings=rerootings)
+            left = len(_strays(state)[1])
+            waited += 1
+            if kept and left < fewest:
+                best, fewest, waited = state.part.copy(), left, 0
+    state.part[:] = best
+    state.sum_up()
+
+
+def pieces_left(state: State) -> tuple[int, ...]:
+    """Return the blocks that have stray pieces."""
+    return tuple(sorted({int(b) for b in _strays(state)[1]}))
+
+
+def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
+    """Return the label (n,) of each vertex's piece, and block and label of every stray piece."""
+    n = state.graph.n
+    label, queue = np.empty(n, np.int64), np.empty(n, np.int32)
+    has_cut = np.zeros(n, np.bool_)
+    count = kernels.label_pieces(state.csr, state.part, queue, label, has_cut)
+    weight = np.bincount(label, weights=state.weights, minlength=count)
+    first = np.full(count, n, np.int64)
+    np.minimum.at(first, label, np.arange(n))
+    block = state.part[first].astype(np.int64)
+    # Of pieces of equal weight, the one with the smallest vertex is the block's heaviest.
+    order = np.lexsort((first, -weight, block))
+    is_heaviest = np.zeros(count, np.bool_)
+    is_heaviest[order[np.unique(block[order], return_index=True)[1]]] = True
+    stray = np.flatnonzero(~is_heaviest & has_cut[:count])
+    return label, block[stray], stray
+
+
+def _join_strays(state: State, rule: int) -> None:
+    """Move every stray piece, small ones first, to a block that it touches, as `rule` allows."""
+    label, _, strays = _strays(state)
+    order = np.argsort(label, kind="stable")
+    starts = np.searchsorted(label[order], np.arange(label.max() + 2))
+    sizes = np.diff(starts)[strays]
+    kernels.join_pieces(
+        state.csr, state.n_bytes, state.limits, state.blocks, rule,
+        strays[np.argsort(sizes, kind="stable")], starts, order,
+    )  # fmt: skip

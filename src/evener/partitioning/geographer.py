@@ -29,8 +29,8 @@ from evener.partitioning.levels.levels import (
     projected,
     shrink,
 )
+from evener.partitioning.multilevel.level_state import BALANCE
 from evener.partitioning.multilevel.multilevel import edge_weights, vertex_order
-from evener.partitioning.multilevel.starts import BALANCE
 from evener.partitioning.refinement import pairs_kernels as kernels
 from evener.partitioning.refinement.fm import boundary_flags
 from evener.plans.partition import Contract

@@ -24,7 +24,7 @@ from evener.partitioning.initial.trees import Tree, simplest
 from evener.partitioning.label_propagation.cycles import lower_cut, state_for_cut
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
 from evener.partitioning.levels.levels import GraphLevel, finest, scattered, subgraph
-from evener.partitioning.multilevel.level_state import MultilevelTask, balanced
+from evener.partitioning.multilevel.level_state import BALANCE, MultilevelTask, balanced
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,
@@ -33,7 +33,6 @@ from evener.partitioning.multilevel.multilevel import (
     vertex_order,
 )
 from evener.partitioning.multilevel.presets import PRESETS, Preset
-from evener.partitioning.multilevel.starts import BALANCE
 from evener.partitioning.refinement.volumes import AIMS
 from evener.plans.partition import Contract
 

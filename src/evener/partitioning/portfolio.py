@@ -24,8 +24,7 @@ from evener.partitioning.multilevel.multilevel import (
     halved_blocks,
     multilevel_blocks,
 )
-from evener.partitioning.refine import refined_blocks
-from evener.partitioning.scored import Scored, repaired, scored
+from evener.partitioning.refine import Scored, refined_blocks, repaired, scored
 from evener.plans.partition import Contract
 
 PERTURBED = 0.3  # of the vertices get another block

@@ -17,7 +17,7 @@ import numpy as np
 from evener.arrays import FloatArray, IntArray
 from evener.graphs.graph import Graph
 from evener.partitioning.enforce import enforce
-from evener.partitioning.makespan.refine import BlockLimits, refine_seconds
+from evener.partitioning.makespan.refine_seconds import BlockLimits, refine_seconds
 from evener.plans import metrics
 from evener.plans.costs import MAX_PAIRED, costs_of
 from evener.plans.partition import Contract, Partition

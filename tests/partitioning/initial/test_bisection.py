@@ -19,7 +19,7 @@ from evener.partitioning.initial.bisection import (
     recursive_bisection,
     side_of,
 )
-from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap, SideHeaps
+from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from tests.assertions import grid, path, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of
 

@@ -8,7 +8,8 @@ from evener.graphs.generating.random_graphs import rgg
 from evener.graphs.graph import Graph
 from evener.partitioning.initial.embedding import LANDMARKS, embedded
 from evener.partitioning.levels.levels import finest, shrink_freely
-from evener.partitioning.multilevel import multilevel, starts
+from evener.partitioning.multilevel import level_state as starts
+from evener.partitioning.multilevel import multilevel
 from evener.partitioning.multilevel.multilevel import edge_weights, multilevel_blocks
 from evener.plans.partition import Contract
 from tests.assertions import grid

@@ -5,8 +5,7 @@ import pytest
 
 from evener.errors import InfeasibleError, InputError
 from evener.partitioning.initial import kmeans, kmeans_kernels
-from evener.partitioning.initial.kmeans import kmeans_blocks, unit_box
-from evener.partitioning.initial.kmeans_start import large_blocks
+from evener.partitioning.initial.kmeans import kmeans_blocks, large_blocks, unit_box
 
 
 def assigned(points, weights, places, influence, threads=1):

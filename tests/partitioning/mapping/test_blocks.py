@@ -171,8 +171,8 @@ def test_swaps_find_the_best_of_a_few_blocks_nearly_always(monkeypatch):
 @pytest.mark.parametrize("pruned", [True, False])
 def test_never_worse_and_every_contract_kept(mesh, speeds, pruned, monkeypatch):
     if pruned:
-        monkeypatch.setattr("evener.partitioning.mapping.costs.ALL_PAIRS", 0)
-        monkeypatch.setattr("evener.partitioning.mapping.costs.WINDOW", 3)
+        monkeypatch.setattr("evener.partitioning.mapping.blocks.ALL_PAIRS", 0)
+        monkeypatch.setattr("evener.partitioning.mapping.blocks.WINDOW", 3)
     for seed in range(3):
         rng = np.random.default_rng(seed)
         platform = machine(3, 2, speeds, rng.permutation(6 * len(speeds)))

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from evener.partitioning.mapping.cost_kernels import MappingProblem
+from evener.partitioning.mapping.mapping_kernels import MappingProblem
 from evener.partitioning.mapping.multisection import multisection
 from evener.plans import metrics
 from evener.plans.partition import Partition

@@ -4,10 +4,9 @@ import numpy as np
 import pytest
 
 from evener.partitioning.levels.levels import finest
-from evener.partitioning.multiconstraint.balance import balance
-from evener.partitioning.multiconstraint.fm import refine_loaded
+from evener.partitioning.multiconstraint.balance import balance, refine_loaded
 from evener.partitioning.multiconstraint.loads import Loaded, loads_of, mean_shares
-from evener.partitioning.multiconstraint.start import several_bisection
+from evener.partitioning.multiconstraint.multiconstraint import several_bisection
 from evener.partitioning.refinement.fm import EVEN_PRICE, FMEffort, boundary_flags
 from tests.assertions import grid
 from tests.partitioning.several_by_hand import contract_of, holds, weighted

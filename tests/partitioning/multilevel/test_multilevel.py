@@ -79,7 +79,7 @@ def test_contracts_hold_on_meshes(mesh, preset, shares, coordinates):
 @pytest.mark.parametrize("coordinates", [True, False])
 def test_threads_change_nothing(monkeypatch, mesh, threads, coordinates):
     monkeypatch.setattr("evener.threads.SLICE", 1000)
-    monkeypatch.setattr("evener.partitioning.refinement.grouping.WORTH_GROUPS", 100)
+    monkeypatch.setattr("evener.partitioning.refinement.fm.WORTH_GROUPS", 100)
     graph = mesh if coordinates else Graph(mesh.xadj, mesh.adjncy)
     once = blocks_of(graph, TOPO, seed=3, threads=1)
     assert (blocks_of(graph, TOPO, seed=3, threads=1) == once).all()

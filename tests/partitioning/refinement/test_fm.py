@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from evener.graphs.graph import Graph
-from evener.partitioning.refinement import fm, grouping
+from evener.partitioning.refinement import fm
+from evener.partitioning.refinement import fm as grouping
 from evener.partitioning.refinement import fm_kernels as kernels
 from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
 from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
@@ -140,7 +141,7 @@ def test_a_dearer_border_is_shorter():
 
 @pytest.mark.parametrize("threads", [2, 4])
 def test_groups_decide_the_result_not_threads(monkeypatch, threads):
-    monkeypatch.setattr("evener.partitioning.refinement.grouping.WORTH_GROUPS", 10)
+    monkeypatch.setattr("evener.partitioning.refinement.fm.WORTH_GROUPS", 10)
     rng = np.random.default_rng(4)
     level = level_of(grid(50, 50))
     part = np.arange(2500) // 50 // 10 * 5 + np.arange(2500) % 50 // 10

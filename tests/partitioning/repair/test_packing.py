@@ -5,7 +5,7 @@ import pytest
 
 from evener.errors import NotFoundError
 from evener.partitioning.enforce import enforce
-from evener.partitioning.repair import packing_kernels
+from evener.partitioning.repair import block_kernels as packing_kernels
 from evener.partitioning.repair.packing import polish
 from evener.partitioning.repair.state import State
 from evener.plans.partition import Contract, Partition

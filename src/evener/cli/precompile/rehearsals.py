@@ -159,7 +159,7 @@ def volumes() -> None:
 
 def seconds() -> None:
     """Move vertices so that the slowest block gets faster."""
-    from evener.partitioning.makespan.refine import refine_seconds
+    from evener.partitioning.makespan.refine_seconds import refine_seconds
     from evener.plans.costs import costs_of
 
     graph = next(places())

@@ -10,7 +10,7 @@ import numpy as np
 
 from evener.jit import inner, njit
 from evener.partitioning.levels.csr_kernels import edge_weight
-from evener.partitioning.refinement.indexed_heap_kernels import (
+from evener.partitioning.levels.heap_kernels import (
     SideHeaps,
     drop,
     drop_top,

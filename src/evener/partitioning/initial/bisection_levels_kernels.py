@@ -25,8 +25,8 @@ from evener.partitioning.levels.coarsening_kernels import (
     number_clusters,
 )
 from evener.partitioning.levels.csr_kernels import CSRGraph
+from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from evener.partitioning.refinement.fm_kernels import shuffle
-from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap, SideHeaps
 
 # Set by hand: no record of what chose them.
 ENOUGH = 40  # vertices of a graph that is not shrunk further

@@ -15,7 +15,6 @@ from evener.partitioning.label_propagation import propagation_kernels as kernels
 from evener.partitioning.label_propagation.draining_kernels import drain
 from evener.partitioning.label_propagation.move_kernels import leap
 from evener.partitioning.label_propagation.propagation_kernels import PropagationState
-from evener.partitioning.levels import cluster_kernels as clusters
 from evener.partitioning.levels.levels import GraphLevel, Shrunk, contracted, projected
 from evener.plans.partition import Contract
 
@@ -214,7 +213,7 @@ def shrink_to_clusters(
     degrees = np.minimum(np.diff(level.xadj.astype(np.int64)), MANY_EDGES)
     order = order[np.argsort(degrees[order], kind="stable")]
     leader = np.empty(level.n, np.int32)
-    clusters.gather(*level.arrays, part, cap, order, CHOICES, leader, np.empty(level.n))
+    kernels.gather_clusters(*level.arrays, part, cap, order, CHOICES, leader, np.empty(level.n))
     return contracted(level, part, leader, 1)
 
 

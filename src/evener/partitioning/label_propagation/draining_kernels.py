@@ -10,7 +10,7 @@ import numpy as np
 
 from evener.jit import inner, njit
 from evener.partitioning.label_propagation.propagation_kernels import connect, far, put
-from evener.partitioning.levels.heap_kernels import drop_first, push
+from evener.partitioning.levels.heap_kernels import drop_first, push_aged
 
 TINY = 1e-300
 HAIR = 1e-9  # losses that differ by less count as equal
@@ -140,7 +140,7 @@ def _move_least(state, candidates, hope, to, over, enough, found, woken):
     size = 0
     for v in candidates:
         if _may_leave(state, v, over):
-            size = push(keys, ages, items, size, -hope[v], v, v)
+            size = push_aged(keys, ages, items, size, -hope[v], v, v)
             found[v] = NEVER
     missing, looks, most = shortage(state), 0, LOOKS * size
     heavy, emptiest = _count_heavy(state), _emptiest(state)
@@ -151,7 +151,7 @@ def _move_least(state, candidates, hope, to, over, enough, found, woken):
             if put_aside == 0:
                 break
             for v in aside[:put_aside]:
-                size = push(keys, ages, items, size, -hope[v], v, v)
+                size = push_aged(keys, ages, items, size, -hope[v], v, v)
             put_aside = 0
             seen[:] = 0
         v = items[0]
@@ -173,7 +173,7 @@ def _move_least(state, candidates, hope, to, over, enough, found, woken):
                 continue
             looks += 1
             if looks < most and size > 0 and hope[v] > hoped + HAIR and -hope[v] < keys[0]:
-                size = push(keys, ages, items, size, -hope[v], v, v)
+                size = push_aged(keys, ages, items, size, -hope[v], v, v)
                 found[v] = q
                 continue
         missing += shortens(state, p, q, state.vwgt[v])

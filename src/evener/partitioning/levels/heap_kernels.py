@@ -1,9 +1,16 @@
-"""A binary heap of (key, vertex): the largest key first, of equals the one pushed first.
+"""Two binary heaps of vertices, the largest key first.
 
-Three parallel arrays and a size; the caller keeps them large enough, see with_room.
+In the first, three parallel arrays, entries stay as they were pushed; of equal keys the one pushed
+first leaves first. An IndexedHeap knows where each vertex is, so that a key can be changed and an
+entry removed at any place. The size of either is a number that its caller keeps: what adds or
+removes an entry returns it.
 """
-
 # mypy: ignore-errors
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.arrays_kernels import copy_to
@@ -25,7 +32,7 @@ def swap(keys, ages, items, i, j):
 
 
 @inner()
-def push(keys, ages, items, size, key, age, item):
+def push_aged(keys, ages, items, size, key, age, item):
     """Add an entry; returns the new size."""
     keys[size], ages[size], items[size] = key, age, item
     i = size
@@ -70,3 +77,144 @@ def drop_first(keys, ages, items, size):
         swap(keys, ages, items, i, child)
         i = child
     return size
+
+
+ABSENT = -1  # place of a vertex that is in no heap
+
+
+class IndexedHeap(NamedTuple):
+    """Entries items and keys (room,), the largest key first; place (n,): the entry of a vertex."""
+
+    items: np.ndarray
+    keys: np.ndarray
+    place: np.ndarray
+
+
+class SideHeaps(NamedTuple):
+    """Two heaps, of the vertices on side 0 and on side 1: items, keys (2, room), size (2,) int64.
+
+    place (n,): the entry of a vertex in the heap of its side.
+    """
+
+    items: np.ndarray
+    keys: np.ndarray
+    size: np.ndarray
+    place: np.ndarray
+
+
+@inner(error_model="numpy", counted=False)
+def sift_up(heap, i):
+    """Move entry i to where its key belongs, towards the top."""
+    items, keys, place = heap
+    v, key = items[i], keys[i]
+    while i > 0:
+        parent = (i - 1) >> 1
+        if keys[parent] >= key:
+            break
+        items[i], keys[i] = items[parent], keys[parent]
+        place[items[i]] = i
+        i = parent
+    items[i], keys[i] = v, key
+    place[v] = i
+
+
+@inner(error_model="numpy", counted=False)
+def sift_down(heap, i, size):
+    """Move entry i to where its key belongs, away from the top."""
+    items, keys, place = heap
+    v, key = items[i], keys[i]
+    while True:
+        child = 2 * i + 1
+        if child >= size:
+            break
+        if child + 1 < size and keys[child + 1] > keys[child]:
+            child += 1
+        if keys[child] <= key:
+            break
+        items[i], keys[i] = items[child], keys[child]
+        place[items[i]] = i
+        i = child
+    items[i], keys[i] = v, key
+    place[v] = i
+
+
+@inner(error_model="numpy", counted=False)
+def push(heap, size, v, key):
+    """Add vertex v; return the new size."""
+    heap.items[size], heap.keys[size] = v, key
+    sift_up(heap, size)
+    return size + 1
+
+
+@inner(error_model="numpy", counted=False)
+def drop(heap, i, size):
+    """Remove entry i; return the new size."""
+    items, keys, place = heap
+    place[items[i]] = ABSENT
+    size -= 1
+    if i < size:
+        old = keys[i]
+        items[i], keys[i] = items[size], keys[size]
+        place[items[i]] = i
+        if keys[i] > old:
+            sift_up(heap, i)
+        else:
+            sift_down(heap, i, size)
+    return size
+
+
+@inner(error_model="numpy", counted=False)
+def sink_top(heap, size, key):
+    """Give the top entry a smaller key if another entry comes before it then; return whether so."""
+    if size < 2:
+        return False
+    second = heap.keys[1]
+    if size > 2 and heap.keys[2] > second:
+        second = heap.keys[2]
+    if key >= second:
+        return False
+    heap.keys[0] = key
+    sift_down(heap, 0, size)
+    return True
+
+
+@inner(error_model="numpy", counted=False)
+def clear(heap, size):
+    """Take all vertices out of the heap."""
+    for i in range(size):
+        heap.place[heap.items[i]] = ABSENT
+
+
+@inner(error_model="numpy", counted=False)
+def _heap_of(heaps, s):
+    """Return the heap of side s; its arrays are not counted, so that only this file calls it."""
+    return IndexedHeap(heaps.items[s], heaps.keys[s], heaps.place)
+
+
+@inner(error_model="numpy", counted=False)
+def push_to(heaps, s, v, key):
+    """Add vertex v to the heap of side s."""
+    heaps.size[s] = push(_heap_of(heaps, s), heaps.size[s], v, key)
+
+
+@inner(error_model="numpy", counted=False)
+def drop_top(heaps, s, place):
+    """Remove the first vertex of side s, and set its place to `place` (negative); return it."""
+    v = heaps.items[s, 0]
+    heaps.size[s] = drop(_heap_of(heaps, s), 0, heaps.size[s])
+    heaps.place[v] = place
+    return v
+
+
+@inner(error_model="numpy", counted=False)
+def raise_key(heaps, s, i, key):
+    """Give entry i of side s a key that is no smaller."""
+    heaps.keys[s, i] = key
+    sift_up(_heap_of(heaps, s), i)
+
+
+@inner(error_model="numpy", counted=False)
+def lower_key(heaps, s, i, key):
+    """Give entry i of side s a key that is no larger."""
+    heaps.keys[s, i] = key
+    sift_down(_heap_of(heaps, s), i, heaps.size[s])

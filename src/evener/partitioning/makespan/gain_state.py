@@ -11,9 +11,14 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.levels.levels import GraphLevel
-from evener.partitioning.makespan.move_kernels import MOST_BLOCKS
-from evener.partitioning.makespan.price_kernels import Bounds, Model, MoveScratch, Totals
 from evener.partitioning.makespan.search_kernels import DEPTH, FRONTIER
+from evener.partitioning.makespan.seconds_kernels import (
+    MOST_BLOCKS,
+    Bounds,
+    Model,
+    MoveScratch,
+    Totals,
+)
 from evener.partitioning.refinement.connectivity_kernels import ConnectivityTables
 from evener.partitioning.refinement.fm import Flags, boundary_flags
 from evener.partitioning.refinement.volumes import connectivity_tables

@@ -6,8 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.makespan.move_kernels import best_move, make_move
-from evener.partitioning.makespan.price_kernels import powered_by, reprice
+from evener.partitioning.makespan.seconds_kernels import best_move, make_move, powered_by, reprice
 from evener.partitioning.refinement.connectivity_kernels import CLOSED, open_table
 from evener.partitioning.refinement.fm_kernels import HUB
 

@@ -1,9 +1,9 @@
 """Mapping of blocks onto devices: blocks that exchange much onto near devices.
 
-blocks.py        map_blocks, the order of all steps
-costs.py         the problem, from a partition and a platform; cost_kernels.py: what mappings cost
-multisection.py  a first mapping, along the machine's tree
-search.py        swaps of blocks, and random perturbations; swap_kernels.py: the loops
+blocks.py           map_blocks: the problem, and the order of all steps
+multisection.py     a first mapping, along the machine's tree
+search.py           swaps of blocks, and random perturbations
+mapping_kernels.py  what mappings cost, and the loops over swaps
 
 May import initial (trees) and what lies below partitioning. Read blocks.py.
 """

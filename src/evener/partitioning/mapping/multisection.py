@@ -13,7 +13,7 @@ import numpy.typing as npt
 from evener.arrays import IntVector
 from evener.partitioning.initial import halving_kernels as kernels
 from evener.partitioning.initial.trees import Tree, leaf_order
-from evener.partitioning.mapping.cost_kernels import MappingProblem
+from evener.partitioning.mapping.mapping_kernels import MappingProblem
 
 PASSES = 8  # of Kernighan-Lin improvement of a division
 # Divisions tried: TRIES_WORK over the number of blocks squared, within these limits.

@@ -8,10 +8,8 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.arrays import FloatArray, IntVector
-from evener.partitioning.mapping import cost_kernels
-from evener.partitioning.mapping import swap_kernels as kernels
-from evener.partitioning.mapping.cost_kernels import MappingProblem
-from evener.partitioning.mapping.swap_kernels import Nearby
+from evener.partitioning.mapping import mapping_kernels as kernels
+from evener.partitioning.mapping.mapping_kernels import MappingProblem, Nearby
 from evener.plans.partition import MappingScore
 
 SAME = 1e-12  # relative: seconds that differ by less are equal
@@ -120,19 +118,19 @@ class SwapSearch:
         movers = rng.choice(np.r_[last, around], swaps)
         for b, c in zip(movers.tolist(), rng.integers(0, at.size, swaps).tolist(), strict=True):
             p, q = device[b], device[c]
-            if cost_kernels.fits(self.problem, b, q) and cost_kernels.fits(self.problem, c, p):
+            if kernels.fits(self.problem, b, q) and kernels.fits(self.problem, c, p):
                 device[b], device[c] = q, p
         return device
 
     def _state(self, start: IntVector) -> tuple[IntVector, IntVector, FloatArray]:
         """Return a copy of the mapping, its inverse, and the seconds of every block."""
         seconds = np.empty(start.size)
-        cost_kernels.count_seconds(self.problem, start, seconds)
+        kernels.count_seconds(self.problem, start, seconds)
         return start.copy(), np.argsort(start), seconds
 
 
 def score_of(problem: MappingProblem, device: IntVector) -> MappingScore:
     """Return the makespan and the bytes x hops of a mapping."""
     seconds = np.empty(device.size)
-    hop_bytes = cost_kernels.count_seconds(problem, device, seconds)
+    hop_bytes = kernels.count_seconds(problem, device, seconds)
     return MappingScore(float(seconds.max()), float(hop_bytes))

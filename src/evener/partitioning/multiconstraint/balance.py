@@ -1,9 +1,9 @@
-"""Brings blocks within their limits on several weights, at little cut.
+"""Brings blocks within their limits on several weights, and lowers their cut within these.
 
 Vertices move to neighbouring blocks as long as that brings blocks nearer to their targets. Then
 they move to any block: one that needs more of some weight may lie beside none that can give it.
 Where no move helps, limits that are not kept are made to count more, as in breakout local search,
-and pairs of vertices are exchanged.
+and pairs of vertices are exchanged. The cut is lowered by localized k-way FM.
 """
 
 from __future__ import annotations
@@ -14,10 +14,20 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
+from evener.partitioning.levels.heap_kernels import IndexedHeap
 from evener.partitioning.multiconstraint import multiconstraint_kernels as kernels
 from evener.partitioning.multiconstraint.loads import LoadBounds, Loaded
-from evener.partitioning.refinement.fm import boundary_flags
-from evener.partitioning.refinement.indexed_heap_kernels import IndexedHeap
+from evener.partitioning.refinement.fm import (
+    EVEN_PRICE,
+    MOST_LOOKS,
+    Flags,
+    FMEffort,
+    boundary_flags,
+    marks_of,
+    shuffle,
+    stopping_rule,
+)
+from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 
 MAX_DESCENTS = 24  # in a row with the same limits
 INSIDE = 0.8  # of the way from limit to target: blocks first give and take up to there
@@ -151,3 +161,45 @@ class _Balancing:
                 self.cost, self.part,
             )  # fmt: skip
             stuck &= stuck[p]
+
+
+ROUNDING = 1e-11  # of a target: sums of the same weights in another order differ by less
+
+
+def refine_loaded(
+    loaded: Loaded,
+    part: Part,
+    weight: FloatArray,
+    bounds: LoadBounds,
+    flag: Flags,
+    slack: float,
+    effort: FMEffort,
+    seed: int,
+) -> int:
+    """Lower the cut of `part` in place; return the gain, 2 * EVEN_PRICE per unit of edge weight.
+
+    weight (k, c): what the blocks weigh, kept up to date. No block ends further outside its limits
+    than it was. flag (n,): the vertices to start from; slack: how far searches may leave the
+    limits on their way, in targets. Of `effort`, `rounds` holds on every level.
+    """
+    level, n = loaded.level, loaded.n
+    limits = WeightLimits(
+        bounds.low, bounds.high,
+        *bounds.soft(slack, loaded.loads.max(axis=0, initial=0.0)), bounds.scale,
+    )  # fmt: skip
+    blocks = BlockState(part, weight, np.full(bounds.k, EVEN_PRICE, np.int64), limits)
+    graph, marks = level.arrays._replace(vwgt=loaded.loads), marks_of(flag)
+    rule = stopping_rule(effort, MOST_LOOKS * (level.adjncy.size + n), ROUNDING)
+    gained, boundary = 0, np.count_nonzero(flag)
+    for turn in range(effort.rounds):
+        seeds = np.flatnonzero(marks.active).astype(np.int32)
+        if seeds.size == 0:
+            break
+        shuffle(seeds, seed * 100 + turn)
+        won = kernels.search(graph, blocks, seeds, marks, turn + 1, rule)
+        marks.active[:] |= marks.touched
+        marks.touched[:] = 0
+        gained += int(won)
+        if won < 2 * EVEN_PRICE * effort.least_gain * boundary:
+            break
+    return gained

@@ -34,23 +34,21 @@ from evener.partitioning.levels.levels import (
     shrink_inside,
 )
 from evener.partitioning.multilevel.level_state import (
+    BALANCE,
     MultilevelTask,
     Placed,
     block_weights,
     descend,
+    follow,
     limits_on,
     placed,
     refine,
     rounded,
-    within,
-)
-from evener.partitioning.multilevel.presets import PRESETS
-from evener.partitioning.multilevel.starts import (
-    BALANCE,
-    follow,
     starting_blocks,
+    within,
     worth_following,
 )
+from evener.partitioning.multilevel.presets import PRESETS
 from evener.partitioning.refinement.fm import boundary_flags
 from evener.partitioning.refinement.volumes import AIMS, Aim, refine_volumes
 from evener.plans.partition import Contract

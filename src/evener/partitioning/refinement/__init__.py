@@ -1,10 +1,10 @@
 """Refinement: blocks improved by moving vertices across borders.
 
-fm.py                    localized k-way FM; pairs_kernels.py: FM between two blocks
+fm.py                    localized k-way FM, in groups of blocks side by side
+pairs_kernels.py         which blocks touch; FM between two blocks
 cutting.py               minimum cuts along borders, by maximum flow
 volumes.py               exact communication volumes lowered
 connectivity_kernels.py  the table of each vertex's connections to blocks
-grouping.py              which pairs of blocks are refined side by side
 
 May import levels and repair. Read fm.py.
 """

@@ -15,8 +15,8 @@ from evener.arrays import FloatArray, IntArray, Part
 from evener.partitioning.levels.levels import GraphLevel
 from evener.partitioning.refinement import cutting_kernels as kernels
 from evener.partitioning.refinement.cutting_kernels import Borders
+from evener.partitioning.refinement.fm import shuffle
 from evener.partitioning.refinement.fm_kernels import BlockState
-from evener.partitioning.refinement.grouping import shuffle
 from evener.threads import in_slices, slice_ends, slices_for
 
 LEAST_VERTICES = 40  # mean vertices: a side of a corridor may weigh this at least

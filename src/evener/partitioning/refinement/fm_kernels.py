@@ -21,7 +21,7 @@ import numpy as np
 
 from evener.jit import inner, njit
 from evener.partitioning.levels.csr_kernels import degree_of, edge_weight_of
-from evener.partitioning.refinement.indexed_heap_kernels import (
+from evener.partitioning.levels.heap_kernels import (
     IndexedHeap,
     clear,
     drop,

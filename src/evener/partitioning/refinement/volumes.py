@@ -19,9 +19,8 @@ from evener.partitioning.refinement.connectivity_kernels import (
     ConnectivityTables,
     count_all,
 )
-from evener.partitioning.refinement.fm import Flags, marks_of
+from evener.partitioning.refinement.fm import Flags, marks_of, shuffle
 from evener.partitioning.refinement.fm_kernels import WeightLimits
-from evener.partitioning.refinement.grouping import shuffle
 from evener.partitioning.refinement.volumes_kernels import VolumeGoal
 
 

@@ -8,15 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.refinement.connectivity_kernels import move, open_table
-from evener.partitioning.refinement.fm_kernels import (
-    HUB,
-    MOST_MOVES,
-    NEVER,
-    mark_around,
-    shift_excess,
-)
-from evener.partitioning.refinement.indexed_heap_kernels import (
+from evener.partitioning.levels.heap_kernels import (
     IndexedHeap,
     clear,
     drop,
@@ -24,6 +16,14 @@ from evener.partitioning.refinement.indexed_heap_kernels import (
     sift_down,
     sift_up,
     sink_top,
+)
+from evener.partitioning.refinement.connectivity_kernels import move, open_table
+from evener.partitioning.refinement.fm_kernels import (
+    HUB,
+    MOST_MOVES,
+    NEVER,
+    mark_around,
+    shift_excess,
 )
 
 LEAST_GAIN = 1e-9  # of the largest volume: a search that gains less is rolled back

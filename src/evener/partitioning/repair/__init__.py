@@ -2,11 +2,10 @@
 
 state.py       State, what all steps work on; block_kernels.py: the same for kernels
 proofs.py      proofs that no partition keeps a contract
-flowing.py     moves weight along neighbouring blocks; routing_kernels.py: which way,
-               flowing_kernels.py: which vertices
-peeling.py     moves balls of vertices between blocks that no chain of neighbours joins
+flowing.py     moves weight along neighbouring blocks, or balls of vertices between others;
+               routing_kernels.py: which way, flowing_kernels.py: which vertices
 packing.py     heavy vertices one by one, then all afresh
-connecting.py  blocks in one piece each, on request
+connecting_kernels.py  pieces of blocks, and which moves take no block apart
 
 May import levels. Read state.py, then flowing.py.
 """

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from evener.jit import inner, njit
-from evener.partitioning.levels.heap_kernels import drop_first, push, with_room
+from evener.partitioning.levels.heap_kernels import drop_first, push_aged, with_room
 from evener.partitioning.repair.block_kernels import gain_of, move, relief
 from evener.partitioning.repair.connecting_kernels import can_leave, change_tree
 
@@ -172,7 +172,7 @@ def carry_out(
             known[v] = guessed if stale[v] else exact
             gains[v] = arcs.gains[i]
             keys, ages, items = with_room(keys, ages, items, count)
-            count = push(keys, ages, items, count, gains[v], age, v)
+            count = push_aged(keys, ages, items, count, gains[v], age, v)
             age += 1
         tolerance = FLOW_LEFT * limits.scale[b]
         while count > 0 and left > tolerance and size[a] > 1:
@@ -186,7 +186,7 @@ def carry_out(
                 if not touches:
                     known[v] = refused
                 elif gains[v] != key:
-                    count = push(keys, ages, items, count, gains[v], age, v)
+                    count = push_aged(keys, ages, items, count, gains[v], age, v)
                     age += 1
                     continue
             if known[v] == refused:
@@ -233,7 +233,7 @@ def carry_out(
                     known[u] = exact
                     gains[u], touches = gain_of(graph, part, u, a, b)
                 keys, ages, items = with_room(keys, ages, items, count)
-                count = push(keys, ages, items, count, gains[u], age, u)
+                count = push_aged(keys, ages, items, count, gains[u], age, u)
                 age += 1
         arcs.flow[arc] = left
     return n_border, moved

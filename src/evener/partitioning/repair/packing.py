@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from evener.partitioning.repair import packing_kernels
+from evener.partitioning.repair import block_kernels
 from evener.partitioning.repair.state import State
 
 # Work bounds, so that a repair of heavy vertices takes seconds at most:
@@ -51,7 +51,7 @@ def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
         order = np.argsort(-shaken, kind="stable")
         state.part[:] = given
         state.weight[:], state.memory[:], state.size[:] = 0, 0, 0
-        packing_kernels.pack(
+        block_kernels.pack(
             order, state.weights, state.n_bytes, state.contract.targets, state.limits, state.blocks
         )
         state.sum_up()
@@ -68,7 +68,7 @@ def pack_afresh(state: State, *, steps: int, seed: int) -> bool:
 def _move(state: State, bad: int, choice: np.ndarray) -> bool:
     room = state.high - state.weight
     room[bad] = -np.inf
-    saved = packing_kernels.best_move(
+    saved = block_kernels.best_move(
         state.csr, state.n_bytes, state.limits, state.blocks, bad, int(room.argmax()), choice
     )
     if saved <= 0:
@@ -81,7 +81,7 @@ def _swap(state: State, bad: int, choice: np.ndarray) -> bool:
     order = np.lexsort((state.weights, state.part))
     starts = np.concatenate([[0], np.cumsum(state.size)])
     stride = 1 + int(state.size[bad]) * state.k // PAIRS_PER_STEP
-    saved = packing_kernels.best_swap(
+    saved = block_kernels.best_swap(
         starts, order, state.weights, state.n_bytes, state.limits, state.blocks, bad, stride, choice
     )
     if saved <= 0:

@@ -21,8 +21,8 @@ from evener.partitioning.initial.bisection_kernels import breadth_first_order
 from evener.partitioning.levels.clusters import leaves_shrunk
 from evener.partitioning.levels.levels import GraphLevel, Shrunk, finest, projected, shrink
 from evener.partitioning.makespan.gain_state import Prices
-from evener.partitioning.makespan.price_kernels import Bounds
-from evener.partitioning.makespan.refine import EFFORTS, MakespanEffort, refine_by
+from evener.partitioning.makespan.refine_seconds import EFFORTS, MakespanEffort, refine_by
+from evener.partitioning.makespan.seconds_kernels import Bounds
 from evener.planning.device_sets.set_loads import EqualFinish
 from evener.planning.makespan.problem import MakespanProblem
 from evener.plans import metrics

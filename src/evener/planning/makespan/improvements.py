@@ -20,9 +20,9 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.partitioning.initial.trees import Tree, device_tree
-from evener.partitioning.makespan.refine import BlockLimits, refine_seconds
-from evener.partitioning.mapping.cost_kernels import MappingProblem
-from evener.partitioning.mapping.costs import nearby_of
+from evener.partitioning.makespan.refine_seconds import BlockLimits, refine_seconds
+from evener.partitioning.mapping.blocks import nearby_of
+from evener.partitioning.mapping.mapping_kernels import MappingProblem
 from evener.partitioning.mapping.search import SwapSearch
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
 from evener.planning.makespan.problem import MakespanProblem, SearchEffort

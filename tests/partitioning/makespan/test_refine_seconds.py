@@ -15,9 +15,14 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.graphs.graph import Graph
 from evener.partitioning.makespan import search_kernels as kernels
 from evener.partitioning.makespan.gain_state import Prices, SecondsState
-from evener.partitioning.makespan.move_kernels import best_move, make_move
-from evener.partitioning.makespan.price_kernels import Bounds, Model, reprice
-from evener.partitioning.makespan.refine import EFFORTS, GREEDY, BlockLimits, refine_seconds
+from evener.partitioning.makespan.refine_seconds import EFFORTS, GREEDY, BlockLimits, refine_seconds
+from evener.partitioning.makespan.seconds_kernels import (
+    Bounds,
+    Model,
+    best_move,
+    make_move,
+    reprice,
+)
 from evener.plans import metrics
 from evener.plans.costs import Costs, costs_of
 from evener.plans.exchange_costs import ExchangeCosts

@@ -9,7 +9,8 @@ from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import cut_of
 from evener.partitioning.initial.kmeans import unit_box
 from evener.partitioning.levels.levels import finest, shrink_freely, shrink_inside
-from evener.partitioning.multilevel import multilevel, starts
+from evener.partitioning.multilevel import level_state as starts
+from evener.partitioning.multilevel import multilevel
 from evener.partitioning.multilevel.level_state import MultilevelTask, eased
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,

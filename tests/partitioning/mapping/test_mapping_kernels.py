@@ -7,8 +7,9 @@ import evener as ev
 from evener.graphs.generating.delaunay import delaunay
 from evener.partitioning.initial.geometric import hilbert_blocks
 from evener.partitioning.initial.trees import device_tree
-from evener.partitioning.mapping import cost_kernels, swap_kernels
-from evener.partitioning.mapping.costs import mapping_problem, nearby_of
+from evener.partitioning.mapping import mapping_kernels as cost_kernels
+from evener.partitioning.mapping import mapping_kernels as swap_kernels
+from evener.partitioning.mapping.blocks import mapping_problem, nearby_of
 from evener.plans.partition import Contract, Partition
 from tests.partitioning.mapping.test_blocks import machine
 

@@ -5,8 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evener.partitioning.refinement import grouping, grouping_kernels
-from evener.partitioning.refinement.grouping import grouped, shuffle, touching
+from evener.partitioning.refinement import fm as grouping
+from evener.partitioning.refinement import pairs_kernels as grouping_kernels
+from evener.partitioning.refinement.fm import grouped, shuffle, touching
 from tests.assertions import grid, random_graphs
 from tests.partitioning.levels_by_hand import edges_of, level_of
 

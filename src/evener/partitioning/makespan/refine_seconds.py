@@ -19,8 +19,8 @@ from evener.graphs.graph import Graph
 from evener.partitioning.levels.levels import GraphLevel, finest
 from evener.partitioning.makespan import search_kernels as kernels
 from evener.partitioning.makespan.gain_state import Prices, SecondsState
-from evener.partitioning.makespan.price_kernels import Bounds
-from evener.partitioning.refinement.grouping import shuffle
+from evener.partitioning.makespan.seconds_kernels import Bounds
+from evener.partitioning.refinement.fm import shuffle
 from evener.plans.costs import Costs
 from evener.plans.partition import RELATIVE_SLACK
 
