@@ -1,0 +1,69 @@
+"""PageRank: how often a random walk along arcs visits each vertex, as a vertex program."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.engine.program import VertexProgram
+
+
+def init(n: int) -> float:
+    """Return the same rank for each vertex."""
+    return 1.0 / n
+
+
+def emit(value: float, degree: int) -> float:
+    """Return an equal part of the rank for each arc; what leaves no vertex is lost."""
+    return value / degree if degree > 0 else 0.0
+
+
+def apply(combined: float, n: int, damping: float) -> float:
+    """Return the rank: of walks that continue, and of those that begin anew anywhere."""
+    return (1.0 - damping) / n + damping * combined
+
+
+def halt(change: float, tolerance: float) -> bool:
+    """Whether the ranks change too little."""
+    return change < tolerance
+
+
+PROGRAM = VertexProgram(
+    init=init,
+    emit=emit,
+    apply=apply,
+    halt=halt,
+    combine="sum",
+    dtype="float32",
+    parameters={"damping": 0.85, "tolerance": 0.0},
+    name="pagerank",
+)
+
+
+def verify(
+    graph: Graph | DirectedGraph,
+    values: npt.ArrayLike,
+    supersteps: int,
+    damping: float = 0.85,
+    tolerance: float = 1e-4,
+) -> bool:
+    """Whether SciPy gets the same ranks after so many steps: differences up to `tolerance` in sum.
+
+    values (n,): by the vertices' numbers.
+    """
+    from scipy.sparse import csr_array
+
+    arcs = graph.arcs_out()
+    n = arcs.xadj.size - 1
+    degrees = np.diff(arcs.xadj)
+    parts = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
+    shape: Any = (n, n)
+    pattern = csr_array((np.ones(arcs.adjncy.size), arcs.adjncy, arcs.xadj), shape=shape).T
+    ranks = np.full(n, 1.0 / max(n, 1))
+    for _ in range(supersteps):
+        ranks = (1.0 - damping) / n + damping * (pattern @ (ranks * parts))
+    return bool(np.abs(np.asarray(values) - ranks).sum() <= tolerance)

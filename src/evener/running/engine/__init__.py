@@ -1,0 +1,17 @@
+"""The engine: vertex programs, compiled, on the threads of one device.
+
+program.py          VertexProgram: the functions and traits that a user writes
+*_kernels.py        the schedules, as templates; hooks_kernels.py: what they call of a program;
+                    atomics_kernels.py: what threads share
+generating.py       a module for each program: its schedule with its functions
+engine.py, work.py  Engine: a program on one device's part of a graph
+pool.py             ThreadPool: the threads
+
+Read program.py first, then hooks_kernels.py.
+"""
+
+from evener.running.engine.engine import Engine, EngineRun, run_on
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import VertexProgram
+
+__all__ = ["Engine", "EngineRun", "ThreadPool", "VertexProgram", "run_on"]

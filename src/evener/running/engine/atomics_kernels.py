@@ -1,0 +1,172 @@
+"""Atomic operations, a barrier and shared counters for kernels that several threads run together.
+
+One call of a kernel per thread lasts for a whole run; inside it the threads meet at barriers. They
+share one array `sync` (SYNC_SIZE,) int64, zero at first. Its counters only grow: what a phase
+counted is the difference to the value at the phase's beginning, so none is ever reset.
+"""
+
+# mypy: ignore-errors
+import platform
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from evener.jit import inner
+
+# Places in `sync`, one cache line of 64 B apart. Counters that threads read after a barrier come
+# in pairs: a phase counts in one while a slower thread still reads the other.
+LINE = 8
+ARRIVED, GENERATION, TICKETS, FAILED = (np.uint64(LINE * i) for i in range(4))
+TAILS, SUMS, VOTES = (np.uint64(LINE * i) for i in (4, 6, 8))
+SYNC_SIZE = LINE * 16
+# Pauses before a waiting thread lets others run: about 10 us, so that threads without a core of
+# their own cost the one that works little.
+SPINS = 2000
+# Places in `control` (int64), which keeps what a run knows between calls, in every schedule.
+# STEP: supersteps until now, -1 before there are values. MOST_STEPS: where to stop, -1: at once.
+# EDGES: arcs looked at. ENDED: 1 when no superstep is left to do.
+STEP, MOST_STEPS, EDGES, ENDED = (np.uint64(i) for i in range(4))
+CONTROL_SIZE = 16
+FLOATS = {ir.FloatType: 32, ir.DoubleType: 64}
+
+
+def _pointer(context, builder, array_type, array, index):
+    """Return a pointer to an entry, and the type of integers as wide as an entry."""
+    data = context.make_array(array_type)(context, builder, array).data
+    pointer = builder.gep(data, [index])
+    width = FLOATS.get(type(pointer.type.pointee))
+    whole = pointer.type.pointee if width is None else ir.IntType(width)
+    return builder.bitcast(pointer, whole.as_pointer()), whole
+
+
+@intrinsic
+def cas(typing, array, index, old, new):  # noqa: ARG001
+    """Put `new` where `old` stands: whether it did, in array[index]."""
+
+    def generate(context, builder, signature, arguments):
+        pointer, whole = _pointer(context, builder, signature.args[0], *arguments[:2])
+        old, new = (builder.bitcast(value, whole) for value in arguments[2:])
+        found = builder.cmpxchg(pointer, old, new, "seq_cst", "monotonic")
+        return builder.extract_value(found, 1)
+
+    return types.boolean(array, types.uint64, array.dtype, array.dtype), generate
+
+
+def _fetch_and(operation):
+    @intrinsic
+    def fetch(typing, array, index, value):  # noqa: ARG001
+        def generate(context, builder, signature, arguments):
+            pointer, _ = _pointer(context, builder, signature.args[0], *arguments[:2])
+            return builder.atomic_rmw(operation, pointer, arguments[2], "seq_cst")
+
+        return array.dtype(array, types.uint64, array.dtype), generate
+
+    return fetch
+
+
+fetch_add = _fetch_and("add")  # (array, index, value): the value before, of an array of integers
+fetch_or = _fetch_and("or")
+
+
+def _loaded(ordering):
+    @intrinsic
+    def load(typing, array, index):  # noqa: ARG001
+        def generate(context, builder, signature, arguments):
+            pointer, whole = _pointer(context, builder, signature.args[0], *arguments)
+            value = builder.load_atomic(pointer, ordering, whole.width // 8)
+            return builder.bitcast(value, context.get_data_type(array.dtype))
+
+        return array.dtype(array, types.uint64), generate
+
+    return load
+
+
+load = _loaded("acquire")
+load_relaxed = _loaded("monotonic")
+
+
+@intrinsic
+def store(typing, array, index, value):  # noqa: ARG001
+    """Write an entry so that whoever loads it sees all that was written before."""
+
+    def generate(context, builder, signature, arguments):
+        pointer, whole = _pointer(context, builder, signature.args[0], *arguments[:2])
+        value = builder.bitcast(arguments[2], whole)
+        builder.store_atomic(value, pointer, "release", whole.width // 8)
+        return context.get_dummy_value()
+
+    return types.void(array, types.uint64, array.dtype), generate
+
+
+@intrinsic
+def pause(typing):  # noqa: ARG001
+    """Tell the core that this thread waits; nothing where the processor has no such instruction."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        # Inline assembly would end the process: Numba's LLVM has no parser for it.
+        if platform.machine() in ("x86_64", "AMD64", "i686"):
+            kind = ir.FunctionType(ir.VoidType(), [])
+            name = "llvm.x86.sse2.pause"
+            builder.call(cgutils.get_or_insert_function(builder.module, kind, name), [])
+        return context.get_dummy_value()
+
+    return types.void(), generate
+
+
+@intrinsic
+def lowest_bit(typing, word):  # noqa: ARG001
+    """Return the place of the lowest bit that is set in a word of 64 bits, which is not 0."""
+
+    def generate(context, builder, signature, arguments):  # noqa: ARG001
+        return builder.cttz(arguments[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), generate
+
+
+sched_yield = types.ExternalFunction("sched_yield", types.int32())
+
+
+@inner(counted=False)
+def barrier(sync, threads):
+    """Wait until all threads are here; what each wrote before, all see afterwards."""
+    if threads == 1:
+        return
+    generation = load(sync, GENERATION)
+    if fetch_add(sync, ARRIVED, 1) == threads - 1:
+        store(sync, ARRIVED, 0)
+        store(sync, GENERATION, generation + 1)
+        return
+    spins = 0
+    while load(sync, GENERATION) == generation:
+        spins += 1
+        if spins > SPINS:
+            sched_yield()
+        else:
+            pause()
+
+
+@inner(counted=False)
+def first_of(thread, threads, count):
+    """Return where a thread's share of `count` items begins; the next thread's begin is its end."""
+    return np.uint64(count) * np.uint64(thread) // np.uint64(threads)
+
+
+@inner(counted=False)
+def chunk_start(offsets, n, chunk, chunks):
+    """Return the first vertex of a chunk; chunks have about equal numbers of arcs and vertices.
+
+    Each vertex counts as two arcs. offsets: those of the first n vertices and their end.
+    """
+    total = np.uint64(offsets[np.uint64(n)]) + np.uint64(2) * np.uint64(n)
+    asked = total * np.uint64(chunk) // np.uint64(chunks)
+    low, high = np.uint64(0), np.uint64(n)
+    while low < high:
+        middle = (low + high) >> np.uint64(1)
+        if np.uint64(offsets[middle]) + np.uint64(2) * middle < asked:
+            low = middle + np.uint64(1)
+        else:
+            high = middle
+    return low

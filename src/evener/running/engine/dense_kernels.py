@@ -1,0 +1,112 @@
+"""The dense schedule: in each superstep every vertex reads what its neighbours sent (PageRank).
+
+A template, see hooks_kernels. Payloads are computed once per vertex and kept in an array, from
+which its neighbours pull them. Vertices are taken in chunks of about equal numbers of arcs, by
+whichever thread is free; the chunks, not the threads, decide how changes are summed.
+"""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.running.engine.atomics_kernels import (
+    EDGES,
+    ENDED,
+    MOST_STEPS,
+    STEP,
+    TICKETS,
+    barrier,
+    chunk_start,
+    fetch_add,
+    first_of,
+    load,
+)
+from evener.running.engine.hooks_kernels import (
+    GOES_BOTH_WAYS,
+    HAS_HALT,
+    IDENTITY,
+    IS_WEIGHTED,
+    applied,
+    as_value,
+    halts,
+    helper,
+    initial,
+    joined,
+    kernel,
+    message_of,
+    payload_of,
+)
+
+
+@helper
+def pulled(combined, u, arcs, payloads, parameters):
+    """Return the messages along all arcs of a vertex, combined."""
+    for j in range(np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + np.uint64(1)])):
+        payload = payloads[np.uint64(arcs.ends[j])]
+        weight = arcs.weights[j] if IS_WEIGHTED else np.uint32(1)
+        combined = joined(combined, as_value(message_of(payload, weight, parameters)))
+    return combined
+
+
+@kernel
+def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):
+    """Compute supersteps until control[STEP] is control[MOST_STEPS] or the program halts.
+
+    If STEP is -1, values and payloads are made first, and STEP becomes 0. Between calls the ghosts'
+    payloads, in work.even or work.odd as STEP is, are to be filled in; both are one array if the
+    program works in place. work.changes: of each chunk, for even and odd steps.
+    """
+    n, n_owned = sizes.n_global, np.uint64(sizes.n_owned)
+    chunks = np.int64(work.changes.shape[1])
+    step, last = control[STEP], control[MOST_STEPS]
+    if last < 0:
+        return
+    tickets = load(sync, TICKETS)
+    if step < 0:
+        for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
+            vertex, degree = vertices.owned[u], np.int64(vertices.degrees[u])
+            value = as_value(initial(vertex, degree, n, parameters))
+            values[u] = value
+            work.even[u] = payload_of(value, degree, vertex, n, parameters)
+        step = 0
+    barrier(sync, threads)
+    now, then = (work.odd, work.even) if step & 1 else (work.even, work.odd)
+    both_ways = GOES_BOTH_WAYS and sizes.is_directed
+    edges = np.int64(0)
+    halted = False
+    while step < last and not halted:
+        row = np.uint64(step & 1)
+        while True:
+            chunk = fetch_add(sync, TICKETS, 1) - tickets
+            if chunk >= chunks:
+                break
+            first = chunk_start(into.offsets, n_owned, chunk, chunks)
+            end = chunk_start(into.offsets, n_owned, chunk + 1, chunks)
+            change = 0.0
+            for u in range(first, end):
+                combined = pulled(as_value(IDENTITY), u, into, now, parameters)
+                if both_ways:
+                    combined = pulled(combined, u, out, now, parameters)
+                vertex, degree = vertices.owned[u], np.int64(vertices.degrees[u])
+                old = values[u]
+                new = as_value(applied(old, combined, degree, vertex, n, step, parameters))
+                values[u] = new
+                then[u] = payload_of(new, degree, vertex, n, parameters)
+                if HAS_HALT:
+                    change += abs(np.float64(new) - np.float64(old))
+            edges += np.int64(into.offsets[end]) - np.int64(into.offsets[first])
+            if both_ways:
+                edges += np.int64(out.offsets[end]) - np.int64(out.offsets[first])
+            work.changes[row, np.uint64(chunk)] = change
+        tickets += chunks + threads
+        now, then = then, now
+        step += 1
+        barrier(sync, threads)
+        if HAS_HALT:
+            change = 0.0
+            for chunk in range(chunks):
+                change += work.changes[row, np.uint64(chunk)]
+            halted = halts(change, step, n, parameters)
+    fetch_add(control, EDGES, edges)
+    if thread == 0:
+        control[STEP] = step
+        control[ENDED] = np.int64(halted)

@@ -1,0 +1,192 @@
+"""Engine: a vertex program on one device, for a whole run or for some supersteps at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.running.engine import generating
+from evener.running.engine.atomics_kernels import (
+    CONTROL_SIZE,
+    EDGES,
+    ENDED,
+    MOST_STEPS,
+    STEP,
+    SYNC_SIZE,
+)
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.work import WORK, ArcsOf, LocalSizes, Vertices
+
+Numbers = npt.NDArray[Any]
+MOST = 1 << 40  # supersteps: no bound
+# Which arcs a schedule reads; programs of direction "both" read all.
+WAYS = {
+    "dense": ("into",),
+    "frontier": ("out", "into"),
+    "bucket": ("out",),
+    "union": ("out", "into"),
+}
+NO_WEIGHTS = np.empty(0, np.uint32)
+
+
+class LocalPart(Protocol):
+    """What the engine reads of a device's part of a graph; running.distributing makes it."""
+
+    n_global: int
+    n_owned: int
+    n_local: int
+    n_interior: int
+    owned: Numbers
+    degrees: Numbers
+
+    @property
+    def out(self) -> Any:
+        """Arcs that leave owned vertices: offsets, ends, weights."""
+
+    @property
+    def into(self) -> Any:
+        """Arcs that reach owned vertices: offsets, ends, weights."""
+
+
+@dataclass(frozen=True, eq=False)
+class EngineRun:
+    """What a run gives: a value for each owned vertex, in their order, and what it took.
+
+    seconds: of the supersteps, without compiling. edges: how many arcs were looked at.
+    """
+
+    values: Numbers
+    supersteps: int
+    seconds: float
+    edges: int
+
+
+class Engine:
+    """A program on one device's part of a graph; it keeps values and frontier between calls.
+
+    values (n_local,): of owned vertices and ghosts. work: the schedule's arrays. control: its
+    numbers, whose places the schedule's template names.
+    Raises InputError for parameters that the program does not have, for weights that it cannot
+    use, and, with file and line, for functions that do not compile.
+    """
+
+    def __init__(
+        self,
+        program: VertexProgram,
+        local: LocalPart,
+        pool: ThreadPool,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        self.program, self.pool = program, pool
+        self.parameters = program.given(parameters or {}) or (0,)
+        self.out, self.into = _arcs_for(program, local)
+        is_directed = self.out is not self.into
+        self.sizes = LocalSizes(
+            local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
+        )
+        self.vertices = Vertices(local.owned, local.degrees)
+        self.values = np.empty(local.n_local, program.dtype)
+        self.work = WORK[program.schedule](program, self.sizes, self.out, self.into, pool.threads)
+        self.control = np.zeros(CONTROL_SIZE, np.int64)
+        self.control[STEP] = self.control[MOST_STEPS] = -1
+        self._sync = np.zeros(SYNC_SIZE, np.int64)
+        self.kernels = generating.module_of(program)
+
+    def compile(self) -> None:
+        """Compile the kernel unless it is; no vertex gets a value."""
+        try:
+            self.kernels.run(0, 1, *self._arguments())  # the control says: no step at all
+        except Exception as error:
+            if not generating.is_compile_error(error):
+                raise
+            weights = self.into.weights
+            weight = weights.dtype.type(1) if weights.size else 1
+            raise generating.compile_error(self.program, error, weight) from error
+
+    def advance(self, most: int) -> None:
+        """Compute up to `most` further supersteps, after the first values if there are none yet."""
+        self.control[MOST_STEPS] = max(self.control[STEP], 0) + most
+        self.pool.run(self.kernels.run, *self._arguments())
+
+    @property
+    def supersteps(self) -> int:
+        """Supersteps until now."""
+        return int(self.control[STEP])
+
+    @property
+    def edges(self) -> int:
+        """Arcs looked at until now."""
+        return int(self.control[EDGES])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no superstep is left to do."""
+        return bool(self.control[ENDED])
+
+    def _arguments(self) -> tuple[Any, ...]:
+        return (
+            self._sync,
+            self.sizes,
+            self.vertices,
+            self.out,
+            self.into,
+            self.values,
+            self.work,
+            self.control,
+            self.parameters,
+        )
+
+
+def run_on(
+    program: VertexProgram,
+    local: LocalPart,
+    pool: ThreadPool | int = 1,
+    most: int = MOST,
+    **parameters: float,
+) -> EngineRun:
+    """Run a program on a part without ghosts, for up to `most` supersteps.
+
+    pool: threads, or how many. Raises InputError as Engine does.
+    """
+    if isinstance(pool, int):
+        with ThreadPool(pool) as own:
+            return run_on(program, local, own, most, **parameters)
+    engine = Engine(program, local, pool, parameters)
+    engine.compile()
+    began = time.perf_counter()
+    engine.advance(most)
+    seconds = time.perf_counter() - began
+    return EngineRun(engine.values[: local.n_owned], engine.supersteps, seconds, engine.edges)
+
+
+def _arcs_for(program: VertexProgram, local: LocalPart) -> tuple[ArcsOf, ArcsOf]:
+    """Return the arcs out and in, as far as the schedule reads them; else the others instead."""
+    ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
+    found: dict[int, ArcsOf] = {}
+    for way in ways:
+        arcs = getattr(local, way)
+        found.setdefault(id(arcs), _as_program(program, arcs))
+    out, into = (found[id(getattr(local, way))] for way in (ways[0], ways[-1]))
+    return out, into
+
+
+def _as_program(program: VertexProgram, arcs: Any) -> ArcsOf:
+    """Return arcs with the weights that the program uses."""
+    weights = arcs.weights
+    if not program.is_weighted:
+        weights = NO_WEIGHTS
+    elif weights is None:
+        weights = np.ones(arcs.ends.size, np.uint8)
+    elif weights.dtype.kind == "f" and not program.dtype.startswith("float"):
+        raise InputError(
+            f"{program.name} has values of {program.dtype}, the arcs have weights of "
+            f"{weights.dtype}: choose dtype float64"
+        )
+    return ArcsOf(arcs.offsets, arcs.ends, weights)

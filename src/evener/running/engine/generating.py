@@ -1,0 +1,284 @@
+"""Writes and loads the module that runs one program: a schedule with the program's functions.
+
+The module is a copy of the schedule's template in which placeholders are replaced. It is named by
+the hash of all that it depends on, and kept beside the machine code of Evener's own kernels, so
+that another process which runs the same program compiles nothing. The program's functions are not
+copied but called: what Numba says of them has their own file and lines.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+import importlib.util
+import os
+import re
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from functools import cache
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numpy as np
+
+from evener.errors import InputError
+from evener.files.writing import write_text
+from evener.graphs.graph_kernels import components
+from evener.jit import inner, njit
+from evener.running.engine.program import VertexProgram, arguments_of
+
+ROOM = "evener.running.engine"
+ENDING = ".program"  # not .py: such files beside the package would seem to be modules of it
+# What each hook of hooks_kernels calls: the program's function, and what it returns without one.
+HOOKS = {
+    "initial": ("init", "IDENTITY"),
+    "payload_of": ("emit", "value"),
+    "message_of": ("along", "payload"),
+    "applied": ("apply", "joined(old, combined)"),
+    "halts": ("halt", "False"),
+    "is_settled": ("settled", "False"),
+    "bucket_of": ("priority", "0"),
+}
+PLAIN_RESULT = ("halts", "is_settled", "bucket_of")  # others are converted to the type of values
+JOINS = {
+    "sum": "one + other",
+    "min": "one if one < other else other",
+    "max": "one if one > other else other",
+    "or": "one | other",
+}
+_loading = threading.Lock()
+_PLACEHOLDERS = re.compile(rf"^from {ROOM}.hooks_kernels import \([^)]*\)\n", re.MULTILINE)
+_NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
+_HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
+_PLACE = re.compile(r'File "([^"]+)", line (\d+)')
+
+
+def module_of(program: VertexProgram) -> ModuleType:
+    """Return the program's compiled schedule: a module with the kernels of its template.
+
+    Raises InputError for functions that use what no kernel can.
+    """
+    marks = [f"{name} {mark}" for name in program.functions for mark in _marks(program, name)]
+    text = _text(program)
+    digest = hashlib.sha256("\n".join([text, *marks]).encode()).hexdigest()[:20]
+    name = f"evener_program_{digest}"
+    with _loading:
+        return sys.modules[name] if name in sys.modules else _loaded(name, text, program)
+
+
+def compile_error(program: VertexProgram, error: Exception, weight: Any) -> InputError:
+    """Return what to say of an error of Numba: which of the program's functions, and its line.
+
+    Each function is compiled alone, for the types that it is given. weight: one of an arc.
+    """
+    value = np.dtype(program.dtype).type(0)
+    sample = dict.fromkeys(("value", "payload", "old", "combined", "infinity"), value)
+    sample |= dict.fromkeys(("vertex", "degree", "step", "n"), 0)
+    sample |= {"change": 0.0, "weight": weight, **program.parameters}
+    for name, function in program.functions.items():
+        alone = njit(error_model="numpy")(function)
+        types = tuple(alone.typeof_pyval(sample[a]) for a in arguments_of(function))
+        try:
+            alone.compile(types)
+        except Exception as own:
+            if not is_compile_error(own):
+                raise
+            return _of_function(program, name, _gist(str(own)), str(own))
+        result = str(alone.nopython_signatures[-1].return_type)
+        if not _NUMBER.match(result):
+            return _of_function(program, name, f"it returns {result}, not one number", "")
+    return InputError(f"{program.name} does not compile: {_gist(str(error))}")
+
+
+def is_compile_error(error: Exception) -> bool:
+    """Whether Numba raised it, which only kernels may name."""
+    return type(error).__module__.startswith("numba.")
+
+
+def _text(program: VertexProgram) -> str:
+    """Return the source of the program's module."""
+    template = _source(f"{program.schedule}_kernels")
+    found = _PLACEHOLDERS.search(template)
+    assert found is not None
+    return template.replace(found.group(), _hooks(program))
+
+
+def _hooks(program: VertexProgram) -> str:
+    """Return the source of constants and hooks."""
+    limits = np.finfo(program.dtype) if program.dtype.startswith("f") else np.iinfo(program.dtype)
+    is_float = program.dtype.startswith("f")
+    infinity = "np.inf" if is_float else f"{limits.max}"
+    lowest = "-np.inf" if is_float else f"{limits.min}"
+    identity = {"min": infinity, "max": lowest}.get(program.combine, "0")
+    lines = [
+        "from evener.jit import inner, njit",
+        "",
+        f"as_value = np.{program.dtype}",
+        f"INFINITY = as_value({infinity})",
+        f"IDENTITY = as_value({identity})",
+        f"IS_WEIGHTED = {program.is_weighted}",
+        f"HAS_HALT = {program.halt is not None}",
+        f"HAS_SETTLED = {program.settled is not None}",
+        f"TAKES_FIRST = {program.first}",
+        f"GOES_BOTH_WAYS = {program.direction == 'both'}",
+        'kernel = njit(nogil=True, cache=True, counted=False, error_model="numpy")',
+        'helper = inner(counted=False, error_model="numpy")',
+        "",
+        "",
+        '@inner(counted=False, fastmath={"reassoc", "nsz"})',
+        "def joined(one, other):",
+        f"    return {JOINS[program.combine]}",
+    ]
+    for hook, given in _HOOK.findall(_source("hooks_kernels")):
+        if hook in HOOKS:
+            lines += [
+                "",
+                "",
+                "@helper",
+                f"def {hook}({given}):",
+                f"    return {_call(program, hook)}",
+            ]
+    return "\n".join([*lines, "", ""])
+
+
+def _call(program: VertexProgram, hook: str) -> str:
+    """Return the expression by which a hook calls the program's function."""
+    name, otherwise = HOOKS[hook]
+    function = program.functions.get(name)
+    result = otherwise
+    if function is not None:
+        order = list(program.parameters)
+        names = [
+            f"parameters[{order.index(a)}]" if a in order else "INFINITY" if a == "infinity" else a
+            for a in arguments_of(function)
+        ]
+        result = f"users_{name}({', '.join(names)})"
+    return result if hook in PLAIN_RESULT else f"as_value({result})"
+
+
+@cache
+def _source(module: str) -> str:
+    """Return the source of one of this room's modules."""
+    return (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
+
+
+def _loaded(name: str, text: str, program: VertexProgram) -> ModuleType:
+    """Write the module unless it is there, and run it with the program's functions in it."""
+    path = _folder() / f"{name}{ENDING}"
+    if not path.exists():
+        write_text(path, text)
+    loader = SourceFileLoader(name, str(path))
+    spec = importlib.util.spec_from_file_location(name, path, loader=loader)
+    assert spec is not None
+    module = importlib.util.module_from_spec(spec)
+    for key, function in program.functions.items():
+        _compiled_inside(function)
+        setattr(module, f"users_{key}", function)
+    sys.modules[name] = module  # jit reads it there, and Numba when it loads machine code
+    try:
+        loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+@cache
+def _folder() -> Path:
+    """Return the folder of programs, which lies where machine code is kept."""
+    folder = Path(components.stats.cache_path) / "programs"
+    folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
+_known: set[FunctionType] = set()
+
+
+def _compiled_inside(function: Any) -> None:
+    """Let kernels call a function of the program, and what this calls."""
+    if function not in _known:
+        _known.add(function)
+        inner(counted=False, error_model="numpy")(function)
+        for value in _used(function).values():
+            if isinstance(value, FunctionType):
+                _compiled_inside(value)
+
+
+def _marks(program: VertexProgram, name: str) -> Iterator[str]:
+    """Yield all that the machine code of one function depends on."""
+    waiting: list[Any] = [program.functions[name]]
+    seen = set(waiting)
+    while waiting:
+        function = waiting.pop()
+        yield from map(repr, _code_marks(function.__code__))
+        yield repr((function.__defaults__, function.__kwdefaults__))
+        for key, value in sorted(_used(function).items()):
+            if isinstance(value, FunctionType):
+                if value not in seen:
+                    seen.add(value)
+                    waiting.append(value)
+                yield key
+            elif isinstance(value, int | float | bool | np.generic | type):
+                yield f"{key} = {value!r} {type(value)}"
+            elif isinstance(value, ModuleType):
+                yield f"{key} is {value.__name__}"
+            else:
+                kind = type(value).__name__
+                hint = "Only numbers, functions and modules may be used, and parameters."
+                message = f"{name}() uses {key}, which is of type {kind}"
+                raise program.refused(function, message, hint)
+
+
+def _code_marks(code: CodeType) -> Iterator[object]:
+    """Yield what distinguishes a function's code from others."""
+    yield code.co_code
+    yield code.co_names
+    yield code.co_varnames
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code_marks(constant)
+        else:
+            yield constant
+
+
+def _used(function: FunctionType) -> dict[str, Any]:
+    """Return what a function takes from outside by name, without Python's own functions."""
+    code = function.__code__
+    names = {i.argval for i in dis.get_instructions(code) if i.opname == "LOAD_GLOBAL"}
+    used = {name: function.__globals__[name] for name in names if name in function.__globals__}
+    for name, cell in zip(code.co_freevars, function.__closure__ or (), strict=True):
+        used[name] = cell.cell_contents
+    return used
+
+
+def _of_function(program: VertexProgram, name: str, gist: str, said: str) -> InputError:
+    """Return the error of one function, at the line in it of which Numba speaks last."""
+    file, first, last = _lines(program.functions[name])
+    places = [
+        int(line)
+        for path, line in _PLACE.findall(said)
+        if os.path.realpath(path) == os.path.realpath(file) and first <= int(line) <= last
+    ]
+    message = f"{program.name}: {name}() does not compile: {gist}"
+    return InputError(message, file=file, line=places[-1] if places else first)
+
+
+def _lines(function: Callable[..., Any]) -> tuple[str, int, int]:
+    """Return a function's file, first and last line."""
+    code = function.__code__
+    last = max(line for *_, line in code.co_lines() if line is not None)
+    return code.co_filename, code.co_firstlineno, last
+
+
+def _gist(said: str) -> str:
+    """Return the line of Numba's report that says most."""
+    lines = [line.strip() for line in re.sub(r"\x1b\[[0-9;]*m", "", said).splitlines()]
+    telling = [
+        line
+        for line in lines
+        if line and not line.startswith(("Failed in", "During", "File ", "def ", "<source", "^"))
+    ]
+    return telling[0] if telling else lines[0]

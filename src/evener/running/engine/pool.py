@@ -1,0 +1,92 @@
+"""ThreadPool: threads that run one compiled kernel together, each on a core of its own if asked."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+from evener.errors import InputError
+
+
+class ThreadPool:
+    """The threads of one device; they wait between runs, and end when the pool is closed.
+
+    threads: how many; the caller's own thread is the first of them. cores: numbers of the cores to
+    which they are bound, one each; the caller's thread is bound as well while a kernel runs.
+    Raises InputError for counts below 1, and for cores that do not fit or are not there.
+    """
+
+    def __init__(self, threads: int, cores: Sequence[int] | None = None) -> None:
+        if threads < 1:
+            raise InputError(f"{threads} threads: at least 1 is needed")
+        if cores is not None and (len(cores) != threads or len(set(cores)) != threads):
+            raise InputError(f"{threads} threads on cores {list(cores)}: give each its own")
+        if cores is not None and (missing := set(cores) - os.sched_getaffinity(0)):
+            raise InputError(f"this process may not use core {min(missing)}")
+        self.threads = threads
+        self.cores = cores
+        self._begin = [threading.Semaphore(0) for _ in range(threads)]
+        self._ended = threading.Semaphore(0)
+        self._work: Callable[[int], object] | None = None
+        self._errors: list[BaseException] = []
+        for thread in range(1, threads):
+            threading.Thread(target=self._serve, args=(thread,), daemon=True).start()
+
+    def run(self, kernel: Callable[..., object], *arguments: Any) -> None:
+        """Call kernel(thread, threads, *arguments) on all threads; return when all have ended.
+
+        Raises what any of them raised.
+        """
+        threads = self.threads
+        if threads == 1:
+            self._bound(0, lambda thread: kernel(thread, 1, *arguments))
+            return
+        self._work = lambda thread: kernel(thread, threads, *arguments)
+        for begin in self._begin[1:]:
+            begin.release()
+        try:
+            self._bound(0, self._work)
+        finally:
+            for _ in range(1, threads):
+                self._ended.acquire()
+        if self._errors:
+            errors, self._errors = self._errors, []
+            raise errors[0]
+
+    def close(self) -> None:
+        """End the threads."""
+        self._work = None
+        for begin in self._begin[1:]:
+            begin.release()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def _bound(self, thread: int, work: Callable[[int], object]) -> None:
+        """Work on the calling thread, bound to its core meanwhile."""
+        if self.cores is None:
+            work(thread)
+            return
+        before = os.sched_getaffinity(0)
+        os.sched_setaffinity(0, {self.cores[thread]})
+        try:
+            work(thread)
+        finally:
+            os.sched_setaffinity(0, before)
+
+    def _serve(self, thread: int) -> None:
+        """Do what `run` asks for until the pool is closed."""
+        while True:
+            self._begin[thread].acquire()
+            if self._work is None:
+                return
+            try:
+                self._bound(thread, self._work)
+            except BaseException as error:  # raised again by `run`
+                self._errors.append(error)
+            self._ended.release()

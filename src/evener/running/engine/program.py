@@ -1,0 +1,205 @@
+"""VertexProgram: an application as a few small functions of one vertex or one arc."""
+
+from __future__ import annotations
+
+import importlib.util
+import inspect
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError, one_of
+from evener.wording import meant
+
+# What the engine offers to each function; a function names those that it needs, and parameters.
+ALWAYS = ("n", "infinity")
+OFFERED = {
+    "init": ("vertex", "degree", *ALWAYS),
+    "emit": ("value", "degree", "vertex", *ALWAYS),
+    "along": ("payload", "weight", *ALWAYS),
+    "apply": ("old", "combined", "degree", "vertex", "step", *ALWAYS),
+    "halt": ("change", "step", *ALWAYS),
+    "settled": ("value", *ALWAYS),
+    "priority": ("value", *ALWAYS),
+}
+COMBINES = ("sum", "min", "max", "or")
+DTYPES = ("float32", "float64", "int32", "uint32", "int64")
+SCHEDULES = ("dense", "frontier", "bucket", "union")
+FLAGS = ("first", "union", "in_place")
+
+
+@dataclass(frozen=True, eq=False)
+class VertexProgram:
+    """An application that runs on every device of a plan.
+
+    The functions take their arguments by name, from those that OFFERED lists and from `parameters`;
+    each returns one number. `infinity` is the largest value of `dtype`, or infinite.
+
+    init: the first value of a vertex. emit: what it sends along all its arcs (its value unless
+    given). along: the message that arrives along one arc (what was sent unless given). combine:
+    "sum", "min", "max" or "or" of the messages. apply: the new value (of min, max and or, unless
+    given: combined with the old one). halt: whether to stop after a superstep (dense schedule).
+
+    settled: whether no message can change a value any more. first: any one message of a superstep
+    will do. priority: the bucket in which a vertex is handled; messages must not be of a lower one
+    than what they were sent for. union: the value becomes the smallest number of a vertex in the
+    connected component; no function is called. in_place: a superstep may use values of its own.
+
+    direction: "out", messages go along arcs; "both", against them as well. schedule: chosen from
+    the traits unless given; with frontier and bucket, a vertex sends again if its value changed,
+    and at first if it is not what `combine` takes for no message (infinity for min).
+
+    Raises InputError, with file and line of the function, for what does not fit together.
+    """
+
+    init: Callable[..., Any] | None = None
+    emit: Callable[..., Any] | None = None
+    along: Callable[..., Any] | None = None
+    apply: Callable[..., Any] | None = None
+    halt: Callable[..., Any] | None = None
+    settled: Callable[..., Any] | None = None
+    priority: Callable[..., Any] | None = None
+    combine: str = "sum"
+    dtype: str = "float32"
+    direction: str = "out"
+    first: bool = False
+    union: bool = False
+    in_place: bool = False
+    schedule: str = ""
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    name: str = field(default="a program")
+
+    def __post_init__(self) -> None:
+        one_of("combine", self.combine, COMBINES)
+        one_of("type of values", self.dtype, DTYPES)
+        one_of("direction", self.direction, ("out", "both"))
+        if not self.schedule:
+            object.__setattr__(self, "schedule", self._chosen())
+        one_of("schedule", self.schedule, SCHEDULES)
+        for name, value in self.parameters.items():
+            if not isinstance(value, int | float):
+                raise InputError(f"parameter {name} of {self.name} is no number: {value!r}")
+        for name in self.functions:
+            self._check_arguments(name)
+        self._check_traits()
+
+    @property
+    def functions(self) -> dict[str, Callable[..., Any]]:
+        """The functions given, by name."""
+        return {name: f for name in OFFERED if (f := getattr(self, name)) is not None}
+
+    @property
+    def is_weighted(self) -> bool:
+        """Whether messages depend on the weights of arcs."""
+        return self.along is not None and "weight" in arguments_of(self.along)
+
+    @classmethod
+    def from_file(cls, path: str | Path) -> VertexProgram:
+        """Return the program of a Python file: PROGRAM, or functions and traits by their names.
+
+        Raises InputError where the file cannot be read or run.
+        """
+        module = _imported(Path(path))
+        made = getattr(module, "PROGRAM", None)
+        if isinstance(made, VertexProgram):
+            return made
+        names = (*OFFERED, "combine", "dtype", "direction", "schedule", "parameters", *FLAGS)
+        given = {name: getattr(module, name) for name in names if hasattr(module, name)}
+        try:
+            return cls(**given, name=Path(path).stem)
+        except InputError as error:
+            raise InputError(error.message, file=error.file or path, line=error.line) from error
+
+    def given(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
+        """Return the values of all parameters, these instead of the defaults.
+
+        Raises InputError for names that the program does not have, and for a fraction where the
+        default is an integer.
+        """
+        for name, value in parameters.items():
+            if name not in self.parameters:
+                known = ", ".join(self.parameters) or "none"
+                near = meant(name, self.parameters)
+                hint = f"There are: {known}."
+                raise InputError(f"{self.name} has no parameter {name}{near}", hint=hint)
+            if isinstance(self.parameters[name], int) and value != int(value):
+                raise InputError(f"{name} is to be an integer, not {value}")
+        whole = {**self.parameters, **parameters}
+        return tuple(type(self.parameters[name])(value) for name, value in whole.items())
+
+    def _chosen(self) -> str:
+        """Return the schedule that the traits call for."""
+        if self.union:
+            return "union"
+        if self.priority is not None:
+            return "bucket"
+        return "dense" if self.combine == "sum" or self.halt is not None else "frontier"
+
+    def _check_arguments(self, name: str) -> None:
+        function = getattr(self, name)
+        if not inspect.isfunction(function):
+            raise InputError(f"{name} of {self.name} is no function of Python: {function!r}")
+        offered = (*OFFERED[name], *self.parameters)
+        for argument in inspect.signature(function).parameters.values():
+            if argument.kind != argument.POSITIONAL_OR_KEYWORD:
+                raise self.refused(function, f"{name}() takes {argument}: name each argument", None)
+            if argument.name not in offered:
+                hint = f"{name} may take: {', '.join(offered)}."
+                message = f"{name}() asks for {argument.name}, which it is not given"
+                raise self.refused(function, message + meant(argument.name, offered), hint)
+
+    def _check_traits(self) -> None:
+        if self.schedule == "union":
+            if not self.union or self.combine != "min" or self.dtype not in ("uint32", "int64"):
+                raise InputError(
+                    f"{self.name}: the union schedule needs the trait union, combine min and "
+                    "values of uint32 or int64"
+                )
+            return
+        if self.init is None:
+            raise InputError(f"{self.name} has no function init: the first value of a vertex")
+        if self.schedule == "bucket" and self.priority is None:
+            raise InputError(f"{self.name}: the bucket schedule needs a function priority")
+        if self.schedule != "dense" and self.combine == "sum":
+            raise InputError(
+                f"{self.name}: the {self.schedule} schedule may deliver a message twice: "
+                "combine is to be min, max or or, not sum"
+            )
+        if self.combine == "or" and self.dtype.startswith("float"):
+            raise InputError(f"{self.name} combines by or: values are to be integers")
+        if self.halt is not None and self.schedule != "dense":
+            message = (
+                f"halt() is of the dense schedule, not of {self.schedule}, which ends by itself"
+            )
+            raise self.refused(self.halt, message, None)
+
+    def refused(self, function: Any, message: str, hint: str | None) -> InputError:
+        """Return an error about one of the functions, with its place."""
+        code = function.__code__
+        line = code.co_firstlineno
+        return InputError(f"{self.name}: {message}", file=code.co_filename, line=line, hint=hint)
+
+
+def arguments_of(function: Callable[..., Any]) -> list[str]:
+    """Return the names of a function's arguments."""
+    return list(inspect.signature(function).parameters)
+
+
+def _imported(path: Path) -> Any:
+    """Return a Python file as a module."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise InputError("a vertex program is a file of Python, NAME.py", file=path)
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except OSError as error:
+        raise InputError(f"cannot be read: {error.strerror}", file=path) from error
+    except Exception as error:
+        frames = traceback.extract_tb(error.__traceback__)
+        lines = [frame.lineno for frame in frames if frame.filename == str(path)]
+        line = lines[-1] if lines else getattr(error, "lineno", None)
+        raise InputError(f"{type(error).__name__}: {error}", file=path, line=line) from error
+    return module

@@ -1,0 +1,90 @@
+"""Modules made for programs: named by what they depend on; errors of user functions have places."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.running.engine import VertexProgram, run_on
+from evener.running.engine.generating import module_of
+from tests.running.engine.parts import random_graph, whole
+
+SCALE = 2.0
+TABLE = [1, 2]
+
+
+def init(vertex):
+    return 1.0
+
+
+def test_equal_programs_share_a_module_and_others_do_not():
+    def program(scale):
+        return VertexProgram(init=init, along=lambda payload: payload * scale)
+
+    assert module_of(program(2.0)) is module_of(program(2.0))
+    assert module_of(program(2.0)) is not module_of(program(3.0))
+    assert module_of(program(2.0)) is not module_of(VertexProgram(init=init))
+    doubled = VertexProgram(init=init, dtype="float64", along=lambda payload: payload * SCALE)
+    assert module_of(doubled) is not module_of(program(2.0))
+
+
+def test_only_numbers_functions_and_modules_may_be_used():
+    def emit(value):
+        return value * TABLE[0]
+
+    with pytest.raises(InputError, match=r"emit\(\) uses TABLE, which is of type list") as caught:
+        module_of(VertexProgram(init=init, emit=emit))
+    assert caught.value.line == emit.__code__.co_firstlineno
+
+
+def test_what_does_not_compile_is_refused_with_function_and_line():
+    def apply(old, combined):
+        changed = combined
+        return changed.upper()
+
+    program = VertexProgram(init=init, apply=apply, name="loud")
+    with pytest.raises(InputError, match=r"loud: apply\(\) does not compile: .*upper") as caught:
+        run_on(program, whole(random_graph(3, 5)))
+    assert caught.value.file == __file__
+    assert caught.value.line == apply.__code__.co_firstlineno + 2
+
+
+def test_a_function_that_returns_no_number_is_refused():
+    def emit(value):
+        return value, value
+
+    with pytest.raises(InputError, match=r"emit\(\) does not compile") as caught:
+        run_on(VertexProgram(init=init, emit=emit), whole(random_graph(3, 5)))
+    assert caught.value.line == emit.__code__.co_firstlineno
+
+
+SECOND = """
+import numpy as np
+from numba.core import event
+from evener.running.apps.pagerank import PROGRAM
+from evener.running.engine import run_on
+from tests.running.engine.parts import random_graph, whole
+
+class Listener(event.Listener):
+    def on_start(self, told):
+        print("compiled", told.data["dispatcher"].py_func.__name__)
+    def on_end(self, told):
+        pass
+
+event.register("numba:compile", Listener())
+print(run_on(PROGRAM, part, 1, 3).supersteps) if (part := whole(random_graph(20, 50))) else None
+"""
+
+
+def test_a_second_process_compiles_nothing():
+    from evener.running.apps.pagerank import PROGRAM
+
+    run_on(PROGRAM, whole(random_graph(20, 50)), 1, 3)
+    found = subprocess.run(
+        [sys.executable, "-c", SECOND], capture_output=True, text=True, check=True, timeout=120
+    )
+    assert "compiled run" not in found.stdout
+    assert found.stdout.split()[-1] == "3"
+    assert np.isfinite(SCALE)
