@@ -24,8 +24,8 @@ from records import bare_parser, markdown, write
 from evener.graphs.graph import Graph
 from evener.io import read, write_graph
 from evener.io.graphs import matrixmarket
-from evener.io.graphs.write import table_text
 from evener.io.sources import Source
+from evener.io.text import table_text
 
 RESULTS = Path(__file__).parent / "results" / "reading.jsonl"
 

@@ -21,11 +21,11 @@ import numpy as np
 
 from evener.cli import main
 from evener.errors import EvenerError
-from evener.io.graphs.write import write_graph
 from evener.io.machines.speeds import read_speeds, write_speeds
 from evener.io.machines.surfaces import read_surfaces, write_surfaces
 from evener.io.plans.manifest import manifest
 from evener.io.plans.plan import read_plan, write_plan
+from evener.io.write import write_graph
 from evener.reporting.html import report
 from tests.assertions import grid
 

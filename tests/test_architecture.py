@@ -204,7 +204,7 @@ def test_a_format_is_a_module_and_a_line(monkeypatch, tmp_path, files, capsys):
     )  # fmt: skip
     entry = formats.Format("path", "graph", "graphs.throwaway", (".path",), writes=True)
     monkeypatch.setattr(formats, "FORMATS", (entry, *formats.FORMATS))
-    monkeypatch.setattr("evener.io.graphs.write.FORMATS", formats.FORMATS)
+    monkeypatch.setattr("evener.io.write.FORMATS", formats.FORMATS)
     (tmp_path / "line").write_text("PATH 90\n")
     assert ev.read(tmp_path / "line").format == "path"
     assert main(planned([str(tmp_path / "line"), *files[1:]])) == 0
@@ -414,7 +414,7 @@ TESTED_BY = {
     "io/graphs/": "io/graphs",  # formats, through `read`
     "io/meshes/": "io/meshes",  # formats, through `read`
     "io/plans/promises.py": "io/plans/test_plan.py",
-    "io/toml/": "io/machines",  # through the files written in TOML
+    "io/machines/toml": "io/machines",  # through the files written in TOML
     "measuring/child.py": "measuring/test_together.py",  # the process at the other end
     "measuring/messages.py": "measuring/test_together.py",
     "partitioning/tools.py": "partitioning/test_registry.py",

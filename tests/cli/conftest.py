@@ -9,7 +9,7 @@ import pytest
 from evener.cli import main
 from evener.cli.compiling import WORDS
 from evener.files.writing import write_text
-from evener.io.graphs.write import write_graph
+from evener.io.write import write_graph
 from evener.reproducing.fupermod import reproduce
 from tests.assertions import grid
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from evener.io.graphs.write import write_graph
+from evener.io.write import write_graph
 from tests.assertions import grid
 
 TIME = 60  # seconds by which anything here must have ended, on the slowest machine

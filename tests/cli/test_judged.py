@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from evener.cli.judged import ratios
-from evener.io.graphs.write import write_graph
 from evener.io.plans.plan import read_plan
+from evener.io.write import write_graph
 from evener.planning.evaluate import stage_of
 from evener.plans.plan import Rival
 from tests.assertions import grid

@@ -92,7 +92,7 @@ def test_those_of_another_graph_are_refused(put):
         ("0 0\n1 nan\n2 2\n", 2, "not finite"),
         ("0 0\n1 -inf\n2 2\n", 2, "not finite"),
         ("0 0\n1 1e999\n2 2\n", 2, "not finite"),
-        ("0 0\n1\n2 2\n", 2, "1 fields; 2 are needed"),
+        ("0 0\n1\n2 2\n", 2, "1 field; 2 are needed"),
         ("0 0\n1 1 1\n2 2\n", 2, "3 fields; 2 are needed"),
         ("0 0 0 0\n1 1 1 1\n", 1, "2 or 3 columns, not 4"),
         ("0\n1\n2\n", 1, "2 or 3 columns, not 1"),

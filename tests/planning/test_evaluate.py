@@ -137,8 +137,8 @@ def test_another_graph_of_as_many_vertices(case):
 @pytest.mark.parametrize("words", [["report"], ["export", "--to", "csv"]])
 def test_commands_refuse_a_forged_plan(tmp_path, monkeypatch, capsys, case, words):
     from evener.cli import main
-    from evener.io.graphs.write import write_graph
     from evener.io.plans.plan import read_plan, write_plan
+    from evener.io.write import write_graph
 
     monkeypatch.chdir(tmp_path)
     write_graph(tmp_path / "g.graph", case[0])

@@ -7,7 +7,7 @@ weights included, without sorting, hashing or a copy of the graph.
 
 # mypy: ignore-errors
 from evener.arrays_kernels import insert_sorted, sort_along
-from evener.jit import njit
+from evener.jit import inner, njit
 
 OK, OUT_OF_RANGE, LOOP, DUPLICATE, ASYMMETRIC, WEIGHT = 0, 1, 2, 3, 4, 5
 SHORT = 48  # entries up to which a list is sorted by insertion alone
@@ -95,10 +95,28 @@ def check_symmetry(xadj, adjncy, adjwgt, pointer, where):
 @njit(cache=True, nogil=True)
 def components(xadj, adjncy, queue, label):
     """Number the connected components in order of their smallest vertex; returns how many."""
-    n = xadj.size - 1
+    return number_connected(xadj, adjncy, None, queue, label, None)
+
+
+@njit(cache=True, nogil=True)
+def block_pieces(xadj, adjncy, part, queue, label, has_cut):
+    """Number the connected pieces of blocks in order of their smallest vertex; returns how many.
+
+    has_cut[p] becomes true where piece p has an edge to another block. Where it has none, it is a
+    whole component of the graph. queue (n,): scratch.
+    """
+    return number_connected(xadj, adjncy, part, queue, label, has_cut)
+
+
+@inner()
+def number_connected(xadj, adjncy, part, queue, label, has_cut):
+    """Number what is connected by edges inside blocks; by all edges if part and has_cut are None.
+
+    Numba compiles the branch on None for each of the two cases alone.
+    """
     label[:] = -1
     count = 0
-    for start in range(n):
+    for start in range(label.size):
         if label[start] >= 0:
             continue
         label[start] = count
@@ -109,6 +127,10 @@ def components(xadj, adjncy, queue, label):
             head += 1
             for e in range(xadj[v], xadj[v + 1]):
                 u = adjncy[e]
+                if part is not None:
+                    if part[u] != part[start]:
+                        has_cut[count] = True
+                        continue
                 if label[u] < 0:
                     label[u] = count
                     queue[tail] = u

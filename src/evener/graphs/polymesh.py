@@ -38,7 +38,7 @@ class PolyMesh:
 
     def __post_init__(self) -> None:
         from evener.graphs import mesh_kernels
-        from evener.graphs import polymesh_kernels as kernels
+        from evener.graphs import mesh_kernels as kernels
 
         put = object.__setattr__
         put(self, "points", checked_points(self.points, widths=(3,)))
@@ -95,7 +95,7 @@ class PolyMesh:
 
     def centres(self) -> FloatArray:
         """(c, 3) mean over each cell's faces of the mean of the face's corners."""
-        from evener.graphs import polymesh_kernels as kernels
+        from evener.graphs import mesh_kernels as kernels
 
         out = np.empty((self.n_cells, 3), np.float64)
         kernels.poly_centres(
@@ -116,7 +116,7 @@ class PolyMesh:
 
     def nodal_graph(self) -> Graph:
         """Return the graph of the points; the ends of a face's edge are neighbours."""
-        from evener.graphs import polymesh_kernels as kernels
+        from evener.graphs import mesh_kernels as kernels
 
         count = self.face_corners.size
         u, v = np.empty(count, np.int32), np.empty(count, np.int32)
@@ -131,7 +131,7 @@ class PolyMesh:
         return Faces(offsets, self.face_corners[start:].copy(), self.owner[first:].copy())
 
     def _faces_of_cells(self) -> IntArray:
-        from evener.graphs import polymesh_kernels as kernels
+        from evener.graphs import mesh_kernels as kernels
 
         count = np.zeros(self.n_cells, np.int64)
         kernels.count_faces_of_cells(self.owner, self.neighbour, count)

@@ -7,7 +7,7 @@ where a Graph or a Platform is needed.
 
 from __future__ import annotations
 
-from evener.io.graphs.write import write_graph
 from evener.io.read import Reading, read, read_graph
+from evener.io.write import write_graph
 
 __all__ = ["Reading", "read", "read_graph", "write_graph"]

@@ -116,7 +116,7 @@ FORMATS: tuple[Format, ...] = (
     Format("metis-mesh", "mesh", "meshes.metis"),
     Format("metis", "graph", "graphs.metis", (".graph", ".metis", ".chaco"), writes=True),
     Format("coordinates", "coords", "coordinates", (".xyz",)),
-    Format("triplets", "graph", "graphs.triplets", (".triplet", ".tri", ".ijv")),
+    Format("triplets", "graph", "graphs.pairs", (".triplet", ".tri", ".ijv")),
     Format(
         "edges",
         "graph",

@@ -1,4 +1,4 @@
-"""Runs the compiled parsers of text: allocates their arrays, and turns their codes into errors.
+"""Runs the compiled parsers and writers of text: allocates arrays, turns codes into errors.
 
 Large texts are cut at line ends and parsed by several threads (Pieces). The pieces depend on the
 text alone and each fills rows of its own, so the result does not depend on the number of threads.
@@ -22,6 +22,7 @@ from evener.arrays import FloatArray, NumberArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io.sources import Source
+from evener.wording import plural
 
 _INK = re.compile(rb"\S")
 # Vertices that a header may state for a file of any size; beyond them a vertex needs two bytes. No
@@ -161,7 +162,7 @@ def refuse(
 def _columns(wanted: int, found: int) -> str:
     if not wanted:
         return "the line ends where another number is needed"
-    return f"the line has {found} fields; {wanted} are needed"
+    return f"the line has {plural(found, 'field')}; {wanted} are needed"
 
 
 def _last(data: bytes) -> int:
@@ -287,3 +288,71 @@ def _n_threads() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:
+    """Return the weights as int64, empty where there are none.
+
+    Refuses what would not be read back: fractions, and whole numbers that a double cannot hold.
+    """
+    if values is None:
+        return np.empty(0, np.int64)
+    if values.dtype.kind == "f" and (values != np.rint(values)).any():
+        raise InputError(
+            f"the format holds whole numbers only, but {what} are not all whole",
+            hint="`.npz` keeps them as they are.",
+        )
+    if (values.astype(np.float64).astype(values.dtype) != values).any():
+        raise InputError(
+            f"the format holds no whole numbers above 2^53 exactly, but {what} are larger",
+            hint="`.npz` keeps them as they are.",
+        )
+    return np.ascontiguousarray(values.ravel(), np.int64)
+
+
+def table_text(table: npt.NDArray[np.int64], separator: str) -> bytes:
+    """Return the (rows, c) table as lines of text."""
+    from evener.io import text_kernels as kernels
+
+    step = 2**20
+    buffer = np.empty(min(step, len(table)) * table.shape[1] * (kernels.WIDTH + 1) + 1, np.uint8)
+    pieces = []
+    for first in range(0, len(table), step):
+        part = np.ascontiguousarray(table[first : first + step])
+        pieces.append(buffer[: kernels.put_columns(part, ord(separator), buffer)].tobytes())
+    return b"".join(pieces)
+
+
+def lists_text(graph: Graph, *, base: int, with_degree: bool, edge_first: bool) -> bytes:
+    """Return a line for each vertex: weights, perhaps the degree, neighbours with weights."""
+    from evener.io import text_kernels as kernels
+
+    vwgt, adjwgt = whole(graph.vwgt, "vertex weights"), whole(graph.adjwgt, "edge weights")
+    n_weights = 0 if graph.vwgt is None else graph.n_constraints
+    pieces = []
+    for first, last in _ranges(graph):
+        numbers = (last - first) * (2 + n_weights) + 2 * int(graph.xadj[last] - graph.xadj[first])
+        buffer = np.empty(numbers * (kernels.WIDTH + 1), np.uint8)
+        size = kernels.put_lists(
+            first,
+            last,
+            graph.xadj,
+            graph.adjncy,
+            base,
+            with_degree,
+            vwgt,
+            n_weights,
+            adjwgt,
+            edge_first,
+            buffer,
+        )
+        pieces.append(buffer[:size].tobytes())
+    return b"".join(pieces)
+
+
+def _ranges(graph: Graph) -> list[tuple[int, int]]:
+    """Return ranges of vertices with about 2^20 adjacency entries each, for small buffers."""
+    marks = np.arange(0, graph.adjncy.size + graph.n, 2**20)
+    cuts = np.unique(np.searchsorted(graph.xadj[:-1] + np.arange(graph.n), marks))
+    bounds = [*cuts.tolist(), graph.n]
+    return [(a, b) for a, b in pairwise(bounds) if a < b]

@@ -1,4 +1,4 @@
-"""Parses tables of real numbers, and writes whole numbers as text.
+"""Parses tables of real and of whole numbers, and writes whole numbers as text.
 
 All parsers of text report errors in one way: a parser stops at the first error and returns a code
 of number_kernels; `where` (4,) then holds the byte offset, a number and a count that belong to the
@@ -15,11 +15,18 @@ import numpy as np
 from evener.io.number_kernels import (
     COLUMNS,
     HASH,
+    MINUS,
     NEWLINE,
+    NOT_A_NUMBER,
     OK,
+    OVERFLOW,
     PERCENT,
+    RETURN,
+    SPACE,
+    TOO_FEW,
     TOO_LONG,
     read_real,
+    skip_blanks,
     skip_line,
     skip_separator,
     skip_white,
@@ -59,9 +66,57 @@ def read_table(data, pos, n_columns, table, where):
         count += 1
 
 
+@njit(cache=True, nogil=True)
+def read_fixed(data, pos, per_line, width, numbers, where):
+    """Fill `numbers` from Fortran's fixed columns; where[1]: the offset behind them.
+
+    per_line, width: how many fields a line has, and the bytes of each.
+    """
+    count = 0
+    while count < numbers.size:
+        where[0] = pos
+        if pos >= data.size:
+            where[1] = count
+            return TOO_FEW
+        for _ in range(per_line):
+            if count >= numbers.size:
+                break
+            value = np.int64(0)
+            digits = 0
+            negative = False
+            stop = min(pos + width, data.size)
+            for i in range(pos, stop):
+                c = data[i]
+                where[0] = i
+                if c == NEWLINE or c == RETURN:
+                    stop = i
+                    break
+                if c == MINUS and digits == 0 and not negative:
+                    negative = True
+                elif 48 <= c <= 57:
+                    if digits >= 18:
+                        return OVERFLOW
+                    value = value * 10 + np.int64(c) - 48
+                    digits += 1
+                elif c != SPACE or digits > 0 or negative:
+                    return NOT_A_NUMBER
+            if digits == 0:
+                return NOT_A_NUMBER
+            numbers[count] = -value if negative else value
+            count += 1
+            pos = stop
+        rest = skip_blanks(data, pos)
+        where[0] = rest
+        if rest < data.size and data[rest] != NEWLINE:
+            return TOO_LONG
+        pos = min(rest + 1, data.size)
+    where[1] = pos
+    return OK
+
+
 WIDTH = 20  # bytes of the longest 64-bit number with its sign, or with the blank after it
 
-SPACE, MINUS, ZERO = 32, 45, 48
+ZERO = 48
 
 
 @inner()

@@ -16,6 +16,7 @@ import numpy as np
 from evener.arrays import IntVector, Part
 from evener.errors import InputError, NotFoundError, UsageError
 from evener.graphs.graph import Graph
+from evener.graphs.graph_kernels import block_pieces
 from evener.io.accept import GraphLike, PartitionLike, as_graph, as_partition
 from evener.partitioning.multiconstraint.enforce_several import kept_blocks
 from evener.partitioning.repair import connecting_kernels as kernels
@@ -181,7 +182,8 @@ def _strays(state: State) -> tuple[IntVector, IntVector, IntVector]:
     n = state.graph.n
     label, queue = np.empty(n, np.int64), np.empty(n, np.int32)
     has_cut = np.zeros(n, np.bool_)
-    count = kernels.label_pieces(state.csr, state.part, queue, label, has_cut)
+    graph = state.graph
+    count = block_pieces(graph.xadj, graph.adjncy, state.part, queue, label, has_cut)
     weight = np.bincount(label, weights=state.weights, minlength=count)
     first = np.full(count, n, np.int64)
     np.minimum.at(first, label, np.arange(n))

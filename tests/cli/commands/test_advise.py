@@ -5,7 +5,7 @@ import json
 import pytest
 
 from evener.cli import main
-from evener.io.graphs.write import write_graph
+from evener.io.write import write_graph
 from tests.assertions import grid
 
 MACHINE = """

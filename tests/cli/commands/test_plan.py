@@ -192,7 +192,7 @@ while True:
 
 @pytest.mark.slow
 def test_a_kill_at_any_moment_leaves_a_whole_plan(evener, tmp_path):
-    from evener.io.graphs.write import write_graph
+    from evener.io.write import write_graph
 
     write_graph(tmp_path / "g.graph", grid(150, 150).with_(coords=None))
     evener("plan", tmp_path / "g.graph", "--k", 5, "-o", tmp_path / "first.plan")

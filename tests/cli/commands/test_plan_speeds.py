@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from evener.files.writing import write_text
-from evener.io.graphs.write import write_graph
 from evener.io.machines.speeds import read_speeds, write_speeds
 from evener.io.plans.plan import read_plan
+from evener.io.write import write_graph
 from evener.platforms.models.examples import emulated_speeds
 from evener.platforms.models.fitting import fit_device
 from evener.platforms.models.samples import DeviceSpeeds, Sample

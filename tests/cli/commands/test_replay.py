@@ -7,7 +7,7 @@ import zipfile
 import numpy as np
 import pytest
 
-from evener.io.graphs.write import write_graph
+from evener.io.write import write_graph
 from tests.assertions import grid
 
 SQUARE = """NDIME= 2

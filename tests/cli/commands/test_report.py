@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from evener.io.graphs.write import write_graph
 from evener.io.plans.plan import write_plan
+from evener.io.write import write_graph
 from tests.assertions import grid, run_evener
 from tests.reporting.conftest import machine, plan_of, stripes
 

@@ -79,7 +79,7 @@ def test_comments_blank_lines_and_case(put):
         (HEAD + "3 3 1\n1 4\n", 3, "index 4 is out of range"),
         (HEAD + "3 3 1\n0 2\n", 3, "index 0 is out of range"),
         (HEAD + "3 3 1\n1 2 7\n", 3, "3 fields; 2"),
-        (HEAD + "3 3 1\n1\n", 3, "number is needed"),
+        (HEAD + "3 3 1\n1\n", 3, "1 field; 2 are needed"),
         (HEAD + "3 3 1\nx 2\n", 3, "'x'"),
         (HEAD + "1000000000000000 1000000000000000 1\n1 2\n", 2, "1,000,000,000,000,000"),
         (HEAD + "3 3 1000000000000000\n1 2\n", 2, "more than the file can hold"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evener.errors import InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.io import read_graph, write_graph
-from evener.io.graphs.write import writer_for
+from evener.io.write import writer_for
 
 WRITTEN = ["g.graph", "g.grf", "g.mtx", "g.npz", "g.csv"]
 

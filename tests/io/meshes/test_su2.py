@@ -8,8 +8,8 @@ from evener.graphs.generating.airfoil import airfoil
 from evener.graphs.generating.delaunay import tetrahedron_mesh
 from evener.graphs.mesh import HEXAHEDRON, LINE, PYRAMID, QUAD, TETRA, TRIANGLE, WEDGE, Mesh
 from evener.io.meshes.su2 import su2_text
-from evener.io.meshes.write import write_mesh
 from evener.io.read import read
+from evener.io.write import write_mesh
 
 SQUARE = np.array([[0.0, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 0.1]])
 

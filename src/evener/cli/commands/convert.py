@@ -27,7 +27,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Read A, write B, return 0."""
-    from evener.io.graphs.write import write_graph, writer_for
+    from evener.io.write import write_graph, writer_for
 
     target = Path(args.target)
     entry = writer_for(target, args.to)  # checked before a long reading

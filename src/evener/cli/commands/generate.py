@@ -150,8 +150,8 @@ def _suffix(output: str, to: str | None) -> str:
 def _checked_suffix(suffix: str, path: Path, family: Family) -> bool:
     """Whether to write a mesh; refuses what is of no format before anything is made."""
     from evener.io.formats import FORMATS
-    from evener.io.meshes.write import MESH_WRITERS
     from evener.io.sources import PACKINGS
+    from evener.io.write import MESH_WRITERS
 
     if family.returns == "speeds":
         if suffix != ".toml" or path.suffix in PACKINGS:
@@ -189,8 +189,7 @@ def _write(
         write_speeds(path, made)
         return (), {"devices": len(made), "samples": sum(len(d.samples) for d in made)}
     from evener.graphs.mesh import Mesh
-    from evener.io.graphs.write import write_graph, writer_for
-    from evener.io.meshes.write import write_mesh
+    from evener.io.write import write_graph, write_mesh, writer_for
 
     if isinstance(made, Mesh):
         if as_mesh:

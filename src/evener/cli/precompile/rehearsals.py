@@ -327,8 +327,7 @@ def files() -> None:
     """Read and write every format."""
     from evener.cli.precompile.rehearsals import meshes, write_samples
     from evener.io import read
-    from evener.io.graphs.write import write_graph
-    from evener.io.meshes.write import write_mesh
+    from evener.io.write import write_graph, write_mesh
 
     with TemporaryDirectory() as name:
         folder = Path(name)

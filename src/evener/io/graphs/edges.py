@@ -118,7 +118,7 @@ def _relabelled(
 
 
 def _named(source: Source, layout: Layout) -> Graph:
-    from evener.io import label_kernels
+    from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import OK
 
     separator = next((mark for mark in b"\t,;" if mark in layout.first), 0)
@@ -137,7 +137,7 @@ def _named(source: Source, layout: Layout) -> Graph:
     u, v = np.empty(rows, np.int64), np.empty(rows, np.int64)
     w = np.empty(rows if n_columns == 3 else 0)
     place = text.new_place()
-    code = label_kernels.read_named_pairs(
+    code = kernels.read_named_pairs(
         source.array, start, separator, n_columns, table, first, last, u, v, w, place
     )
     if code != OK:
@@ -153,12 +153,12 @@ def _named(source: Source, layout: Layout) -> Graph:
 
 def _n_fields(source: Source, pos: int, separator: int) -> int:
     """Return how many fields the line at `pos` has, a name in quotes being one, up to a brace."""
-    from evener.io import label_kernels
+    from evener.io.graphs import pairs_kernels as kernels
 
     stop = text.after_line(source, pos)
     count = 0
     while pos < stop and source.data[pos : pos + 1] not in (b"\n", b"{"):
-        _, _, pos = label_kernels.field(source.array, pos, separator)
+        _, _, pos = kernels.field(source.array, pos, separator)
         count += 1
     return count
 
@@ -179,8 +179,6 @@ def _labels(
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
     """Return CSV with a header; vertices go by their labels where they have such."""
-    from evener.io.graphs.write import table_text, whole
-
     u = np.repeat(np.arange(graph.n), graph.degrees)
     upper = u < graph.adjncy
     ends = np.stack((u[upper], graph.adjncy[upper].astype(np.int64)), axis=1)
@@ -195,11 +193,11 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
     fractional = graph.adjwgt is not None and graph.adjwgt.dtype.kind == "f"
     weights = None if graph.adjwgt is None else graph.adjwgt[upper]
     if weights is not None and not fractional:
-        weights = whole(weights, "edge weights")
+        weights = text.whole(weights, "edge weights")
     if numbered and not fractional:
         table = ends if graph.labels is None else np.asarray(graph.labels, np.int64)[ends]
         columns = [table] if weights is None else [table, weights]
-        return header + table_text(np.column_stack(columns), ","), notes
+        return header + text.table_text(np.column_stack(columns), ","), notes
     return header + _text_of_rows(graph, ends, weights), notes
 
 

@@ -16,7 +16,7 @@ import numpy.typing as npt
 
 from evener.graphs.graph import Graph
 from evener.io import text
-from evener.io.graphs.matrices import check_square, graph_of_pattern
+from evener.io.graphs.pairs import check_square, graph_of_pattern
 from evener.io.sources import Source
 
 _TYPE = re.compile(rb"[RCP][SUHZR][AE]\s", re.IGNORECASE)
@@ -114,7 +114,7 @@ def _numbers(
     source: Source, pos: int, count: int, form: tuple[int, int], what: str
 ) -> tuple[npt.NDArray[np.int64], int]:
     """Return `count` numbers in fields of the given form, and the offset past their last line."""
-    from evener.io.graphs import harwell_boeing_kernels as kernels
+    from evener.io import text_kernels as kernels
     from evener.io.number_kernels import OK
 
     if count > len(source.data) - pos + text.SLACK:

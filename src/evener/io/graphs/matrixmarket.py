@@ -14,7 +14,7 @@ import numpy.typing as npt
 from evener.arrays import FloatArray
 from evener.graphs.graph import Graph
 from evener.io import text
-from evener.io.graphs.matrices import check_square, graph_of_pattern
+from evener.io.graphs.pairs import check_square, graph_of_pattern
 from evener.io.sources import Source
 from evener.io.text import Pieces
 
@@ -90,8 +90,8 @@ def _header(source: Source) -> _Header:
 
 
 def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
-    from evener.io.graphs import matrixmarket_kernels as kernels
-    from evener.io.number_kernels import OK, OUT_OF_RANGE
+    from evener.io.graphs import pairs_kernels as kernels
+    from evener.io.number_kernels import OK, OUT_OF_RANGE, TOO_FEW
 
     # An entry without a value takes four bytes: two digits, a space, the line's end.
     if 4 * head.entries > len(source.data) - head.body + text.SLACK:
@@ -99,18 +99,19 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
             f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
         )
     rows, columns = np.empty(head.entries, np.int64), np.empty(head.entries, np.int64)
-    values = _VALUES[head.field]
+    values, unused = _VALUES[head.field], np.empty(0)
 
     def parse(start: int, stop: int, first: int, last: int, place: npt.NDArray[np.int64]) -> int:
-        code: int = kernels.read_entries(
+        code: int = kernels.read_pairs(
             source.array,
             start,
             stop,
-            head.rows,
-            head.columns,
-            values,
+            2 + values,
+            kernels.ENTRIES,
+            (1, head.rows, head.columns),
             rows[first:last],
             columns[first:last],
+            unused,
             place,
         )
         return code
@@ -120,6 +121,8 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
         return rows, columns
     place = text.new_place()
     code = parse(head.body, len(source.data), 0, head.entries, place)
+    if code == OK and place[1] < head.entries:
+        code = TOO_FEW
     if code == OUT_OF_RANGE:
         raise source.error(
             f"the index {place[1]} is out of range: the matrix is {head.rows:,} x {head.columns:,}",
@@ -171,8 +174,6 @@ def _array_values(source: Source, head: _Header, count: int) -> FloatArray:
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
     """Return a symmetric pattern, or a matrix of the edge weights where there are such."""
-    from evener.io.graphs.write import table_text
-
     u = np.repeat(np.arange(graph.n), graph.degrees)
     lower = u > graph.adjncy
     table = np.stack((u[lower] + 1, graph.adjncy[lower].astype(np.int64) + 1), axis=1)
@@ -183,13 +184,13 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
         notes.append("The vertices' labels are not kept by this format.")
     field, body = "pattern", b""
     if graph.adjwgt is None:
-        body = table_text(table, " ")
+        body = text.table_text(table, " ")
     elif graph.adjwgt.dtype.kind == "i":
         field = "integer"
-        body = table_text(np.column_stack((table, graph.adjwgt[lower])), " ")
+        body = text.table_text(np.column_stack((table, graph.adjwgt[lower])), " ")
     else:
         field = "real"
-        pairs = table_text(table, " ").split(b"\n")[:-1]
+        pairs = text.table_text(table, " ").split(b"\n")[:-1]
         values = (repr(value).encode() for value in graph.adjwgt[lower].tolist())
         body = b"".join(a + b" " + b + b"\n" for a, b in zip(pairs, values, strict=True))
     head = f"%%MatrixMarket matrix coordinate {field} symmetric\n{graph.n} {graph.n} {len(table)}\n"

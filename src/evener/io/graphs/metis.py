@@ -57,7 +57,7 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Graph:
     """Return the graph; vertex sizes are skipped and a note says so."""
-    from evener.io.graphs import metis_kernels as kernels
+    from evener.io.graphs import lists_kernels as kernels
     from evener.io.number_kernels import OK
 
     head = _header(source)
@@ -156,8 +156,6 @@ def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
     """Return the file's text; InputError where weights are not whole numbers."""
-    from evener.io.graphs.write import lists_text
-
     has_edge_weights = graph.adjwgt is not None and graph.m > 0
     flags = f"0{int(graph.vwgt is not None)}{int(has_edge_weights)}"
     header = f"{graph.n} {graph.m}"
@@ -165,7 +163,7 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
         header += f" {flags}"
     if graph.n_constraints > 1:
         header += f" {graph.n_constraints}"
-    body = lists_text(graph, base=1, with_degree=False, edge_first=False)
+    body = text.lists_text(graph, base=1, with_degree=False, edge_first=False)
     return f"{header}\n".encode() + body, _left_out(graph)
 
 

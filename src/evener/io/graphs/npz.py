@@ -15,7 +15,7 @@ import numpy.typing as npt
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io import archives
-from evener.io.graphs.matrices import check_square, graph_of_pattern
+from evener.io.graphs.pairs import check_square, graph_of_pattern
 from evener.io.sources import Source
 
 _FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")

@@ -1,4 +1,8 @@
-"""Reads lists of pairs of whole numbers, one a line: edge lists and triplets."""
+"""Lists of pairs of whole numbers, one a line, and matrices given by the pairs of their entries.
+
+`recognises` and `read` are those of bare triplets: `row column [value]` a line, without a header,
+counted from 0 or from 1 (CSparse).
+"""
 
 from __future__ import annotations
 
@@ -7,11 +11,15 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import FloatArray, NumberArray
+from evener.arrays import FloatArray, IntArray, NumberArray
+from evener.errors import InputError
+from evener.graphs.graph import Graph
 from evener.io import text
 from evener.io.sources import Source
 from evener.io.text import Pieces
+from evener.wording import plural
 
+_NO_LIMITS = (-(2**63), 2**63 - 1, 2**63 - 1)
 _BREAKS = bytes.maketrans(b",;|", b"   ")
 
 
@@ -79,7 +87,8 @@ def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
             start,
             stop,
             layout.n_columns,
-            matrix,
+            kernels.TRIPLETS if matrix else kernels.EDGES,
+            _NO_LIMITS,
             u[first:last],
             v[first:last],
             w[first:last],
@@ -93,7 +102,8 @@ def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
         code = parse(layout.start, len(source.data), 0, rows, place)
         if code == COLUMNS:
             raise source.error(
-                f"the line has {place[1]} fields; the lines before have {layout.n_columns}",
+                f"the line has {plural(int(place[1]), 'field')}; the lines before have "
+                f"{layout.n_columns}",
                 offset=int(place[0]),
             )
         if code != OK:
@@ -101,3 +111,69 @@ def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
         rows = int(place[1])
     weights = text.weights_of(w[:rows], place) if weighted else None
     return Pairs(u[:rows], v[:rows], weights)
+
+
+def check_square(source: Source, rows: int, columns: int, offset: int | None = None) -> None:
+    """Raise InputError for a rectangular matrix; its rows and columns are not the same vertices."""
+    if rows != columns:
+        coordinates = "Are these coordinates? --coords FILE gives them to a graph."
+        product = "A A^T or A^T A, whichever the computation uses, would be one."
+        raise source.error(
+            f"is a rectangular matrix, {rows:,} x {columns:,}: only a square one is a graph",
+            offset=offset,
+            hint=coordinates if columns in (2, 3) else product,
+        )
+    text.check_vertices(source, rows, offset)
+
+
+def graph_of_pattern(
+    source: Source, n: int, rows: IntArray, columns: IntArray, *, halved: bool
+) -> Graph:
+    """Return the graph of A + A^T; add notes on what was left out or merged.
+
+    halved: the file holds one triangle of a symmetric, skew or hermitian matrix.
+    """
+    graph = Graph.from_edges(n, rows, columns)
+    diagonal = int(np.count_nonzero(rows == columns))
+    other = rows.size - diagonal
+    entries = diagonal + (2 * other if halved else other)
+    note = f"A matrix of {entries:,} entries: its values are not used"
+    if diagonal:
+        note += f", the {diagonal:,} on the diagonal are left out"
+    source.notes.append(note + ".")
+    if 2 * graph.m > entries - diagonal:
+        added = 2 * graph.m - (entries - diagonal)
+        source.notes.append(
+            f"Its pattern is not symmetric: that of A + A^T is taken ({added:,} entries added)."
+        )
+    return graph
+
+
+def recognises(source: Source) -> bool:
+    """Return whether suffix and lines fit; the lines alone might be an edge list's."""
+    if source.suffix not in {".triplet", ".triplets", ".tri", ".ijv", ".mtx"} or not source.is_text:
+        return False
+    layout = layout_of(source)
+    return layout is not None and layout.numbered and 2 <= layout.n_columns <= 4
+
+
+def read(source: Source) -> Graph:
+    """Return the graph of A + A^T; the largest index says how many rows there are."""
+    layout = layout_of(source)
+    if layout is None or not 2 <= layout.n_columns <= 4:
+        raise source.error("the lines must be `row column [value]`")
+    try:
+        pairs = read_pairs(source, layout, matrix=True)
+    except InputError as error:
+        if source.suffix != ".mtx":
+            raise
+        hint = "It was read as bare triplets: Matrix Market files begin with %%MatrixMarket."
+        raise InputError(error.message, file=error.file, line=error.line, hint=hint) from error
+    smallest = int(min(pairs.u.min(), pairs.v.min()))
+    if smallest < 0:
+        raise source.error(f"the index {smallest} must not be negative")
+    base = min(smallest, 1)
+    n = int(max(pairs.u.max(), pairs.v.max())) + 1 - base
+    text.check_vertices(source, n)
+    source.notes.append(f"Bare triplets, taken as counted from {base}: {n:,} rows.")
+    return graph_of_pattern(source, n, pairs.u - base, pairs.v - base, halved=False)

@@ -1,9 +1,12 @@
-"""Reads the lines of edge lists and triplets; errors as in text_kernels.
+"""Reads the lines of edge lists and of matrices' entries: two numbers or names, and further values.
 
-Blanks are skipped and short numbers read in the loop itself, as in metis_kernels.
+Errors are reported as in text_kernels. Blanks are skipped and short numbers read in the loop
+itself, as in lists_kernels.
 """
 
 # mypy: ignore-errors
+
+import numpy as np
 
 from evener.io.number_kernels import (
     BAR,
@@ -15,76 +18,218 @@ from evener.io.number_kernels import (
     NEWLINE,
     NOT_A_NUMBER,
     OK,
+    OUT_OF_RANGE,
     PERCENT,
+    QUOTE,
     RETURN,
     SEMICOLON,
     SPACE,
     TAB,
+    TOO_LONG,
     is_end,
     read_index,
     read_weight,
     skip_blanks,
     skip_line,
+    skip_white,
 )
-from evener.jit import njit
+from evener.jit import inner, njit
+
+EDGES, TRIPLETS, ENTRIES = 0, 1, 2  # forms of lines that read_pairs knows
 
 
 @njit(cache=True, nogil=True)
-def read_pairs(data, pos, end, n_columns, matrix, u, v, w, where):
-    """Read the lines of an edge list from `pos` to the line that ends at `end`.
+def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
+    """Read lines of two whole numbers and n_columns - 2 values from `pos` to a line's end, `end`.
 
-    A line has two whole numbers, then a weight or, if `matrix` is set, values that are checked but
-    not kept. where[1]: the number of lines. w is empty if no weight is kept. Blank lines, lines
-    that begin with # or %, and a field that begins with a brace are skipped.
+    limits: the smallest number, the largest first one of a line, the largest second one. The value
+    of EDGES is a weight, kept unless w is empty; those of the other forms are checked, not kept.
+    Lines that begin with % are skipped. ENTRIES, those of Matrix Market, have blanks between fields
+    alone; in other forms , ; | may stand there, too, and # begins a comment, { what is left out.
+    where[1]: the number of lines.
     """
+    lowest, highest_u, highest_v = limits
+    separated, first = form != ENTRIES, int(form == ENTRIES)
     count = 0
     while True:
         while pos < end and (
             data[pos] == NEWLINE or data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN
         ):
             pos += 1
-        if pos < end and (data[pos] == PERCENT or data[pos] == HASH):
+        if pos < end and (data[pos] == PERCENT or (data[pos] == HASH and separated)):
             pos = skip_line(data, pos)
             continue
-        where[0] = pos
+        where[0], where[1] = pos, count
         if pos >= end:
-            where[1] = count
             return OK
-        found = 0
+        if count >= u.size:
+            return TOO_LONG
+        code, value, pos = read_index(data, pos, end)
+        if code != OK:
+            return code
+        if value < lowest or value > highest_u:
+            where[1] = value
+            return OUT_OF_RANGE
+        u[count] = value - first
+        while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+            pos += 1
+        if (
+            separated
+            and pos < end
+            and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
+        ):
+            pos = skip_blanks(data, pos + 1)
+        found = 1
         while pos < end and data[pos] != NEWLINE:
             where[0] = pos
-            if found < 2:
+            if found == 1:
                 code, value, after = read_index(data, pos, end)
                 if code != OK:
                     return code
-                if found == 0:
-                    u[count] = value
-                else:
-                    v[count] = value
+                if value < lowest or value > highest_v:
+                    where[1] = value
+                    return OUT_OF_RANGE
+                v[count] = value - first
                 pos = after
-            elif data[pos] == BRACE:
+            elif separated and data[pos] == BRACE:
                 while pos < end and data[pos] != NEWLINE:
                     pos += 1
                 break
-            elif matrix:
-                after = pos
-                while after < end and IN_NUMBER[data[after]]:
-                    after += 1
-                if after == pos or (after < end and not is_end(data[after])):
-                    return NOT_A_NUMBER
-                pos = after
-            else:
+            elif form == EDGES:
                 code, weight, pos = read_weight(data, pos, where)
                 if code != OK:
                     return code
                 if w.size > 0:
                     w[count] = weight
+            else:
+                after = pos
+                while after < end and IN_NUMBER[data[after]]:
+                    after += 1
+                c = data[after] if after < end else NEWLINE
+                if after == pos or (c > SPACE and not is_end(c)):
+                    return NOT_A_NUMBER
+                pos = after
             found += 1
             while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
                 pos += 1
-            if pos < end and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR):
+            if (
+                separated
+                and pos < end
+                and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
+            ):
                 pos = skip_blanks(data, pos + 1)
         if found != n_columns:
             where[1] = found
             return COLUMNS
         count += 1
+
+
+@njit(cache=True, nogil=True)
+def read_named_pairs(data, pos, separator, n_columns, table, first, last, u, v, w, where):
+    """Read lines of two names and perhaps a weight; separator 0 is any run of blanks.
+
+    Distinct names are numbered in the order of their appearance, and not copied: a hash table with
+    linear probing holds where each first stands in the text, and names of equal hashes are compared
+    byte by byte.
+    table (a power of two, more than twice the names,) starts as -1; first, last receive the
+    bytes of each name; where[1] the number of lines, where[2] that of names.
+    """
+    count, names = 0, 0
+    while True:
+        pos = skip_white(data, pos)
+        if pos < data.size and (data[pos] == PERCENT or data[pos] == HASH):
+            pos = skip_line(data, pos)
+            continue
+        where[0] = pos
+        if pos >= data.size:
+            where[1], where[2] = count, names
+            return OK
+        found = 0
+        while pos < data.size and data[pos] != NEWLINE:
+            where[0] = pos
+            if found == 2 and data[pos] == BRACE:
+                while pos < data.size and data[pos] != NEWLINE:
+                    pos += 1
+                break
+            start, stop, pos = field(data, pos, separator)
+            if found < 2:
+                if start == stop:
+                    where[1] = found
+                    return COLUMNS
+                name = number_of(data, start, stop, names, table, first, last)
+                names = max(names, name + 1)
+                if found == 0:
+                    u[count] = name
+                else:
+                    v[count] = name
+            elif found < n_columns:
+                code, weight, _ = read_weight(data[:stop], start, where)
+                if code != OK:
+                    where[0] = start
+                    return code
+                w[count] = weight
+            found += 1
+        if found != n_columns:
+            where[1] = found
+            return COLUMNS
+        count += 1
+
+
+@njit(cache=True, nogil=True)
+def field(data, pos, separator):
+    """(first byte, past the last, where the next begins) of the field at `pos`."""
+    end = data.size
+    if data[pos] == QUOTE:
+        start = pos + 1
+        stop = start
+        while stop < end and data[stop] != QUOTE and data[stop] != NEWLINE:
+            stop += 1
+        pos = min(stop + 1, end) if stop < end and data[stop] == QUOTE else stop
+    else:
+        start = pos
+        while pos < end and data[pos] != NEWLINE and not is_separator(data[pos], separator):
+            pos += 1
+        stop = pos
+        while stop > start and (data[stop - 1] == SPACE or data[stop - 1] == RETURN):
+            stop -= 1
+    passed = False
+    while pos < end and data[pos] != NEWLINE:
+        c = data[pos]
+        if separator != 0 and c == separator and not passed:
+            passed = True
+        elif c != SPACE and c != RETURN and not (c == TAB and separator != TAB):
+            break
+        pos += 1
+    return start, stop, pos
+
+
+@inner()
+def is_separator(c, separator):
+    """Whether the byte ends a field; with separator 0 every blank does."""
+    if separator != 0:
+        return c == separator
+    return c == SPACE or c == TAB or c == RETURN
+
+
+@inner()
+def number_of(data, start, stop, names, table, first, last):
+    """Number of the name, `names` where it is new."""
+    h = np.uint64(14695981039346656037)
+    for i in range(start, stop):
+        h = (h ^ np.uint64(data[i])) * np.uint64(1099511628211)
+    h ^= h >> np.uint64(29)
+    slot = np.int64(h & np.uint64(table.size - 1))
+    while table[slot] >= 0:
+        name = table[slot]
+        if last[name] - first[name] == stop - start:
+            same = True
+            for i in range(stop - start):
+                if data[first[name] + i] != data[start + i]:
+                    same = False
+                    break
+            if same:
+                return name
+        slot = (slot + 1) & (table.size - 1)
+    table[slot] = names
+    first[names], last[names] = start, stop
+    return names

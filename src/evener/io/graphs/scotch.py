@@ -31,7 +31,7 @@ def recognises(source: Source) -> bool:
 
 def read(source: Source) -> Graph:
     """Return the graph; labels, where the file has them, become Graph.labels."""
-    from evener.io.graphs import scotch_kernels as kernels
+    from evener.io.graphs import lists_kernels as kernels
     from evener.io.number_kernels import OK
 
     (version, n, arcs, base), flags, offset, body = _header(source)
@@ -145,8 +145,6 @@ def _numbers_of(
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:
     """Return the file's text; InputError where weights are several or not whole numbers."""
-    from evener.io.graphs.write import lists_text
-
     if graph.n_constraints > 1:
         raise InputError(
             f"the format holds one weight a vertex, not {graph.n_constraints}",
@@ -155,5 +153,5 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
     flags = f"0{int(graph.adjwgt is not None and graph.m > 0)}{int(graph.vwgt is not None)}"
     header = f"0\n{graph.n} {graph.adjncy.size}\n0 {flags}\n"
     left_out = [] if graph.labels is None else ["The vertices' labels are not kept: numbers are."]
-    body = lists_text(graph, base=0, with_degree=True, edge_first=True)
+    body = text.lists_text(graph, base=0, with_degree=True, edge_first=True)
     return header.encode() + body, left_out

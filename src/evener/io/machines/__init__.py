@@ -3,4 +3,5 @@
 platforms.py      a Platform as TOML; platform_json.py: as plan files hold it
 speeds.py         samples of devices; surfaces.py: of rectangles
 workloads.py      what one iteration of a user's kernel does
+toml_syntax.py    TOML with line numbers in its errors; toml_tables.py: checks of its tables
 """

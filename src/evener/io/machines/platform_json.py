@@ -7,8 +7,8 @@ from typing import Any
 
 from evener.errors import InputError
 from evener.io.machines import platforms as kinds
+from evener.io.machines import toml_tables as tables
 from evener.io.machines.speeds import speeds_from_dict, speeds_to_dict
-from evener.io.toml import tables
 from evener.platforms.models.samples import DeviceSpeeds
 from evener.platforms.platform import Connection, Device, Level, Link, Platform
 

@@ -18,11 +18,10 @@ import tomli_w
 
 from evener.errors import InputError
 from evener.files.writing import write_text
-from evener.io.toml import tables
-from evener.io.toml import tables as values
-from evener.io.toml.reading import TomlFile, read_toml
-from evener.io.toml.tables import CONTEXT, beta_of, exact, text_or_empty
-from evener.io.toml.writing import toml_key, toml_text
+from evener.io.machines import toml_tables as tables
+from evener.io.machines import toml_tables as values
+from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_text
+from evener.io.machines.toml_tables import CONTEXT, beta_of, exact, text_or_empty
 from evener.platforms.device import find_fault
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 

@@ -25,9 +25,8 @@ from typing import Any
 
 from evener.errors import InputError
 from evener.files.writing import write_text
-from evener.io.toml import tables
-from evener.io.toml.reading import TomlFile, read_toml
-from evener.io.toml.writing import toml_key, toml_number, toml_text
+from evener.io.machines import toml_tables as tables
+from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_number, toml_text
 from evener.platforms.models.samples import KINDS, STATUSES, DeviceSpeeds, Sample
 
 _FILE = TomlFile("speeds file", "no [[device]] table", "See docs/models.md.", 1 << 28)

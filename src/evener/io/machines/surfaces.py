@@ -23,10 +23,9 @@ import numpy as np
 from evener.arrays import FloatArray
 from evener.errors import InputError
 from evener.files.writing import write_text
+from evener.io.machines import toml_tables as tables
 from evener.io.machines.speeds import capacity_of, name_of, numbers
-from evener.io.toml import tables
-from evener.io.toml.reading import TomlFile, read_toml
-from evener.io.toml.writing import toml_number, toml_text
+from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_number, toml_text
 from evener.platforms.models.fitting import SpeedSurface
 
 LEAST, MOST = 1e-75, 1e75  # of every number: products of four of them are numbers still

@@ -16,9 +16,9 @@ from pathlib import Path
 
 from evener.errors import InputError, UsageError
 from evener.files.opening import is_there, named
-from evener.io.toml import tables
-from evener.io.toml import tables as values
-from evener.io.toml.reading import TomlFile, TomlLines, read_toml
+from evener.io.machines import toml_tables as tables
+from evener.io.machines import toml_tables as values
+from evener.io.machines.toml_syntax import TomlFile, TomlLines, read_toml
 from evener.plans.workload import NUMBERS, WORKLOADS, Workload
 from evener.wording import meant
 

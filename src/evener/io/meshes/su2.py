@@ -16,9 +16,9 @@ from evener.arrays import IntArray
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import Faces, Mesh
-from evener.io.graphs.write import table_text
 from evener.io.meshes.rows import Rows, make_mesh, offsets_of, ragged, scan
 from evener.io.sources import Source
+from evener.io.text import table_text
 
 _KEY = re.compile(rb"^[ \t]*([A-Za-z_]\w*)[ \t]*=[ \t]*([^\r\n]*)", re.MULTILINE)
 # The types SU2 knows, with their number of corners.

@@ -1,4 +1,4 @@
-"""Finds connected pieces of blocks, joins them, and tells which moves take no block apart."""
+"""Joins stray pieces of blocks to others, and tells which moves take no block apart."""
 
 # mypy: ignore-errors
 import numpy as np
@@ -7,38 +7,6 @@ from evener.jit import inner, njit
 
 GOLDEN = 0.6180339887498949  # (sqrt(5) - 1) / 2: its multiples mod 1 are spread evenly over [0, 1)
 JOIN_ALL, JOIN_FITTING, JOIN_SPARED = 0, 1, 2  # which pieces join_pieces moves
-
-
-@njit(cache=True, nogil=True)
-def label_pieces(graph, part, queue, label, has_cut):
-    """Number the pieces in label (n,), in order of their smallest vertex; returns how many.
-
-    has_cut[p] becomes true where piece p has an edge to another block. Where it has none, it is a
-    whole component of the graph. queue (n,): scratch.
-    """
-    xadj, adjncy, _, _ = graph
-    label[:] = -1
-    count = 0
-    for start in range(part.size):
-        if label[start] >= 0:
-            continue
-        b = part[start]
-        label[start] = count
-        queue[0] = start
-        head, tail = 0, 1
-        while head < tail:
-            v = queue[head]
-            head += 1
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
-                if part[u] != b:
-                    has_cut[count] = True
-                elif label[u] < 0:
-                    label[u] = count
-                    queue[tail] = u
-                    tail += 1
-        count += 1
-    return count
 
 
 @njit(cache=True, nogil=True)

@@ -1,23 +1,39 @@
-"""write_graph: writes a Graph in any of the graph formats, whole or not at all."""
+"""Writes graphs and meshes, write_graph and write_mesh: each file whole or not at all."""
 
 from __future__ import annotations
 
-from itertools import pairwise
+from collections.abc import Callable, Iterable
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any
 
 from evener.arrays import FloatArray
-from evener.errors import InputError, UsageError
+from evener.errors import UsageError
 from evener.files.writing import atomic_write, is_stdout
 from evener.graphs.graph import Graph
 from evener.io.formats import FORMATS, Format, format_named
 from evener.io.sources import PACKINGS
 
+if TYPE_CHECKING:
+    from evener.graphs.mesh import Mesh
+
 # Formats without coordinates: those go to a file beside, under a name that `read` looks for.
 _COORDINATES_BESIDE = {"metis", "scotch", "edges", "matrixmarket"}
+
+
+def _su2(mesh: Mesh) -> Iterable[bytes]:
+    from evener.io.meshes.su2 import su2_text
+
+    return [su2_text(mesh)]
+
+
+def _vtu(mesh: Mesh) -> Iterable[bytes]:
+    from evener.io.meshes.vtu import vtu
+
+    return vtu(mesh, mesh.cell_data, mesh.point_data)
+
+
+# Suffixes of meshes, and what returns the pieces of such a file.
+MESH_WRITERS: dict[str, Callable[[Mesh], Iterable[bytes]]] = {".su2": _su2, ".vtu": _vtu}
 
 
 def write_graph(
@@ -51,6 +67,22 @@ def write_graph(
             file.write(_packing(beside)(text))
         notes = [*notes, f"Coordinates are in {beside.name}."]
     return tuple(notes)
+
+
+def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
+    """Write `mesh`; the suffix, or the one given, chooses the format: .su2 or .vtu.
+
+    Raises UsageError for another suffix and InputError for what the format cannot express; the
+    file then stays as it was.
+    """
+    path = Path(path)
+    pieces = MESH_WRITERS.get((suffix or path.suffix).lower())
+    if pieces is None:
+        known = ", ".join(MESH_WRITERS)
+        raise UsageError(f"{path.name}: meshes are not written to such files", hint=f"Use {known}.")
+    with atomic_write(path) as file:
+        for piece in pieces(mesh):
+            file.write(piece)
 
 
 def _is_numbered(graph: Graph) -> bool:
@@ -96,74 +128,6 @@ def coordinates_text(coords: FloatArray, *, scotch: bool) -> bytes:
     ids = map(str, range(len(coords)))
     rows = map(" ".join, zip(ids, *columns, strict=True))
     return "\n".join([str(width), str(len(coords)), *rows, ""]).encode()
-
-
-def whole(values: npt.NDArray[Any] | None, what: str) -> npt.NDArray[np.int64]:
-    """Return the weights as int64, empty where there are none.
-
-    Refuses what would not be read back: fractions, and whole numbers that a double cannot hold.
-    """
-    if values is None:
-        return np.empty(0, np.int64)
-    if values.dtype.kind == "f" and (values != np.rint(values)).any():
-        raise InputError(
-            f"the format holds whole numbers only, but {what} are not all whole",
-            hint="`.npz` keeps them as they are.",
-        )
-    if (values.astype(np.float64).astype(values.dtype) != values).any():
-        raise InputError(
-            f"the format holds no whole numbers above 2^53 exactly, but {what} are larger",
-            hint="`.npz` keeps them as they are.",
-        )
-    return np.ascontiguousarray(values.ravel(), np.int64)
-
-
-def table_text(table: npt.NDArray[np.int64], separator: str) -> bytes:
-    """Return the (rows, c) table as lines of text."""
-    from evener.io import text_kernels as kernels
-
-    step = 2**20
-    buffer = np.empty(min(step, len(table)) * table.shape[1] * (kernels.WIDTH + 1) + 1, np.uint8)
-    pieces = []
-    for first in range(0, len(table), step):
-        part = np.ascontiguousarray(table[first : first + step])
-        pieces.append(buffer[: kernels.put_columns(part, ord(separator), buffer)].tobytes())
-    return b"".join(pieces)
-
-
-def lists_text(graph: Graph, *, base: int, with_degree: bool, edge_first: bool) -> bytes:
-    """Return a line for each vertex: weights, perhaps the degree, neighbours with weights."""
-    from evener.io import text_kernels as kernels
-
-    vwgt, adjwgt = whole(graph.vwgt, "vertex weights"), whole(graph.adjwgt, "edge weights")
-    n_weights = 0 if graph.vwgt is None else graph.n_constraints
-    pieces = []
-    for first, last in _ranges(graph):
-        numbers = (last - first) * (2 + n_weights) + 2 * int(graph.xadj[last] - graph.xadj[first])
-        buffer = np.empty(numbers * (kernels.WIDTH + 1), np.uint8)
-        size = kernels.put_lists(
-            first,
-            last,
-            graph.xadj,
-            graph.adjncy,
-            base,
-            with_degree,
-            vwgt,
-            n_weights,
-            adjwgt,
-            edge_first,
-            buffer,
-        )
-        pieces.append(buffer[:size].tobytes())
-    return b"".join(pieces)
-
-
-def _ranges(graph: Graph) -> list[tuple[int, int]]:
-    """Return ranges of vertices with about 2^20 adjacency entries each, for small buffers."""
-    marks = np.arange(0, graph.adjncy.size + graph.n, 2**20)
-    cuts = np.unique(np.searchsorted(graph.xadj[:-1] + np.arange(graph.n), marks))
-    bounds = [*cuts.tolist(), graph.n]
-    return [(a, b) for a, b in pairwise(bounds) if a < b]
 
 
 def _without_packing(path: Path) -> Path:

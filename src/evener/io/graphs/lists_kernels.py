@@ -1,4 +1,4 @@
-"""Reads the lines of METIS files in one pass over the bytes; errors as in text_kernels.
+"""Reads the lists of neighbours of METIS and Scotch files in one pass; errors as in text_kernels.
 
 In the innermost loops blanks are skipped and short numbers read in place: passing an array to
 another kernel counts references up and down, which takes longer than reading the number.
@@ -7,10 +7,13 @@ another kernel counts references up and down, which takes longer than reading th
 # mypy: ignore-errors
 # ruff: noqa: PLR0911 (a parser leaves where it stumbles)
 
+import numpy as np
+
 from evener.io.number_kernels import (
     COLUMNS,
     FEWER_EDGES,
     LOOP,
+    NEGATIVE,
     NEWLINE,
     OK,
     OUT_OF_RANGE,
@@ -22,12 +25,13 @@ from evener.io.number_kernels import (
     TOO_LONG,
     TOO_MANY,
     read_index,
+    read_integer,
     read_weight,
     skip_blanks,
     skip_line,
     skip_white,
 )
-from evener.jit import njit
+from evener.jit import inner, njit
 
 
 @njit(cache=True, nogil=True)
@@ -94,18 +98,22 @@ def read_metis(
                 pos = after
             edge += 1
         xadj[v + 1] = edge
-    where[1] = edge
+    where[0], where[1] = text_behind(data, pos), edge
+    if where[0] < end:
+        return TOO_LONG
+    return OK if edge == adjncy.size else FEWER_EDGES
+
+
+@inner()
+def text_behind(data, pos):
+    """Return the offset of the first text behind the lists that is no comment, or data.size."""
     while True:
-        while pos < end and data[pos] == PERCENT:
+        while pos < data.size and data[pos] == PERCENT:
             pos = skip_line(data, pos)
         before = pos
         pos = skip_white(data, pos)
-        if pos >= end:
-            break
-        if data[pos] != PERCENT or before == pos:
-            where[0] = pos
-            return TOO_LONG
-    return OK if edge == adjncy.size else FEWER_EDGES
+        if pos >= data.size or data[pos] != PERCENT or before == pos:
+            return pos
 
 
 @njit(cache=True, nogil=True)
@@ -117,3 +125,82 @@ def line_of_vertex(data, pos, v):
         start = pos
         pos = skip_line(data, pos)
     return start
+
+
+@njit(cache=True, nogil=True)
+def read_scotch(
+    data,
+    pos,
+    n,
+    has_labels,
+    has_weights,
+    has_edge_weights,
+    xadj,
+    adjncy,
+    labels,
+    vwgt,
+    adjwgt,
+    where,
+):
+    """Read the vertices: [label] [load] degree, then [load] and number of each neighbour.
+
+    Line ends count as blanks. labels, vwgt (n or 0,), adjncy (2m,),
+    adjwgt (2m or 0,).
+    """
+    edge = 0
+    xadj[0] = 0
+    for v in range(n):
+        where[2] = v
+        degree = np.int64(0)
+        for field in range(3):
+            if (field == 0 and not has_labels) or (field == 1 and not has_weights):
+                continue
+            pos = skip_white(data, pos)
+            where[0] = pos
+            if pos >= data.size:
+                where[1] = v
+                return TOO_FEW
+            if field == 1:
+                code, weight, pos = read_weight(data, pos, where)
+                if code != OK:
+                    return code
+                vwgt[v] = weight
+                continue
+            code, value, pos = read_integer(data, pos)
+            if code != OK:
+                return code
+            if field == 0:
+                labels[v] = value
+            else:
+                degree = value
+        if degree < 0:
+            return NEGATIVE
+        if degree > adjncy.size - edge:
+            return TOO_MANY
+        for _ in range(degree):
+            if has_edge_weights:
+                pos = skip_white(data, pos)
+                where[0] = pos
+                if pos >= data.size:
+                    where[1] = v
+                    return TOO_FEW
+                code, weight, pos = read_weight(data, pos, where)
+                if code != OK:
+                    return code
+                adjwgt[edge] = weight
+            pos = skip_white(data, pos)
+            where[0] = pos
+            if pos >= data.size:
+                where[1] = v
+                return TOO_FEW
+            code, value, pos = read_integer(data, pos)
+            if code != OK:
+                return code
+            adjncy[edge] = value
+            edge += 1
+        xadj[v + 1] = edge
+    pos = skip_white(data, pos)
+    where[0], where[1] = pos, edge
+    if pos < data.size:
+        return TOO_LONG
+    return OK if edge == adjncy.size else FEWER_EDGES

@@ -15,7 +15,7 @@ from typing import Any
 
 from evener.errors import InputError
 from evener.files.opening import named
-from evener.io.toml.reading import TomlLines
+from evener.io.machines.toml_syntax import TomlLines
 from evener.wording import nearest
 
 # 40 digits, twice a float's: conversions are rounded once, when the result becomes a float.
