@@ -16,7 +16,7 @@ from itertools import chain
 from pathlib import Path
 
 import numpy as np
-from records import markdown, parser, read, write
+from records import answer, markdown, parser
 
 from evener.measuring.adaptive import AdaptivePlan, ProvisionalSizes
 from evener.measuring.campaign import run_campaign
@@ -35,7 +35,7 @@ MOST = 20
 WAYS = ("grid of 100", "grid of 20", "adaptive", "adaptive, n")
 
 
-class Emulated:
+class ModelledDevices:
     """Devices of known speed, timed with noise."""
 
     def __init__(self, models, seed):
@@ -60,9 +60,11 @@ def main():
     arguments.add_argument("--seeds", type=int, default=5)
     arguments.when_small(seeds=1)
     args = arguments.parse_args()
-    if not args.table:
-        write(args.output, chain.from_iterable(one_set(name, args.seeds) for name in CURVE_SETS))
-    print(table(read(args.output)))
+    answer(args, all_sets, table)
+
+
+def all_sets(args):
+    return chain.from_iterable(one_set(name, args.seeds) for name in CURVE_SETS)
 
 
 def one_set(name, seeds):
@@ -98,7 +100,7 @@ def one_set(name, seeds):
 
 
 def measured(way, models, low, high, total, seed):
-    bench, journal = Emulated(models, seed), Journal(None, {})
+    bench, journal = ModelledDevices(models, seed), Journal(None, {})
     if way.startswith("grid"):
         grid = geometric_grid(low, high, int(way.split()[-1]))
         return run_campaign(bench, [GridPlan(grid) for _ in models], journal)

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import seconds_cases as cases
-from records import append, known, parser, read, words
+from records import answer_more, append, known, parser, words
 from seconds import rival
 
 import evener as ev
@@ -35,10 +35,7 @@ HEAVY = 0.45
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        measure(args)
-    print(table(read(args.output)))
+    answer_more(arguments(), measure, table)
 
 
 def arguments():

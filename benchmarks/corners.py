@@ -32,6 +32,9 @@ TOOLS = {
     "evener": ("evener", "default"),
     "evener:strong": ("evener", "strong"),
 }
+HEADS = dict(
+    zip(TOOLS, ("METIS k-way", "METIS recursive", "before", "now", "`strong`"), strict=True)
+)
 SLOW = ("evener:strong",)  # one seed
 WARM = {"social": "rmat13", "meshes": "coast5k", "clusters": "clusters400-small"}
 MOST_ABOVE_STRONG = 1.1
@@ -114,14 +117,20 @@ def cells_of(lines):
 
 
 def ratios_of(cells, tool):
-    """(cells, 3): cut to the better METIS, cut to `strong`, CPU to `before`."""
+    """(cells, 3): cut to the better METIS, cut to `strong`, CPU to `before`, NaN without it."""
     return np.array([cell_ratios(own, tool) for own in cells.values()])
 
 
 def cell_ratios(own, tool):
     metis = min(own["metis"]["cut"], own["metis-recursive"]["cut"])
     cut, seconds = own[tool]["cut"], own[tool]["cpu_s"]
-    return (cut / metis, cut / own["evener:strong"]["cut"], seconds / own["before"]["cpu_s"])
+    before = own["before"]["cpu_s"] if "before" in own else np.nan
+    return (cut / metis, cut / own["evener:strong"]["cut"], seconds / before)
+
+
+def tools_of(cells):
+    """The tools that ran in all cells, in the order of TOOLS."""
+    return [tool for tool in TOOLS if all(tool in own for own in cells.values())]
 
 
 def table(lines):
@@ -140,17 +149,19 @@ def by_group(cells):
         if own:
             rows.extend(
                 (group, tool, len(own), *summary(ratios_of(own, tool)))
-                for tool in ("before", "evener", "evener:strong")
+                for tool in tools_of(own)
+                if not tool.startswith("metis")
             )
     return markdown(rows)
 
 
 def misses(cells):
-    rows = [("graph", "machine", "METIS k-way", "METIS recursive", "before", "now", "`strong`")]
+    tools = tools_of(cells)
+    rows = [("graph", "machine", *(HEADS[tool] for tool in tools))]
     for (_, graph, machine), own in cells.items():
         to_metis, to_strong, _ = cell_ratios(own, "evener")
         if to_metis > 1 or to_strong > MOST_ABOVE_STRONG:
-            rows.append((graph, machine, *(f"{own[tool]['cut']:,.0f}" for tool in TOOLS)))
+            rows.append((graph, machine, *(f"{own[tool]['cut']:,.0f}" for tool in tools)))
     return markdown(rows)
 
 
@@ -159,7 +170,8 @@ def summary(ratios):
     above = (ratios > (1.0, MOST_ABOVE_STRONG, np.inf)).sum(axis=0)
     return (
         f"{mean[0]:.3f}", f"{worst[0]:.3f}", above[0],
-        f"{mean[1]:.3f}", f"{worst[1]:.3f}", above[1], f"{mean[2]:.2f}",
+        f"{mean[1]:.3f}", f"{worst[1]:.3f}", above[1],
+        "" if np.isnan(mean[2]) else f"{mean[2]:.2f}",
     )  # fmt: skip
 
 

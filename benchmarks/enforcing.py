@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 
 import numpy as np
-from records import markdown, parser, read, write
+from records import answer, markdown, parser
 
 from evener.errors import EvenerError
 from evener.graphs.generating.delaunay import delaunay
@@ -38,11 +38,12 @@ def main():
     arguments.add_argument("--seeds", type=int, default=3)
     arguments.add_argument("--scale", type=int, default=SCALE, help="of the R-MAT graph")
     arguments.when_small(vertices=1 << 13, seeds=1, scale=10)
-    args = arguments.parse_args()
-    if not args.table:
-        warm_up()
-        write(args.output, runs(args))
-    print(table(read(args.output)))
+    answer(arguments.parse_args(), measured, table)
+
+
+def measured(args):
+    warm_up()
+    yield from runs(args)
 
 
 def runs(args):

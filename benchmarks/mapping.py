@@ -19,7 +19,7 @@ from statistics import median
 
 import numpy as np
 import partitioners
-from records import markdown, parser, read, words, write
+from records import answer, markdown, parser, words
 
 import evener as ev
 from evener.platforms.examples import tree
@@ -43,14 +43,11 @@ def machines():
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        load_kernels()
-        write(args.output, measured(args))
-    print(table(read(args.output)))
+    answer(arguments(), measured, table)
 
 
 def measured(args):
+    load_kernels()
     for family in args.families:
         graph = partitioners.instance(family, args.small)
         for name in args.machines:

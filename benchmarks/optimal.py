@@ -106,7 +106,7 @@ def least(graph, contract, objective):
     u = np.repeat(np.arange(n), graph.degrees)
     once = u < graph.adjncy
     ends = np.column_stack([u, graph.adjncy])[once]
-    program = Program(n, k, len(ends))
+    program = IntegerProgram(n, k, len(ends))
     program.blocks(graph.weights(), contract)
     if objective == "cut":
         program.cuts(ends)
@@ -123,7 +123,7 @@ def least(graph, contract, objective):
     return program.solved(costs)
 
 
-class Program:
+class IntegerProgram:
     """Variables x (n, k), y (m,), z (n, k), t (n, k), most, as columns; rows one by one."""
 
     def __init__(self, n, k, m):

@@ -18,7 +18,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
-from records import markdown, parser, read, write
+from records import answer, markdown, parser
 
 from evener import io
 from evener.errors import EvenerError
@@ -39,10 +39,7 @@ RATIOS = ("cut", "max_volume", "cpu_s")
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        write(args.output, measured(Path(os.environ["EVENER_DATA"]), args))
-    print(table(read(args.output)))
+    answer(arguments(), measured, table)
 
 
 def arguments():
@@ -55,7 +52,8 @@ def arguments():
     return made.parse_args()
 
 
-def measured(folder, args):
+def measured(args):
+    folder = Path(os.environ["EVENER_DATA"])
     seen = set()
     for path in inputs(folder, args):
         try:

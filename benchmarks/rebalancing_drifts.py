@@ -14,7 +14,7 @@ FAST = 16.0  # speed of one device in eight, relative to the others
 
 
 @dataclass(frozen=True, eq=False)
-class Drift:
+class DriftingSpeeds:
     """Speeds of k devices in n iterations.
 
     unit_seconds (n, k) [s]: what all the work would take each device; a share x takes x times as
@@ -27,7 +27,9 @@ class Drift:
     seen: FloatArray
 
 
-def drift(kind: str, seed: int, k: int = 32, n: int = 10_000, noise: float = 0.05) -> Drift:
+def drift(
+    kind: str, seed: int, k: int = 32, n: int = 10_000, noise: float = 0.05
+) -> DriftingSpeeds:
     """Return a drift of `kind`, one of KINDS; same arguments, same drift.
 
     noise: the standard deviation of a measured time's logarithm; twice that for the kind "noise".
@@ -43,7 +45,7 @@ def drift(kind: str, seed: int, k: int = 32, n: int = 10_000, noise: float = 0.0
     speeds = np.where(np.arange(k) < max(k // 8, 1), FAST, 1.0)
     seconds = speeds.sum() / speeds * factors
     scatter = 2 * noise if kind == "noise" else noise
-    return Drift(kind, seconds, seconds * np.exp(rng.normal(0, scatter, seconds.shape)))
+    return DriftingSpeeds(kind, seconds, seconds * np.exp(rng.normal(0, scatter, seconds.shape)))
 
 
 def _steps(factors: FloatArray, rng: np.random.Generator) -> None:

@@ -20,7 +20,7 @@ from evener.errors import UsageError
 from evener.rebalancing.regret import SHORT, Price, Regret, Watch
 
 if TYPE_CHECKING:
-    from rebalancing_drifts import Drift
+    from rebalancing_drifts import DriftingSpeeds
 
 
 class MoveCost(NamedTuple):
@@ -156,7 +156,7 @@ FIRST_STATES = 60  # kept in the first pass, which finds any good sequence as an
 
 
 def offline_optimum(
-    drift: Drift, cost: MoveCost, *, windows: Sequence[int] = WINDOWS, step: int = STEP
+    drift: DriftingSpeeds, cost: MoveCost, *, windows: Sequence[int] = WINDOWS, step: int = STEP
 ) -> float:
     """Return the least seconds of a run with full knowledge of the future, by dynamic programming.
 
@@ -238,7 +238,7 @@ RULES: dict[str, Callable[[int, MoveCost, int], Rule]] = {
 }
 
 
-def simulate(drift: Drift, cost: MoveCost, rule: str) -> Simulated:
+def simulate(drift: DriftingSpeeds, cost: MoveCost, rule: str) -> Simulated:
     """Run a rule, one of RULES, on a drift. Raises UsageError for an unknown one.
 
     The rule sees times with noise; what counts is the true ones. An iteration takes as long as its

@@ -60,6 +60,13 @@ def answer(args, measured, table):
     print(table(read(args.output)))
 
 
+def answer_more(args, measure, table):
+    """Let measure(args) add its lines to the file, unless only the table is wanted; print it."""
+    if not args.table:
+        measure(args)
+    print(table(read(args.output)))
+
+
 def words(text):
     """The parts of an argument such as a,b,c."""
     return text.split(",")

@@ -28,7 +28,7 @@ from itertools import product
 from pathlib import Path
 
 import numpy as np
-from records import append, known, markdown, parser, read, words
+from records import answer_more, append, known, markdown, parser, words
 from seconds_cases import INSTANCE_SEED, KERNELS, MACHINES, MESHES, instance, machine
 
 import evener as ev
@@ -49,10 +49,7 @@ REGIMES = (("light", 0.15), ("medium", 0.45), ("heavy", 1.01))
 
 
 def main():
-    args = arguments()
-    if not args.table:
-        measure(args)
-    print(table(read(args.output)))
+    answer_more(arguments(), measure, table)
 
 
 def arguments():
@@ -163,7 +160,6 @@ def runs(mesh, graph, name, kernel, variant, presets, seed):
             "to_metis_sent": over(own.total_volume, sent),
             "to_metis_cut": over(own.edge_cut, cut),
             "devices": int(found.best.used.sum()), "best": found.best.name,
-            "steps": [[one.name, round(one.seconds / base.makespan, 4)] for one in found.stages],
         }  # fmt: skip
 
 

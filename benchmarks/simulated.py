@@ -14,7 +14,7 @@ from collections import defaultdict
 from pathlib import Path
 from statistics import median
 
-from records import parser, read, write
+from records import answer, parser
 from simulated_cases import SHAPES, cases
 
 HERE = Path(__file__).parent
@@ -64,9 +64,7 @@ def main():
     made.add_argument("--seeds", type=int, default=25)
     made.when_small(seeds=1)
     args = made.parse_args()
-    if not args.table:
-        write(args.output, measured(SHAPES, range(FIRST, FIRST + args.seeds)))
-    print(table(read(args.output)))
+    answer(args, lambda args: measured(SHAPES, range(FIRST, FIRST + args.seeds)), table)
 
 
 def table(lines):

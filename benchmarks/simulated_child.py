@@ -16,7 +16,7 @@ from simgrid import Actor, Comm, Engine, Link, LinkInRoute, NetZone, Semaphore, 
 OPTIONS = ["network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0"]
 
 
-class Case:
+class SimulatedCase:
     def __init__(self, root, number, spec):
         zone = NetZone.create_full_zone(f"case{number}")
         zone.set_parent(root)
@@ -70,7 +70,7 @@ class Case:
 def main():
     engine = Engine(["simulated", "--log=root.thresh:critical", *(f"--cfg={o}" for o in OPTIONS)])
     root = NetZone.create_full_zone("root")
-    cases = [Case(root, i, spec) for i, spec in enumerate(json.load(sys.stdin))]
+    cases = [SimulatedCase(root, i, spec) for i, spec in enumerate(json.load(sys.stdin))]
     root.seal()
     engine.run()
     json.dump([case.finish for case in cases], sys.stdout)

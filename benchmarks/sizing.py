@@ -18,7 +18,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from records import markdown, parser, read, write
+from records import answer, markdown, parser
 
 from evener.errors import InfeasibleError
 from evener.platforms.models.akima import Akima
@@ -38,10 +38,7 @@ def main():
     arguments.add_argument("--machines", type=int, default=10_000)
     arguments.add_argument("--seed", type=int, default=INSTANCE_SEED)
     arguments.when_small(machines=50)
-    args = arguments.parse_args()
-    if not args.table:
-        write(args.output, measured(args))
-    print(table(read(args.output)))
+    answer(arguments.parse_args(), measured, table)
 
 
 def measured(args):
@@ -61,7 +58,7 @@ def one_family(family, machines, seed):
         problem = machine(family, rng)
         least = least_by_force(**problem)
         for method in METHODS:
-            found = answer(problem, method)
+            found = solved(problem, method)
             if found is None:
                 assert np.isinf(least)
                 counts["infeasible"] += method == "exact"
@@ -85,7 +82,7 @@ def figures(ratios):
     }
 
 
-def answer(problem, method):
+def solved(problem, method):
     given = {key: problem[key] for key in ("models", "n", "low", "high")}
     try:
         return solve_sizes(method=method, fixed_seconds=problem["fixed"], **given)

@@ -13,7 +13,7 @@ import time
 from pathlib import Path
 
 import numpy as np
-from records import markdown, parser, read, write
+from records import answer, markdown, parser
 
 import evener as ev
 from evener.plans.tiling import half_perimeter_bound
@@ -41,10 +41,7 @@ def main():
     made = parser(__doc__, RESULTS)
     made.add_argument("--counts", type=int, nargs="*", default=COUNTS, help="of devices")
     made.when_small(counts=[3, 101])
-    args = made.parse_args()
-    if not args.table:
-        write(args.output, tiled(args.counts))
-    print(table(read(args.output)))
+    answer(made.parse_args(), lambda args: tiled(args.counts), table)
 
 
 def tiled(counts):

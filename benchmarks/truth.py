@@ -24,7 +24,7 @@ MEDIAN, P90 = 0.08, 0.18  # asked of iterations of 20 ms and more
 VERTICES = 2**17
 
 
-class Case(NamedTuple):
+class TruthCase(NamedTuple):
     """Repeats of the kernel by rank, rivals of the second core, seconds of balanced iterations.
 
     window [s]: of the samples of a run, and of its iterations, all turns together. Rivals take
@@ -39,13 +39,13 @@ class Case(NamedTuple):
 
 
 CASES = {
-    "kernel x 4": Case([1, 4], 0, 25e-3, 0.5),
-    "kernel x 16": Case([1, 16], 0, 25e-3, 0.5),
-    "1 rival": Case([1, 1], 1, 50e-3, 0.8),
-    "3 rivals": Case([1, 1], 3, 50e-3, 0.8),
-    "kernel x 4, short": Case([1, 4], 0, 3e-3, 0.15),
-    "1 rival, short": Case([1, 1], 1, 3e-3, 0.3),
-    "four ranks, kernel x 4": Case([1, 4, 1, 4], 0, 25e-3, 0.25),
+    "kernel x 4": TruthCase([1, 4], 0, 25e-3, 0.5),
+    "kernel x 16": TruthCase([1, 16], 0, 25e-3, 0.5),
+    "1 rival": TruthCase([1, 1], 1, 50e-3, 0.8),
+    "3 rivals": TruthCase([1, 1], 3, 50e-3, 0.8),
+    "kernel x 4, short": TruthCase([1, 4], 0, 3e-3, 0.15),
+    "1 rival, short": TruthCase([1, 1], 1, 3e-3, 0.3),
+    "four ranks, kernel x 4": TruthCase([1, 4, 1, 4], 0, 25e-3, 0.25),
 }
 JUDGED = tuple(CASES)[:4]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
-class Case:
+class WallClockCase:
     """A program of this folder on so many ranks. asked: of planned / equal and planned / metis."""
 
     part: str
@@ -16,7 +16,7 @@ class Case:
 
 
 @dataclass(frozen=True)
-class Device:
+class EmulatedDevice:
     """An emulated device: speed relative to others; with a cliff, at shares of the matrix."""
 
     speed: float
@@ -31,7 +31,7 @@ class Device:
 
 
 @dataclass(frozen=True)
-class Emulated:
+class EmulatedCluster:
     """Devices, their link [s, s/B], and the seconds of the matrix on all of them together."""
 
     devices: list = field(default_factory=list)
@@ -57,20 +57,26 @@ def real_time(repeats, rivals, equal):
         "sample": False,
     }
     asked = {"equal": equal, "metis": "null"} if equal else {}
-    return Case("a", "two_ranks", 2, job, asked, rivals)
+    return WallClockCase("a", "two_ranks", 2, job, asked, rivals)
 
 
 def emulated(part, machine, metis):
-    return Case(part, "emulated", len(machine.devices), machine.job(), {"metis": metis})
+    return WallClockCase(part, "emulated", len(machine.devices), machine.job(), {"metis": metis})
 
 
 PAIR_LINK = (5e-4, 1e-9)  # what two real processes asleep between looks keep up with
-MEMORY = Emulated([Device(1.0), Device(2.0, 0.42, 0.3)], PAIR_LINK, 20e-3)
-CACHE = Emulated([Device(4.0), *[Device(2.5, 0.21, 1.0)] * 3], PAIR_LINK, 20e-3)
+ONE, FAST, FASTER = EmulatedDevice(1.0), EmulatedDevice(2.0, 0.42, 0.3), EmulatedDevice(4.0)
+MEMORY = EmulatedCluster([ONE, FAST], PAIR_LINK, 20e-3)
+CACHE = EmulatedCluster([FASTER, *[EmulatedDevice(2.5, 0.21, 1.0)] * 3], PAIR_LINK, 20e-3)
+EIGHT = [FASTER, FASTER, *[ONE] * 6]
 # What a message waits for is as long as the fastest device takes for the whole matrix, nearly.
-LATENCY = Emulated([Device(4.0), Device(4.0), *[Device(1.0)] * 6], (10e-3, 0.0), 4e-3)
-EIGHT = [Device(4.0), Device(4.0), *[Device(1.0)] * 6]
+LATENCY = EmulatedCluster(EIGHT, (10e-3, 0.0), 4e-3)
 EIGHT_LINK = (25e-6, 0.8e-9)  # 10 Gbit/s Ethernet, slowed until exchange has its share
+
+
+def eight(comm_share):
+    return EmulatedCluster(EIGHT, EIGHT_LINK, 15e-3, comm_share)
+
 
 CASES = {
     "kernel x 4": real_time([1, 4], 0, 0.55),
@@ -80,6 +86,6 @@ CASES = {
     "memory cliff": emulated("b", MEMORY, 0.90),
     "cache cliff": emulated("b", CACHE, 0.90),
     "latency 10 ms": emulated("c", LATENCY, 0.3),
-    "eight devices, exchange 0.35": emulated("d", Emulated(EIGHT, EIGHT_LINK, 15e-3, 0.35), 0.96),
-    "eight devices, exchange 0.7": emulated("d", Emulated(EIGHT, EIGHT_LINK, 15e-3, 0.7), 0.65),
+    "eight devices, exchange 0.35": emulated("d", eight(0.35), 0.96),
+    "eight devices, exchange 0.7": emulated("d", eight(0.7), 0.65),
 }

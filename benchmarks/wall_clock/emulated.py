@@ -16,17 +16,13 @@ import time
 
 import numpy as np
 
-from evener.graphs.generating.delaunay import delaunay
-from evener.plans.workload import WORKLOADS
 from evener.platforms.models.fitting import Constant
 from evener.platforms.models.piecewise import Piecewise
-from evener.running.apps.spmv import Product, averaging_matrix, run, verify
+from evener.running.apps.spmv import Product, run, verify
 from evener.running.comm import MpiComm
 from wall_clock import machines, plans
-from wall_clock.timing import StandIn, now, pin
+from wall_clock.timing import INSTANCE_SEED, WORKLOAD, MatrixBench, StandIn, now, pin
 
-INSTANCE_SEED = 2026
-WORKLOAD = WORKLOADS["spmv"]
 SHARES = np.linspace(0.05, 1.0, 20)  # of the matrix, at which speeds are sampled
 REPEATS = 5  # of each sample
 REST = 3e-5  # seconds between two looks for messages: ranks share cores
@@ -95,14 +91,11 @@ class Clocked:
         return max(now(), moment)
 
 
-class Bench:
+class EmulatedBench(MatrixBench):
     """The matrix, and what this rank's device is to be."""
 
     def __init__(self, comm, job):
-        self.comm, self.job = comm, job
-        made = delaunay(job["vertices"], INSTANCE_SEED) if comm.rank == 0 else None
-        self.graph = comm.bcast(made)
-        self.work, self.A = WORKLOAD.work(self.graph), averaging_matrix(self.graph)
+        super().__init__(comm, job)
         self.model = _model(job["devices"], comm.rank, self.work.sum(), job["seconds"])
         self.link = tuple(job["link"])
 
@@ -136,7 +129,7 @@ def _model(devices, rank, total, seconds):
 
 def measure(comm, job):
     """Return the record of a case, on every rank."""
-    bench = Bench(comm, job)
+    bench = EmulatedBench(comm, job)
     samples = bench.speed_samples()
     made = _partitions(bench, samples) if comm.rank == 0 else None
     comm.rest()

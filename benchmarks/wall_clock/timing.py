@@ -5,10 +5,15 @@ import time
 
 import numpy as np
 
+from evener.graphs.generating.delaunay import delaunay
 from evener.plans.partition import Partition
+from evener.plans.workload import WORKLOADS
+from evener.running.apps.spmv import averaging_matrix
 from evener.running.halos import halo_of, local_rows
 from wall_clock.launching import core_of
 
+INSTANCE_SEED = 2026
+WORKLOAD = WORKLOADS["spmv"]
 FEWEST = 3  # products of a sample
 now = time.perf_counter
 
@@ -16,6 +21,16 @@ now = time.perf_counter
 def pin(rank):
     """Bind this process to its core."""
     os.sched_setaffinity(0, {core_of(rank)})
+
+
+class MatrixBench:
+    """The matrix of a mesh that all ranks hold, what its rows weigh, and the job asked for."""
+
+    def __init__(self, comm, job):
+        self.comm, self.job = comm, job
+        made = delaunay(job["vertices"], INSTANCE_SEED) if comm.rank == 0 else None
+        self.graph = comm.bcast(made)
+        self.work, self.A = WORKLOAD.work(self.graph), averaging_matrix(self.graph)
 
 
 class StandIn:

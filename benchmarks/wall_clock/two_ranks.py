@@ -16,15 +16,20 @@ from functools import cached_property
 
 import numpy as np
 
-from evener.graphs.generating.delaunay import delaunay
-from evener.plans.workload import WORKLOADS
-from evener.running.apps.spmv import Product, averaging_matrix, run, verify
+from evener.running.apps.spmv import Product, run, verify
 from evener.running.comm import MpiComm
 from wall_clock import figures, machines, plans
-from wall_clock.timing import FEWEST, StandIn, iterated, pin, sampled
+from wall_clock.timing import (
+    FEWEST,
+    INSTANCE_SEED,
+    WORKLOAD,
+    MatrixBench,
+    StandIn,
+    iterated,
+    pin,
+    sampled,
+)
 
-INSTANCE_SEED = 2026
-WORKLOAD = WORKLOADS["spmv"]
 SHARES = (1 / 16, 1 / 8, 1 / 4, 1 / 2, 3 / 4, 7 / 8, 15 / 16)  # of the first rank
 TURNS = 3  # in which they are sampled
 RUN_TURNS = 4  # of a run and the samples that it is predicted from
@@ -32,14 +37,11 @@ FEWEST_OF_A_TURN = 2
 ANEW_TURNS = 3  # of a run whose partitions were made for it
 
 
-class Bench:
+class CoreBench(MatrixBench):
     """The matrix, the ranks, and what one product takes each of them."""
 
     def __init__(self, comm, job):
-        self.comm, self.job = comm, job
-        made = delaunay(job["vertices"], INSTANCE_SEED) if comm.rank == 0 else None
-        self.graph = comm.bcast(made)
-        self.work, self.A = WORKLOAD.work(self.graph), averaging_matrix(self.graph)
+        super().__init__(comm, job)
         self.repeat = 1
         self.rest = job.get("rest", 0.0)
 
@@ -99,7 +101,7 @@ class Bench:
 
 def measure(comm, job):
     """Return the record of a case, on every rank."""
-    bench = Bench(comm, job)
+    bench = CoreBench(comm, job)
     inner = bench.settle_repeats()
     link = machines.measured_link(comm, bench.rest)
     made = _sampled(bench, link) if job["sample"] else _planned_anew(bench, link)
@@ -110,7 +112,7 @@ def _sampled(bench, link):
     """Runs of partitions made once, each run predicted from samples among its iterations."""
     samples = bench.speed_samples()
     partitions = _shared(bench, samples, link)
-    taken = {name: Taken(bench, own, link) for name, own in partitions.items()}
+    taken = {name: RepeatedRun(bench, own, link) for name, own in partitions.items()}
     runs = [
         {"run": number, "partition": name, **taken[name].sampled()}
         for number, name in _in_turn(bench, taken)
@@ -130,7 +132,7 @@ def _planned_anew(bench, link):
         partitions = _shared(bench, samples, link)
         platform = machines.curved_platform(samples, link)
         described.append(plans.described(bench.graph, partitions, platform, WORKLOAD))
-        taken = {name: Taken(bench, own, link) for name, own in partitions.items()}
+        taken = {name: RepeatedRun(bench, own, link) for name, own in partitions.items()}
         turns = [_once_each(taken, number, turn) for turn in range(ANEW_TURNS)]
         for name in taken:
             measured.setdefault(name, []).append(float(np.mean([one[name] for one in turns])))
@@ -171,7 +173,7 @@ def _partitions(bench, samples, link):
     return found | ({"again": found["planned"]} if "again" in names else {})
 
 
-class Taken:
+class RepeatedRun:
     """A partition that is run again and again."""
 
     def __init__(self, bench, partition, link):

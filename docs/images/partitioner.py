@@ -141,9 +141,8 @@ def levels(case):
 def refined(case):
     """The same corner before and after refinement."""
     figure, axes = panels(2)
-    starts = []
-    done = multilevel_blocks(case.graph, case.contract, starts=starts)
-    stages = {"placed": starts[0], "refined": done}
+    done = multilevel_blocks(case.graph, case.contract)
+    stages = {"placed": done.start, "refined": done.part}
     for axis, (name, part) in zip(axes, stages.items(), strict=True):
         paint(axis, case, part, f"{name}: {case.cut(part)} in all")
         axis.set(xlim=CORNER, ylim=CORNER)
@@ -156,7 +155,8 @@ def volumes(case):
     request = Request(case.targets, low=case.contract.low, high=case.contract.high)
     parts = {"METIS": partition_with("metis", case.graph, request).part}
     for objective in ("cut", "max_volume"):
-        parts[objective] = multilevel_blocks(case.graph, case.contract, objective=objective)
+        found = multilevel_blocks(case.graph, case.contract, objective=objective)
+        parts[objective] = found.part
     looks = zip(("#9aa5b1", "#2f6fb3", "#d98324"), (":", "-", "-"), strict=True)
     for (name, part), (colour, style) in zip(parts.items(), looks, strict=True):
         sent = np.sort(metrics.comm_volumes(case.between(part)))[::-1]

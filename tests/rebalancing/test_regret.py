@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from benchmarks.rebalancing_drifts import KINDS, Drift, drift
+from benchmarks.rebalancing_drifts import KINDS, DriftingSpeeds, drift
 from benchmarks.rebalancing_rules import RULES, MoveCost, balanced, offline_optimum, simulate
 from evener.errors import UsageError
 from evener.rebalancing.regret import AHEAD, ENOUGH, LAST, LONG, Price, Regret, Watch
@@ -106,7 +106,7 @@ def test_hindsight_is_the_best_of_all_sequences(seed):
     rng = np.random.default_rng(seed)
     seconds = np.exp(rng.normal(0, 0.7, (14, 3)))
     cost = MoveCost(*rng.uniform(0, 1, 2))
-    found = offline_optimum(Drift("", seconds, seconds), cost, windows=(2, 6), step=2)
+    found = offline_optimum(DriftingSpeeds("", seconds, seconds), cost, windows=(2, 6), step=2)
     assert found == pytest.approx(slow_best(seconds, cost, (2, 6), 2))
 
 

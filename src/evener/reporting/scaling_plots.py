@@ -10,7 +10,7 @@ from evener.reporting.plots import new_figure, styled
 from evener.wording import duration
 
 PANEL = (4.6, 3.1)  # inches
-INK, FAINT, LINE, ALARM, PLANNED = "#262a30", "#8a9099", "#4477aa", "#cc3311", "#228833"
+FAINT, LINE, ALARM, PLANNED = "#8a9099", "#4477aa", "#cc3311", "#228833"
 LOG_FROM = 20  # devices from which the axis is logarithmic
 
 
@@ -83,13 +83,13 @@ def _draw(axes: Any, advice: ScalingCurve, rows: Sequence[ScalingPoint], x: Sequ
             fill = LINE if planned else "white"
             axes.plot(*zip(*points, strict=True), linestyle="none", marker="o", markersize=4,
                       color=fill, markeredgecolor=LINE, label=label)  # fmt: skip
-    _mark(axes, rows, x, advice.best, "best", PLANNED, 10)
+    _mark(axes, rows, x, advice.best, "best", PLANNED)
     if advice.knee.devices.size != advice.best.devices.size:
-        _mark(axes, rows, x, advice.knee, "knee", ALARM, -15)
+        _mark(axes, rows, x, advice.knee, "knee", ALARM)
     axes.set_yscale("log")
     _label(axes, x, [*seconds, *ideal])
     axes.set_ylabel("predicted per iteration")
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, labelspacing=0.9)  # room for the rings
 
 
 def _label(axes: Any, x: Sequence[int], seconds: Sequence[float]) -> None:
@@ -122,12 +122,10 @@ def _mark(
     one: ScalingPoint,
     word: str,
     colour: str,
-    above: int,
 ) -> None:
+    """Draw a ring around a point; its seconds stand in the legend, where they hide no other."""
     for a, row in zip(x, rows, strict=True):
         if row.devices.tolist() == one.devices.tolist():
             axes.plot([a], [row.seconds], marker="o", markersize=11, color="none",
-                      markeredgecolor=colour, markeredgewidth=1.4, linestyle="none")  # fmt: skip
-            axes.annotate(f"{word}: {duration(row.seconds)}", (a, row.seconds), xytext=(0, above),
-                          textcoords="offset points", ha="center", fontsize=7,
-                          color=INK)  # fmt: skip
+                      markeredgecolor=colour, markeredgewidth=1.4, linestyle="none",
+                      label=f"{word}: {duration(row.seconds)}")  # fmt: skip
