@@ -4,7 +4,7 @@
     python benchmarks/advise.py --table      # what the result file says
 
 Meshes, machines and kernels of benchmarks/seconds.py; real meshes come from EVENER_DATA. `all` is
-the least predicted makespan of any plan known in which every device has a block: ours for that
+the least predicted makespan of any plan known in which every device has a block: Evener's for that
 set, METIS at the same sizes, the plan of least cut and slabs. `ratio` is the best set's to it;
 `plan` what `evener plan`, which chooses devices by itself, takes of it. `share`: of communication
 in METIS's plan, as there. What is in the result file is not measured again.

@@ -1,4 +1,4 @@
-"""Several weights a vertex: our partitioner beside METIS's, through libmetis.
+"""Several weights a vertex: Evener's partitioner beside METIS's, through libmetis.
 
     [EVENER_DATA=FOLDER] python benchmarks/constraints.py [--graphs ...] [--seeds 1]
     python benchmarks/constraints.py --table           # what the result file says
@@ -160,7 +160,7 @@ def table(lines):
     for line in lines:
         groups.setdefault((line["graph"], line["weights"]), []).append(line)
     head = ("graph", "weights", "cut", "cut, METIS repaired", "max volume", "CPU", "METIS within",
-            "ours, both limits", "METIS's blocks", "our blocks")  # fmt: skip
+            "Evener within both limits", "METIS's blocks", "Evener's blocks")  # fmt: skip
     rows = [head]
     rows += [row(graph, weights, own) for (graph, weights), own in groups.items()]
     rows.append(row("all", "", lines))

@@ -134,9 +134,9 @@ def tools_of(cells):
 
 
 def table(lines):
-    """A row a group of graphs and a tool; then every cell where `default` misses what is asked."""
+    """A row a group of graphs and a tool; then every cell where `default` misses a goal."""
     cells = cells_of(lines)
-    return f"{by_group(cells)}\n\nCells that miss it now:\n\n{misses(cells)}"
+    return f"{by_group(cells)}\n\nCells that miss a goal:\n\n{misses(cells)}"
 
 
 def by_group(cells):

@@ -160,7 +160,7 @@ def square(rows, columns, size, seed):
 
 
 def resized(make, n, size, seed, **more):
-    """A generator of our own, of so many vertices, cells or points."""
+    """A graph of Evener's generators, of so many vertices, cells or points."""
     made = make(round(n * size), seed, **more)
     return made if isinstance(made, Graph) else made.dual_graph()
 

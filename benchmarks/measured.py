@@ -57,7 +57,7 @@ def run_case(name, runs):
 
 
 def rows(line):
-    """Lines for people: what was asked beside what was reached."""
+    """Lines for people: the goals beside what was reached."""
     yield (
         f"{line['part']}  {line['case']}: {len(line['measured']['planned'])} runs; "
         f"null pair {text(line['null'])}; products {'right' if line['verified'] else 'WRONG'}; "
@@ -75,16 +75,16 @@ def rows(line):
 
 
 def judged(line, rival):
-    """What was asked of a ratio, and whether it was reached."""
+    """The goal of a ratio, and whether it was reached."""
     found, asked = line["ratios"][rival], line["asked"].get(rival)
     if asked == "null":
         most = line["null"]["high"]
-        yield f"asked not above the null pair's interval: {said(found['ratio'] <= most)}"
+        yield f"goal not above the null pair's interval: {said(found['ratio'] <= most)}"
     elif asked is not None:
-        yield f"asked at most {asked}: {said(found['ratio'] <= asked)}"
+        yield f"goal at most {asked}: {said(found['ratio'] <= asked)}"
     if rival == "metis" and line["part"] == "d":
         near = abs(found["ratio"] - found["predicted"]) <= NEAR
-        yield f"asked within {NEAR} of the prediction: {said(near)}"
+        yield f"goal within {NEAR} of the prediction: {said(near)}"
 
 
 def said(reached):
@@ -97,8 +97,8 @@ def text(found):
 
 def table(lines):
     """Seconds of plans to those of equal blocks and METIS at the same sizes, by the clock."""
-    rows = [("part", "case", "runs", "plan / equal (95 %)", "asked", "plan / METIS (95 %)",
-             "asked", "predicted", "null pair (95 %)", "devices used", "late waits")]  # fmt: skip
+    rows = [("part", "case", "runs", "plan / equal (95 %)", "goal", "plan / METIS (95 %)",
+             "goal", "predicted", "null pair (95 %)", "devices used", "late waits")]  # fmt: skip
     for line in lines:
         equal, metis = line["ratios"]["equal"], line["ratios"]["metis"]
         asked = {

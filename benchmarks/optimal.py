@@ -3,8 +3,8 @@
     python benchmarks/optimal.py            # the table that docs/partitioner.md shows
 
 The optimum comes from an integer program (HiGHS, through SciPy): x[v, b] says that v is in block b,
-whose weight stays within both limits; y[e] that edge e is cut; z[v, b] that v is sent to b. Ours is
-counted after enforcement. Nothing is drawn but the graphs, from fixed seeds.
+whose weight stays within both limits; y[e] that edge e is cut; z[v, b] that v is sent to b.
+Evener's objective is counted after enforcement. Nothing is drawn but the graphs, from fixed seeds.
 """
 
 import argparse
@@ -86,7 +86,7 @@ def contract_of(graph, shares, epsilon=EPSILON):
 
 
 def ours(graph, contract, preset, objective):
-    """The objective of our partition after enforcement."""
+    """The objective of Evener's partition after enforcement."""
     part = best_blocks(graph, contract, preset=preset, objective=objective).part
     return value(graph, enforce(graph, Partition(part, contract.k), contract).partition, objective)
 

@@ -1,4 +1,4 @@
-"""What size costs our partitioner: time, memory and threads, from 2^16 to 2^24 vertices.
+"""What size costs Evener's partitioner: time, memory and threads, from 2^16 to 2^24 vertices.
 
     python benchmarks/partitioner_scale.py [--parts growth,few,points,threads,rdg] [--least 16]
                                            [--most 24]
@@ -151,7 +151,7 @@ def one_cloud(power, d, k):
 
 
 def shared(power, k, preset, objective):
-    """What one core needs and two would, each slice at its own CPU time: others use ours too."""
+    """What one core needs and two would, each slice at its own CPU time, as cores are shared."""
     graph = instance(power)
     request = {"seed": 1, "preset": preset, "objective": objective}
     parts = []

@@ -1,12 +1,12 @@
-"""The best cut that other tools find in ten times the CPU time of ours at `strong`.
+"""The best cut that other tools find in ten times the CPU time of Evener at `strong`.
 
     python benchmarks/patience.py [--families ...] [--topologies t1_f8,t2_f16] [--table]
 
-Instances and machines are those of partitioners.py. Ours runs once; every other tool runs at its
+Instances and machines are those of partitioners.py. Evener runs once; every other tool runs at its
 most thorough, seed after seed, until ten times that CPU time is spent, and its least cut
 counts, however uneven its blocks are. Each tool is one JSON line: `cut`, `ratio` of
-our cut to it, `runs`, `cpu_s` of all of them, `times`: that over ours, `smallest` and `worst`
-block over target of that best run.
+Evener's cut to it, `runs`, `cpu_s` of all of them, `times`: that over Evener's, `smallest` and
+`worst` block over target of that best run.
 """
 
 from collections import defaultdict
@@ -42,7 +42,7 @@ def measured(args):
 
 
 def contest(graph, topology, most_runs):
-    """Ours once, then every other tool for ten times as long."""
+    """Evener once, then every other tool for ten times as long."""
     bench.one_run(bench.piece(graph, bench.SMALL_VERTICES), topology, OURS, 1)  # loads kernels
     ours = bench.one_run(graph, topology, OURS, 1)
     yield {"tool": OURS, "runs": 1, "times": 1.0} | figures(ours, ours["cut"], ours["cpu_s"])
@@ -64,12 +64,12 @@ def figures(best, cut, spent):
 
 
 def table(lines):
-    """A row an instance, a column a tool: our cut to the best of its runs."""
+    """A row an instance, a column a tool: Evener's cut to the best of its runs."""
     tools = list(dict.fromkeys(line["tool"] for line in lines if line["tool"] != "evener:strong"))
     cases = defaultdict(dict)
     for line in lines:
         cases[line["family"], line["topology"]][line["tool"]] = line
-    rows = [("instance", "machine", "our CPU s", *tools)]
+    rows = [("instance", "machine", "Evener's CPU s", *tools)]
     for (family, topology), own in cases.items():
         ours = own["evener:strong"]["cpu_s"]
         cells = (

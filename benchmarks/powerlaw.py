@@ -1,4 +1,4 @@
-"""Our partitioner beside METIS recursive on power-law graphs, one objective after another.
+"""Evener's partitioner beside METIS recursive on power-law graphs, one objective after another.
 
     EVENER_DATA=FOLDER python benchmarks/powerlaw.py [--groups rmat16,powerlaw] [--graphs ...]
     python benchmarks/powerlaw.py --table          # what the result file says
@@ -31,7 +31,7 @@ MACHINES = {96: ("t1_f8", "t1_f16", "t2_f8", "t2_f16"), 16: ("t1_f2", "t1_f4", "
 GROUPS = {"rmat16": (96,), "rmat18": (96,), "powerlaw": (96, 16)}
 OBJECTIVES = ("cut", "total_volume", "max_volume")
 # What the figures are to be: its own, the CPU, and for the largest volume also the total.
-ASKED = {
+GOALS = {
     ("rmat16", "cut"): "0.79, 0.8",
     ("rmat16", "total_volume"): "0.66, 1.8",
     ("rmat16", "max_volume"): "0.52, 6",
@@ -140,11 +140,11 @@ def table(lines):
     for line in lines:
         cells[line["group"], line["tool"], line["objective"], cell(line)].append(line)
     head = (
-        "graphs", "objective", "asked: its own, CPU", "cut", "max volume", "total volume", "CPU",
-        "within limits", "METIS's",
+        "graphs", "objective", "goal: its own figure, CPU", "cut", "max volume", "total volume",
+        "CPU", "within limits", "METIS's",
     )  # fmt: skip
     rows = [head]
-    for (group, objective), asked in ASKED.items():
+    for (group, objective), goal in GOALS.items():
         keys = [c for c in cells if c[:3] == (group, "evener", objective)]
         if not keys:
             continue
@@ -154,7 +154,7 @@ def table(lines):
             for i in (0, 1)
         ]
         ratios = (mean_ratio(pairs, r) for r in ("cut", "max_volume", "total_volume", "cpu_s"))
-        rows.append((group, objective, asked, *(f"{r:.3f}" for r in ratios), *held))
+        rows.append((group, objective, goal, *(f"{r:.3f}" for r in ratios), *held))
     return markdown(rows)
 
 
@@ -163,7 +163,7 @@ def cell(line):
 
 
 def mean_ratio(pairs, key):
-    """Geometric mean of ours over METIS's."""
+    """Geometric mean of Evener's over METIS's."""
     logs = [np.log(median(ours, key) / median(metis, key)) for ours, metis in pairs]
     return float(np.exp(np.mean(logs)))
 

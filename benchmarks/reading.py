@@ -45,7 +45,7 @@ def triangulated_grid(edges: int) -> Graph:
 
 
 def write_general(path: Path, graph: Graph, value: bytes = b"") -> None:
-    """Write both triangles, so that SciPy's reader and ours have the same entries to read."""
+    """Write both triangles, so that SciPy's reader and Evener's have the same entries to read."""
     u = np.repeat(np.arange(graph.n), graph.degrees)
     body = table_text(np.column_stack((u, graph.adjncy.astype(np.int64))) + 1, " ")
     if value:

@@ -1,4 +1,4 @@
-"""Our partitioner beside METIS k-way and others on real meshes, matrices and graphs.
+"""Evener's partitioner beside METIS k-way and others on real meshes, matrices and graphs.
 
     EVENER_DATA=FOLDER python benchmarks/real_inputs.py [--only TEXT,...] [--machines t1_k96,...]
     python benchmarks/real_inputs.py --table      # what the result file says
@@ -6,7 +6,7 @@
 Every file of FOLDER's graphs, matrices and meshes that `evener.io.read` reads and that has
 more than 4,000 vertices. Machines of 96 and 16 devices: 8 and 2 of speed 16, the rest of speed 1
 (t1), or half of the rest of speed 2 (t2); by default 96 of t1 and 16 of t2; tolerance 3 %, one
-seed. The tools run in turn, in one process; ours also without coordinates. Each run is one JSON
+seed. The tools run in turn, in one process; Evener also without coordinates. Each run is one JSON
 line in results/real_inputs.jsonl: ratios to METIS k-way, as it comes, of cut, largest volume and
 CPU seconds; the worst and the smallest block over target; whether both limits are kept, and the
 cut once `enforce` has seen to it.

@@ -1,4 +1,4 @@
-"""When to move data: our rule and its rivals on drifting devices, beside the best in hindsight.
+"""When to move data: Evener's rule and others on drifting devices, beside the best in hindsight.
 
     python benchmarks/rebalancing.py [--seeds 3] [-o FILE]
 
@@ -48,7 +48,7 @@ def table(lines):
         ratios = [ratio for _, ratio in own]
         means = [statistics.mean(ratio for at, ratio in own if at == kind) for kind in kinds]
         cells = [f"{value:.2f}" for value in means]
-        name = "**regret (ours)**" if rule == "regret" else rule
+        name = "**regret (Evener)**" if rule == "regret" else rule
         mean, worst = statistics.mean(ratios), max(ratios)
         rows.append(f"| {name} | {mean:.3f} | {worst:.3f} | {' | '.join(cells)} |")
     return "\n".join(rows)

@@ -6,7 +6,7 @@ Two ranks bound to a core each, iterations of some 20 ms; after 40 of 105 a riva
 second core, in a session of its own, and stays. In each round, in random order: not moving, twice,
 so that it is known how far two runs of one thing differ; the best fixed split in hindsight (of the
 last run that stayed); and a RowRebalancer; then the same without a rival, but for the fixed split.
-A JSON line a run, then the figures asked: the first move comes within 5 iterations; the total is
+A JSON line a run, then the goals: the first move comes within 5 iterations; the total is
 within 10 % of the best fixed split, and at most 2 % worse than not moving. "By its own times" is
 free of how runs differ: what the times of that very run, by row, would have summed up to with even
 sizes, or the best fixed ones. Seven minutes, eight at most (a slow machine does fewer rounds then);
@@ -33,7 +33,7 @@ WAYS = ("never", "never again", "fixed", "moves", "quiet", "quiet again", "quiet
 BEGINS = 40
 BUDGET = 440.0  # seconds after which no round begins
 IN_TIME = 5  # iterations from the rival's first to the first move
-PAIRS = (  # what is asked of which ratio; None: two runs of the same, the noise
+PAIRS = (  # the goal of which ratio; None: two runs of the same, the noise
     ("moves", "fixed", 1.10),
     ("moves", "never", 1.02),
     ("never again", "never", None),
@@ -98,11 +98,11 @@ def rival_in_waiting():
 
 
 def table(lines):
-    """What is asked beside what was found, a row each."""
+    """The goals beside what was found, a row each."""
     rounds = defaultdict(dict)
     for line in lines:
         rounds[line["round"]][line["way"]] = line
-    rows = ["| | asked | median | its interval | worst | missed in |", "| --- " * 6 + "|"]
+    rows = ["| | goal | median | its interval | worst | missed in |", "| --- " * 6 + "|"]
     reactions = [reacted(own["moves"]["moves"]) for own in rounds.values()]
     known = [one for one in reactions if one is not None]
     late = sum(one is None or one > IN_TIME for one in reactions)
@@ -145,8 +145,8 @@ def remarks(lines):
     return (
         f"{rounds} rounds. An iteration of even sizes takes {took:.1f} ms without a rival, a move "
         f"{median(moves):.2f} ms in the median and {max(moves):.1f} ms at most; without a rival, "
-        f"data moves {count:.0f} times in the median run. The first core was ours for {share:.0%} "
-        "of the time."
+        f"data moves {count:.0f} times in the median run. The program had its first core to "
+        f"itself for {share:.0%} of the time."
     )
 
 

@@ -5,7 +5,17 @@ from records import markdown
 
 def fupermod(lines):
     """What the thesis did and says beside what `evener reproduce fupermod` finds, and verdicts."""
-    rows = [("in the thesis", "it did", "it says", "we did", "we see", "asked", "verdict")]
+    rows = [
+        (
+            "in the thesis",
+            "the thesis did",
+            "the thesis says",
+            "done here",
+            "seen here",
+            "criteria",
+            "verdict",
+        )
+    ]
     keys = ("where", "did", "says", "tried", "seen", "criteria", "verdict")
     for line in (line for line in lines if line["table"] == "findings"):
         tried = "; lacking: ".join(filter(None, (line["tried"], line["lacking"])))

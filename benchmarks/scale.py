@@ -32,7 +32,7 @@ RUNS = 3
 def main():
     made = bare_parser(__doc__, RESULTS)
     made.add_argument("--edges", type=int, default=50_000_000, help="of the graph checked")
-    made.add_argument("--devices", type=int, default=1_000_000, help="whose sizes are asked for")
+    made.add_argument("--devices", type=int, default=1_000_000, help="whose sizes are computed")
     made.add_argument("--side", type=int, default=2237, help="of the grid that is evaluated")
     made.when_small(edges=50_000, devices=1000, side=100)
     args = made.parse_args()

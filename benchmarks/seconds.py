@@ -13,7 +13,7 @@ METIS gets all that the plan gets: targets of least time under speed curves and 
 methods, its blocks enforced and mapped; the better of both counts. A tolerance of 3 % and the
 plan's seed. Its share of communication is that of the device which is done last. Each run is one
 JSON line: `ratio` of the predicted makespan to METIS's; `old`: to METIS k-way with constant speeds
-as targets, which knows of no curve, as in results before; `cpu`: process time of all our own work,
+as targets, which knows of no curve, as in results before; `cpu`: process time of all that Evener does,
 METIS's included, to METIS k-way's call; `fastest`: the fastest plan found, over METIS's time: the
 plan takes up to 1 % longer where it sends less (--alike), `less_sent` and `less_cut` being what it
 sends and cuts of the fastest's. What is in the result file is not measured again. Real meshes come
@@ -184,8 +184,8 @@ def regime(line):
     return next(name for name, most in REGIMES if line["share"] < most)
 
 
-# What was asked of light, medium and heavy cells, of the worst one, and of the CPU time.
-ASKED = {
+# Goals of light, medium and heavy cells, of the worst one, and of the CPU time.
+GOALS = {
     ("fast", "constant"): ("0.95", "0.83", "0.72", "1.00", "2.5"),
     ("default", "constant"): ("0.94", "0.82", "0.42", "1.00", "8"),
     ("strong", "constant"): ("0.93", "0.80", "0.38", "1.00", "20"),
@@ -205,8 +205,8 @@ def table(lines):
         what = "" if variant == "plain" else variant
         rows.append((f"`{preset}`", cliffs, what, *figures(own)))
         rows.append(("", "", "*old*", *by_regime(own, "old"), "", "", ""))
-        if variant == "plain" and (preset, cliffs) in ASKED:
-            rows.append(("", "", "*asked*", *ASKED[preset, cliffs], ""))
+        if variant == "plain" and (preset, cliffs) in GOALS:
+            rows.append(("", "", "*goal*", *GOALS[preset, cliffs], ""))
         if variant == "plain":
             rows.append(("", "", "*nothing exchanged*", *by_regime(own, "bound"), "", "", ""))
             rows.append(("", "", "*of plans alike*", alike(own), "", "", "", "", ""))

@@ -17,8 +17,8 @@ DOCS = HERE.parent / "docs"
 # Page, file of results: the module, and its function, that makes the table.
 PAGES = {
     DOCS / "results" / "README.md": {
-        "ours": "partitioners.table",
-        "ours_more": "partitioners.table",
+        "evener": "partitioners.table",
+        "evener_more": "partitioners.table",
         "partitioners": "partitioners.table",
         "real_inputs": "real_inputs.table",
         "constraints": "constraints.table",

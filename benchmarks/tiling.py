@@ -91,7 +91,7 @@ def thesis():
 def table(lines):
     """Mean and worst ratio by number of devices, over all kinds of speeds."""
     rows = [("devices", "columns, mean", "95 %", "worst", "cuts, mean", "worst", "grid, mean",
-             "whole blocks", "largest area to asked", "CPU ms")]  # fmt: skip
+             "whole blocks", "largest area to target", "CPU ms")]  # fmt: skip
     for p in dict.fromkeys(line["p"] for line in lines if "runs" in line):
         own = [line for line in lines if line["p"] == p and "runs" in line]
 

@@ -1,11 +1,14 @@
-"""The cases of measured.py: which ranks or devices, and what is asked of the plan."""
+"""The cases of measured.py: which ranks or devices, and the goals of the plan."""
 
 from dataclasses import dataclass, field
 
 
 @dataclass(frozen=True)
 class WallClockCase:
-    """A program of this folder on so many ranks. asked: of planned / equal and planned / metis."""
+    """A program of this folder on so many ranks.
+
+    asked: the goals of planned / equal and planned / metis.
+    """
 
     part: str
     program: str

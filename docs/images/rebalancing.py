@@ -48,7 +48,7 @@ def draw_rules(axes, lines):
         axes.plot([ratios.mean()] * 2, [row - 0.38, row + 0.38], color="#ee6677", lw=2.5)
     axes.set(xscale="log", xlabel="all seconds by those of the best in hindsight (bar: mean)")
     axes.set_yticks(range(len(SHOWN)), labels=[
-        "regret (ours)" if rule == "regret" else rule for rule in reversed(SHOWN)])  # fmt: skip
+        "regret (Evener)" if rule == "regret" else rule for rule in reversed(SHOWN)])  # fmt: skip
     axes.set_xticks([1, 1.35, 2, 5, 10, 20, 40], labels=["1", "1.35", "2", "5", "10", "20", "40"])
     axes.minorticks_off()
     axes.grid(axis="x", color="0.9")
