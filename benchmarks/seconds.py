@@ -13,7 +13,7 @@ METIS gets all that the plan gets: targets of least time under speed curves and 
 methods, its blocks enforced and mapped; the better of both counts. A tolerance of 3 % and the
 plan's seed. Its share of communication is that of the device which is done last. Each run is one
 JSON line: `ratio` of the predicted makespan to METIS's; `old`: to METIS k-way with constant speeds
-as targets, which knows of no curve, as in results before; `cpu`: process time of all that Evener does,
+as targets, which knows of no curve, as in results before; `cpu`: process time of all Evener does,
 METIS's included, to METIS k-way's call; `fastest`: the fastest plan found, over METIS's time: the
 plan takes up to 1 % longer where it sends less (--alike), `less_sent` and `less_cut` being what it
 sends and cuts of the fastest's. What is in the result file is not measured again. Real meshes come
