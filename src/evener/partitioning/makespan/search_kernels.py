@@ -43,6 +43,81 @@ def _least(keys, size):
     return at
 
 
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _with_neighbours(
+    tables, model, totals, bounds, v, size, reference, log2_power, least_seconds, scratch
+):
+    """Add v's neighbours at a late block to the first `size` entries of the front, as far as it
+    has room, with what their best moves change; return its new size.
+    """
+    front, keys = scratch.front, scratch.keys
+    for e in range(tables.xadj[v], tables.xadj[v + 1]):
+        u = np.int64(tables.adjncy[e])
+        if scratch.lock[u] == 1 or not _is_hot(tables, totals.seconds, u, least_seconds):
+            continue
+        i = 0
+        while i < size and front[i] != u:
+            i += 1
+        if i == FRONTIER:
+            continue
+        change, _ = best_move(tables, model, totals, bounds, u, reference, log2_power, scratch)
+        front[i], keys[i] = u, change
+        size = max(size, i + 1)
+    return size
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _chain(
+    tables, model, totals, bounds, v, reference, log2_power, depth, most_lost, least_seconds,
+    scratch,
+):  # fmt: skip
+    """Make up to `depth` moves that begin at v, and take back those after the best point.
+
+    Returns how many are kept: scratch.moved[:that].
+    """
+    lock, front, keys = scratch.lock, scratch.front, scratch.keys
+    moved, came_from = scratch.moved, scratch.came_from
+    change, to = best_move(tables, model, totals, bounds, v, reference, log2_power, scratch)
+    bold = most_lost * model.second_weight[tables.part[v]]
+    if to < 0 or change > bold:
+        return 0
+    front[0], keys[0] = v, change
+    size, n_moved, n_best, gained, best = 1, 0, 0, 0.0, -1e-12
+    while n_moved < depth and size > 0:
+        i = _least(keys, size)
+        if n_moved > 0:
+            v, key = front[i], keys[i]
+            change, to = best_move(tables, model, totals, bounds, v, reference, log2_power, scratch)
+            keys[i] = change
+            if to >= 0 and change > key and _least(keys, size) != i:
+                continue
+        size -= 1
+        front[i], keys[i] = front[size], keys[size]
+        if to < 0 or gained + change > bold:
+            break
+        moved[n_moved], came_from[n_moved] = v, tables.part[v]
+        n_moved += 1
+        change = make_move(tables, model, totals, bounds, v, to, reference, log2_power, scratch)
+        gained += change
+        lock[v] = 1
+        if gained < best:
+            best, n_best = gained, n_moved
+        if n_moved == depth:
+            break
+        size = _with_neighbours(
+            tables, model, totals, bounds, v, size, reference, log2_power, least_seconds, scratch
+        )
+    for i in range(n_moved):
+        lock[moved[i]] = 0
+    while n_moved > n_best:
+        n_moved -= 1
+        make_move(
+            tables, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
+            log2_power, scratch,
+        )  # fmt: skip
+    return n_best
+
+
 @njit(cache=True, nogil=True, error_model="numpy", counted=False)
 def search(
     tables, model, totals, bounds, log2_power, min_seconds_ratio, depth, most_lost,
@@ -57,8 +132,7 @@ def search(
     flag (n,) is KNOWN, before and after, of all vertices that are or were at a boundary. Ends once
     evaluations have cost most_looks (scratch.looks); returns (moves kept, that cost).
     """
-    queue, lock, front, keys = scratch.queue, scratch.lock, scratch.front, scratch.keys
-    moved, came_from = scratch.moved, scratch.came_from
+    queue = scratch.queue
     reference = reprice(tables, model, totals)
     least_seconds = min_seconds_ratio * reference
     for b in range(totals.seconds.size):
@@ -76,60 +150,13 @@ def search(
         flag[v] = KNOWN
         if not _is_hot(tables, totals.seconds, v, least_seconds):
             continue
-        change, to = best_move(tables, model, totals, bounds, v, reference, log2_power, scratch)
-        bold = most_lost * model.second_weight[tables.part[v]]
-        if to < 0 or change > bold:
-            continue
-        front[0], keys[0] = v, change
-        size, n_moved, n_best, gained, best = 1, 0, 0, 0.0, -1e-12
-        while n_moved < depth and size > 0:
-            i = _least(keys, size)
-            if n_moved > 0:
-                v, key = front[i], keys[i]
-                change, to = best_move(
-                    tables, model, totals, bounds, v, reference, log2_power, scratch
-                )
-                keys[i] = change
-                if to >= 0 and change > key and _least(keys, size) != i:
-                    continue
-            size -= 1
-            front[i], keys[i] = front[size], keys[size]
-            if to < 0 or gained + change > bold:
-                break
-            moved[n_moved], came_from[n_moved] = v, tables.part[v]
-            n_moved += 1
-            change = make_move(tables, model, totals, bounds, v, to, reference, log2_power, scratch)
-            gained += change
-            lock[v] = 1
-            if gained < best:
-                best, n_best = gained, n_moved
-            if n_moved == depth:
-                break
-            for e in range(tables.xadj[v], tables.xadj[v + 1]):
-                u = np.int64(tables.adjncy[e])
-                if lock[u] == 1 or not _is_hot(tables, totals.seconds, u, least_seconds):
-                    continue
-                i = 0
-                while i < size and front[i] != u:
-                    i += 1
-                if i == FRONTIER:
-                    continue
-                change, _ = best_move(
-                    tables, model, totals, bounds, u, reference, log2_power, scratch
-                )
-                front[i], keys[i] = u, change
-                size = max(size, i + 1)
+        n_moved = _chain(
+            tables, model, totals, bounds, v, reference, log2_power, depth, most_lost,
+            least_seconds, scratch,
+        )  # fmt: skip
+        kept += n_moved
         for i in range(n_moved):
-            lock[moved[i]] = 0
-        while n_moved > n_best:
-            n_moved -= 1
-            make_move(
-                tables, model, totals, bounds, moved[n_moved], came_from[n_moved], reference,
-                log2_power, scratch,
-            )  # fmt: skip
-        kept += n_best
-        for i in range(n_best):
-            v = moved[i]
+            v = scratch.moved[i]
             for e in range(tables.xadj[v], tables.xadj[v + 1]):
                 u = tables.adjncy[e]
                 if flag[u] != WAITING:

@@ -16,6 +16,8 @@ from evener.partitioning.repair.connecting_kernels import can_leave, change_tree
 
 FLOW_LEFT = 1e-9  # of the receiver's target: an arc with less flow than this is done
 LEAST_RELIEF = 1e-12  # violation that a move beyond the flow must save, above rounding errors
+# Stamps of a vertex while an arc is served, above that of a gain guessed from before; their number.
+EXACT, REFUSED, STAMPS = 1, 2, 3
 
 
 class ArcFlows(NamedTuple):
@@ -47,6 +49,17 @@ class GainTable(NamedTuple):
     known: np.ndarray
     stale: np.ndarray
     clock: np.ndarray
+
+
+class Waiting(NamedTuple):
+    """A heap of vertices that may move, of best gain first, then in the order they came in.
+
+    keys: gains; ages: how many came in before each; items: vertices.
+    """
+
+    keys: np.ndarray
+    ages: np.ndarray
+    items: np.ndarray
 
 
 class SpanningTrees(NamedTuple):
@@ -136,6 +149,80 @@ def seeds_of_arcs(graph, part, border, starts, other, flow, seed_starts, seeds, 
             seed_starts[arc + 1] += seed_starts[arc]
 
 
+@inner(forceinline=True)
+def _with_entry(waiting, count, key, age, v):
+    """Add vertex v to `count` others; return the heap, larger if it was full, and the new count."""
+    keys, ages, items = with_room(waiting.keys, waiting.ages, waiting.items, count)
+    count = push_aged(keys, ages, items, count, key, age, v)
+    return Waiting(keys, ages, items), count
+
+
+@inner(forceinline=True)
+def _with_seeds(arcs, arc, part, table, guessed, waiting):
+    """Return the heap with an arc's seeds alone, those still in its block, and how many."""
+    count = 0
+    for i in range(arcs.starts[arc], arcs.starts[arc + 1]):
+        v = arcs.seeds[i]
+        if part[v] == arcs.block[arc]:
+            table.known[v] = guessed if table.stale[v] else guessed + EXACT
+            table.gains[v] = arcs.gains[i]
+            waiting, count = _with_entry(waiting, count, table.gains[v], count, v)
+    return waiting, count
+
+
+@inner(forceinline=True)
+def _is_allowed(blocks, limits, floor, a, b, w, m, most, key):
+    """Whether a vertex of weight w and m bytes may move from a to b, at a gain of `key`.
+
+    most [units]: the arc's flow; a heavier vertex may only if it lessens by how much limits are
+    broken.
+    """
+    if blocks.weight[a] - w < floor[a]:
+        return False
+    if w == 0.0 and key <= 0.0 and blocks.memory[a] <= limits.cap[a]:
+        return False  # costs cut and brings no block nearer to its limits
+    if w > most or blocks.memory[b] + m > limits.cap[b]:
+        return relief(blocks, limits, a, b, w, m) > LEAST_RELIEF
+    return True
+
+
+@inner(forceinline=True)
+def _with_listed(border, n_border, v):
+    """List vertex v at the border; return how many are listed."""
+    if border.listed[v]:
+        return n_border
+    border.listed[v] = True
+    border.vertices[n_border] = v
+    return n_border + 1
+
+
+@inner(forceinline=True)
+def _with_neighbours(graph, part, v, a, b, table, guessed, waiting, count, age, border, n_border):
+    """List v, which has moved from a to b, and its neighbours at the border, and mark them stale.
+
+    Returns the heap with the neighbours in a, its count, the next age, and how many are listed.
+    """
+    xadj, adjncy, adjwgt, _ = graph
+    gains, known, stale, _ = table
+    exact, refused = guessed + EXACT, guessed + REFUSED
+    stale[v] = True
+    n_border = _with_listed(border, n_border, v)
+    for e in range(xadj[v], xadj[v + 1]):
+        u = adjncy[e]
+        stale[u] = True
+        n_border = _with_listed(border, n_border, u)
+        if part[u] != a or known[u] == refused:
+            continue
+        if (known[u] == guessed or known[u] == exact) and gains[u] < np.inf:
+            gains[u] += 2.0 * (adjwgt[e] if adjwgt.size > 0 else 1.0)
+        else:
+            known[u] = exact
+            gains[u], _ = gain_of(graph, part, u, a, b)
+        waiting, count = _with_entry(waiting, count, gains[u], age, u)
+        age += 1
+    return waiting, count, age, n_border
+
+
 @njit(cache=True, nogil=True)
 def carry_out(
     graph, n_bytes, limits, blocks, border, n_border, arcs, table, trees, floor, worst_gain,
@@ -147,94 +234,52 @@ def carry_out(
     cut than this are left undone. connected: only leaves of `trees` move, so that no block is
     taken apart. The first n_border vertices of `border` are listed; it grows.
     """
-    xadj, adjncy, adjwgt, weights = graph
-    part, weight, size, memory = blocks
-    vertices, listed = border
-    gains, known, stale, clock = table
-    moved = 0
-    weighted = adjwgt.size > 0
-    capacity = 1024
-    keys = np.empty(capacity, np.float64)
-    ages = np.empty(capacity, np.int64)
-    items = np.empty(capacity, np.int64)
+    weights, part, size = graph[3], blocks[0], blocks[2]
+    gains, known, _, clock = table
+    moved, room = 0, 1024
+    waiting = Waiting(np.empty(room), np.empty(room, np.int64), np.empty(room, np.int64))
     for arc in arcs.order:
-        a, b = arcs.block[arc], arcs.other[arc]
-        left = arcs.flow[arc]
-        count = 0
-        age = 0
-        clock[0] += 3
+        a, b, left = arcs.block[arc], arcs.other[arc], arcs.flow[arc]
+        clock[0] += STAMPS
         guessed = clock[0]
-        exact, refused = guessed + 1, guessed + 2
-        for i in range(arcs.starts[arc], arcs.starts[arc + 1]):
-            v = arcs.seeds[i]
-            if part[v] != a:
-                continue
-            known[v] = guessed if stale[v] else exact
-            gains[v] = arcs.gains[i]
-            keys, ages, items = with_room(keys, ages, items, count)
-            count = push_aged(keys, ages, items, count, gains[v], age, v)
-            age += 1
+        exact, refused = guessed + EXACT, guessed + REFUSED
+        waiting, count = _with_seeds(arcs, arc, part, table, guessed, waiting)
+        age = count
         tolerance = FLOW_LEFT * limits.scale[b]
         while count > 0 and left > tolerance and size[a] > 1:
-            key, v = keys[0], items[0]
-            count = drop_first(keys, ages, items, count)
+            key, v = waiting.keys[0], waiting.items[0]
+            count = drop_first(waiting.keys, waiting.ages, waiting.items, count)
             if part[v] != a or key != gains[v] or known[v] == refused:
                 continue  # moved or changed since: where it changed it was pushed again
             if known[v] == guessed:
-                known[v] = exact
                 gains[v], touches = gain_of(graph, part, v, a, b)
+                known[v] = exact if touches else refused
                 if not touches:
-                    known[v] = refused
-                elif gains[v] != key:
-                    count = push_aged(keys, ages, items, count, gains[v], age, v)
+                    continue
+                if gains[v] != key:
+                    waiting, count = _with_entry(waiting, count, gains[v], age, v)
                     age += 1
                     continue
-            if known[v] == refused:
-                continue
             if key < worst_gain:
                 break
-            w, m = weights[v], n_bytes[v]
-            if weight[a] - w < floor[a]:
+            w = weights[v]
+            if not _is_allowed(blocks, limits, floor, a, b, w, n_bytes[v], left + tolerance, key):
                 continue
-            if w == 0.0 and key <= 0.0 and memory[a] <= limits.cap[a]:
-                continue  # costs cut and helps neither block
-            if w > left + tolerance or memory[b] + m > limits.cap[b]:
-                if relief(blocks, limits, a, b, w, m) <= LEAST_RELIEF:
-                    continue
             freed = -1
             if connected:
                 if not can_leave(graph, part, v, trees):
                     known[v] = refused  # until it becomes a leaf
                     continue
                 freed = change_tree(graph, part, v, b, trees)
-            move(blocks, v, b, w, m)
+            move(blocks, v, b, w, n_bytes[v])
             left -= w
             moved += 1
-            if not listed[v]:
-                listed[v] = True
-                vertices[n_border] = v
-                n_border += 1
-            stale[v] = True
             if freed >= 0 and trees.children[freed] == 0 and known[freed] == refused:
                 known[freed] = guessed  # a leaf now: may be asked again, its gain computed anew
                 gains[freed] = np.inf
-            for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
-                stale[u] = True
-                if not listed[u]:
-                    listed[u] = True
-                    vertices[n_border] = u
-                    n_border += 1
-                if part[u] != a or known[u] == refused:
-                    continue
-                if (known[u] == guessed or known[u] == exact) and gains[u] < np.inf:
-                    gains[u] += 2.0 * (adjwgt[e] if weighted else 1.0)
-                else:
-                    known[u] = exact
-                    gains[u], touches = gain_of(graph, part, u, a, b)
-                keys, ages, items = with_room(keys, ages, items, count)
-                count = push_aged(keys, ages, items, count, gains[u], age, u)
-                age += 1
+            waiting, count, age, n_border = _with_neighbours(
+                graph, part, v, a, b, table, guessed, waiting, count, age, border, n_border
+            )
         arcs.flow[arc] = left
     return n_border, moved
 
