@@ -22,8 +22,7 @@ from evener.reproducing.here import (
     predicted_and_measured,
     spread,
 )
-from evener.reproducing.here_child import GATE_BYTES, Gate
-from evener.reproducing.here_pair import rivalled_pair, two_cores
+from evener.reproducing.here_pair import GATE_BYTES, Gate, rivalled_pair, two_cores
 
 SOON = Precision(precision=0.5, repetitions=3, seconds=5.0, least=0.0, outliers=0.0)
 

@@ -52,6 +52,41 @@ def count(text: str) -> int:
     return exact
 
 
+def positive_finite(text: str) -> float:
+    """Return a finite number above zero."""
+    value = positive(text)
+    if value == math.inf:
+        raise argparse.ArgumentTypeError(f"{text!r} is not finite")
+    return value
+
+
+def positive(text: str) -> float:
+    """Return a number above zero, or infinity."""
+    value = not_negative(text)
+    if value == 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not above zero")
+    return value
+
+
+def not_negative(text: str) -> float:
+    """Return zero, a number above, or infinity."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not value >= 0:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a number, zero or above")
+    return value
+
+
+def sides(text: str) -> list[int]:
+    """Return the whole numbers of a shape such as 4x2x12; [] for any other text."""
+    try:
+        return [count(word) for word in text.lower().split("x")]
+    except argparse.ArgumentTypeError:
+        return []
+
+
 # Suffixes that are not of an HTML page; any other name is taken.
 _NOT_PAGES = (
     *(".pdf", ".png", ".svg", ".jpg", ".jpeg", ".gif", ".eps", ".ps", ".md", ".rst", ".txt"),

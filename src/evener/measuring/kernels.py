@@ -43,38 +43,37 @@ class KernelEntry:
     takes: tuple[str, ...] = ()  # options, beside those that every kernel takes
 
 
-DENSE, SPARSE = "evener.measuring.cpu", "evener.measuring.cpu"
-CUDA = "evener.measuring.cuda"
+CPU, CUDA = "evener.measuring.cpu", "evener.measuring.cuda"
 
 KERNELS: dict[str, KernelEntry] = {
     "spmv": KernelEntry(
         "row",
         "y = A x, A a sparse matrix in CSR",
-        {"cpu": f"{SPARSE}:Spmv", "cuda": f"{CUDA}:CudaSpmv"},
+        {"cpu": f"{CPU}:Spmv", "cuda": f"{CUDA}:CudaSpmv"},
         ("matrix", "degree"),
     ),
     "jacobi": KernelEntry(
         "row",
         "a Jacobi sweep, x = (b - R x) / D",
-        {"cpu": f"{SPARSE}:Jacobi", "cuda": f"{CUDA}:CudaJacobi"},
+        {"cpu": f"{CPU}:Jacobi", "cuda": f"{CUDA}:CudaJacobi"},
         ("matrix", "degree"),
     ),
     "pagerank": KernelEntry(
         "row",
         "a PageRank step with its change, columns drawn as in a power-law graph",
-        {"cpu": f"{SPARSE}:Pagerank", "cuda": f"{CUDA}:CudaPagerank"},
+        {"cpu": f"{CPU}:Pagerank", "cuda": f"{CUDA}:CudaPagerank"},
         ("matrix", "degree"),
     ),
     "axpy": KernelEntry(
-        "element", "y = y + a x", {"cpu": f"{DENSE}:Axpy", "cuda": f"{CUDA}:CudaAxpy"}
+        "element", "y = y + a x", {"cpu": f"{CPU}:Axpy", "cuda": f"{CUDA}:CudaAxpy"}
     ),
     "triad": KernelEntry(
-        "element", "z = x + a y", {"cpu": f"{DENSE}:Triad", "cuda": f"{CUDA}:CudaTriad"}
+        "element", "z = x + a y", {"cpu": f"{CPU}:Triad", "cuda": f"{CUDA}:CudaTriad"}
     ),
     "gemm": KernelEntry(
         "block of b x b",
         "C = C + A B, A a column and B a row of blocks",
-        {"cpu": f"{DENSE}:Gemm", "cuda": f"{CUDA}:CudaGemm"},
+        {"cpu": f"{CPU}:Gemm", "cuda": f"{CUDA}:CudaGemm"},
         ("block", "width"),
     ),
 }  # fmt: skip

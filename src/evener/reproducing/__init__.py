@@ -9,7 +9,7 @@ fupermod_products.py    matrix products with partial models: table 4.2, figure 4
                         GPUs: figure 5.10
 fupermod_rectangles.py  matrix products over rectangles: figures 5.4 and 5.5
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
-                        devices, here_child.py their processes
+                        devices and their processes
 
 Imports measuring, running, sizing and all below. Read findings.py first.
 """

@@ -8,7 +8,7 @@ from argparse import ArgumentParser
 import pytest
 
 from evener.cli import main
-from evener.cli.machine_tree import MAX_LINES
+from evener.cli.commands.machine import MAX_LINES
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.errors import InputError, UsageError
 from evener.io.machines.platform_json import platform_from_dict

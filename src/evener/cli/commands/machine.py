@@ -1,18 +1,27 @@
-"""`evener machine`: make a machine file (papers' machines, grids, this computer), or draw one."""
+"""`evener machine`: make a machine file (papers' machines, grids, this computer), or draw one.
+
+It is drawn as a tree of text: levels, places, devices; equal devices in one line.
+"""
 
 from __future__ import annotations
 
 import argparse
 import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from evener.cli.machines import checked_count, speeds_of
+from evener.cli.machines import checked_count, equal_runs, run_name, safe, speeds_of
 from evener.cli.parsing import sentence
+from evener.cli.table_layout import wrapped
+from evener.cli.values import not_negative, positive, positive_finite, sides
 from evener.errors import UsageError
+from evener.wording import microseconds, plural
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
-    from evener.platforms.platform import Platform
+    from evener.platforms.platform import Connection, Device, Level, Link, Platform
+
 
 TOPOLOGIES = {
     "topo1": "fast devices and slow ones",
@@ -44,13 +53,7 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
     parser.add_argument(
         "--fast", type=int, default=fast, metavar="F", help=f"fast devices, {rest} (default {fast})"
     )
-    parser.add_argument(
-        "--speed",
-        type=_positive_finite,
-        default=16.0,
-        metavar="S",
-        help="speed of a fast device (default 16)",
-    )
+    _add_fast_speed(parser)
     parser.add_argument(
         "--units",
         type=int,
@@ -64,10 +67,20 @@ def _add_topology(parser: argparse.ArgumentParser, name: str) -> None:
     if name == "topo2":
         parser.add_argument(
             "--middle",
-            type=_positive_finite,
+            type=positive_finite,
             metavar="S",
             help="speed of a middle device without memory (default 2); with it, by equation 5",
         )
+
+
+def _add_fast_speed(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--speed",
+        type=positive_finite,
+        default=16.0,
+        metavar="S",
+        help="speed of a fast device (default 16)",
+    )
 
 
 def _add_grid(parser: argparse.ArgumentParser) -> None:
@@ -77,14 +90,14 @@ def _add_grid(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--alpha-us",
-        type=_not_negative,
+        type=not_negative,
         default=0.5,
         metavar="US",
         help="latency of a link (default 0.5)",
     )
     parser.add_argument(
         "--GB-per-s",
-        type=_positive,
+        type=positive,
         default=40.0,
         metavar="GB",
         help="bandwidth of a link (default 40)",
@@ -102,16 +115,10 @@ def _add_tree(parser: argparse.ArgumentParser) -> None:
         metavar="F",
         help="fast devices in every lowest group (default 0)",
     )
-    parser.add_argument(
-        "--speed",
-        type=_positive_finite,
-        default=16.0,
-        metavar="S",
-        help="speed of a fast device (default 16)",
-    )
+    _add_fast_speed(parser)
     parser.add_argument(
         "--slow-speed",
-        type=_positive_finite,
+        type=positive_finite,
         default=1.0,
         metavar="S",
         help="speed of the others (default 1)",
@@ -138,30 +145,6 @@ def _kind(
     return parser
 
 
-def _positive_finite(text: str) -> float:
-    value = _positive(text)
-    if value == math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not finite")
-    return value
-
-
-def _positive(text: str) -> float:
-    value = _not_negative(text)
-    if value == 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not above zero")
-    return value
-
-
-def _not_negative(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not value >= 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number, zero or above")
-    return value
-
-
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make, write or show a machine."""
     from evener.io.machines.platform_json import platform_to_dict
@@ -171,8 +154,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
         platform = read_platform(args.file)
         out.result(platform_to_dict(platform))
         if not out.is_silent:
-            from evener.cli.machine_tree import tree_lines
-
             out.say("\n".join(tree_lines(platform, out.width)), verbatim=True)
         return 0
     measuring = getattr(args, "measure", False)
@@ -183,8 +164,6 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.output is None:
         out.say(platform_to_toml(platform).rstrip("\n"), verbatim=True)
     else:
-        from evener.wording import plural
-
         write_platform(args.output, platform)
         out.say(f"{args.output}: {plural(platform.k, 'device')}")
     out.result(platform_to_dict(platform))
@@ -252,7 +231,126 @@ def platform_from(args: argparse.Namespace) -> Platform:
 
 
 def _shape(text: str, form: str, example: str, most: int) -> list[int]:
-    words = text.lower().split("x")
-    if not (2 <= len(words) <= most and all(w.isascii() and w.isdigit() for w in words)):
+    found = sides(text)
+    if not 2 <= len(found) <= most or min(found) < 0:
         raise UsageError(f"--shape is {form}, as {example}; not {text!r}")
-    return [int(word[:12]) for word in words]
+    return [min(side, 10**12) for side in found]  # more are refused: of any number of digits
+
+
+GIB = 2.0**30
+OWN = {
+    "fixed_seconds": "s fixed",
+    "cost_per_hour": "an hour",
+    "watts": "W",
+    "idle_watts": "W idle",
+}
+MAX_LINES = 40  # below one place; further ones are counted
+
+
+@dataclass
+class TreeNode:
+    """A line of the tree, and the lines below it."""
+
+    text: str
+    below: list[TreeNode] = field(default_factory=list)
+
+    def add(self, text: str) -> TreeNode:
+        """Add a line below this one; returns it."""
+        self.below.append(TreeNode(text))
+        return self.below[-1]
+
+
+def tree_lines(platform: Platform, width: int | None = None) -> list[str]:
+    """Return the lines of the tree: places, devices as leaves, then links between pairs.
+
+    width: of the terminal, or None where lines may be of any length.
+    """
+    title = platform.name or "machine"
+    root = TreeNode(f"{title}: {plural(platform.k, 'device')}{_level_note(platform, 0)}")
+    _fill(root, platform, platform.devices, 0)
+    if platform.connections:
+        links = root.add(plural(len(platform.connections), "link"))
+        lines = (
+            f"{safe(c.between[0])} - {safe(c.between[1])}: {link_text(c.link)}{_shared(c)}"
+            for c in platform.connections
+        )
+        _add_some(links, lines, len(platform.connections), "links")
+    return _drawn(root, "", "", width)
+
+
+def _drawn(node: TreeNode, before: str, further: str, width: int | None) -> list[str]:
+    """Return the lines of a node, begun by `before` and then `further`, and of those below it."""
+    room = None if width is None else max(width - len(before), 16)
+    parts = [node.text] if room is None else wrapped(node.text, room, 0)
+    bar = "│   " if node.below else ""
+    lines = [before + parts[0], *(further + bar + part for part in parts[1:])]
+    for i, child in enumerate(node.below):
+        corner, side = ("└── ", "    ") if i == len(node.below) - 1 else ("├── ", "│   ")
+        lines += _drawn(child, further + corner, further + side, width)
+    return lines
+
+
+def link_text(link: Link) -> str:
+    """Return latency and bandwidth of a link, in the units of machine files."""
+    if link.alpha == 0 and link.beta == 0:
+        return "free"
+    rate = "no limit" if link.beta == 0 else f"{1e-9 / link.beta:.4g} GB/s"
+    return f"{microseconds(link.alpha)}, {rate}"
+
+
+def device_text(devices: Sequence[Device]) -> str:
+    """Return the description of a device, or of several that differ in their names only."""
+    device = devices[0]
+    words = [run_name([d.name for d in devices]), device.kind, f"speed {device.speed:,.6g}"]
+    if device.memory is not None:
+        words.append(f"{device.memory / GIB:,.4g} GiB")
+    if device.memory_units is not None:
+        words.append(f"{device.memory_units:,.6g} units")
+    for key, what in (("low_units", "at least"), ("high_units", "at most")):
+        if (units := getattr(device, key)) is not None:
+            words.append(f"{what} {units:,.6g} units")
+    words += [
+        f"{getattr(device, key):,.6g} {unit}"
+        for key, unit in OWN.items()
+        if getattr(device, key) is not None and (getattr(device, key) or key != "fixed_seconds")
+    ]
+    words += [f"{safe(key)} {value:,.6g}" for key, value in device.capabilities.items()]
+    return "  ".join(words)
+
+
+def _fill(tree: TreeNode, platform: Platform, devices: Sequence[Device], depth: int) -> None:
+    """Add the devices at one place, then the places below it."""
+    own: list[Device] = []
+    below: dict[str, list[Device]] = {}
+    for device in devices:
+        parts = device.at.split("/") if device.at else []
+        if len(parts) > depth:
+            below.setdefault(parts[depth], []).append(device)
+        else:
+            own.append(device)
+    runs = equal_runs([replace(device, name="-") for device in own])
+    _add_some(tree, (device_text(own[a:b]) for a, b in runs), len(runs), "groups of devices")
+    for place, inside in list(below.items())[:MAX_LINES]:
+        note = _level_note(platform, depth + 1)
+        branch = tree.add(f"{safe(place)}: {plural(len(inside), 'device')}{note}")
+        _fill(branch, platform, inside, depth + 1)
+    if len(below) > MAX_LINES:
+        tree.add(f"... and {len(below) - MAX_LINES:,} more places")
+
+
+def _level_note(platform: Platform, depth: int) -> str:
+    if depth >= len(platform.levels):
+        return ""
+    level = platform.levels[depth]
+    return f" ({safe(level.name)}: {link_text(level.link)}{_shared(level)})"
+
+
+def _shared(one: Level | Connection) -> str:
+    return ", shared" if one.shared else ""
+
+
+def _add_some(tree: TreeNode, lines: Iterable[str], count: int, what: str) -> None:
+    for _, line in zip(range(MAX_LINES), lines, strict=False):
+        tree.add(line)
+    if count > MAX_LINES:
+        tree.add(f"... and {count - MAX_LINES:,} more {what}")

@@ -18,7 +18,7 @@ from evener.cli.machines import (
     machine_options_from,
     safe,
 )
-from evener.cli.values import count, refuse_picture
+from evener.cli.values import count, refuse_picture, sides
 from evener.errors import UsageError
 from evener.plans.tiling import Tiling
 from evener.wording import duration, units
@@ -189,13 +189,10 @@ def _between_nodes(devices: _Devices, tiled: Tiled, out: Output) -> int | None:
 
 
 def _shape(text: str) -> tuple[int, int]:
-    try:
-        sides = [count(word) for word in text.lower().split("x")]
-    except argparse.ArgumentTypeError:
-        sides = []
-    if len(sides) not in (1, 2) or min(sides) < 1:
+    found = sides(text)
+    if len(found) not in (1, 2) or min(found) < 1:
         raise UsageError(f"--size is N or ROWSxCOLUMNS, as 8192 or 8192x4096; not {text!r}")
-    return sides[0], sides[-1]
+    return found[0], found[-1]
 
 
 def _show(names: list[str], tiled: Tiled, out: Output) -> None:
