@@ -32,6 +32,7 @@ _HOME = {
     "InputError": "evener.errors",
     "Level": "evener.platforms.platform",
     "Link": "evener.platforms.platform",
+    "LocalGraph": "evener.running.distributing",
     "Mapping": "evener.plans.partition",
     "Mesh": "evener.graphs.mesh",
     "NotFoundError": "evener.errors",
@@ -67,6 +68,7 @@ _HOME = {
     "timed": "evener.measuring.traces",
     "compare": "evener.planning.compare",
     "contract_for": "evener.sizing",
+    "distribute": "evener.running.distributing",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.planning.evaluate",
     "find_workload": "evener.io.machines.workloads",
@@ -105,17 +107,17 @@ _HOME = {
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
     "DeviceSpeeds", "DirectedGraph", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
-    "GraphLike", "InfeasibleError", "InputError", "Level", "Link", "Mapping", "Mesh",
+    "GraphLike", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping", "Mesh",
     "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform",
     "PlatformLike", "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer",
     "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
     "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset", "compare",
-    "contract_for", "enforce", "evaluate", "find_workload", "fit_model", "fit_surface",
-    "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes", "partition_with", "plan",
-    "rcb_blocks", "read", "read_graph", "read_part", "read_plan", "read_platform", "read_speeds",
-    "read_traces", "refine", "replan", "rib_blocks", "solve_sizes", "target_sizes",
-    "target_weights", "tile", "timed", "with_curves", "write_graph", "write_part", "write_plan",
-    "write_platform", "write_report", "write_speeds",
+    "contract_for", "distribute", "enforce", "evaluate", "find_workload", "fit_model",
+    "fit_surface", "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes",
+    "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part", "read_plan",
+    "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks", "solve_sizes",
+    "target_sizes", "target_weights", "tile", "timed", "with_curves", "write_graph", "write_part",
+    "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -165,6 +167,7 @@ if TYPE_CHECKING:
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.rebalancing.row_rebalancer import RowRebalancer
     from evener.reporting.html import write_report
+    from evener.running.distributing import LocalGraph, distribute
     from evener.sizing import (
         Sizes,
         SpeedSizes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -39,3 +40,10 @@ def slices_for(n: int) -> int:
 def slice_ends(n: int, slices: int) -> list[int]:
     """Return where `slices` equal slices of n items begin, and n."""
     return [n * i // slices for i in range(slices + 1)]
+
+
+def cores() -> int:
+    """Return how many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,215 @@
+"""Divides a graph among devices: boundary vertices, local numbers, ghosts, local arcs.
+
+Vertices have a position: grouped by block, in each block the interior vertices first, then the
+boundary, both by rising global number. So a local number is a position less that of the block's
+first vertex, and the ghosts of a device, in the order of positions, are grouped by owner. A set of
+ghosts is a bit for each position; the number of a ghost is the number of bits before its own.
+"""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import inner, njit
+
+WORD = 64  # bits in a word of a set of positions
+ONE, ALL = np.uint64(1), np.uint64(0xFFFFFFFFFFFFFFFF)
+SHIFT, MASK = np.uint64(6), np.uint64(WORD - 1)
+# Masks and multiplier of the usual count of bits in parallel, which compiles to one instruction.
+PAIRS, FOURS = np.uint64(0x5555555555555555), np.uint64(0x3333333333333333)
+BYTES, SUMS = np.uint64(0x0F0F0F0F0F0F0F0F), np.uint64(0x0101010101010101)
+
+
+@inner()
+def count_bits(word):
+    """Return how many bits of an uint64 are set."""
+    word = word - ((word >> ONE) & PAIRS)
+    word = (word & FOURS) + ((word >> np.uint64(2)) & FOURS)
+    return (((word + (word >> np.uint64(4))) & BYTES) * SUMS) >> np.uint64(56)
+
+
+@njit(cache=True, nogil=True)
+def mark_boundary(xadj, adjncy, part, only, both_ends, first, last, boundary):
+    """Set boundary[v] to 1 for vertices v in [first, last) with an arc to another block.
+
+    only: the block whose vertices are looked at, or -1: all. both_ends: mark the other end as well,
+    as lists of a directed graph show an arc at one end alone. Slices may run side by side: they
+    write nothing but ones.
+    """
+    for v in range(first, last):
+        b = part[v]
+        if only >= 0 and b != only:
+            continue
+        for e in range(xadj[v], xadj[v + 1]):
+            if part[adjncy[e]] != b:
+                boundary[v] = 1
+                if not both_ends:
+                    break
+                boundary[adjncy[e]] = 1
+
+
+@njit(cache=True, nogil=True)
+def count_vertices(part, boundary, first, last, counts):
+    """Count vertices in [first, last): interior of block b in counts[2b], boundary in 2b + 1."""
+    for v in range(first, last):
+        counts[2 * part[v] + boundary[v]] += 1
+
+
+@njit(cache=True, nogil=True)
+def place_vertices(part, boundary, first, last, places, order, position):
+    """Give the vertices in [first, last) their positions: places (2k,) are the next free ones.
+
+    order: the vertex at each position; position: the position of each vertex.
+    """
+    for v in range(first, last):
+        group = 2 * part[v] + boundary[v]
+        p = places[group]
+        places[group] = p + 1
+        order[p] = v
+        position[v] = p
+
+
+@njit(cache=True, nogil=True)
+def list_offsets(xadj, vertices, offsets):
+    """Set offsets (m + 1,) to where the arcs of each of m vertices begin, one after another."""
+    total = 0
+    for i in range(vertices.size):
+        offsets[i] = total
+        total += xadj[vertices[i] + 1] - xadj[vertices[i]]
+    offsets[vertices.size] = total
+
+
+@njit(cache=True, nogil=True)
+def list_degrees(xadj, vertices, degrees):
+    """Set degrees[i] to the number of arcs of vertices[i]."""
+    for i in range(vertices.size):
+        degrees[i] = xadj[vertices[i] + 1] - xadj[vertices[i]]
+
+
+@njit(cache=True, nogil=True)
+def mark_ghosts(xadj, adjncy, position, owned, first, last, bits, used):
+    """Set the bits of the positions that owned[first:last] have arcs to, in other blocks.
+
+    used: a bit for each word of `bits`, set where that is not zero.
+    """
+    if first >= last:
+        return
+    begin = np.uint64(position[owned[0]])
+    n_owned = np.uint64(owned.size)
+    for i in range(first, last):
+        v = owned[i]
+        for e in range(xadj[v], xadj[v + 1]):
+            p = np.uint64(position[adjncy[e]])
+            if p - begin >= n_owned:  # below begin it wraps
+                w = p >> SHIFT
+                if bits[w] == 0:
+                    used[w >> SHIFT] |= ONE << (w & MASK)
+                bits[w] |= ONE << (p & MASK)
+
+
+@inner()
+def lowest(word):
+    """Return the number of the lowest bit of a word that is not zero."""
+    return np.int64(count_bits((word & (~word + ONE)) - ONE))
+
+
+@njit(cache=True, nogil=True)
+def merge_bits(bits, used, ranks):
+    """Unite the sets bits (s, words) in the first; set ranks[w] to the bits before a used word w.
+
+    Return how many bits are set.
+    """
+    total = 0
+    for u in range(used.shape[1]):
+        for s in range(1, used.shape[0]):
+            used[0, u] |= used[s, u]
+        left = used[0, u]
+        while left != 0:
+            w = WORD * u + lowest(left)
+            left &= left - ONE
+            for s in range(1, bits.shape[0]):
+                bits[0, w] |= bits[s, w]
+            ranks[w] = total
+            total += np.int64(count_bits(bits[0, w]))
+    return total
+
+
+@njit(cache=True, nogil=True)
+def list_ghosts(bits, used, order, ghosts):
+    """List the vertices at the positions whose bits are set."""
+    count = 0
+    for u in range(used.size):
+        left = used[u]
+        while left != 0:
+            w = WORD * u + lowest(left)
+            left &= left - ONE
+            word = bits[w]
+            while word != 0:
+                ghosts[count] = order[WORD * w + lowest(word)]
+                count += 1
+                word &= word - ONE
+
+
+@njit(cache=True, nogil=True)
+def clear_bits(bits, used):
+    """Make the sets (s, words), of which merge_bits has united `used`, empty again."""
+    for u in range(used.shape[1]):
+        left = used[0, u]
+        while left != 0:
+            w = WORD * u + lowest(left)
+            left &= left - ONE
+            for s in range(bits.shape[0]):
+                bits[s, w] = 0
+        for s in range(used.shape[0]):
+            used[s, u] = 0
+
+
+@njit(cache=True, nogil=True)
+def fill_arcs(xadj, adjncy, adjwgt, position, owned, first, last, bits, ranks, offsets, ends,
+              weights):  # fmt: skip
+    """Copy the arcs of owned[first:last] to their places in `ends`, by local numbers.
+
+    adjwgt and weights are empty where arcs have no weights.
+    """
+    if first >= last:
+        return
+    begin = np.uint64(position[owned[0]])
+    n_owned = np.uint64(owned.size)
+    weighted = adjwgt.size > 0
+    for i in range(first, last):
+        v = owned[i]
+        to = np.int64(offsets[i]) - xadj[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            p = np.uint64(position[adjncy[e]])
+            local = p - begin
+            if local >= n_owned:
+                before = bits[p >> SHIFT] & ((ONE << (p & MASK)) - ONE)
+                local = n_owned + np.uint64(ranks[p >> SHIFT]) + count_bits(before)
+            ends[to + e] = local
+            if weighted:
+                weights[to + e] = adjwgt[e]
+
+
+@njit(cache=True, nogil=True)
+def list_sends(xadj, adjncy, more_xadj, more_adjncy, part, owned, first, last_sent, counts, sent):
+    """List which of owned[first:] have an arc in either list to each other block, by local number.
+
+    more_xadj may be empty: one list. last_sent (k,) holds -1. counts (k,): where sent, if it is not
+    empty, takes the next number for a block; otherwise the numbers are counted.
+    """
+    for i in range(first, owned.size):
+        v = owned[i]
+        own = part[v]
+        for e in range(xadj[v], xadj[v + 1]):
+            _send(i, part[adjncy[e]], own, last_sent, counts, sent)
+        if more_xadj.size > 0:
+            for e in range(more_xadj[v], more_xadj[v + 1]):
+                _send(i, part[more_adjncy[e]], own, last_sent, counts, sent)
+
+
+@inner()
+def _send(i, block, own, last_sent, counts, sent):
+    if block != own and last_sent[block] != i:
+        last_sent[block] = i
+        if sent.size > 0:
+            sent[counts[block]] = i
+        counts[block] += 1
