@@ -50,11 +50,12 @@ class Clocked:
         load = plans.loads(bench.work, partition)[comm.rank]
         self.compute = float(bench.model.time(load))
         alpha, beta = bench.link
-        halo = self.product.halo
+        local = self.product.local
+        receives = local.receives
         self.costs = {}
-        for q in set(halo.sends) | set(halo.receives):
-            a, b = halo.receives.get(q, (0, 0))
-            values = len(halo.sends.get(q, ())) + b - a
+        for q in set(local.sends) | set(receives):
+            a, b = receives.get(q, (0, 0))
+            values = len(local.sends.get(q, ())) + b - a
             self.costs[q] = alpha + beta * VALUE_BYTES * values
         self.done = {q: np.zeros(1) for q in self.costs}
         self.theirs = {q: np.zeros(1) for q in self.costs}
@@ -72,7 +73,7 @@ class Clocked:
         return max(self.comm.allgather(spent)) / steps
 
     def _step(self, t):
-        if self.product.halo.owned.size:
+        if self.product.local.n_owned:
             self.product.multiply()
             t = self._wait(t + self.compute)
         for stamp in self.done.values():

@@ -8,8 +8,7 @@ import numpy as np
 from evener.graphs.generating.delaunay import delaunay
 from evener.plans.partition import Partition
 from evener.plans.workload import WORKLOADS
-from evener.running.apps.spmv import averaging_matrix
-from evener.running.halos import halo_of, local_rows
+from evener.running.apps.spmv import averaging_matrix, local_rows
 from wall_clock.launching import core_of
 
 INSTANCE_SEED = 2026
@@ -45,9 +44,9 @@ class StandIn:
         inside = np.zeros(work.size, np.int32)
         chosen = slice(work.size - rows, None) if from_end else slice(rows)
         inside[chosen] = 1
-        halo = halo_of(A.indptr, A.indices, Partition(inside, 2), 1)
+        local, self.rows = local_rows(A, Partition(inside, 2), 1)
         self.load = float(work[chosen].sum())
-        self.rows, self.x = local_rows(A, halo), np.ones(halo.size)
+        self.x = np.ones(local.n_local)
 
     def multiply(self, repeat):
         for _ in range(repeat):
@@ -72,7 +71,7 @@ def iterated(comm, product, repeat, steps, rest=0.0):
     comm.barrier()
     begin, cpu = now(), time.process_time()
     for _ in range(steps):
-        if product.halo.owned.size:
+        if product.local.n_owned:
             product.multiply(repeat)
         product.exchange(rest)
     spent, cpu = now() - begin, time.process_time() - cpu

@@ -28,6 +28,7 @@ _HOME = {
     "Exchange": "evener.plans.plan",
     "Graph": "evener.graphs.graph",
     "GraphLike": "evener.io.accept",
+    "Halo": "evener.running.halos",
     "InfeasibleError": "evener.errors",
     "InputError": "evener.errors",
     "Level": "evener.platforms.platform",
@@ -76,6 +77,7 @@ _HOME = {
     "fit_surface": "evener.platforms.models.fitting",
     "hilbert_blocks": "evener.partitioning.initial.geometric",
     "layered_sizes": "evener.sizing",
+    "local_graph": "evener.running.distributing",
     "map_blocks": "evener.partitioning.mapping.blocks",
     "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
@@ -107,17 +109,17 @@ _HOME = {
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
     "DeviceSpeeds", "DirectedGraph", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
-    "GraphLike", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping", "Mesh",
-    "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform",
-    "PlatformLike", "Precision", "Prediction", "Reading", "Rebalancer", "Refined", "RowRebalancer",
-    "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled", "Tiling", "ToolError",
-    "TraceLog", "UsageError", "Workload", "advise", "benchmark", "best_subset", "compare",
-    "contract_for", "distribute", "enforce", "evaluate", "find_workload", "fit_model",
-    "fit_surface", "hilbert_blocks", "layered_sizes", "map_blocks", "measured_sizes",
-    "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part", "read_plan",
-    "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks", "solve_sizes",
-    "target_sizes", "target_weights", "tile", "timed", "with_curves", "write_graph", "write_part",
-    "write_plan", "write_platform", "write_report", "write_speeds",
+    "GraphLike", "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping",
+    "Mesh", "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions",
+    "Platform", "PlatformLike", "Precision", "Prediction", "Reading", "Rebalancer", "Refined",
+    "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled",
+    "Tiling", "ToolError", "TraceLog", "UsageError", "Workload", "advise", "benchmark",
+    "best_subset", "compare", "contract_for", "distribute", "enforce", "evaluate", "find_workload",
+    "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks",
+    "measured_sizes", "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part",
+    "read_plan", "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks",
+    "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves", "write_graph",
+    "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -167,7 +169,8 @@ if TYPE_CHECKING:
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.rebalancing.row_rebalancer import RowRebalancer
     from evener.reporting.html import write_report
-    from evener.running.distributing import LocalGraph, distribute
+    from evener.running.distributing import LocalGraph, distribute, local_graph
+    from evener.running.halos import Halo
     from evener.sizing import (
         Sizes,
         SpeedSizes,

@@ -3,13 +3,17 @@
 import sys
 
 import numpy as np
+import pytest
 
 import evener as ev
 from evener.platforms.models.fitting import Constant
 from evener.running.apps import jacobi, matmul, spmv
 from evener.running.comm import MpiComm, run_threads
+from evener.running.distributing import distribute, local_graph
 from evener.running.emulation import EmulatedMachine
+from evener.running.halos import Halo
 from evener.running.spreading import HeldRows
+from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, values_of
 
 N = 42
 
@@ -70,6 +74,26 @@ def products_with_ghosts(comm):
         assert spmv.verify(A, x, spmv.run(comm, A, partition, x, 5, rest=rest))
 
 
+def values_of_ghosts(comm):
+    """What tests/running/test_halos.py does on threads; over a communicator of mpi4py, too."""
+    from mpi4py import MPI
+
+    rng = np.random.default_rng(74)
+    graph = ev.DirectedGraph.from_arcs(N, *rng.integers(0, N, (2, 3 * N)))
+    for blocks in (comm.size, comm.size - 1):  # the last one is empty, or not
+        partition = ev.Partition(rng.integers(0, blocks, N), comm.size)
+        parts = distribute(graph, partition, want="both", threads=1)
+        local = local_graph(graph, partition, comm.rank, want="both", threads=1)
+        for dtype in TYPES:
+            for tail in ((), (3,)):
+                assert exchanged(comm, local, values_of(N, dtype, tail)), dtype
+        for op, dtype in OPS:
+            assert reduced(comm, parts, op, dtype), (op, dtype)
+            assert reduced(MPI.COMM_WORLD, parts, op, dtype, (2,)), (op, dtype)
+    with pytest.raises(ev.InputError, match="which expects 0"):
+        Halo(comm, 2, {1: [0]} if comm.rank == 0 else {}, {})
+
+
 def a_rank_that_fails(comm):
     if comm.rank == 1:
         raise ValueError("rank 1 fails on purpose")
@@ -82,6 +106,7 @@ if __name__ == "__main__":
             "jacobi": jacobi_with_rows_that_move,
             "matmul": matmul_over_a_tiling,
             "spmv": products_with_ghosts,
+            "halo": values_of_ghosts,
             "failing": a_rank_that_fails,
         }[sys.argv[1]](world)
         world.barrier()

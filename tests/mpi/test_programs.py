@@ -38,6 +38,7 @@ def run_words(ranks, *words):
     ("name", "ranks"),
     [
         ("jacobi", 2),
+        ("halo", 3),
         pytest.param("matmul", 3, marks=pytest.mark.slow),
         pytest.param("spmv", 3, marks=pytest.mark.slow),
     ],
@@ -53,6 +54,13 @@ def test_the_example_rebalances_a_loop_of_mpi4py():
     assert done.returncode == 0, done.stderr
     assert "after iteration 14: " in done.stdout
     assert "least and largest value" in done.stdout
+
+
+@pytest.mark.slow
+def test_the_example_exchanges_halos_of_a_program_of_mpi4py():
+    done = run_words(3, str(ROOT / "examples" / "halo_mpi.py"))
+    assert done.returncode == 0, done.stderr
+    assert "3 ranks: the values sum to 1000.0" in done.stdout
 
 
 def test_a_rank_that_fails_ends_all():

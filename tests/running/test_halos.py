@@ -1,46 +1,184 @@
-"""Halos against what a loop over all entries finds; what one rank sends, another has room for."""
+"""Halos on threads: every type and shape, against what the global arrays say."""
+
+import tracemalloc
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
+from hypothesis import given
+from hypothesis import strategies as st
 
-from evener.errors import InputError
+import evener as ev
+from evener.errors import InputError, UsageError
+from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
-from evener.running.halos import halo_of, local_rows
+from evener.running.comm import run_threads
+from evener.running.distributing import distribute
+from evener.running.halos import Halo
+from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, values_of
+
+
+@st.composite
+def cases(draw):
+    n, k = draw(st.integers(0, 16)), draw(st.sampled_from([1, 2, 5]))
+    rng = np.random.default_rng(draw(st.integers(0, 2**31)))
+    make = ev.DirectedGraph.from_arcs if draw(st.booleans()) else ev.Graph.from_edges
+    graph = make(n, *rng.integers(0, max(n, 1), (2, draw(st.integers(0, 3 * n)))))
+    return distribute(graph, Partition(rng.integers(0, k, n), k), want="both", threads=1)
+
+
+@given(cases(), st.sampled_from(TYPES), st.sampled_from([(), (3,)]))
+def test_ghosts_get_the_values_of_their_owners(parts, dtype, tail):
+    n = parts[0].n_global
+    whole = values_of(n, dtype, tail)
+
+    def work(comm):
+        return exchanged(comm, parts[comm.rank], whole)
+
+    assert all(run_threads(len(parts), work))
+
+
+@given(cases(), st.sampled_from(OPS), st.sampled_from([(), (2,)]))
+def test_owners_get_the_values_of_their_ghosts(parts, op_and_type, tail):
+    def work(comm):
+        return reduced(comm, parts, *op_and_type, tail)
+
+    assert all(run_threads(len(parts), work))
+
+
+def path():
+    """0 - 1 - 2 - 3 in blocks {0, 2} and {1, 3}: all of one block is needed by the other."""
+    graph = ev.Graph.from_edges(4, [0, 1, 2], [1, 2, 3])
+    return distribute(graph, Partition([0, 1, 0, 1], 2))
 
 
 def test_a_path_by_hand():
-    # 0 - 1 - 2 - 3 in blocks {0, 2} and {1, 3}: all of one block is needed by the other.
-    A = sp.csr_array(np.diag(np.ones(3), 1) + np.diag(np.ones(3), -1))
-    first, second = (halo_of(A.indptr, A.indices, Partition([0, 1, 0, 1], 2), r) for r in (0, 1))
-    assert (first.owned.tolist(), first.ghosts.tolist()) == ([0, 2], [1, 3])
-    assert first.sends[1].tolist() == [0, 1]
-    assert first.receives == {1: (0, 2)}
-    assert local_rows(A, first).todense().tolist() == [[0, 0, 1, 0], [0, 0, 1, 1]]
-    assert (second.ghosts.tolist(), second.size) == ([0, 2], 4)
+    def work(comm):
+        local = path()[comm.rank]
+        halo = Halo.of(comm, local)
+        x = 10.0 * np.concatenate([local.owned, local.ghosts])
+        x[2:] = -1
+        halo.exchange(x)
+        y = np.ones(4)
+        halo.reduce(y)
+        return local.ghosts.tolist(), x.tolist(), y.tolist(), halo.neighbours, halo.times.sent
+
+    first, second = run_threads(2, work)
+    assert first == ([1, 3], [0, 20, 10, 30], [2, 2, 1, 1], [1], 32)
+    assert second == ([0, 2], [10, 30, 0, 20], [2, 2, 1, 1], [0], 32)
 
 
-@pytest.mark.parametrize("k", [1, 3, 7])
-def test_random_patterns_that_are_not_symmetric(k):
-    rng = np.random.default_rng(61)
-    n = 40
-    A = sp.csr_array(sp.random_array((n, n), density=0.06, rng=rng))
-    part = rng.integers(0, max(k - 1, 1), n)  # the last block is empty
-    halos = [halo_of(A.indptr, A.indices, Partition(part, k), rank) for rank in range(k)]
-    dense = A.toarray()
-    for rank, halo in enumerate(halos):
-        needed = {j for i, j in zip(*np.nonzero(dense), strict=True) if part[i] == rank}
-        assert set(halo.ghosts.tolist()) == {j for j in needed if part[j] != rank}
-        for q, (a, b) in halo.receives.items():
-            assert halos[q].owned[halos[q].sends[rank]].tolist() == halo.ghosts[a:b].tolist()
-        assert sum(len(other.sends.get(rank, ())) for other in halos) == halo.ghosts.size
-        columns = np.concatenate([halo.owned, halo.ghosts])
-        assert np.array_equal(local_rows(A, halo).toarray(), dense[halo.owned][:, columns])
+def test_work_goes_on_between_start_and_finish():
+    def work(comm):
+        local = path()[comm.rank]
+        halo = Halo.of(comm, local)
+        x = np.array([*local.owned, 0, 0], np.int32)
+        halo.start_exchange(x)
+        x[:2] = 99  # the values have been packed
+        halo.finish()
+        bound = halo.bind(x)
+        x[:2] = local.owned + 100
+        bound.start()
+        bound.finish()
+        return x[2:].tolist(), local.ghosts.tolist()
+
+    for found, ghosts in run_threads(2, work):
+        assert found == [ghost + 100 for ghost in ghosts]
 
 
-def test_what_does_not_fit_is_refused():
-    A = sp.csr_array(np.eye(3))
-    with pytest.raises(InputError, match="4 entries"):
-        halo_of(A.indptr, A.indices, Partition([0, 0, 0, 0], 1), 0)
-    with pytest.raises(InputError, match="rank 2 has no block"):
-        halo_of(A.indptr, A.indices, Partition([0, 0, 1], 2), 2)
+def test_numbers_in_any_order():
+    """As in a program that numbers its vertices by itself; rank 1 sends nothing back."""
+
+    def work(comm):
+        sends = {1: [2, 0]} if comm.rank == 0 else {}
+        receives = {} if comm.rank == 0 else {0: [2, 1]}
+        halo = Halo(comm, 3 if comm.rank == 0 else 1, sends, receives)
+        x = np.array([5.0, 6.0, 7.0]) if comm.rank == 0 else np.zeros(3)
+        for _ in range(3):
+            halo.exchange(x)
+        y = np.arange(3.0) + 1
+        halo.reduce(y, "max")
+        return x.tolist(), y.tolist()
+
+    assert run_threads(2, work) == [([5, 6, 7], [2, 2, 3]), ([0, 5, 7], [1, 2, 3])]
+
+
+@pytest.mark.parametrize("tail", [(), (4,)])
+def test_nothing_is_allocated_after_the_first_exchange(tail):
+    """Python's own small objects aside: the arrays are of 80,000 bytes and more."""
+    graph = grid([2, 10_000])
+    parts = distribute(graph, Partition(np.arange(20_000) // 10_000, 2))
+    assert parts[0].ghosts.size == 10_000
+
+    def work(comm):
+        halo = Halo.of(comm, parts[comm.rank])
+        x = np.zeros((parts[comm.rank].n_local, *tail))
+        peaks = []
+        for turn in range(6):
+            comm.barrier()
+            if turn == 2 and comm.rank == 0:
+                tracemalloc.start()
+            comm.barrier()
+            halo.exchange(x)
+            halo.reduce(x, "max")
+        comm.barrier()
+        if comm.rank == 0:
+            peaks.append(tracemalloc.get_traced_memory()[1])
+            tracemalloc.stop()
+        return halo.nbytes, peaks
+
+    (held, (peak,)), _ = run_threads(2, work)
+    assert peak < 20_000
+    assert held > 80_000
+
+
+def test_what_does_not_fit_is_refused_on_all_ranks():
+    def refused(size, *lists):
+        def work(comm):
+            with pytest.raises(InputError) as error:
+                Halo(comm, *lists[comm.rank])
+            return error.value.message
+
+        return set(run_threads(size, work))
+
+    nothing = (2, {}, {})
+    assert refused(2, (2, {1: [0]}, {}), nothing) == {
+        "rank 0 sends 1 values to rank 1, which expects 0, and expects 0 of 0"
+    }
+    assert refused(2, nothing, (2, {}, {0: (2, 5)})).pop().startswith("rank 0 sends 0 values")
+    assert refused(2, (2, {1: [2]}, {}), nothing) == {
+        "what goes to rank 1 is not all of 2 vertices"
+    }
+    assert refused(2, (2, {1: [1, 1]}, {}), nothing) == {"a value goes to rank 1 twice"}
+    assert refused(2, (2, {}, {1: [3]}), nothing) == {
+        "ghosts are numbered from n_owned on, each received once"
+    }
+    assert refused(2, (2, {2: [0]}, {}), nothing) == {"rank 0 of 2 has no neighbour 2"}
+    assert refused(2, (2, {1: [0.5]}, {}), nothing).pop().endswith("whole numbers, not float64")
+
+
+def test_arrays_that_do_not_fit_are_refused():
+    def work(comm):
+        local = path()[0]
+        halo = Halo(comm, 4, {}, {})
+        with pytest.raises(InputError, match="part of device 0 of 2 is not that of rank 0 of 1"):
+            Halo.of(comm, local)
+        for wrong in (np.zeros(3), np.zeros((4, 1, 1)), np.float64(1)):
+            with pytest.raises(InputError, match="an array of shape"):
+                halo.exchange(wrong)
+        for wrong in (np.zeros((4, 2), order="F"), np.zeros(4, object)):
+            with pytest.raises(InputError, match="holds no objects"):
+                halo.exchange(wrong)
+        with pytest.raises(InputError, match="bitwise_or is not defined for float64"):
+            halo.reduce(np.zeros(4), "or")
+        with pytest.raises(UsageError, match="mean"):
+            halo.reduce(np.zeros(4), "mean")
+        with pytest.raises(UsageError, match="no exchange has been started"):
+            halo.finish()
+        halo.start_exchange(np.zeros(4))
+        for again in (halo.start_exchange, halo.reduce):
+            with pytest.raises(UsageError, match="not finished"):
+                again(np.zeros(4))
+        halo.finish()
+        return True
+
+    assert run_threads(1, work) == [True]

@@ -17,6 +17,7 @@ from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Protocol, Self, TypeVar
 
+import numpy as np
 import numpy.typing as npt
 
 from evener.errors import ToolError, UsageError
@@ -61,21 +62,32 @@ class Mail:
 
 
 class ThreadSwap:
-    """Between threads: a copy of each buffer is sent."""
+    """Between threads: a copy of each buffer is sent, in memory that is returned and reused."""
 
     def __init__(self, rank: int, mail: Mail, outgoing: Buffers, incoming: Buffers) -> None:
         self._rank, self._mail = rank, mail
         self._outgoing, self._incoming = outgoing, incoming
+        self._back: dict[int, queue.SimpleQueue[Buffer]] = {
+            to: queue.SimpleQueue() for to in outgoing
+        }
 
     def start(self) -> None:
         """Send copies of all outgoing buffers."""
         for to, buffer in self._outgoing.items():
-            self._mail.put(self._rank, to, buffer.copy())
+            back = self._back[to]
+            if back.empty():
+                copy = buffer.copy()
+            else:
+                copy = back.get()
+                np.copyto(copy, buffer)
+            self._mail.put(self._rank, to, (copy, back))
 
     def finish(self, rest: float = 0.0) -> None:  # noqa: ARG002 - threads wait asleep
         """Fill the incoming buffers. Raises ToolError where a rank sends nothing in time."""
         for source, buffer in self._incoming.items():
-            buffer[:] = self._mail.take(source, self._rank)
+            copy, back = self._mail.take(source, self._rank)
+            buffer[:] = copy
+            back.put(copy)
 
 
 class MpiSwap:
@@ -342,3 +354,23 @@ class MpiComm:
             traceback.print_exception(error, file=sys.stderr)
             sys.stderr.flush()
             self._comm.Abort(1)
+
+
+_duplicates: list[int] = []  # the key by which a communicator of mpi4py keeps its duplicate
+
+
+def comm_of(given: Any) -> Comm:
+    """Return a Comm as it is; of a communicator of mpi4py its duplicate, as an MpiComm.
+
+    The duplicate is made once, by all ranks together, so that messages never meet those of others.
+    """
+    if not hasattr(given, "Get_rank"):
+        known: Comm = given
+        return known
+    from mpi4py import MPI
+
+    if not _duplicates:
+        _duplicates.append(MPI.Comm.Create_keyval())
+    if given.Get_attr(_duplicates[0]) is None:
+        given.Set_attr(_duplicates[0], given.Dup())
+    return MpiComm(given.Get_attr(_duplicates[0]))

@@ -1,82 +1,344 @@
-"""The halo of a rank: the rows it owns, the ghosts it needs, and what it sends to which rank.
+"""Halo: exchanges of values of vertices between the ranks that own them and those that need them.
 
-A ghost is a copy of a vertex that another rank owns. Local numbers: the owned ones from 0 on by
-rising global number, behind them the ghosts, those of one owner together.
+A rank has local numbers: first its own vertices, then its ghosts, copies of vertices of others.
+`exchange` brings the owners' values to the ghosts, `reduce` combines the ghosts' values at their
+owners. Each neighbour gets one message with all its values. Ranks are threads or MPI processes.
 """
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntArray, IntVector
-from evener.errors import InputError
-from evener.plans.partition import Partition
+from evener.arrays import IntArray, as_integers
+from evener.errors import InputError, UsageError, one_of
+from evener.running.comm import Comm, comm_of
+from evener.running.distributing import LocalGraph
+
+Values: TypeAlias = npt.NDArray[Any]
+Op: TypeAlias = Literal["sum", "min", "max", "or"]
+Numbers: TypeAlias = slice | npt.NDArray[np.intp]  # local numbers of what a neighbour gets or sends
+_UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}
 
 
-@dataclass(frozen=True, eq=False)
-class Halo:
-    """The part of one rank of a matrix whose rows and columns are the vertices.
+@dataclass
+class HaloTimes:
+    """What the exchanges of a halo have taken so far.
 
-    owned (m,), ghosts (h,): global numbers. sends: other rank -> local numbers of the values
-    sent to it, in the order of its ghosts; receives: other rank -> range of the ghosts from it.
+    packing: filling send buffers; waiting: from then on until all has arrived, or for the rest of
+    that time where work was done meanwhile; unpacking: into the array [s]; sent [B].
     """
 
-    owned: IntVector
-    ghosts: IntVector
-    sends: Mapping[int, IntVector]
-    receives: Mapping[int, tuple[int, int]]
+    packing: float = 0.0
+    waiting: float = 0.0
+    unpacking: float = 0.0
+    sent: int = 0
+
+
+class Halo:
+    """The exchanges of one rank: made once, by all ranks of a communicator together, run often.
+
+    comm: a Comm, or a communicator of mpi4py, of which a duplicate is used. n_owned: number of own
+    vertices, local numbers 0 to n_owned - 1. sends: other rank -> local numbers of the own vertices
+    whose values it gets; receives: other rank -> where these go: first and end of a range of local
+    numbers, or the numbers, which make up the ghosts n_owned to n_local - 1. Each rank sends as
+    many values to another as that one expects. times: a HaloTimes, which may be replaced.
+
+    Arrays are of shape (n_local,) or (n_local, c), C-contiguous, of any type that holds no objects.
+    Buffers are made at the first exchange of a type and number of columns, and kept. All ranks make
+    the same calls in the same order. Raises InputError, on all ranks, for lists that do not fit.
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        n_owned: int,
+        sends: Mapping[int, IntArray],
+        receives: Mapping[int, tuple[int, int] | IntArray],
+    ) -> None:
+        self.comm: Comm = comm_of(comm)
+        self.n_owned = n_owned
+        self.times = HaloTimes()
+        fault = ""
+        try:
+            self._sends = {q: _numbers(sends[q]) for q in sorted(sends)}
+            self._receives = {q: _numbers(receives[q]) for q in sorted(receives)}
+            self._check_numbers()
+        except InputError as error:
+            fault = error.message
+        self._agree(fault)
+        self._check_counts()
+        self._made: dict[tuple[Any, ...], _Exchange] = {}
+        self._pending: tuple[_Exchange, Values] | None = None
+
+    @classmethod
+    def of(cls, comm: Any, local: LocalGraph) -> Halo:
+        """Return the halo of a device's part of a graph; its rank is the device's number."""
+        known = comm_of(comm)
+        if (known.rank, known.size) != (local.rank, local.k):
+            raise InputError(
+                f"the part of device {local.rank} of {local.k} is not that of rank {known.rank} "
+                f"of {known.size}"
+            )
+        return cls(known, local.n_owned, local.sends, local.receives)
 
     @property
-    def size(self) -> int:
-        """Number of values of a vector that the rank keeps: owned and ghosts."""
-        return int(self.owned.size + self.ghosts.size)
+    def n_local(self) -> int:
+        """Number of own vertices and ghosts."""
+        return self.n_owned + sum(_count(numbers) for numbers in self._receives.values())
+
+    @property
+    def neighbours(self) -> list[int]:
+        """The ranks that values are sent to or come from, rising."""
+        return sorted(self._sends.keys() | self._receives.keys())
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of lists of numbers and of all buffers made so far."""
+        lists = [*self._sends.values(), *self._receives.values()]
+        own = sum(numbers.nbytes for numbers in lists if not isinstance(numbers, slice))
+        return own + sum(made.nbytes for made in self._made.values())
+
+    def exchange(self, x: Values, rest: float = 0.0) -> None:
+        """Set the values of the ghosts in x to those of their owners.
+
+        rest [s]: time to sleep between two checks for messages, where ranks share a core.
+        """
+        self.start_exchange(x)
+        self.finish(rest)
+
+    def start_exchange(self, x: Values) -> None:
+        """Begin an exchange; until `finish`, x may be read, and own values may be changed.
+
+        Raises UsageError where another one has not been finished.
+        """
+        if self._pending is not None:
+            raise UsageError("an exchange has been started and not finished")
+        made = self._exchange_of(x, "exchange")
+        made.start(x, self.times)
+        self._pending = made, x
+
+    def finish(self, rest: float = 0.0) -> None:
+        """Return when the ghosts of the array given to `start_exchange` have their values."""
+        if self._pending is None:
+            raise UsageError("no exchange has been started")
+        (made, x), self._pending = self._pending, None
+        made.finish(rest, self.times)
+        made.unpack(x, self.times)
+
+    def reduce(self, x: Values, op: Op = "sum", rest: float = 0.0) -> None:
+        """Combine the own values in x with those of their ghosts on other ranks.
+
+        op: "sum", "min", "max" or "or", bit by bit. The own value comes first, then those of other
+        ranks, rising: the same on each run. Values of ghosts stay as they are; rest: as for
+        exchange. Raises InputError where x is of a type without that operation.
+        """
+        if self._pending is not None:
+            raise UsageError("an exchange has been started and not finished")
+        ufunc = _UFUNCS[one_of("operation", op, get_args(Op))]
+        made = self._exchange_of(x, "reduce")
+        _check_operation(ufunc, x)
+        made.start(x, self.times)
+        made.finish(rest, self.times)
+        made.combine(x, ufunc, self.times)
+
+    def bind(self, x: Values) -> BoundExchange:
+        """Return exchanges of this array alone, received in it without a copy; all ranks call."""
+        self._check_array(x)
+        return BoundExchange(
+            _Exchange(self.comm, self._sends, self._receives, x, bound=True), x, self
+        )
+
+    def _exchange_of(self, x: Values, kind: str) -> _Exchange:
+        """Return the buffers for arrays like x, made where there are none yet."""
+        self._check_array(x)
+        key = kind, x.dtype, x.shape[1:]
+        if key not in self._made:
+            both = self._sends, self._receives
+            gives, takes = both if kind == "exchange" else both[::-1]
+            self._made[key] = _Exchange(self.comm, gives, takes, x)
+        return self._made[key]
+
+    def _check_array(self, x: Values) -> None:
+        if x.ndim not in (1, 2) or x.shape[0] != self.n_local:
+            raise InputError(
+                f"an array of shape {x.shape}: ({self.n_local:,},) or ({self.n_local:,}, c) is "
+                "needed, own vertices and ghosts"
+            )
+        if x.dtype.hasobject or not x.flags.c_contiguous:
+            raise InputError("an array to be exchanged is C-contiguous and holds no objects")
+
+    def _check_numbers(self) -> None:
+        """Raise InputError unless all numbers are of own vertices or of ghosts."""
+        for q in self._sends.keys() | self._receives.keys():
+            if not 0 <= q < self.comm.size or q == self.comm.rank:
+                raise InputError(f"rank {self.comm.rank} of {self.comm.size} has no neighbour {q}")
+        for q, numbers in self._sends.items():
+            own = _listed(numbers)
+            if own.size and not (own.min() >= 0 and own.max() < self.n_owned):
+                raise InputError(f"what goes to rank {q} is not all of {self.n_owned:,} vertices")
+            if np.unique(own).size < own.size:
+                raise InputError(f"a value goes to rank {q} twice")
+        ghosts = [_listed(numbers) for numbers in self._receives.values()]
+        found = np.sort(np.concatenate(ghosts)) if ghosts else np.empty(0, np.intp)
+        if not np.array_equal(found, self.n_owned + np.arange(found.size)):
+            raise InputError("ghosts are numbered from n_owned on, each received once")
+
+    def _check_counts(self) -> None:
+        """Compare what this rank sends with what the others expect. Raises InputError."""
+        ranks = range(self.comm.size)
+        sent = [_count(self._sends.get(q)) for q in ranks]
+        wanted = [_count(self._receives.get(q)) for q in ranks]
+        found = self.comm.exchange(list(zip(sent, wanted, strict=True)))
+        wrong = next((q for q in ranks if found[q] != (wanted[q], sent[q])), None)
+        fault = ""
+        if wrong is not None:
+            theirs = found[wrong]
+            fault = (
+                f"rank {self.comm.rank} sends {sent[wrong]:,} values to rank {wrong}, which "
+                f"expects {theirs[1]:,}, and expects {wanted[wrong]:,} of {theirs[0]:,}"
+            )
+        self._agree(fault)
+
+    def _agree(self, fault: str) -> None:
+        """Raise InputError on all ranks if one of them has found a fault."""
+        faults = [one for one in self.comm.allgather(fault) if one]
+        if faults:
+            raise InputError(faults[0])
 
 
-def halo_of(indptr: IntArray, indices: IntArray, partition: Partition, rank: int) -> Halo:
-    """Return the halo of block `rank` of a matrix in CSR, whose pattern need not be symmetric.
+class BoundExchange:
+    """Exchanges of one array, to be started and finished again and again."""
 
-    A rank needs the columns in which its rows have entries. Raises InputError for a partition of
-    another number of vertices, and for a rank beyond its blocks.
+    def __init__(self, made: _Exchange, x: Values, halo: Halo) -> None:
+        self._made, self._x, self._halo = made, x, halo
+
+    def start(self) -> None:
+        """Send own values; until `finish`, own values may be changed, ghosts not be read."""
+        self._made.start(self._x, self._halo.times)
+
+    def finish(self, rest: float = 0.0) -> None:
+        """Return when the ghosts have their values. rest: as in Halo.exchange."""
+        self._made.finish(rest, self._halo.times)
+        self._made.unpack(self._x, self._halo.times)
+
+
+class _Exchange:
+    """Buffers for arrays like x: what is given to each neighbour, and what is taken from it.
+
+    bound: values are received in x itself where they make up a range.
     """
-    part = partition.checked_for(len(indptr) - 1).part
-    if not 0 <= rank < partition.k:
-        raise InputError(f"rank {rank} has no block: there are {partition.k}")
-    rows = np.repeat(part, np.diff(indptr))  # the block of each entry's row
-    columns = part[indices]
-    crossing = rows != columns
-    needed = np.unique(indices[crossing & (rows == rank)]).astype(np.int64)
-    ghosts = needed[np.argsort(part[needed], kind="stable")]
-    owners, starts, counts = np.unique(part[ghosts], return_index=True, return_counts=True)
-    owned = np.flatnonzero(part == rank)
-    return Halo(
-        owned,
-        ghosts,
-        _sends(indices, rows, crossing & (columns == rank), owned),
-        {int(q): (int(a), int(a + c)) for q, a, c in zip(owners, starts, counts, strict=True)},
-    )
+
+    def __init__(
+        self,
+        comm: Comm,
+        gives: Mapping[int, Numbers],
+        takes: Mapping[int, Numbers],
+        x: Values,
+        *,
+        bound: bool = False,
+    ) -> None:
+        tail = x.shape[1:]
+        self._gives = {q: numbers for q, numbers in gives.items() if _count(numbers)}
+        self._takes = {q: numbers for q, numbers in takes.items() if _count(numbers)}
+        self._in_place = {q for q, n in self._takes.items() if bound and isinstance(n, slice)}
+        self._outgoing = {q: np.empty((_count(n), *tail), x.dtype) for q, n in self._gives.items()}
+        self._incoming = {
+            q: x[n] if q in self._in_place else np.empty((_count(n), *tail), x.dtype)
+            for q, n in self._takes.items()
+        }
+        most = max(map(_count, self._takes.values()), default=0)
+        self._scratch = np.empty((most, *tail), x.dtype)
+        self._sent = sum(buffer.nbytes for buffer in self._outgoing.values())
+        self._swap = comm.swap(
+            {q: _bytes(b) for q, b in self._outgoing.items()},
+            {q: _bytes(b) for q, b in self._incoming.items()},
+        )
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the buffers."""
+        made = [b for q, b in self._incoming.items() if q not in self._in_place]
+        return sum(b.nbytes for b in (*self._outgoing.values(), *made, self._scratch))
+
+    def start(self, x: Values, times: HaloTimes) -> None:
+        """Fill the outgoing buffers from x and send them."""
+        begin = time.perf_counter()
+        for q, numbers in self._gives.items():
+            _copy(x, numbers, self._outgoing[q])
+        middle = time.perf_counter()
+        self._swap.start()
+        times.packing += middle - begin
+        times.waiting += time.perf_counter() - middle
+        times.sent += self._sent
+
+    def finish(self, rest: float, times: HaloTimes) -> None:
+        """Return when the incoming buffers are filled."""
+        begin = time.perf_counter()
+        self._swap.finish(rest)
+        times.waiting += time.perf_counter() - begin
+
+    def unpack(self, x: Values, times: HaloTimes) -> None:
+        """Copy the incoming buffers to x."""
+        begin = time.perf_counter()
+        for q, numbers in self._takes.items():
+            if q not in self._in_place:
+                x[numbers] = self._incoming[q]
+        times.unpacking += time.perf_counter() - begin
+
+    def combine(self, x: Values, ufunc: np.ufunc, times: HaloTimes) -> None:
+        """Combine the values in x with the incoming buffers, by rising rank."""
+        begin = time.perf_counter()
+        for q, numbers in self._takes.items():
+            own = self._scratch[: _count(numbers)]
+            _copy(x, numbers, own)
+            ufunc(own, self._incoming[q], out=own)
+            x[numbers] = own
+        times.unpacking += time.perf_counter() - begin
 
 
-def local_rows(A: Any, halo: Halo) -> Any:  # noqa: N803 - matrices have capital letters
-    """Return a rank's rows (m, m + h) of a SciPy matrix (n, n) in CSR, columns by local numbers."""
-    from scipy.sparse import csr_array
-
-    rows = A[halo.owned]
-    place = np.zeros(A.shape[1], np.int32)
-    place[halo.owned] = np.arange(halo.owned.size)
-    place[halo.ghosts] = halo.owned.size + np.arange(halo.ghosts.size)
-    shape = halo.owned.size, halo.size
-    indices, indptr = place[rows.indices], rows.indptr.astype(np.int32)
-    return csr_array((rows.data, indices, indptr), shape=shape)
+def _numbers(given: tuple[int, int] | IntArray) -> Numbers:
+    """Return local numbers as a slice where they are consecutive, else as an array."""
+    if isinstance(given, tuple) and len(given) == 2:
+        return slice(int(given[0]), max(int(given[0]), int(given[1])))
+    numbers = as_integers(given, "local numbers").astype(np.intp)
+    if numbers.size and (np.diff(numbers) == 1).all():
+        return slice(int(numbers[0]), int(numbers[-1]) + 1)
+    return numbers
 
 
-def _sends(
-    indices: IntArray, rows: IntArray, mine: npt.NDArray[np.bool_], owned: IntVector
-) -> dict[int, IntVector]:
-    """Return for each other rank which of `owned` it needs, by rising number."""
-    to, which = rows[mine], np.searchsorted(owned, indices[mine])
-    return {int(q): np.unique(which[to == q]).astype(np.int64) for q in np.unique(to)}
+def _listed(numbers: Numbers) -> npt.NDArray[np.intp]:
+    if isinstance(numbers, slice):
+        return np.arange(numbers.start, numbers.stop)
+    return numbers
+
+
+def _count(numbers: Numbers | None) -> int:
+    if numbers is None:
+        return 0
+    return numbers.stop - numbers.start if isinstance(numbers, slice) else int(numbers.size)
+
+
+def _copy(x: Values, numbers: Numbers, buffer: Values) -> None:
+    """Fill the buffer with the values of these numbers; nothing is allocated."""
+    if isinstance(numbers, slice):
+        np.copyto(buffer, x[numbers])
+    else:  # NumPy makes no copy of `out` unless it checks the numbers, which are known to be good
+        np.take(x, numbers, axis=0, out=buffer, mode="clip")
+
+
+def _bytes(buffer: Values) -> npt.NDArray[np.uint8]:
+    """Return a C-contiguous array as bytes, which MPI sends whatever the type is."""
+    return buffer.reshape(-1).view(np.uint8)
+
+
+def _check_operation(ufunc: np.ufunc, x: Values) -> None:
+    try:
+        ufunc(x[:0], x[:0])
+    except TypeError as error:
+        raise InputError(f"{ufunc.__name__} is not defined for {x.dtype}") from error

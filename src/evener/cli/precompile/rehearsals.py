@@ -348,6 +348,23 @@ def files() -> None:
             write_mesh(folder / "out.su2", mesh)
 
 
+def distributing() -> None:
+    """Divide graphs among devices, undirected and directed, all devices at once and one alone."""
+    from evener.graphs.directed import DirectedGraph
+    from evener.running.distributing import distribute, local_graph
+
+    u, v = np.arange(39), np.arange(1, 40)
+    partition = Partition((np.arange(40) % 3).astype(np.int32), 3)
+    for weights in TYPES:
+        given = None if weights is None else np.ones(39, weights)
+        for graph in (
+            Graph.from_edges(40, u, v, weights=given),
+            DirectedGraph.from_arcs(40, u, v, weights=given),
+        ):
+            distribute(graph, partition, want="both", threads=1)
+            local_graph(graph, partition, 1, want="both", threads=1)
+
+
 # Ordered so that two processes end at about the same time: while one runs "cut", the other compiles
 # kernels that "cut" does not use; kernels that "cut" and "propagation" share are then in the cache
 # before "propagation" begins.
@@ -363,4 +380,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "contracts": contracts,
     "volumes": volumes,
     "seconds": seconds,
+    "distributing": distributing,
 }

@@ -17,9 +17,11 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, as_numbers
 from evener.errors import InputError
 from evener.graphs.graph import Graph
+from evener.graphs.lists import Arcs
 from evener.plans.partition import Partition
 from evener.running.comm import Comm
-from evener.running.halos import halo_of, local_rows
+from evener.running.distributing import Lists, LocalGraph, local_part
+from evener.running.halos import Halo
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -50,18 +52,14 @@ class Product:
             raise InputError(f"a matrix of shape {A.shape} and {whole.size} values of x")
         if partition.k != comm.size:
             raise InputError(f"{comm.size} ranks need as many blocks, not {partition.k}")
-        self.halo = halo = halo_of(A.indptr, A.indices, partition, comm.rank)
-        self.rows = local_rows(A, halo)
-        self.x: FloatArray = whole[np.concatenate([halo.owned, halo.ghosts])]
-        self._outgoing = {q: np.empty(own.size) for q, own in halo.sends.items()}
-        first = halo.owned.size
-        incoming = {q: self.x[first + a : first + b] for q, (a, b) in halo.receives.items()}
-        self._swap = comm.swap(self._outgoing, incoming)
+        self.local, self.rows = local_rows(A, partition, comm.rank)
+        self.x: FloatArray = whole[np.concatenate([self.local.owned, self.local.ghosts])]
+        self._exchange = Halo.of(comm, self.local).bind(self.x)
 
     @property
     def values(self) -> FloatArray:
         """(m,) x of the owned rows, in their order."""
-        return self.x[: self.halo.owned.size]
+        return self.x[: self.local.n_owned]
 
     def multiply(self, repeat: int = 1) -> None:
         """Replace x of the owned rows by their part of A x. Call `exchange` before the next one.
@@ -74,10 +72,27 @@ class Product:
 
     def exchange(self, rest: float = 0.0) -> None:
         """Send the values of x that others need, receive the ghosts. rest: as in Swap.finish."""
-        for q, own in self.halo.sends.items():
-            np.take(self.x, own, out=self._outgoing[q])
-        self._swap.start()
-        self._swap.finish(rest)
+        self._exchange.start()
+        self._exchange.finish(rest)
+
+
+def local_rows(A: csr_array, partition: Partition, rank: int) -> tuple[LocalGraph, csr_array]:
+    """Return a rank's part of a matrix (n, n), and its rows (m, n_local), columns by local numbers.
+
+    The pattern need not be symmetric; rows keep the order of their entries.
+    """
+    from scipy.sparse import csr_array
+
+    partition.checked_for(A.shape[0])
+    columns = csr_array((np.ones(A.nnz, np.int8), A.indices, A.indptr), A.shape).tocsc()
+    out = Arcs(A.indptr.astype(np.int64), A.indices, A.data)
+    into = Arcs(columns.indptr.astype(np.int64), columns.indices, None)
+    local = local_part(Lists(out, into, "out"), partition, rank, threads=1)
+    assert local.out is not None
+    offsets, ends, values = local.out
+    signed = offsets.astype(np.int64), ends.astype(np.int64)
+    rows = csr_array((values, signed[1], signed[0]), shape=(local.n_owned, local.n_local))
+    return local, rows
 
 
 def run(
@@ -105,7 +120,7 @@ def run(
         middle = time.perf_counter()
         product.exchange(rest)
         spent[i] = middle - begin, time.perf_counter() - middle
-    pieces = comm.allgather((product.halo.owned, product.values.copy(), spent))
+    pieces = comm.allgather((product.local.owned, product.values.copy(), spent))
     whole = np.empty(partition.n)
     for owned, values, _ in pieces:
         whole[owned] = values

@@ -1,0 +1,60 @@
+"""What halos do, compared with global arrays: the same on threads and on processes of MPI."""
+
+import numpy as np
+
+from evener.running.comm import comm_of
+from evener.running.halos import Halo
+
+TYPES = ["f8", "f4", "i8", "u4", "i2", "?", "c16", "f2", "M8[s]", "f8,u2", "S5"]
+OPS = [
+    ("sum", "f8"), ("sum", "i4"), ("sum", "c16"), ("min", "f4"), ("max", "i8"), ("min", "u1"),
+    ("or", "u8"), ("or", "?"),
+]  # fmt: skip
+
+
+def values_of(n, dtype, tail=(), seed=5):
+    """Some value of a type for each vertex."""
+    drawn = np.random.default_rng(seed).integers(0, 99, (n, *tail))
+    if np.dtype(dtype).kind == "V":
+        made = np.zeros(drawn.shape, dtype)
+        for name in made.dtype.names:
+            made[name] = drawn
+        return made
+    return drawn.astype(dtype)
+
+
+def exchanged(comm, local, whole):
+    """Whether all ghosts have their values after exchanges of every kind."""
+    numbers = np.concatenate([local.owned, local.ghosts])
+    halo, mine = Halo.of(comm, local), whole[numbers]
+    for turn in range(3):
+        x = mine.copy()
+        x[local.n_owned :] = np.zeros(1, whole.dtype)[0]
+        if turn == 2:
+            bound = halo.bind(x)
+            bound.start()
+            bound.finish(1e-5)
+        else:
+            halo.exchange(x)
+        if not np.array_equal(x, mine):
+            return False
+    return True
+
+
+def reduced(comm, parts, op, dtype, tail=()):
+    """Whether own values are those combined by rising rank, one by one; bits and all."""
+    ufunc = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}[op]
+    held = [values_of(part.n_local, dtype, tail, seed=part.rank) for part in parts]
+    if dtype == "f8":
+        held = [values / 7 for values in held]  # sums depend on their order
+    own = comm_of(comm).rank
+    local = parts[own]
+    expected = held[own].copy()
+    for q, sent in sorted(local.sends.items()):
+        first, last = parts[q].receives[own]
+        expected[sent] = ufunc(expected[sent], held[q][first:last])
+    halo, x = Halo.of(comm, local), held[own]
+    before = x.copy()
+    halo.reduce(x, op)
+    ghosts = slice(local.n_owned, None)
+    return np.array_equal(x, expected) and np.array_equal(x[ghosts], before[ghosts])
