@@ -1,6 +1,6 @@
 """Halos in a program of mpi4py: heat spreads over a grid whose vertices any partition divides.
 
-    mpiexec -n 4 python examples/halo_mpi.py
+mpiexec -n 4 python examples/halo_mpi.py
 """
 
 import numpy as np
