@@ -14,7 +14,8 @@ def whole(graph):
     into = out if isinstance(graph, Graph) else local_arcs(graph.arcs_in())
     n = graph.n
     return SimpleNamespace(
-        n_global=n, n_owned=n, n_local=n, n_interior=n, owned=np.arange(n), out=out, into=into,
+        n_global=n, n_owned=n, n_local=n, n_interior=n, owned=np.arange(n),
+        ghosts=np.empty(0, np.int64), out=out, into=into,
         degrees=np.diff(graph.arcs_out().xadj).astype(np.uint32),
     )  # fmt: skip
 

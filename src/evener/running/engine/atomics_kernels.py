@@ -18,10 +18,9 @@ from evener.jit import inner
 
 # Places in `sync`, one cache line of 64 B apart. Counters that threads read after a barrier come
 # in pairs: a phase counts in one while a slower thread still reads the other.
-LINE = 8
-ARRIVED, GENERATION, TICKETS, FAILED = (np.uint64(LINE * i) for i in range(4))
-TAILS, SUMS, VOTES = (np.uint64(LINE * i) for i in (4, 6, 8))
-SYNC_SIZE = LINE * 16
+LINE = np.uint64(8)
+ARRIVED, GENERATION, TICKETS, TAILS, SUMS, VOTES = (LINE * np.uint64(i) for i in (0, 1, 2, 3, 5, 7))
+SYNC_SIZE = 8 * 16
 # Pauses before a waiting thread lets others run: about 10 us, so that threads without a core of
 # their own cost the one that works little.
 SPINS = 2000
@@ -29,7 +28,14 @@ SPINS = 2000
 # STEP: supersteps until now, -1 before there are values. MOST_STEPS: where to stop, -1: at once.
 # EDGES: arcs looked at. ENDED: 1 when no superstep is left to do.
 STEP, MOST_STEPS, EDGES, ENDED = (np.uint64(i) for i in range(4))
+# Of the frontier schedule, see there. LENGTH: vertices in the frontier. SCOUTED: arcs that leave
+# them. LEFT: arcs that no frontier had before. SHRANK: whether the last pull left fewer vertices.
+# FLIPPED: which of the two queues and bitmaps is in use. MARKED: ghosts whose values changed.
+FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED = (
+    np.uint64(i) for i in range(4, 12)
+)
 CONTROL_SIZE = 16
+BUFFER = np.uint64(256)  # vertices that a thread collects before it appends them to a shared queue
 FLOATS = {ir.FloatType: 32, ir.DoubleType: 64}
 
 

@@ -63,7 +63,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     tickets = load(sync, TICKETS)
     if step < 0:
         for u in range(first_of(thread, threads, n_owned), first_of(thread + 1, threads, n_owned)):
-            vertex, degree = vertices.owned[u], np.int64(vertices.degrees[u])
+            vertex, degree = vertices.numbers[u], np.int64(vertices.degrees[u])
             value = as_value(initial(vertex, degree, n, parameters))
             values[u] = value
             work.even[u] = payload_of(value, degree, vertex, n, parameters)
@@ -86,7 +86,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
                 combined = pulled(as_value(IDENTITY), u, into, now, parameters)
                 if both_ways:
                     combined = pulled(combined, u, out, now, parameters)
-                vertex, degree = vertices.owned[u], np.int64(vertices.degrees[u])
+                vertex, degree = vertices.numbers[u], np.int64(vertices.degrees[u])
                 old = values[u]
                 new = as_value(applied(old, combined, degree, vertex, n, step, parameters))
                 values[u] = new

@@ -14,6 +14,7 @@ from evener.errors import InputError
 from evener.running.engine import generating
 from evener.running.engine.atomics_kernels import (
     CONTROL_SIZE,
+    DIRECTION,
     EDGES,
     ENDED,
     MOST_STEPS,
@@ -44,6 +45,7 @@ class LocalPart(Protocol):
     n_local: int
     n_interior: int
     owned: Numbers
+    ghosts: Numbers
     degrees: Numbers
 
     @property
@@ -91,11 +93,12 @@ class Engine:
         self.sizes = LocalSizes(
             local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
         )
-        self.vertices = Vertices(local.owned, local.degrees)
+        numbers = np.concatenate([local.owned, local.ghosts]) if local.ghosts.size else local.owned
+        self.vertices = Vertices(numbers, local.degrees)
         self.values = np.empty(local.n_local, program.dtype)
         self.work = WORK[program.schedule](program, self.sizes, self.out, self.into, pool.threads)
         self.control = np.zeros(CONTROL_SIZE, np.int64)
-        self.control[STEP] = self.control[MOST_STEPS] = -1
+        self.control[[STEP, MOST_STEPS, DIRECTION]] = -1
         self._sync = np.zeros(SYNC_SIZE, np.int64)
         self.kernels = generating.module_of(program)
 

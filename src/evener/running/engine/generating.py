@@ -128,9 +128,9 @@ def _hooks(program: VertexProgram) -> str:
         'helper = inner(counted=False, error_model="numpy")',
         "",
         "",
-        '@inner(counted=False, fastmath={"reassoc", "nsz"})',
+        "@helper",
         "def joined(one, other):",
-        f"    return {JOINS[program.combine]}",
+        f"    return as_value({JOINS[program.combine]})",
     ]
     for hook, given in _HOOK.findall(_source("hooks_kernels")):
         if hook in HOOKS:

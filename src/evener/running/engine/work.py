@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evener.running.engine.atomics_kernels import BUFFER
 from evener.running.engine.program import VertexProgram
 
 Numbers = npt.NDArray[Any]
@@ -29,9 +30,9 @@ class LocalSizes(NamedTuple):
 
 
 class Vertices(NamedTuple):
-    """Global numbers of the owned vertices, and out-degrees of all local ones."""
+    """Global numbers and out-degrees of all local vertices (n_local,)."""
 
-    owned: Numbers
+    numbers: Numbers
     degrees: Numbers
 
 
@@ -51,6 +52,17 @@ class DenseWork(NamedTuple):
     changes: Numbers
 
 
+class FrontierWork(NamedTuple):
+    """Queues and bitmaps of this superstep and the next; threads' buffers; changed ghosts."""
+
+    queue: Numbers
+    other_queue: Numbers
+    bits: Numbers
+    other_bits: Numbers
+    buffers: Numbers
+    marked: Numbers
+
+
 def _dense(
     program: VertexProgram, sizes: LocalSizes, _: ArcsOf, into: ArcsOf, __: int
 ) -> DenseWork:
@@ -60,5 +72,21 @@ def _dense(
     return DenseWork(even, odd, np.empty((2, size // ARCS_OF_CHUNK + 1)))
 
 
+def _frontier(
+    program: VertexProgram, sizes: LocalSizes, _: ArcsOf, __: ArcsOf, threads: int
+) -> FrontierWork:
+    # A vertex is queued once a superstep; and again if it is settled after it had changed before.
+    length = sizes.n_owned * (1 if program.settled is None else 2) + int(BUFFER)
+    words = (sizes.n_local + 63) // 64
+    return FrontierWork(
+        np.empty(length, np.uint32),
+        np.empty(length, np.uint32),
+        np.empty(words, np.uint64),
+        np.empty(words, np.uint64),
+        np.empty(threads * int(BUFFER), np.uint32),
+        np.empty(sizes.n_local - sizes.n_owned, np.uint32),
+    )
+
+
 Maker = Callable[[VertexProgram, LocalSizes, ArcsOf, ArcsOf, int], Any]
-WORK: dict[str, Maker] = {"dense": _dense}
+WORK: dict[str, Maker] = {"dense": _dense, "frontier": _frontier}
