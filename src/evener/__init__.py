@@ -82,6 +82,7 @@ _HOME = {
     "measured_sizes": "evener.sizing",
     "partition_with": "evener.partitioning.registry",
     "plan": "evener.planning.plan",
+    "policy_blocks": "evener.partitioning.policies.families",
     "rcb_blocks": "evener.partitioning.initial.geometric",
     "read": "evener.io",
     "read_graph": "evener.io",
@@ -116,10 +117,10 @@ __all__ = [
     "Tiling", "ToolError", "TraceLog", "UsageError", "Workload", "advise", "benchmark",
     "best_subset", "compare", "contract_for", "distribute", "enforce", "evaluate", "find_workload",
     "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks",
-    "measured_sizes", "partition_with", "plan", "rcb_blocks", "read", "read_graph", "read_part",
-    "read_plan", "read_platform", "read_speeds", "read_traces", "refine", "replan", "rib_blocks",
-    "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves", "write_graph",
-    "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+    "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read", "read_graph",
+    "read_part", "read_plan", "read_platform", "read_speeds", "read_traces", "refine", "replan",
+    "rib_blocks", "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves",
+    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -148,6 +149,7 @@ if TYPE_CHECKING:
     from evener.partitioning.enforce import Enforced, enforce
     from evener.partitioning.initial.geometric import hilbert_blocks, rcb_blocks, rib_blocks
     from evener.partitioning.mapping.blocks import map_blocks
+    from evener.partitioning.policies.families import policy_blocks
     from evener.partitioning.refine import Refined, refine
     from evener.partitioning.registry import partition_with
     from evener.planning.advise.advise import advise

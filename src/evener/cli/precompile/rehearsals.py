@@ -20,6 +20,7 @@ from numpy.typing import ArrayLike
 
 from evener.arrays import IntArray
 from evener.errors import InfeasibleError, InputError, NotFoundError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.graphs.mesh import HEXAHEDRON, QUAD, TETRA, TRIANGLE, Mesh
 from evener.plans.partition import Contract, Partition
@@ -312,7 +313,9 @@ def building() -> None:
     barabasi_albert(64, 3)
     u, v = np.array([0, 2, 1, 0]), np.array([1, 1, 0, 2])
     for weights in TYPES:
-        graph = Graph.from_edges(3, u, v, weights=None if weights is None else np.ones(4, weights))
+        given = None if weights is None else np.ones(4, weights)
+        DirectedGraph.from_arcs(3, u, v, weights=given).undirected()
+        graph = Graph.from_edges(3, u, v, weights=given)
         graph.components()
         turned = graph.adjncy.reshape(3, 2)[:, ::-1].ravel()  # lists that are not in order
         graph.with_(adjncy=turned)
@@ -321,6 +324,14 @@ def building() -> None:
         mesh.nodal_graph()
         if mesh.dim == 3:
             mesh.boundary_faces()
+
+
+def policies() -> None:
+    """Place vertices one after another on machines of CPUs and GPUs."""
+    from evener.partitioning.policies.families import policy_blocks
+
+    for policy in ("C-PG", "C-LDG"):
+        policy_blocks(next(places()), _machine(), policy)
 
 
 def files() -> None:
@@ -374,6 +385,7 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "mapping": mapping,
     "others": others,
     "building": building,
+    "policies": policies,
     "propagation": propagation,
     "several": several,
     "tree": tree,
