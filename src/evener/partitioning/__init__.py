@@ -16,6 +16,7 @@ multiconstraint/ the same for several weights per vertex
 hierarchical.py  along the tree of a machine
 geographer.py    the LDHT paper's: k-means, then FM between pairs of blocks
 makespan/        refinement for predicted seconds, called by planning
+policies/        the policies of Guo et al., for machines of CPUs and GPUs
 
 Any blocks:
 
