@@ -16,12 +16,10 @@ from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Li
 # Table III of [LDHT]_: relative memory of the fast devices by their speed.
 TABLE_III = {1.0: 2.0, 2.0: 3.2, 4.0: 5.2, 8.0: 8.5, 16.0: 13.8}
 SLOW_SPEED, SLOW_MEMORY = 1.0, 2.0
-FILLED = (
-    5 / 6
-)  # share of the total memory that the load takes; inferred from Table III's last column
-MIDDLE_SPEED = (
-    2.0  # of middle devices without memory; inferred from Table IV's cuts of TOPO1 and TOPO2
-)
+# Share of the total memory that the load takes; inferred from Table III's last column.
+FILLED = 5 / 6
+# Of middle devices where no memory is stated; inferred from Table IV's cuts of TOPO1 and TOPO2.
+MIDDLE_SPEED = 2.0
 DEVICES_PER_NODE = 24  # of the paper's cluster, section VI-C
 TOPO3_K, TOPO3_FAST = (96, 192), (24, 48)
 
@@ -55,8 +53,7 @@ def topo1(
     Table III where memory is wanted.
     """
     _check_counts(k, fast)
-    groups = [("fast", fast, speed, _memory(speed, units, memory_caps)), _slow(k - fast)]
-    return _platform("topo1", groups, units if memory_caps else None, links)
+    return _fast_and_slow("topo1", k, fast, speed, units if memory_caps else None, links)
 
 
 def topo2(
@@ -76,22 +73,22 @@ def topo2(
     `middle` beside memory.
     """
     _check_counts(k, fast)
-    memory = _memory(speed, units, memory_caps)
-    capped = units is not None and memory_caps
-    if capped and middle is not None:
+    units = units if memory_caps else None
+    memory = _memory(speed, units)
+    if units is not None and middle is not None:
         raise UsageError(
             "with memory, equation 5 of the paper sets the middle speed",
             hint="Drop --middle, or say --no-memory-caps.",
         )
     if middle is None:
-        middle = 0.5 * speed / memory * SLOW_MEMORY if capped else MIDDLE_SPEED
+        middle = MIDDLE_SPEED if units is None else 0.5 * speed / memory * SLOW_MEMORY
     half = (k - fast) // 2
     groups = [
         ("fast", fast, speed, memory),
         ("mid", half, middle, SLOW_MEMORY),
         _slow(k - fast - half),
     ]
-    return _platform("topo2", groups, units if memory_caps else None, links)
+    return _platform("topo2", groups, units, links)
 
 
 def topo3(
@@ -113,8 +110,7 @@ def topo3(
             f"TOPO3 has whole nodes of {DEVICES_PER_NODE} devices: k is 96 or 192 (4 or 8 nodes), "
             f"of which 24 or 48 (1 or 2 nodes) are fast; not k {k}, fast {fast}"
         )
-    groups = [("fast", fast, speed, _memory(speed, units, memory_caps)), _slow(k - fast)]
-    return _platform("topo3", groups, units if memory_caps else None, links)
+    return _fast_and_slow("topo3", k, fast, speed, units if memory_caps else None, links)
 
 
 def flat(speeds: Sequence[float]) -> Platform:
@@ -202,9 +198,9 @@ def _slow(count: int) -> _Group:
     return ("slow", count, SLOW_SPEED, SLOW_MEMORY)
 
 
-def _memory(speed: float, units: int | None, memory_caps: bool) -> float:
+def _memory(speed: float, units: int | None) -> float:
     """Return the relative memory of a fast device, which matters only if memory is stated."""
-    if units is None or not memory_caps:
+    if units is None:
         return SLOW_MEMORY
     if units < 1:
         raise UsageError(f"--units must be above zero, not {units}")
@@ -222,6 +218,15 @@ def _check_counts(k: int, fast: int) -> None:
         raise UsageError(f"k must lie between 1 and {MAX_DEVICES:,}, not {k:,}")
     if not 0 <= fast <= k:
         raise UsageError(f"of {k:,} devices, {fast:,} cannot be fast")
+
+
+def _fast_and_slow(
+    name: str, k: int, fast: int, speed: float, units: int | None, links: bool
+) -> Platform:
+    """Return `fast` devices of `speed` and k - fast slow ones; units None: without memory."""
+    return _platform(
+        name, [("fast", fast, speed, _memory(speed, units)), _slow(k - fast)], units, links
+    )
 
 
 def _platform(name: str, groups: Sequence[_Group], units: int | None, links: bool) -> Platform:

@@ -54,18 +54,14 @@ class Piecewise:
         loads, speeds = as_numbers(self.loads, "loads"), as_numbers(self.speeds, "speeds")
         if loads.size != speeds.size or not loads.size:
             raise InputError(f"{loads.size} loads and {speeds.size} speeds make no speed model")
-        if not (loads[0] > 0 and (np.diff(loads) > 0).all()):
+        if not _rise(loads):
             raise InputError("the loads of a speed model must rise strictly, from above zero")
         if not (speeds > 0).all():
             raise InputError("the speeds of a speed model must be above zero")
         spread = as_numbers(self.spread, "spread") if np.size(self.spread) else np.zeros(loads.size)
         if spread.size != loads.size or not (spread >= 0).all():
             raise InputError("the spread of a speed model is a number for each load, none negative")
-        for key, value in (("loads", loads), ("speeds", speeds), ("spread", spread)):
-            own = value.copy()
-            own.flags.writeable = False
-            object.__setattr__(self, key, own)
-        object.__setattr__(self, "capacity", checked_capacity(self.capacity))
+        _keep(self, loads=loads, speeds=speeds, spread=spread)
 
     def __repr__(self) -> str:
         return brief(self)
@@ -120,6 +116,20 @@ class Piecewise:
         return Knots(loads, speeds, np.minimum.accumulate(times[::-1])[::-1])
 
 
+def _rise(values: FloatArray) -> bool:
+    """Whether values (m,) rise strictly, from above zero."""
+    return bool(values[0] > 0 and (np.diff(values) > 0).all())
+
+
+def _keep(model: Piecewise | SpeedSurface, **arrays: FloatArray) -> None:
+    """Set fields of a model to copies that cannot be written to, and check its capacity."""
+    for key, value in arrays.items():
+        own = value.copy()
+        own.flags.writeable = False
+        object.__setattr__(model, key, own)
+    object.__setattr__(model, "capacity", checked_capacity(model.capacity))
+
+
 def checked(values: float | npt.NDArray[Any], what: str) -> FloatArray:
     """Return loads or times as float64 of any shape; raise InputError for negative ones and NaN."""
     array = np.asarray(values, dtype=np.float64)
@@ -165,15 +175,11 @@ class SpeedSurface:
                 f"{widths.size} widths"
             )
         for name, values in (("heights", heights), ("widths", widths)):
-            if not (values[0] > 0 and (np.diff(values) > 0).all()):
+            if not _rise(values):
                 raise InputError(f"{name} must rise strictly, from above zero")
         if not (speeds > 0).all():
             raise InputError("the speeds of a surface must be above zero")
-        for key, value in (("heights", heights), ("widths", widths), ("speeds", speeds)):
-            own = value.copy()
-            own.flags.writeable = False
-            object.__setattr__(self, key, own)
-        object.__setattr__(self, "capacity", checked_capacity(self.capacity))
+        _keep(self, heights=heights, widths=widths, speeds=speeds)
 
     def __repr__(self) -> str:
         return brief(self)
