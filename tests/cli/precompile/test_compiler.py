@@ -1,16 +1,19 @@
 """The compiler from outside: what it compiles, which kernels there are, where they are kept."""
 
+import gc
 import threading
 import time
 from pathlib import Path
 
 import numpy as np
 from numba import njit
+from numba.core.compiler import DEFAULT_FLAGS, Flags
 
 import evener
 from evener.cli.precompile.compiler import (
     Compiled,
     cache_place,
+    hastened,
     kernels,
     name_of,
     watch,
@@ -87,3 +90,23 @@ def test_where_machine_code_is_kept():
     assert place in ("NUMBA_CACHE_DIR", "the package", "the user")
     if place == "the package":
         assert folder == Path(evener.__path__[0])
+
+
+def test_hastened_compilers_tell_flags_apart_as_before():
+    """A version of Numba that hashes the flags' values would fail here."""
+    with hastened():
+        assert Flags() == Flags()
+        assert hash(Flags()) == hash(DEFAULT_FLAGS)
+        assert Flags() != DEFAULT_FLAGS
+        unset = Flags()
+        unset.nrt = False  # its default
+        assert unset == Flags()
+        assert {Flags(): 1, DEFAULT_FLAGS: 2}[DEFAULT_FLAGS.copy()] == 2
+    assert hash(Flags()) == hash(DEFAULT_FLAGS)
+
+
+def test_hastening_ends():
+    before = gc.get_threshold(), Flags.__hash__, Flags.__eq__
+    with hastened():
+        assert (gc.get_threshold(), Flags.__hash__, Flags.__eq__) != before
+    assert (gc.get_threshold(), Flags.__hash__, Flags.__eq__) == before

@@ -23,7 +23,7 @@ from functools import partial
 from pathlib import Path
 from typing import Self
 
-from evener.cli.precompile.compiler import Compiled, cache_place, kernels, watch
+from evener.cli.precompile.compiler import Compiled, cache_place, hastened, kernels, watch
 from evener.cli.precompile.rehearsals import REHEARSALS
 from evener.errors import ToolError
 
@@ -71,9 +71,10 @@ def _here(tell: Callable[[str, float], None]) -> list[str]:
     """Run all rehearsals in this process; return the names of the kernels it compiled."""
     compiled = Compiled()
     watch(compiled)
-    for i, (name, rehearse) in enumerate(REHEARSALS.items()):
-        tell(_how_far(name, i, compiled.names), i / len(REHEARSALS))
-        rehearse()
+    with hastened():
+        for i, (name, rehearse) in enumerate(REHEARSALS.items()):
+            tell(_how_far(name, i, compiled.names), i / len(REHEARSALS))
+            rehearse()
     return compiled.names
 
 
@@ -163,10 +164,11 @@ def main() -> None:
     """Answer line by line."""
     compiled = Compiled()
     watch(compiled)
-    for line in sys.stdin:
-        before = len(compiled.names)
-        REHEARSALS[line.strip()]()
-        print(json.dumps(compiled.names[before:]), flush=True)  # noqa: T201
+    with hastened():
+        for line in sys.stdin:
+            before = len(compiled.names)
+            REHEARSALS[line.strip()]()
+            print(json.dumps(compiled.names[before:]), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":
