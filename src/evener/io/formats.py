@@ -66,7 +66,8 @@ class Format:
     read returns a Graph where `what` is "graph", a Mesh where it is "mesh" and an (n, d) array
     where it is "coords"; it raises InputError and nothing else. recognises never raises.
     Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
-    choose the format of a file to be written; the first is the usual one.
+    choose the format of a file to be written; the first is the usual one. of: in a module of
+    several formats, what its functions' names end with, as recognises_fesom.
     """
 
     name: str
@@ -74,22 +75,24 @@ class Format:
     module: str
     suffixes: tuple[str, ...] = ()
     writes: bool = False
+    of: str = ""
 
     def recognises(self, source: Source) -> bool:
         """Whether the content, with the suffix as a hint, is of this format."""
-        return bool(self._module().recognises(source))
+        return bool(self._function("recognises")(source))
 
     def read(self, source: Source) -> Any:
         """Return the Graph, the Mesh or the coordinates in `source`."""
-        return self._module().read(source)
+        return self._function("read")(source)
 
     def write(self, graph: Graph) -> tuple[bytes, list[str]]:
         """Return the content of a file of this format and a sentence for all it cannot hold."""
-        content, left_out = self._module().write(graph)
+        content, left_out = self._function("write")(graph)
         return content, left_out
 
-    def _module(self) -> Any:
-        return importlib.import_module(f"evener.io.{self.module}")
+    def _function(self, verb: str) -> Any:
+        module = importlib.import_module(f"evener.io.{self.module}")
+        return getattr(module, f"{verb}_{self.of}" if self.of else verb)
 
 
 # Order matters: an entry is asked only when all before it have declined. Formats with a
@@ -102,7 +105,7 @@ FORMATS: tuple[Format, ...] = (
     Format("medit", "mesh", "meshes.medit", (".mesh",)),
     Format("su2", "mesh", "meshes.su2", (".su2",)),
     Format("dolfin", "mesh", "meshes.dolfin", (".xml",)),
-    Format("fesom", "mesh", "meshes.fesom"),
+    Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
     Format("dot", "graph", "graphs.dot", (".dot", ".gv")),
     Format("meshio", "mesh", "meshes.meshio"),
@@ -111,9 +114,9 @@ FORMATS: tuple[Format, ...] = (
         "harwell-boeing", "graph", "graphs.harwell_boeing", (".rua", ".rsa", ".psa", ".pua", ".hb")
     ),
     Format("scotch", "graph", "graphs.scotch", (".grf", ".src"), writes=True),
-    Format("fort14", "mesh", "meshes.fort14", (".14", ".grd")),
-    Format("scotch-mesh", "mesh", "meshes.scotch"),
-    Format("metis-mesh", "mesh", "meshes.metis"),
+    Format("fort14", "mesh", "meshes.ocean", (".14", ".grd"), of="fort14"),
+    Format("scotch-mesh", "mesh", "meshes.unplaced", of="scotch"),
+    Format("metis-mesh", "mesh", "meshes.unplaced", of="metis"),
     Format("metis", "graph", "graphs.metis", (".graph", ".metis", ".chaco"), writes=True),
     Format("coordinates", "coords", "coordinates", (".xyz",)),
     Format("triplets", "graph", "graphs.pairs", (".triplet", ".tri", ".ijv")),

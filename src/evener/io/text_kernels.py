@@ -1,4 +1,4 @@
-"""Parses tables of real and of whole numbers, and writes whole numbers as text.
+"""Parses tables and lines of numbers, and writes whole numbers as text.
 
 All parsers of text report errors in one way: a parser stops at the first error and returns a code
 of number_kernels; `where` (4,) then holds the byte offset, a number and a count that belong to the
@@ -23,6 +23,7 @@ from evener.io.number_kernels import (
     PERCENT,
     RETURN,
     SPACE,
+    TAB,
     TOO_FEW,
     TOO_LONG,
     read_real,
@@ -112,6 +113,83 @@ def read_fixed(data, pos, per_line, width, numbers, where):
         pos = min(rest + 1, data.size)
     where[1] = pos
     return OK
+
+
+@njit(cache=True, nogil=True)
+def scan_rows(data, pos, comment, values, first, place, where):
+    """Read all numbers of data[pos:], and of each line that has any where it begins.
+
+    `comment` is the byte after which the rest of a line counts for nothing, 0 where there is
+    none. first has an entry more than there are lines; line i holds values[first[i]:first[i + 1]]
+    and stands at place[i]. where = (offset of what is no number, numbers found, rows found).
+    """
+    end = data.size
+    found, rows = 0, 0
+    in_row = False
+    while True:
+        pos = skip_blanks(data, pos)
+        if pos >= end:
+            break
+        c = data[pos]
+        if c == NEWLINE:
+            in_row = False
+            pos += 1
+            continue
+        if comment != 0 and c == comment:
+            pos = skip_line(data, pos)
+            in_row = False
+            continue
+        if not in_row:
+            first[rows] = found
+            place[rows] = pos
+            rows += 1
+            in_row = True
+        code, value, after = read_real(data, pos)
+        where[0] = pos
+        if code != OK:
+            return code
+        if after == pos:
+            return 1
+        values[found] = value
+        found += 1
+        pos = after
+    first[rows] = found
+    where[1], where[2] = found, rows
+    return OK
+
+
+@njit(cache=True, nogil=True)
+def keep_lines(data, key, out):
+    """Copy the lines whose first word is the byte `key`, without it; blank all others."""
+    pos = 0
+    while pos < data.size:
+        first = skip_blanks(data, pos)
+        after = first + 1
+        keep = after < data.size and data[first] == key
+        keep = keep and (data[after] == SPACE or data[after] == TAB)
+        while pos < data.size and data[pos] != NEWLINE:
+            out[pos] = data[pos] if keep and pos > first else SPACE
+            pos += 1
+        if pos < data.size:
+            out[pos] = NEWLINE
+            pos += 1
+
+
+@njit(cache=True, nogil=True)
+def walk_lists(values, first, skipped):
+    """Find where the entries of each list stand: `skipped` numbers, a length, so many entries...
+
+    first has an entry more than there are lists. Returns the list that is wrong, or -1.
+    """
+    at = 0
+    for i in range(first.size - 1):
+        at += skipped
+        if at >= values.size or not (0 <= values[at] <= values.size - at - 1):
+            return i
+        first[i] = at + 1
+        at += 1 + int(values[at])
+    first[first.size - 1] = at
+    return -1
 
 
 WIDTH = 20  # bytes of the longest 64-bit number with its sign, or with the blank after it

@@ -11,8 +11,7 @@ from evener.cli import main
 from evener.cli.commands.machine import MAX_LINES
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.errors import InputError, UsageError
-from evener.io.machines.platform_json import platform_from_dict
-from evener.io.machines.platforms import read_platform, write_platform
+from evener.io.machines.platforms import platform_from_dict, read_platform, write_platform
 from evener.platforms.examples import grid, topo1, topo2, topo3, tree
 from evener.platforms.platform import Device, Level, Link, Platform
 

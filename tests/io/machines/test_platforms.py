@@ -1,6 +1,7 @@
 """Machine files: read and written without loss, every mistake placed."""
 
 import json
+import math
 import re
 import string
 
@@ -9,8 +10,13 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from evener.errors import InputError
-from evener.io.machines.platform_json import platform_from_dict, platform_to_dict
-from evener.io.machines.platforms import platform_to_toml, read_platform, write_platform
+from evener.io.machines.platforms import (
+    platform_from_dict,
+    platform_to_dict,
+    platform_to_toml,
+    read_platform,
+    write_platform,
+)
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 
 ISSUE = """\
@@ -300,3 +306,29 @@ def test_keys_of_the_writer_are_keys_of_the_reader(read):
     assert written <= {"name", "count", "at", "kind", "speed", "memory_GiB", "memory_units",
                        "alpha_us", "GB_per_s", "mips"}  # fmt: skip
     assert written & set(string.ascii_letters) == set()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"devices": []}, "at least one device"),
+        ({"devices": None}, "devices of platform 'x' must be a list"),
+        ({"devices": [3]}, "write \\[\\[devices\\]\\]"),
+        ({"devices": [{"name": "a"}]}, "no speed"),
+        ({"devices": [{"name": "a", "speed": math.nan}]}, "above zero"),
+        ({"devices": [{"name": "a", "speed": 1, "colour": 2}]}, "unknown key 'colour'"),
+        ({"levels": [{"name": "l", "alpha_s": -1.0}]}, "alpha_s of levels 'l'"),
+        ({"links": [{"between": ["a", 3]}]}, "two different places"),
+        ({"name": 3}, "name"),
+    ],
+)
+def test_a_dict_that_is_no_platform(change, message):
+    good = {"name": "x", "devices": [{"name": "a", "speed": 1}], "levels": [], "links": []}
+    assert platform_from_dict(good).k == 1
+    with pytest.raises(InputError, match=message):
+        platform_from_dict(good | change)
+
+
+def test_a_dict_that_is_no_dict():
+    with pytest.raises(InputError, match="table"):
+        platform_from_dict([1, 2])

@@ -147,8 +147,12 @@ def _kind(
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make, write or show a machine."""
-    from evener.io.machines.platform_json import platform_to_dict
-    from evener.io.machines.platforms import platform_to_toml, read_platform, write_platform
+    from evener.io.machines.platforms import (
+        platform_to_dict,
+        platform_to_toml,
+        read_platform,
+        write_platform,
+    )
 
     if args.machine_kind == "show":
         platform = read_platform(args.file)

@@ -1,6 +1,6 @@
-"""Reads and writes machine files: a Platform as TOML, without loss.
+"""Reads and writes a Platform without loss: machine files in TOML, and tables of plan files.
 
-Times and bandwidths stand in the file as alpha_us and GB_per_s, inside as alpha [s] and
+Times and bandwidths stand in TOML as alpha_us and GB_per_s, inside as alpha [s] and
 beta [s/B]. Both are converted in decimal arithmetic, so every float comes back to the bit.
 """
 
@@ -19,10 +19,11 @@ import tomli_w
 from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.io.machines import toml_tables as tables
-from evener.io.machines import toml_tables as values
+from evener.io.machines.speeds import speeds_from_dict, speeds_to_dict
 from evener.io.machines.toml_syntax import TomlFile, read_toml, toml_key, toml_text
 from evener.io.machines.toml_tables import CONTEXT, beta_of, exact, text_or_empty
 from evener.platforms.device import find_fault
+from evener.platforms.models.samples import DeviceSpeeds
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
 
 # What the tables of a machine file may hold, and those of a platform in JSON.
@@ -32,31 +33,31 @@ LIMITS = ("low_units", "high_units")
 OWN = ("fixed_seconds", "cost_per_hour", "watts", "idle_watts")
 
 _ABOVE_ZERO = "a number above zero"
-_NAME = (values.text, "a text that is not empty", True)
-_AT = (values.place, 'a place such as "site/node"', False)
-_KIND = (values.text, 'a text such as "cpu" or "cuda"', False)
-_CAPABILITIES = (values.numbers, "a table of numbers", False)
-_COUNT = (values.count_up_to(MAX_DEVICES), f"a whole number from 1 to {MAX_DEVICES:,}", False)
-_UNITS = (values.positive, _ABOVE_ZERO, False)
-_BETWEEN = (values.pair, 'two different places, as ["n0", "n1"]', True)
-_COST = (values.not_negative, "a number not below zero", False)
+_NAME = (tables.text, "a text that is not empty", True)
+_AT = (tables.place, 'a place such as "site/node"', False)
+_KIND = (tables.text, 'a text such as "cpu" or "cuda"', False)
+_CAPABILITIES = (tables.numbers, "a table of numbers", False)
+_COUNT = (tables.count_up_to(MAX_DEVICES), f"a whole number from 1 to {MAX_DEVICES:,}", False)
+_UNITS = (tables.positive, _ABOVE_ZERO, False)
+_BETWEEN = (tables.pair, 'two different places, as ["n0", "n1"]', True)
+_COST = (tables.not_negative, "a number not below zero", False)
 
 _LIMITS = dict.fromkeys(LIMITS, _UNITS)
 _OWN = dict.fromkeys(OWN, _COST)
-_SHARED = {"shared": (values.flag, "true or false", False)}
-_CURVE = (values.index, "a whole number, which of the curves", False)
+_SHARED = {"shared": (tables.flag, "true or false", False)}
+_CURVE = (tables.index, "a whole number, which of the curves", False)
 
 _LINK_KEYS = {
-    "alpha_us": (values.seconds, "a number not below zero", False),
-    "GB_per_s": (values.seconds_per_byte, f"{_ABOVE_ZERO}, or inf", False),
+    "alpha_us": (tables.seconds, "a number not below zero", False),
+    "GB_per_s": (tables.seconds_per_byte, f"{_ABOVE_ZERO}, or inf", False),
 }
 DEVICE = {
     "name": _NAME,
     "count": _COUNT,
     "at": _AT,
     "kind": _KIND,
-    "speed": (values.positive, _ABOVE_ZERO, True),
-    "memory_GiB": (values.memory_gib, _ABOVE_ZERO, False),
+    "speed": (tables.positive, _ABOVE_ZERO, True),
+    "memory_GiB": (tables.memory_gib, _ABOVE_ZERO, False),
     "memory_units": _UNITS,
     **_LIMITS,
     **_OWN,
@@ -67,16 +68,16 @@ LINK = {"between": _BETWEEN, **_LINK_KEYS, **_SHARED}
 
 _COSTS = {"alpha_s": _COST, "beta_s_per_byte": _COST}
 PLATFORM_DICT = {
-    "name": (values.text_or_empty, "a text", False),
-    "devices": (values.a_list, "a list", True),
-    "levels": (values.a_list, "a list", False),
-    "links": (values.a_list, "a list", False),
-    "curves": (values.a_list, "a list", False),
+    "name": (tables.text_or_empty, "a text", False),
+    "devices": (tables.a_list, "a list", True),
+    "levels": (tables.a_list, "a list", False),
+    "links": (tables.a_list, "a list", False),
+    "curves": (tables.a_list, "a list", False),
 }
 DEVICE_DICT = {
     "name": _NAME,
     "kind": _KIND,
-    "speed": (values.positive, _ABOVE_ZERO, True),
+    "speed": (tables.positive, _ABOVE_ZERO, True),
     "memory_bytes": _UNITS,
     "memory_units": _UNITS,
     **_LIMITS,
@@ -300,3 +301,83 @@ def _device_traits(table: Mapping[str, Any]) -> dict[str, Any]:
 
 def _link_of(table: Mapping[str, Any]) -> Link:
     return Link(table.get("alpha_us", 0.0), table.get("GB_per_s", 0.0))
+
+
+# A Platform as plan files hold it: a dictionary that json.dumps takes, in SI units.
+
+_FIELD_OF = {"memory_bytes": "memory"}
+
+
+def platform_to_dict(platform: Platform) -> dict[str, Any]:
+    """Return what json.dumps takes: devices, levels, links; SI units; what is default left out.
+
+    Speed curves stand in a list of their own, once each; devices say which is theirs.
+    """
+    curves: dict[int, tuple[int, DeviceSpeeds]] = {}
+    for device in platform.devices:
+        if device.curve is not None:
+            curves.setdefault(id(device.curve), (len(curves), device.curve))
+    listed = {"curves": [speeds_to_dict(curve) for _, curve in curves.values()]}
+    return {
+        "name": platform.name,
+        "devices": [_device_dict(device, curves) for device in platform.devices],
+        **(listed if curves else {}),
+        "levels": [{"name": level.name, **_link_dict(level)} for level in platform.levels],
+        "links": [{"between": list(c.between), **_link_dict(c)} for c in platform.connections],
+    }
+
+
+def platform_from_dict(data: Mapping[str, Any]) -> Platform:
+    """Return the Platform of platform_to_dict. Raises InputError for anything else."""
+    try:
+        checked = tables.checked(data, PLATFORM_DICT, "platform", 0)
+        curves = [speeds_from_dict(table, i) for i, table in enumerate(checked.get("curves", []))]
+        devices = [
+            _device_of_dict(table, curves)
+            for table in tables.listed(checked, "devices", DEVICE_DICT)
+        ]
+        levels = [
+            Level(table["name"], _link_of_dict(table), table.get("shared", False))
+            for table in tables.listed(checked, "levels", LEVEL_DICT)
+        ]
+        links = [
+            Connection(table["between"], _link_of_dict(table), table.get("shared", False))
+            for table in tables.listed(checked, "links", LINK_DICT)
+        ]
+    except tables.TableError as error:
+        raise InputError(f"platform: {error.message}", hint=error.hint) from error
+    return Platform(tuple(devices), tuple(levels), tuple(links), checked.get("name", ""))
+
+
+def _device_dict(device: Device, curves: Mapping[int, tuple[int, DeviceSpeeds]]) -> dict[str, Any]:
+    table: dict[str, Any] = {"name": device.name, "kind": device.kind, "speed": device.speed}
+    if device.memory is not None:
+        table["memory_bytes"] = device.memory
+    if device.memory_units is not None:
+        table["memory_units"] = device.memory_units
+    if device.at:
+        table["at"] = device.at
+    table |= stated(device)
+    if device.capabilities:
+        table["capabilities"] = dict(device.capabilities)
+    if device.curve is not None:
+        table["curve"] = curves[id(device.curve)][0]
+    return table
+
+
+def _device_of_dict(table: Mapping[str, Any], curves: Sequence[DeviceSpeeds]) -> Device:
+    chosen = {_FIELD_OF.get(key, key): value for key, value in table.items()}
+    if "curve" in chosen:
+        if chosen["curve"] >= len(curves):
+            raise InputError(f"platform: there is no curve number {chosen['curve']}")
+        chosen["curve"] = curves[chosen["curve"]]
+    return Device(**chosen)
+
+
+def _link_dict(one: Level | Connection) -> dict[str, Any]:
+    table = {"alpha_s": one.link.alpha, "beta_s_per_byte": one.link.beta}
+    return table | ({"shared": True} if one.shared else {})
+
+
+def _link_of_dict(table: Mapping[str, Any]) -> Link:
+    return Link(table.get("alpha_s", 0.0), table.get("beta_s_per_byte", 0.0))

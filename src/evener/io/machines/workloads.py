@@ -17,16 +17,15 @@ from pathlib import Path
 from evener.errors import InputError, UsageError
 from evener.files.opening import is_there, named
 from evener.io.machines import toml_tables as tables
-from evener.io.machines import toml_tables as values
 from evener.io.machines.toml_syntax import TomlFile, TomlLines, read_toml
 from evener.plans.workload import NUMBERS, WORKLOADS, Workload
 from evener.wording import meant
 
 _FILE = TomlFile("kernel file", "no key", "See docs/prediction.md.", 1 << 20)
 _KEYS = {
-    "name": (values.text_or_empty, "a text", False),
-    **dict.fromkeys(NUMBERS, (values.not_negative, "a number not below zero", False)),
-    "overlap": (values.flag, "true or false", False),
+    "name": (tables.text_or_empty, "a text", False),
+    **dict.fromkeys(NUMBERS, (tables.not_negative, "a number not below zero", False)),
+    "overlap": (tables.flag, "true or false", False),
 }
 
 

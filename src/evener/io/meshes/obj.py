@@ -45,7 +45,7 @@ def read(source: Source) -> Mesh:
 
 def _lines(source: Source, data: bytes, key: bytes) -> Rows:
     """Return the numbers of the lines with this key; all others are blanked."""
-    from evener.io.meshes import rows_kernels as kernels
+    from evener.io import text_kernels as kernels
 
     kept = np.empty(len(data), np.uint8)
     kernels.keep_lines(np.frombuffer(data, np.uint8), key[0], kept)

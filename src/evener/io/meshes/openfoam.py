@@ -92,7 +92,7 @@ def _faces(faces: _List) -> tuple[Any, Any, Rows]:
     closed = faces.body.count(b")", faces.start, faces.stop)
     if not opened == closed == faces.n:
         raise faces.source.error(f"speaks of {faces.n:,} faces, but has {opened:,} of them")
-    from evener.io.meshes import rows_kernels as kernels
+    from evener.io import text_kernels as kernels
 
     rows = faces.rows()
     first = np.zeros(faces.n + 1, np.int64)

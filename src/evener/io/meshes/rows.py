@@ -112,7 +112,7 @@ def scan(
     comment: a byte after which the rest of the line is skipped. data: the bytes to be parsed
     where they are not the file's own but of the same length, so that offsets stay true.
     """
-    from evener.io.meshes import rows_kernels as kernels
+    from evener.io import text_kernels as kernels
 
     array = source.array if data is None else np.frombuffer(data, np.uint8)
     array = array[: array.size if stop is None else stop]

@@ -1,0 +1,103 @@
+"""Triangle meshes of ocean models, ADCIRC and FESOM: points by number, then three points a cell.
+
+ADCIRC's grids, fort.14: title; cells and points; `id x y depth`; `id 3 a b c`; boundaries. The
+depth is a field of the points, not a third coordinate. FESOM has two files, each headed by a count:
+nod2d.out (id, longitude, latitude, flag) and elem2d.out (three points).
+"""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+
+from evener.arrays import FloatArray, IntArray
+from evener.graphs.mesh import TRIANGLE, Fields, Mesh
+from evener.io.meshes.rows import Rows, make_mesh, renumber, scan
+from evener.io.sources import Source
+
+# The title, the two counts and the first point of a fort.14 grid.
+_START = re.compile(
+    rb"[^\n]*\n[ \t]*(\d{1,12})[ \t,]+(\d{1,12})(?:[ \t!][^\n]*|\r)?\n"
+    rb"[ \t]*\d+(?:[ \t]+[-+.\deEdD]+){3}\s"
+)
+_POINTS, _CELLS = "nod2d.out", "elem2d.out"  # of FESOM
+
+
+def recognises_fort14(source: Source) -> bool:
+    """Return whether line 2 has two counts and line 3 four numbers; or by part of the name."""
+    name = source.name.lower()
+    named = name.endswith((".14", ".grd")) or "fort.14" in name
+    first = source.head.split(b"\n", 1)[0]
+    return _START.match(source.head) is not None and (
+        named or re.search(rb"[A-Za-z]", first) is not None
+    )
+
+
+def read_fort14(source: Source) -> Mesh:
+    """Return the triangles, with `depth` as a field of the points."""
+    start = _START.match(source.head)
+    if start is None:
+        raise source.error("line 2 of a fort.14 grid holds its numbers of cells and points", line=2)
+    n_cells, n_points = int(start[1]), int(start[2])
+    ends = np.flatnonzero(source.array == 10) + 1
+    if ends.size < 2 + n_points or n_points == 0 or n_cells == 0:
+        raise source.error(f"ends before the {n_points:,} points it speaks of", line=2)
+    middle = int(ends[1 + n_points])
+    lines = min(1 + n_points + n_cells, ends.size)
+    stop = int(ends[lines]) if lines < ends.size else len(source.data)
+    points = scan(source, int(ends[1]), middle).expect(n_points, "points")
+    cells = scan(source, middle, stop).expect(n_cells, "cells")
+    table = points.columns(1, 4, at_most=8)
+    ids = points.integers(points.first[:-1], "the number of a point")
+    if (bad := np.flatnonzero(cells.columns(1, 2, at_most=8)[:, 0] != 3)).size:
+        cells.refuse(int(bad[0]), "only triangles are known: the second number must be 3")
+    cells.columns(0, 5, at_most=8)
+    fields = {"depth": table[:, 2].copy()}
+    return _triangles(source, table[:, :2], ids, cells, 2, fields)
+
+
+def recognises_fesom(source: Source) -> bool:
+    """Return whether the name is that of either file."""
+    return source.name.endswith((_POINTS, _CELLS))
+
+
+def read_fesom(source: Source) -> Mesh:
+    """Return the triangles, with `flag` as a field of the points; either file finds the other."""
+    mine, other = (_POINTS, _CELLS) if source.name.endswith(_POINTS) else (_CELLS, _POINTS)
+    name = source.name.removesuffix(mine) + other
+    beside = source.open_beside(name)
+    if beside is None:
+        raise source.error(f"is half a mesh: {name} must lie beside it")
+    at, cells_at = (source, beside) if mine == _POINTS else (beside, source)
+    points, cells = _counted(at, "points"), _counted(cells_at, "cells")
+    ids = points.integers(points.first[:-1], "the number of a point")
+    table = points.columns(1, 3, at_most=4)
+    cells.columns(0, 3)
+    fields = {}
+    if (points.counts == 4).all():
+        fields["flag"] = points.whole_columns(3, 4, "the flag of a point")[:, 0]
+    return _triangles(source, table, ids, cells, 0, fields)
+
+
+def _counted(source: Source, what: str) -> Rows:
+    rows = scan(source)
+    if not len(rows) or rows.counts[0] != 1:
+        raise source.error(f"begins with the number of {what}", line=1)
+    n = int(rows.integers(rows.first[:1], f"the number of {what}")[0])
+    if n < 1:
+        raise source.error(f"has no {what}", line=1)
+    return rows.part(1, len(rows)).expect(n, what)
+
+
+def _triangles(
+    source: Source, points: FloatArray, ids: IntArray, cells: Rows, column: int, fields: Fields
+) -> Mesh:
+    """Return the mesh of cells with three points from `column` on; ids (p,) name the points."""
+    index = (cells.first[:-1, None] + np.arange(column, column + 3)).ravel()
+    if (ids == np.arange(1, ids.size + 1)).all():
+        corners = cells.corners(index, 1, ids.size)
+    else:
+        corners = renumber(cells.source, ids, cells.integers(index, "the number of a point"))
+    sizes, kinds = np.full(len(cells), 3), np.full(len(cells), TRIANGLE)
+    return make_mesh(source, points, sizes, corners, kinds, point_data=fields)
