@@ -176,9 +176,9 @@ PALETTE: tuple[tuple[int, int, int], ...] = (
     (190, 170, 95),
 )  # fmt: skip
 OUTLINE = (38, 42, 48)
-MAX_SITES = 200_000
-NEAR = 6  # vertices around each one that count as beside it
-USUAL = 8  # the most distinct ones; more are taken only where eight do not do
+MAX_SITES = 200_000  # vertices at most among which neighbours are looked for
+NEAR = 6  # nearest vertices of each vertex that count as beside it
+USUAL = 8  # first colours of PALETTE, the most distinct; others only where these do not suffice
 
 
 def block_colours(k: int, sender: IntArray, receiver: IntArray) -> npt.NDArray[np.uint8]:

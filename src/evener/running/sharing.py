@@ -1,4 +1,4 @@
-"""Memory that ranks in a row on one computer have in common: what moves between them stays put."""
+"""Memory shared by the ranks of one computer, so that rows pass between them without a copy."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ class Memory(Protocol):
     data: Bytes
 
     def sync(self) -> None:
-        """Let what was written here be seen elsewhere: before a barrier of all, and after it."""
+        """Make writes visible to the other ranks; call it before a barrier of all, and after it."""
 
     def free(self) -> None:
-        """Give it back; all that have it in common call, and none looks at `data` again."""
+        """Release the memory; all ranks that share it call, and none uses `data` afterwards."""
 
 
 def run_around(rank: int, computers: Sequence[int]) -> tuple[int, int]:
-    """First and end of the ranks in a row, this one among them, that are on its computer."""
+    """Return first and end of the consecutive ranks around this one that are on its computer."""
     first, end = rank, rank + 1
     while first > 0 and computers[first - 1] == computers[rank]:
         first -= 1
@@ -38,7 +38,7 @@ def run_around(rank: int, computers: Sequence[int]) -> tuple[int, int]:
 
 
 class OwnMemory:
-    """Of this process: threads, and ranks that share with none."""
+    """Memory of this process alone: for threads, and for ranks that share with none."""
 
     def __init__(self, data: Bytes) -> None:
         self.data = data
@@ -47,7 +47,7 @@ class OwnMemory:
         """Do nothing: a barrier is enough."""
 
     def free(self) -> None:
-        """Do nothing: it is collected."""
+        """Do nothing: the array is garbage-collected."""
 
 
 def alone(n_bytes: int) -> Memory:
@@ -56,7 +56,7 @@ def alone(n_bytes: int) -> Memory:
 
 
 class WindowMemory:
-    """Of several processes of MPI, as a window whose bytes all belong to the first one."""
+    """Memory of several MPI processes: a window whose bytes all belong to the first one."""
 
     def __init__(self, near: Any, window: Any) -> None:
         self._near, self._window = near, window
@@ -65,20 +65,20 @@ class WindowMemory:
         window.Lock_all()
 
     def sync(self) -> None:
-        """Order what was written before what follows."""
+        """Complete earlier writes before later accesses."""
         self._window.Sync()
 
     def free(self) -> None:
-        """Give the window back; all of the run call."""
+        """Release the window; all ranks that share it call."""
         self.data = np.empty(0, np.uint8)
         self._window.Unlock_all()
         self._window.Free()
 
 
 class MpiNeighbours:
-    """The run of ranks around one of an MPI communicator. Every rank makes one, at the same time.
+    """The consecutive ranks of an MPI communicator that are on this rank's computer.
 
-    first, end: the ranks in it.
+    first, end: of these ranks. Every rank makes one, at the same time.
     """
 
     def __init__(self, mpi: Any, comm: Any) -> None:
@@ -90,7 +90,7 @@ class MpiNeighbours:
         self._near = comm.Split(self.first, comm.Get_rank())
 
     def memory(self, n_bytes: int) -> Memory | None:
-        """Return memory in common; all of the run call. None where there is no room for it."""
+        """Return shared memory; all of these ranks call. None where there is no room for it."""
         near = self._near
         if near.Get_size() == 1:
             return alone(n_bytes)
@@ -103,7 +103,7 @@ class MpiNeighbours:
 
 
 def _has_room(n_bytes: int) -> bool:
-    """Whether this computer lets processes share so much; where not, a warning says so."""
+    """Return whether this computer lets processes share so many bytes; warn where it does not."""
     if not BACKED.is_dir() or (free := shutil.disk_usage(BACKED).free) >= n_bytes:
         return True
     warnings.warn(

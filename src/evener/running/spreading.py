@@ -1,4 +1,4 @@
-"""Rows of arrays divided over ranks in runs, and moved when the sizes of the runs change."""
+"""Divides rows of arrays over ranks in contiguous runs, and moves them when sizes change."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ PAGE = 4096  # bytes, the smallest there are
 
 
 def starts_of(sizes: IntArray) -> npt.NDArray[np.int64]:
-    """(p + 1,) the first row of each rank, and behind them the number of rows."""
+    """Return (p + 1,): the first row of each rank, then the number of rows."""
     return np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
 def moved_rows(old: IntArray, new: IntArray) -> int:
-    """How many rows have another rank after sizes changed from old to new, (p,) each."""
+    """Return how many rows change rank when sizes change from old to new, (p,) each."""
     before, after = starts_of(old), starts_of(new)
     stay = np.minimum(before[1:], after[1:]) - np.maximum(before[:-1], after[:-1])
     return int(before[-1] - np.maximum(stay, 0).sum())
@@ -49,15 +49,15 @@ def move_rows(comm: Comm, arrays: Sequence[Rows], old: IntArray, new: IntArray) 
 
 
 class HeldRows:
-    """This rank's run of rows of an array, which moves when the sizes of the runs change.
+    """This rank's contiguous rows of an array, which move when the sizes change.
 
-    Ranks in a row on one computer keep their rows in memory that they share: between these, rows
-    change hands and nothing is copied. To other computers rows are sent, all pairs at once, into
-    room for half as many again on either side, written to from the start: a page of memory that
-    was never written to takes longer to get than to fill.
+    Consecutive ranks on one computer keep their rows in memory that they share: rows pass between
+    them without a copy. To other computers rows are sent, all pairs at once. The memory has room
+    for half as many rows again on either side, and all of it is written to once at the start: the
+    first write to a page takes longer than later ones.
 
-    rows: this rank's by `sizes` (p,). ready: take memory now, and copy rows there; else that waits
-    for the first move. Every rank makes one, at the same time. Read: `sizes`; `first`, the number
+    rows: this rank's by `sizes` (p,). ready: allocate the memory and copy rows there now, not at
+    the first move. Every rank makes one, at the same time. Attributes: `sizes`; `first`, the number
     of its first row; `end`.
     """
 
@@ -69,16 +69,16 @@ class HeldRows:
         if ready:
             self._ready_for(sizes)
             comm.barrier()
-            # A process pays for its first look at a page, too: not while a program runs.
+            # The first read of a page takes time, too: not while a program runs.
             self._buffer.reshape(-1).view(np.uint8)[::PAGE].max(initial=0)
 
     @property
     def rows(self) -> Rows:
-        """Those it has now; a view, until the next move."""
+        """This rank's rows: a view, valid until the next move."""
         return self._buffer[self.first - self._offset : self.end - self._offset]
 
     def move(self, sizes: IntArray) -> None:
-        """Have the rows of other sizes (p,), of the same sum. Every rank calls."""
+        """Move rows so that ranks have these sizes (p,), of the same sum. Every rank calls."""
         memory = self._ready_for(sizes)
         exchange = self._comm.swap(self._pieces(sizes, out=True), self._pieces(sizes, out=False))
         exchange.start()
@@ -89,7 +89,7 @@ class HeldRows:
         self._own(sizes)
 
     def free(self) -> None:
-        """Give the memory back: every rank calls, and none looks at `rows` again."""
+        """Release the memory; every rank calls, and none uses `rows` afterwards."""
         if self._memory is not None:
             self._buffer, self._offset, self.end = self._buffer[:0].copy(), self.first, self.first
             self._memory.free()
@@ -101,7 +101,7 @@ class HeldRows:
         self.first, self.end = (int(x) for x in starts[self._comm.rank : self._comm.rank + 2])
 
     def _pieces(self, sizes: IntArray, *, out: bool) -> dict[int, Rows]:
-        """Rank -> bytes that it is sent from here, or sends here; of ranks that share no memory."""
+        """Return the bytes sent to, or received from, each rank that shares no memory with it."""
         before, after = starts_of(self.sizes), starts_of(sizes)
         mine, theirs = (before, after) if out else (after, before)
         me, (a, b) = self._comm.rank, self._near
@@ -114,7 +114,7 @@ class HeldRows:
         return found
 
     def _ready_for(self, sizes: IntArray) -> Memory:
-        """Have memory for the rows of `sizes`, beside those that are there."""
+        """Return memory that has room for the present rows and for those of `sizes`."""
         if self._memory is None:
             self._near = self._comm.beside()
         low, high = self._span(sizes)
@@ -122,13 +122,13 @@ class HeldRows:
         return self._memory if self._memory is not None and inside else self._take(sizes)
 
     def _span(self, sizes: IntArray) -> tuple[int, int]:
-        """Rows that the ranks nearby have between them, now or by `sizes`."""
+        """Return first and end of the rows of the ranks of this computer, now or by `sizes`."""
         before, after = starts_of(self.sizes), starts_of(sizes)
         a, b = self._near
         return int(min(before[a], after[a])), int(max(before[b], after[b]))
 
     def _take(self, sizes: IntArray) -> Memory:
-        """Take memory with room, together with the ranks nearby, and put this rank's rows there."""
+        """Allocate memory with the ranks of this computer, and copy this rank's rows there."""
         starts, (a, b) = starts_of(self.sizes), self._near
         low, high = self._span(sizes)
         more = (high - low) // 2
