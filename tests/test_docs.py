@@ -284,6 +284,7 @@ def test_cli_page_lists_what_json_holds(tmp_path, monkeypatch, capsys):
         "machine": "flat --speeds 1,2",
         "replay": "g.plan g.graph",
         "export": "g.plan --to csv -o g.csv",
+        "distribute": "g.plan g.graph -o g.parts",
         "report": "g.plan",
         "info": "g.graph",
         "convert": "g.graph g.npz",

@@ -85,6 +85,7 @@ _HOME = {
     "policy_blocks": "evener.partitioning.policies.families",
     "rcb_blocks": "evener.partitioning.initial.geometric",
     "read": "evener.io",
+    "read_distributed": "evener.running.distributed",
     "read_graph": "evener.io",
     "read_part": "evener.io.plans.partitions",
     "read_plan": "evener.io.plans.plan",
@@ -98,6 +99,7 @@ _HOME = {
     "target_weights": "evener.sizing",
     "tile": "evener.sizing.tiling.methods",
     "with_curves": "evener.platforms.with_curves",
+    "write_distributed": "evener.running.distributed",
     "write_graph": "evener.io",
     "write_part": "evener.io.plans.partitions",
     "write_plan": "evener.io.plans.plan",
@@ -117,10 +119,11 @@ __all__ = [
     "Tiling", "ToolError", "TraceLog", "UsageError", "Workload", "advise", "benchmark",
     "best_subset", "compare", "contract_for", "distribute", "enforce", "evaluate", "find_workload",
     "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks",
-    "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read", "read_graph",
-    "read_part", "read_plan", "read_platform", "read_speeds", "read_traces", "refine", "replan",
-    "rib_blocks", "solve_sizes", "target_sizes", "target_weights", "tile", "timed", "with_curves",
-    "write_graph", "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+    "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read",
+    "read_distributed", "read_graph", "read_part", "read_plan", "read_platform", "read_speeds",
+    "read_traces", "refine", "replan", "rib_blocks", "solve_sizes", "target_sizes",
+    "target_weights", "tile", "timed", "with_curves", "write_distributed", "write_graph",
+    "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -171,6 +174,7 @@ if TYPE_CHECKING:
     from evener.rebalancing.rebalancer import Rebalancer
     from evener.rebalancing.row_rebalancer import RowRebalancer
     from evener.reporting.html import write_report
+    from evener.running.distributed import read_distributed, write_distributed
     from evener.running.distributing import LocalGraph, distribute, local_graph
     from evener.running.halos import Halo
     from evener.sizing import (

@@ -26,6 +26,7 @@ EXAMPLES = {
     "advise": "advise g.graph --machine m.toml",
     "replay": "replay g.plan g.graph",
     "export": "export g.plan --to csv -o new.csv",
+    "distribute": "distribute g.plan g.graph -o new.parts",
     "report": "report g.plan -o new.html",
     "info": "info g.graph",
     "convert": "convert g.graph new.mtx",
@@ -44,6 +45,7 @@ READERS = [
     "fits",
     "replay",
     "export",
+    "distribute",
     "report",
     "info",
     "convert",
@@ -129,7 +131,7 @@ def test_unknown_options(evener, place, command, more):
 )
 def test_bad_files(evener, place, command, content, reason):
     words = ["bad" if word in ("g.graph", "g.plan") else word for word in EXAMPLES[command].split()]
-    if command in ("evaluate", "replay"):
+    if command in ("evaluate", "replay", "distribute"):
         words[1] = "g.graph" if command == "evaluate" else "bad"
     if content == "folder":
         (place / "bad").mkdir()
@@ -141,7 +143,7 @@ def test_bad_files(evener, place, command, content, reason):
     assert said.out == ""
     assert "bad" in said.err
     # Plans have no word of their own for what is empty.
-    if command not in ("replay", "export", "report"):
+    if command not in ("replay", "export", "distribute", "report"):
         assert reason in said.err
     assert "Traceback" not in said.err
     assert 1 <= len(said.err.splitlines()) <= 4  # a note may come before

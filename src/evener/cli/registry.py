@@ -79,6 +79,11 @@ COMMANDS = {
         "write a plan's partition in a solver's format",
         "evener export wing.plan --to metis -o wing.part",
     ),
+    "distribute": Command(
+        "evener.cli.commands.distribute",
+        "write each device's part of a graph, with ghosts and messages",
+        "evener distribute wing.plan wing.su2 -o wing.parts",
+    ),
     "report": Command(
         "evener.cli.commands.report",
         "write the HTML report of a plan or of decisions",

@@ -1,0 +1,89 @@
+"""`evener distribute`: write each device's part of a graph that a plan divides."""
+
+from __future__ import annotations
+
+import argparse
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.graph_options import (
+    add_rereading_options,
+    is_its_input,
+    read_again,
+    read_options_from,
+)
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+
+SHOWN = 40  # devices in the table
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Add the command's arguments."""
+    parser.add_argument("plan", metavar="PLAN", help="a plan file")
+    parser.add_argument("mesh", metavar="GRAPH", help="the file that the plan was made from")
+    parser.add_argument("-o", "--output", required=True, metavar="DIR", help="a new folder")
+    parser.add_argument(
+        "--want",
+        choices=("out", "into", "both"),
+        default="out",
+        help="arcs of a directed graph: those that leave a device's vertices (out, default), those "
+        "that reach them (into), or both",
+    )
+    parser.add_argument(
+        "--force", action="store_true", help="replace a folder that evener distribute has written"
+    )
+    add_rereading_options(parser)
+
+
+def run(args: argparse.Namespace, out: Output) -> int:
+    """Divide the graph as the plan says, and write a file for each device."""
+    from evener.errors import InputError
+    from evener.io.plans.plan import read_plan
+    from evener.running.distributed import refuse_folder, write_distributed
+    from evener.running.distributing import distribute
+
+    refuse_folder(args.output, force=args.force)
+    plan = read_plan(args.plan)
+    reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
+    if not is_its_input(plan, reading.inputs):
+        raise InputError(
+            "is not the file the plan was made from (SHA-256)",
+            file=args.mesh,
+            hint=f"The plan was made from {', '.join(plan.inputs)}.",
+        )
+    with out.progress(f"Distributing {args.mesh}") as progress:
+        progress("parts", 0.0)
+        parts = distribute(reading.graph, plan, want=args.want)
+        progress("files", 0.3)
+        index = write_distributed(
+            args.output,
+            parts,
+            names=plan.platform.names,
+            inputs=reading.inputs,
+            force=args.force,
+        )
+    _say(index, args.output, out)
+    return 0
+
+
+def _say(index: dict[str, Any], folder: str, out: Output) -> None:
+    """Print a row for each device, or what index.json holds as JSON."""
+    from evener.wording import plural
+
+    rows = [
+        [
+            device["name"],
+            f"{device['owned']:,}",
+            f"{device['interior']:,}",
+            f"{device['ghosts']:,}",
+            f"{device['arcs']:,}",
+            f"{device['bytes'] / 1e6:,.1f} MB",
+        ]
+        for device in index["devices"]
+    ]
+    columns = ("device", "vertices", "interior", "ghosts", "arcs", "memory")
+    out.table(columns, rows, most=SHOWN, what="devices")
+    out.say(f"Written: {folder}: {plural(index['k'], 'device')}")
+    names = {"n": "vertices", "arcs": "arcs", "directed": "directed", "devices": "devices"}
+    out.result({"written": folder, **{names[key]: index[key] for key in names}})

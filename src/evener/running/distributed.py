@@ -1,0 +1,278 @@
+"""Folders of a distributed graph: a file for each device, and index.json, which describes them.
+
+A folder is written whole or not at all, and a device's part read without the others'.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError, UsageError
+from evener.files.opening import read_bytes
+from evener.files.temporary import private_folder
+from evener.files.writing import atomic_write, refusal, refuse_unwritable, write_text
+from evener.io.archives import Arrays, read_arrays, write_arrays
+from evener.io.json_text import loads
+from evener.running.distributing import LocalArcs, LocalGraph
+
+INDEX, FORMAT, FORMAT_VERSION = "index.json", "evener distributed graph", 1
+_HEAD = ("rank", "k", "n_global", "n_interior", "symmetric")
+_ARCS = ("offsets", "ends", "weights")
+_WHOLE = ("owned", "ghosts", "ghost_starts", "degrees")
+_SENDS = ("send_ranks", "send_starts", "sends")
+_OF_ARCS = [f"{of}_{name}" for of in ("out", "into") for name in _ARCS]
+_NAMES = ("head", "digest", *_WHOLE, *_SENDS, *_OF_ARCS)
+_HINT = "Make it again with `evener distribute`."
+
+
+def write_distributed(
+    folder: str | Path,
+    parts: Sequence[LocalGraph],
+    *,
+    names: Sequence[str] = (),
+    inputs: Mapping[str, str] | None = None,
+    force: bool = False,
+) -> dict[str, Any]:
+    """Write the parts of all devices to a new folder; return what index.json holds.
+
+    names: of the devices; inputs: file name -> SHA-256 of what the graph was made from. force:
+    replace a folder that an earlier call has written, or one that is empty. Raises UsageError where
+    there is one and force is not given, InputError for a folder with anything else.
+    """
+    target = Path(folder)
+    refuse_folder(target, force=force)
+    index = _index(parts, list(names), dict(inputs or {}))
+    with private_folder(target.parent) as private:
+        new = private / "new"
+        new.mkdir()
+        for local, device in zip(parts, index["devices"], strict=True):
+            with atomic_write(new / device["file"]) as file:
+                write_arrays(file, _arrays_of(local, index["digest"]), level=0)
+        write_text(new / INDEX, json.dumps(index, indent=1) + "\n")
+        try:
+            if target.exists():
+                target.rename(private / "old")  # removed with the private folder
+            new.rename(target)
+        except OSError as error:
+            if (private / "old").exists():
+                (private / "old").rename(target)
+            raise refusal(error, target) from error
+    return index
+
+
+def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
+    """Raise an error where `write_distributed` could not write this folder: before long work."""
+    target = Path(folder)
+    if not target.exists():
+        refuse_unwritable(target)
+        return
+    if not target.is_dir():
+        raise InputError("is no folder", file=target, hint="The name of a new folder is needed.")
+    if any(target.iterdir()):
+        if not _is_ours(target):
+            hint = "Only folders that evener distribute has written are replaced."
+            raise InputError("is a folder of other files", file=target, hint=hint)
+        if not force:
+            raise UsageError(f"{target} is there already", hint="--force replaces it.")
+
+
+def read_distributed(folder: str | Path, rank: int) -> LocalGraph:
+    """Read the part of one device from a folder that `evener distribute` has written.
+
+    Raises InputError for a rank without a device, and for folders and files that are damaged or do
+    not belong together.
+    """
+    index = read_index(folder)
+    devices = index["devices"]
+    if not 0 <= rank < len(devices):
+        raise InputError(f"has {len(devices)} devices, none of number {rank}", file=folder)
+    file = Path(folder) / str(devices[rank]["file"])
+    content = read_bytes(file)
+    with _refused(file):
+        arrays = read_arrays(content, _NAMES)
+        if str(arrays["digest"]) != index["digest"]:
+            raise InputError("belongs to another distribution than index.json", hint=_HINT)
+        local = _local_of(arrays)
+        _check(local, rank, len(devices))
+        return local
+
+
+def read_index(folder: str | Path) -> dict[str, Any]:
+    """Read what describes a distributed graph: format, n, arcs, k, want, inputs, devices."""
+    file = Path(folder) / INDEX
+    content = read_bytes(file)
+    with _refused(file):
+        index = loads(content, finite=True)
+        if index["format"] != FORMAT:
+            raise InputError("does not describe a distributed graph", hint=_HINT)
+        if index["format_version"] > FORMAT_VERSION:
+            raise InputError("is of a later version of this format", hint="Update evener.")
+        if len(index["devices"]) != index["k"] or not isinstance(index["digest"], str):
+            raise InputError("does not list its devices", hint=_HINT)
+        if any(Path(device["file"]).name != device["file"] for device in index["devices"]):
+            raise InputError("names files in other folders", hint=_HINT)
+    return dict(index)
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        index = read_index(folder)
+    except InputError:
+        return False
+    known = {INDEX, *(device["file"] for device in index["devices"])}
+    return {path.name for path in folder.iterdir()} <= known
+
+
+def _index(parts: Sequence[LocalGraph], names: list[str], inputs: dict[str, str]) -> dict[str, Any]:
+    """Return what describes the parts; the digest is of the blocks and of the files named."""
+    k = len(parts)
+    digits = len(str(k - 1))
+    first = parts[0]
+    held = [name for name in ("out", "into") if getattr(first, name) is not None]
+    symmetric = first.out is first.into
+    want = "out" if symmetric else "both" if len(held) == 2 else held[0]
+    arcs = [(part.out or part.into or _NO_ARCS).ends.size for part in parts]
+    index = {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "n": first.n_global,
+        "arcs": sum(arcs),
+        "directed": not symmetric,
+        "want": want,
+        "k": k,
+        "inputs": inputs,
+    }
+    digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode())
+    for part in parts:
+        digest.update(np.ascontiguousarray(part.owned, "<i8").tobytes())
+    index["digest"] = digest.hexdigest()
+    index["devices"] = [
+        {
+            "name": names[part.rank] if names else f"device{part.rank}",
+            "file": f"device-{part.rank:0{digits}d}.npz",
+            "owned": part.n_owned,
+            "interior": part.n_interior,
+            "ghosts": part.n_local - part.n_owned,
+            "arcs": count,
+            "bytes": part.nbytes,
+        }
+        for part, count in zip(parts, arcs, strict=True)
+    ]
+    return index
+
+
+_NO_ARCS = LocalArcs(np.zeros(1, np.uint32), np.empty(0, np.uint32), None)
+
+
+def _arrays_of(local: LocalGraph, digest: str) -> Arrays:
+    """Return the arrays of a device's file."""
+    symmetric = local.out is local.into
+    head = [local.rank, local.k, local.n_global, local.n_interior, symmetric]
+    sent = list(local.sends.values())
+    arrays: Arrays = {
+        "head": np.array(head, np.int64),
+        "digest": np.array(digest),
+        **{name: getattr(local, name) for name in _WHOLE},
+        "send_ranks": np.array(list(local.sends), np.int64),
+        "send_starts": np.cumsum([0, *(numbers.size for numbers in sent)]),
+        "sends": np.concatenate([np.empty(0, np.uint32), *sent]),
+    }
+    for of, arcs in (("out", local.out), ("into", None if symmetric else local.into)):
+        if arcs is not None:
+            held = zip(_ARCS, arcs, strict=True)
+            arrays |= {f"{of}_{name}": array for name, array in held if array is not None}
+    return arrays
+
+
+def _local_of(arrays: Arrays) -> LocalGraph:
+    """Return the part that a file's arrays make up, unchecked."""
+    head: dict[str, Any] = dict(zip(_HEAD, arrays["head"].tolist(), strict=True))
+    symmetric = head.pop("symmetric")
+    arcs = {
+        of: LocalArcs(arrays[f"{of}_offsets"], arrays[f"{of}_ends"], arrays.get(f"{of}_weights"))
+        for of in ("out", "into")
+        if f"{of}_offsets" in arrays
+    }
+    if symmetric:
+        arcs["into"] = arcs["out"]
+    starts = pairwise(arrays["send_starts"].tolist())
+    sends = {
+        q: arrays["sends"][a:b]
+        for q, (a, b) in zip(arrays["send_ranks"].tolist(), starts, strict=True)
+    }
+    whole: dict[str, Any] = {name: arrays[name] for name in _WHOLE}
+    return LocalGraph(**head, **whole, out=arcs.get("out"), into=arcs.get("into"), sends=sends)
+
+
+def _check(local: LocalGraph, rank: int, k: int) -> None:
+    """Raise InputError where numbers lie outside their ranges, or lengths do not fit together."""
+    m, n_local = local.n_owned, local.n_local
+    right = [
+        (local.rank, local.k) == (rank, k),
+        all(a.ndim == 1 and a.dtype == np.int64 for a in (local.owned, local.ghosts)),
+        _within(np.concatenate([local.owned, local.ghosts]), local.n_global),
+        0 <= local.n_interior <= m,
+        _rises(local.ghost_starts, k + 1, n_local - m),
+        local.degrees.shape == (n_local,) and local.degrees.dtype in (np.int32, np.int64),
+        all(_fits(arcs, m, n_local) for arcs in (local.out, local.into) if arcs is not None),
+        all(q != rank and 0 <= q < k for q in local.sends),
+        all(own.dtype == np.uint32 and _within(own, m) for own in local.sends.values()),
+    ]
+    if not all(right):
+        raise InputError("is damaged: its arrays do not fit together", hint=_HINT)
+
+
+def _fits(arcs: LocalArcs, m: int, n_local: int) -> bool:
+    offsets, ends, weights = arcs
+    return (
+        offsets.dtype in (np.uint32, np.uint64)
+        and _rises(offsets, m + 1, ends.size)
+        and ends.dtype == np.uint32
+        and ends.ndim == 1
+        and _within(ends, n_local)
+        and (weights is None or weights.shape == ends.shape)
+    )
+
+
+def _within(numbers: npt.NDArray[Any], end: int) -> bool:
+    return numbers.size == 0 or bool(numbers.min() >= 0 and numbers.max() < end)
+
+
+def _rises(starts: npt.NDArray[Any], size: int, last: int) -> bool:
+    """Whether these are `size` starts from 0 to `last`."""
+    return (
+        starts.shape == (size,)
+        and starts.dtype.kind in "iu"
+        and starts[0] == 0
+        and starts[-1] == last
+        and bool((starts[1:] >= starts[:-1]).all())
+    )
+
+
+@contextmanager
+def _refused(file: Path) -> Iterator[None]:
+    """Turn the exceptions that damaged content causes into an InputError with the file."""
+    try:
+        yield
+    except InputError as error:
+        error.file = str(file)
+        raise
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        MemoryError,
+        TypeError,
+        ValueError,
+    ) as error:
+        what = f"is damaged, or no part of a distributed graph ({type(error).__name__}: {error})"
+        raise InputError(what, file=file, hint=_HINT) from error
