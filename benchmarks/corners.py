@@ -64,9 +64,9 @@ def measured(args):
     children = {
         label: child(args.before if label == "before" else HERE.parent) for label in args.tools
     }
-    for graph in WARM.values():  # loading compiled code is nobody's work
-        for label in args.tools:
-            one_run(children[label], label, graph, "k8_two60", 1, args.tuning)
+    for group in dict.fromkeys(CASES[graph].group for graph in args.graphs):
+        for label in args.tools:  # loading compiled code is nobody's work
+            one_run(children[label], label, WARM[group], "k8_two60", 1, args.tuning)
     for graph in args.graphs:
         for machine in args.machines:
             runs = defaultdict(list)
