@@ -91,7 +91,7 @@ def watch_if_imported(compiled: Compiled) -> bool:
 
 @contextmanager
 def hastened() -> Iterator[None]:
-    """Compile with about a fifth less CPU time until the end, for a process that does little else.
+    """Compile with less CPU time until the end, for a process that does little else.
 
     What is compiled is the same: garbage is searched for less often, and the compiler finds sooner
     that two sets of its flags are equal. Numba hashes and compares them some 500,000 times, and
