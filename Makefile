@@ -11,7 +11,7 @@ FOLDERS := tests/graphs tests/platforms tests/plans tests/io tests/partitioning 
 SMALL := tests/io tests/test_arrays_kernels.py tests/graphs/test_graph.py tests/graphs/test_mesh.py \
 	tests/plans/test_metrics.py tests/plans/test_exchange_costs.py::test_as_the_slow_twin \
 	tests/partitioning/mapping/test_blocks.py::test_any_few_blocks \
-	tests/partitioning/mapping/test_multisection.py \
+	tests/partitioning/mapping/test_device_search.py \
 	tests/partitioning/mapping/test_mapping_kernels.py \
 	tests/partitioning/initial/test_bisection.py tests/partitioning/initial/test_trees.py \
 	tests/partitioning/initial/test_halving_kernels.py \

@@ -419,7 +419,6 @@ TESTED_BY = {
     "measuring/messages.py": "measuring/test_together.py",
     "partitioning/tools.py": "partitioning/test_registry.py",
     "partitioning/external/": "partitioning/external/test_children.py",  # they run in children
-    "partitioning/mapping/search.py": "partitioning/mapping/test_blocks.py",
     "partitioning/repair/flowing.py": "partitioning/test_enforce.py",
     "planning/makespan/": "planning/makespan/test_search.py",  # steps, through the whole search
     "plans/advice.py": "planning/advise",

@@ -19,17 +19,16 @@ import numpy.typing as npt
 from evener.arrays import FloatArray, Part
 from evener.errors import InputError
 from evener.graphs.graph import Graph
-from evener.partitioning.initial.kmeans import along_curve, unit_box
+from evener.partitioning.initial.kmeans import BALANCE, along_curve, unit_box
 from evener.partitioning.levels.levels import (
     LARGEST_CLUSTER,
-    LEAST_SHRINKAGE,
     GraphLevel,
     Shrunk,
     finest,
     projected,
     shrink,
+    shrink_in_steps,
 )
-from evener.partitioning.multilevel.level_state import BALANCE
 from evener.partitioning.multilevel.multilevel import edge_weights, vertex_order
 from evener.partitioning.refinement import pairs_kernels as kernels
 from evener.partitioning.refinement.fm import boundary_flags
@@ -84,18 +83,16 @@ def refined_by_pairs(
     level: GraphLevel, part: Part, contract: Contract, effort: PairEffort, threads: int
 ) -> Part:
     """Return blocks (n,) refined level by level from those of `part` (n,), which stays as it is."""
-    above: list[tuple[GraphLevel, Shrunk]] = []
-    part = part.copy()
-    while level.n > 2 * PER_BLOCK * contract.k:
-        mean = float(level.vwgt.sum()) / level.n
+
+    def step(finer: GraphLevel, blocks: Part) -> Shrunk:
+        mean = float(finer.vwgt.sum()) / finer.n
         caps = np.minimum(MATCHED * mean, np.maximum(LARGEST_CLUSTER * contract.targets, mean))
-        shrunk = shrink(level, part, caps, threads)
-        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
-            break
-        above.append((level, shrunk))
-        level, part = shrunk.level, shrunk.part
+        return shrink(finer, blocks, caps, threads)
+
+    hierarchy = shrink_in_steps(level, part.copy(), 2 * PER_BLOCK * contract.k, step)
+    level, part = hierarchy.coarsest, hierarchy.part
     _refine_level(level, part, contract, effort, threads)
-    for finer, shrunk in reversed(above):
+    for finer, shrunk in reversed(hierarchy.above):
         part = projected(shrunk, part, threads)
         _refine_level(finer, part, contract, effort, threads)
     return part

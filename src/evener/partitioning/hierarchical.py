@@ -19,12 +19,12 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, Part
 from evener.graphs.graph import Graph
-from evener.partitioning.initial.kmeans import FloatMatrix, along_curve, unit_box
+from evener.partitioning.initial.kmeans import BALANCE, FloatMatrix, along_curve, unit_box
 from evener.partitioning.initial.trees import Tree, simplest
 from evener.partitioning.label_propagation.cycles import lower_cut, state_for_cut
 from evener.partitioning.label_propagation.propagation import ROUNDS, is_uneven, propagation_blocks
 from evener.partitioning.levels.levels import GraphLevel, finest, scattered, subgraph
-from evener.partitioning.multilevel.level_state import BALANCE, MultilevelTask, balanced
+from evener.partitioning.multilevel.level_state import MultilevelTask, balanced
 from evener.partitioning.multilevel.multilevel import (
     edge_weights,
     lower_volumes,

@@ -16,7 +16,7 @@ import numpy as np
 
 from evener.arrays import Part
 from evener.graphs.graph import Graph
-from evener.partitioning.label_propagation import propagation_kernels as kernels
+from evener.partitioning.label_propagation.cycles import filled_blocks
 from evener.partitioning.label_propagation.propagation import is_sparse, is_uneven
 from evener.partitioning.levels.clusters import bundled
 from evener.partitioning.multilevel.multilevel import (
@@ -136,11 +136,8 @@ def _finished(graph: Graph, part: Part, contract: Contract, options: Options, se
 def _filled(graph: Graph, contract: Contract, rng: np.random.Generator) -> Part:
     """Return blocks (n,) filled to their targets one by one, all in random order."""
     order, following = rng.permutation(graph.n), rng.permutation(contract.k)
-    filled, part = np.empty(graph.n, np.int32), np.empty(graph.n, np.int32)
-    weights = graph.weights()[order].astype(np.float64)
-    kernels.start(weights, contract.targets, following, filled, np.zeros(contract.k))
-    part[order] = filled
-    return part
+    weights = graph.weights().astype(np.float64)
+    return filled_blocks(weights, contract.targets, order, following)
 
 
 def _perturbed(graph: Graph, part: Part, k: int, rng: np.random.Generator) -> Part:

@@ -99,11 +99,7 @@ def _multilevel(graph: Graph, request: Request) -> Outcome:
 def _multiconstraint(graph: Graph, request: Request) -> Outcome:
     from evener.partitioning.multiconstraint.multiconstraint import several_blocks
 
-    def divide(graph: Graph, contract: Contract, *, objective: str, **options: Any) -> Part:
-        del objective  # always "cut": other objectives were refused
-        return several_blocks(graph, contract, **options)
-
-    return _timed(divide, graph, request)
+    return _timed(_for_the_cut(several_blocks), graph, request)
 
 
 def _hierarchical(graph: Graph, request: Request) -> Outcome:
@@ -122,11 +118,7 @@ def _hierarchical(graph: Graph, request: Request) -> Outcome:
 def _georef(graph: Graph, request: Request) -> Outcome:
     from evener.partitioning.geographer import georef_blocks
 
-    def divide(graph: Graph, contract: Contract, *, objective: str, **options: Any) -> Part:
-        del objective  # always "cut": other objectives were refused
-        return georef_blocks(graph, contract, **options)
-
-    return _timed(divide, graph, request)
+    return _timed(_for_the_cut(georef_blocks), graph, request)
 
 
 def _kmeans(graph: Graph, request: Request) -> Outcome:
@@ -137,6 +129,16 @@ def _kmeans(graph: Graph, request: Request) -> Outcome:
         return kmeans_blocks(np.asarray(graph.coords), weights, contract.targets, threads=threads)
 
     return replace(_timed(divide, graph, request), notes=(WITHOUT_EDGES,))
+
+
+def _for_the_cut(divide: Callable[..., Part]) -> Callable[..., Part]:
+    """Return the function without its objective, which is the cut: others were refused."""
+
+    def without(graph: Graph, contract: Contract, *, objective: str, **options: Any) -> Part:
+        del objective
+        return divide(graph, contract, **options)
+
+    return without
 
 
 def _timed(divide: Callable[..., Part], graph: Graph, request: Request) -> Outcome:
@@ -253,14 +255,14 @@ def _scotch_library() -> str | None:
 
 
 def _metis_library() -> str | None:
-    from evener.partitioning.external.metis_library import missing
+    from evener.partitioning.external.metis import missing
 
     return missing()
 
 
 def _metis(name: str, objectives: tuple[str, ...]) -> Tool:
     # pymetis takes one weight per vertex; the library itself takes several.
-    run = partial(_in_child, tool=name, module="metis_library", threads=1)
+    run = partial(_in_child, tool=name, module="metis", threads=1)
     several = SeveralWeights(run, objectives, _metis_library)
     return _external(name, "metis", _package("pymetis"), objectives=objectives, several=several)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from evener.partitioning.initial import halving_kernels as kernels
-from tests.partitioning.mapping.test_multisection import between_by_hand, quotient_of
+from tests.partitioning.mapping.test_device_search import between_by_hand, quotient_of
 
 
 def halves(q, kind, room, first):

@@ -3,7 +3,7 @@
 children.py   starts the process, waits for it, reports what went wrong
 worker.py     the process itself
 jobs.py       what a tool is asked, whole weights, and what the modules below share
-metis.py, metis_library.py (several weights), scotch.py, kaminpar.py, mtkahypar.py: one tool each
+metis.py, scotch.py, kaminpar.py, mtkahypar.py: one tool each
 
 Imports nothing of partitioning. A new tool is a module with `prepare(job, folder) -> Call` and an
 entry in partitioning/tools.py. Read jobs.py, then metis.py.

@@ -1,7 +1,14 @@
-"""METIS k-way and recursive bisection [KK98]_, through pymetis."""
+"""METIS k-way and recursive bisection [KK98]_: through pymetis, or for several weights libmetis.
+
+pymetis passes one weight a vertex only. libmetis, called through ctypes, is part of most Linux
+distributions.
+"""
 
 from __future__ import annotations
 
+import ctypes
+import ctypes.util
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +20,15 @@ from evener.partitioning.external.jobs import (
     LIMIT_64,
     Call,
     Job,
+    KeptArrays,
+    Whole,
+    address,
     edge_weights,
     installed,
+    load_library,
     remarks,
     vertex_weights,
+    whole_weights,
 )
 
 # ncuts: how many partitions are made, the best of which is kept; niter: refinement passes.
@@ -28,7 +40,13 @@ PRESETS: dict[str, dict[str, int]] = {
 
 
 def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
-    """Return METIS made ready; its tolerance is a whole number of thousandths."""
+    """Return METIS made ready, by whichever library takes the job's weights."""
+    several = job.vwgt is not None and job.vwgt.ndim == 2
+    return _by_library(job, np.asarray(job.vwgt)) if several else _by_pymetis(job)
+
+
+def _by_pymetis(job: Job) -> Call:
+    """Return pymetis made ready; its tolerance is a whole number of thousandths."""
     import pymetis
 
     index = np.dtype(pymetis.zero_copy_dtype())
@@ -45,13 +63,13 @@ def prepare(job: Job, folder: Path) -> Call:  # noqa: ARG001
             eweights=None if job.adjwgt is None else _indices(adjwgt.values, index),
             tpwgts=(shares / shares.sum()).tolist(),
             recursive=job.tool == "metis-recursive",
-            options=_options(job),
+            options=_pymetis_options(job),
         ).vertex_part
 
     return Call(run, installed("pymetis"), remarks(vwgt, adjwgt))
 
 
-def _options(job: Job) -> Any:
+def _pymetis_options(job: Job) -> Any:
     import pymetis
 
     options = {
@@ -68,3 +86,108 @@ def _options(job: Job) -> Any:
 def _indices(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> npt.NDArray[Any]:
     # A copy in memory even where the type fits already: pymetis wants arrays it may write to.
     return np.array(values, dtype=dtype)
+
+
+NAMES = ("libmetis.so.5", "libmetis.so", "libmetis.dylib", "metis.dll")
+# METIS_NOPTIONS, METIS_OK, METIS_OBJTYPE_VOL and METIS_OPTION_OBJTYPE of metis.h.
+N_OPTIONS, OK, VOLUME, OBJTYPE = 40, 1, 1, 1
+# The numbers of some options in METIS 5.1, and in 5.2.
+PLACES = ({"niter": 6, "ncuts": 7, "seed": 8}, {"niter": 7, "ncuts": 8, "seed": 9})
+UNTOUCHED = 0x55  # a byte that METIS writes into no option
+HOW = "libmetis is not installed (apt install libmetis5, or brew install metis)"
+
+
+@cache
+def library() -> ctypes.CDLL | None:
+    """Load and return libmetis, or None where there is none."""
+    return load_library((*NAMES, ctypes.util.find_library("metis")))
+
+
+def missing() -> str | None:
+    """Return None where libmetis can be loaded, else what is missing and how to get it."""
+    return None if library() is not None else HOW
+
+
+def _by_library(job: Job, loads: npt.NDArray[Any]) -> Call:
+    """Return libmetis made ready; targets (k, c) and tolerances are its real numbers."""
+    metis = library()
+    if metis is None:
+        raise OSError("libmetis cannot be loaded")
+    index = _index_type(metis)
+    number = _number_type(metis, index)
+    limit = LIMIT_64 if index.itemsize == 8 else LIMIT_32
+    columns = [whole_weights(np.asarray(column), limit) for column in loads.T]
+    adjwgt = edge_weights(job, limit)
+    shares = job.targets / job.targets.sum(axis=0)
+    vwgt = np.stack([column.values for column in columns], axis=1)
+    part = np.full(job.n, -1, index)
+    arguments = KeptArrays(index)
+    recursive = job.tool == "metis-recursive"
+    call = metis.METIS_PartGraphRecursive if recursive else metis.METIS_PartGraphKway
+    given = [
+        arguments.keep([job.n]), arguments.keep([len(columns)]), arguments.keep(job.xadj),
+        arguments.keep(job.adjncy), arguments.keep(vwgt), None,
+        None if job.adjwgt is None else arguments.keep(adjwgt.values), arguments.keep([job.k]),
+        arguments.keep(shares, number),
+        arguments.keep(np.full(len(columns), 1 + job.epsilon), number),
+        arguments.keep(_options(job, metis)), arguments.keep([0]), address(part),
+    ]  # fmt: skip
+
+    def run() -> npt.ArrayLike:
+        code = call(*given)
+        if code != OK:
+            raise RuntimeError(f"METIS returned {code}")
+        arguments.release()
+        return part
+
+    return Call(run, f"libmetis {_version(metis)}", _remarks(columns, adjwgt))
+
+
+def _remarks(columns: list[Whole], adjwgt: Whole) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(note for one in columns for note in remarks(one, adjwgt)))
+
+
+def _options(job: Job, metis: ctypes.CDLL) -> npt.NDArray[np.int64]:
+    options = np.full(N_OPTIONS, -1, np.int64)
+    places = PLACES[_is_newer(metis)]
+    # A seed of -1 means "default" to METIS, and it reads the others as 32 bits.
+    chosen = {"seed": job.seed % (2**31 - 1), **PRESETS[job.preset]}
+    for name, value in chosen.items():
+        options[places[name]] = value
+    if job.objective == "total_volume":
+        options[OBJTYPE] = VOLUME
+    return options
+
+
+def _is_newer(metis: ctypes.CDLL) -> bool:
+    """Return whether this is METIS 5.2 or newer: it tells no version, but has this function."""
+    return hasattr(metis, "METIS_CacheFriendlyReordering")
+
+
+def _version(metis: ctypes.CDLL) -> str:
+    return "5.2 or newer" if _is_newer(metis) else "5.1"
+
+
+def _index_type(metis: ctypes.CDLL) -> np.dtype[Any]:
+    """Return METIS's integer type, by how many bytes of options it fills."""
+    options = np.full(8 * N_OPTIONS, UNTOUCHED, np.uint8)
+    metis.METIS_SetDefaultOptions(address(options))
+    filled = int((options[4 * N_OPTIONS :] != UNTOUCHED).any())
+    return np.dtype(np.int64 if filled else np.int32)
+
+
+def _number_type(metis: ctypes.CDLL, index: np.dtype[Any]) -> np.dtype[Any]:
+    """Return METIS's real type: with the other one, it finds that targets do not add up to 1."""
+    for number in (np.dtype(np.float32), np.dtype(np.float64)):
+        arguments, part = KeptArrays(index), np.zeros(4, index)
+        shares = np.full((2, 2), 0.5)
+        code = metis.METIS_PartGraphKway(
+            arguments.keep([4]), arguments.keep([2]), arguments.keep([0, 1, 2, 3, 4]),
+            arguments.keep([1, 0, 3, 2]), arguments.keep(np.ones((4, 2))), None, None,
+            arguments.keep([2]), arguments.keep(shares, number),
+            arguments.keep([1.03, 1.03], number),
+            arguments.keep(np.full(N_OPTIONS, -1)), arguments.keep([0]), address(part),
+        )  # fmt: skip
+        if code == OK:
+            return number
+    raise OSError("libmetis takes real numbers of a width that is not known")

@@ -6,6 +6,9 @@ level by level on the way back, as [KK98]_ does.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Protocol, TypeVar
+
 import numpy as np
 import numpy.typing as npt
 
@@ -33,21 +36,56 @@ def recursive_bisection(
     """
     if not targets.sum() > 0:
         raise InfeasibleError("no target is above zero: no block may take a vertex")
-    part = np.zeros(level.n, np.int32)
-    depth = max(1.0, np.ceil(np.log2(max(targets.size, 2))))
-    slack = (1 + epsilon) ** (1 / depth) - 1
+    slack = slack_of_one(epsilon, targets.size)
     sizes = np.zeros(targets.size) if deal == "given" else -targets
     order: IntArray = np.argsort(sizes, kind="stable")
-    waiting = [(level, np.arange(level.n), order, seed)]
+
+    def halve(piece: GraphLevel, blocks: IntArray, number: int) -> tuple[Part, IntArray, int]:
+        blocks, half = _dealt(targets, blocks, deal)
+        total = np.cumsum(targets[blocks])
+        share = float(total[half - 1] / total[-1]) if total[-1] > 0 else 0.5
+        return _bisect(piece, share, slack, number), blocks, half
+
+    return by_halves(level, order, seed, halve, side_of)
+
+
+def slack_of_one(epsilon: float, k: int) -> float:
+    """Return what each bisection may be off so that k blocks are off by `epsilon` in the end."""
+    depth = max(1.0, np.ceil(np.log2(max(k, 2))))
+    return float((1 + epsilon) ** (1 / depth) - 1)
+
+
+class Piece(Protocol):
+    """A graph of n vertices that can be halved."""
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+
+
+AnyPiece = TypeVar("AnyPiece", bound=Piece)
+
+
+def by_halves(
+    whole: AnyPiece,
+    order: IntArray,
+    seed: int,
+    halve: Callable[[AnyPiece, IntArray, int], tuple[Part, IntArray, int]],
+    side_of: Callable[[AnyPiece, Part, int], tuple[AnyPiece, npt.NDArray[np.int32]]],
+) -> Part:
+    """Return the block (n,) of every vertex: the graph is halved again and again.
+
+    order (k,): the blocks. halve(piece, blocks, seed): side 0 or 1 of every vertex, and the blocks,
+    the first so many of them for side 0. side_of: one side, as the function below.
+    """
+    part = np.zeros(whole.n, np.int32)
+    waiting = [(whole, np.arange(whole.n), order, seed)]
     while waiting:
         piece, members, blocks, number = waiting.pop()
         if blocks.size == 1 or piece.n == 0:
             part[members] = blocks[0]
             continue
-        blocks, half = _dealt(targets, blocks, deal)
-        total = np.cumsum(targets[blocks])
-        share = float(total[half - 1] / total[-1]) if total[-1] > 0 else 0.5
-        side = _bisect(piece, share, slack, number)
+        side, blocks, half = halve(piece, blocks, number)
         for s, own in ((0, blocks[:half]), (1, blocks[half:])):
             if own.size == 1:
                 part[members[side == s]] = own[0]

@@ -138,6 +138,7 @@ def _nearest(
 # Points that the smallest block keeps in a sample, and rounds on that sample at most.
 SAMPLES = ((50, 100), (150, 50))
 SPARSEST = 64  # one point of this many is enough of any sample
+BALANCE = 0.01  # relative deviation from its target that k-means may leave to a block
 FULL_ROUNDS = 3  # at most, on all points, after the samples
 BALANCING_ROUNDS = 40  # at most, in which only influences change
 FEWEST_ROUNDS = 15  # before centres may count as settled
@@ -186,7 +187,7 @@ def kmeans_blocks(
     weights: NumberArray | None,
     targets: FloatArray,
     *,
-    tolerance: float = 0.01,
+    tolerance: float = BALANCE,
     threads: int = 1,
 ) -> npt.NDArray[np.int32]:
     """Return the block (n,) of every point, of weights near `targets` (k,) [units].

@@ -15,7 +15,14 @@ from evener.partitioning.label_propagation import propagation_kernels as kernels
 from evener.partitioning.label_propagation.draining_kernels import drain
 from evener.partitioning.label_propagation.move_kernels import leap
 from evener.partitioning.label_propagation.propagation_kernels import PropagationState
-from evener.partitioning.levels.levels import GraphLevel, Shrunk, contracted, projected
+from evener.partitioning.levels.levels import (
+    GraphLevel,
+    Hierarchy,
+    Shrunk,
+    contracted,
+    projected,
+    shrink_in_steps,
+)
 from evener.plans.partition import Contract
 
 Flags = npt.NDArray[np.int8]
@@ -132,7 +139,6 @@ def _sent(state: PropagationState) -> IntArray:
 COARSEST, PER_BLOCK = 1000, 15  # vertices that the smallest graph keeps, in all and a block
 LARGEST_CLUSTER = 1 / 2  # of the smallest block's target
 GROWTH = 6.0  # heaviest cluster of a level, in mean vertices
-LEAST_SHRINKAGE = 0.95
 CHOICES = 2  # rounds in which vertices choose a cluster
 MANY_EDGES = 30  # vertices with as many or more choose last, in any order
 OVERWEIGHT = 10.0  # times the share of weight that is too much, the cut counts more
@@ -172,14 +178,13 @@ def cycle(
 ) -> Part:  # fmt: skip
     """Lower the cut on every level of the graph, shrunk inside the blocks of `part` if given."""
     blocks = np.zeros(level.n, np.int32) if part is None else part
-    above = _shrink_all(level, blocks, contract, rng)
-    if above:
-        level, blocks = above[-1][1].level, above[-1][1].part
+    hierarchy = _shrink_all(level, blocks, contract, rng)
+    level, blocks = hierarchy.coarsest, hierarchy.part
     if part is None:
         blocks = _best_of_starts(level, contract, alone, work, rng)
     else:
         _lower(level, blocks, contract, alone, work.leaps, rng)
-    for finer, shrunk in reversed(above):
+    for finer, shrunk in reversed(hierarchy.above):
         level, blocks = finer, projected(shrunk, blocks, 1)
         _lower(level, blocks, contract, alone, work.leaps, rng)
     return blocks
@@ -187,19 +192,15 @@ def cycle(
 
 def _shrink_all(
     level: GraphLevel, blocks: Part, contract: Contract, rng: np.random.Generator
-) -> list[tuple[GraphLevel, Shrunk]]:
+) -> Hierarchy:
     """Shrink until few vertices are left, or no more can be joined."""
-    above: list[tuple[GraphLevel, Shrunk]] = []
     total, enough = float(level.vwgt.sum()), max(COARSEST, PER_BLOCK * contract.k)
     heaviest = LARGEST_CLUSTER * float(contract.targets.min())
-    while level.n > enough:
-        cap = min(heaviest, GROWTH * total / level.n)
-        shrunk = shrink_to_clusters(level, blocks, cap, rng)
-        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
-            break
-        above.append((level, shrunk))
-        level, blocks = shrunk.level, shrunk.part
-    return above
+
+    def step(finer: GraphLevel, part: Part) -> Shrunk:
+        return shrink_to_clusters(finer, part, min(heaviest, GROWTH * total / finer.n), rng)
+
+    return shrink_in_steps(level, blocks, enough, step)
 
 
 def shrink_to_clusters(
@@ -255,8 +256,18 @@ def _filled(level: GraphLevel, targets: FloatArray, turn: int, rng: np.random.Ge
     following = np.argsort(-targets, kind="stable")
     if turn % 4 >= 2:
         following = rng.permutation(targets.size)
-    filled, part = np.empty(level.n, np.int32), np.empty(level.n, np.int32)
-    kernels.start(level.vwgt[order], targets, following, filled, np.zeros(targets.size))
+    return filled_blocks(level.vwgt, targets, order, following)
+
+
+def filled_blocks(
+    weights: FloatArray, caps: FloatArray, order: IntArray, following: IntArray
+) -> Part:
+    """Return blocks (n,) filled up to caps (k,), one after the other in the order `following` (k,).
+
+    Vertices, of these weights (n,), come in `order` (n,).
+    """
+    filled, part = np.empty(order.size, np.int32), np.empty(order.size, np.int32)
+    kernels.start(weights[order], caps, following, filled, np.zeros(caps.size))
     part[order] = filled
     return part
 

@@ -28,6 +28,7 @@ from evener.partitioning.label_propagation.cycles import (
     blocks_by_clusters,
     cost_of,
     cycle,
+    filled_blocks,
     lower_cut,
     lower_max_volume,
     lower_total_volume,
@@ -192,9 +193,7 @@ def _or_core_first(
     """
     order = np.arange(level.n)[::-1]  # vertices are numbered by degree
     following = np.argsort(-contract.targets, kind="stable")
-    filled, core = np.empty(level.n, np.int32), np.empty(level.n, np.int32)
-    kernels.start(level.vwgt[order], contract.targets, following, filled, np.zeros(contract.k))
-    core[order] = filled
+    core = filled_blocks(level.vwgt, contract.targets, order, following)
     cost = cost_of(level, blocks, contract)
     if cut_of(level, core) > PROMISING_CORE * cost:
         return blocks
@@ -251,6 +250,4 @@ def _in_order(level: GraphLevel, contract: Contract, alone: float) -> Part:
     # Blocks at `caps` hold all; those still empty then need no more than what stands alone.
     caps = high if needed <= NEXT_TO_NOTHING * held else np.minimum(high, low * (held / needed))
     following = np.argsort(-contract.targets, kind="stable")
-    part = np.empty(level.n, np.int32)
-    kernels.start(level.vwgt, caps, following, part, np.zeros(contract.k))
-    return part
+    return filled_blocks(level.vwgt, caps, np.arange(level.n), following)

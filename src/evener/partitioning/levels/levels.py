@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -275,13 +276,30 @@ def shrink_all(
     heaviest (k,), or (1,) for all blocks: the largest weight of a cluster; in one step a cluster
     also weighs at most `shrink_by` mean vertices, and two are always allowed.
     """
-    total, above = float(level.vwgt.sum()), []
-    # Clusters stay lighter than blocks, or the smallest blocks could not be made of them.
-    while level.n > enough and total < heaviest.max() * level.n:
-        mean = total / level.n
+    total = float(level.vwgt.sum())
+
+    def step(finer: GraphLevel, blocks: Part) -> Shrunk | None:
+        # Clusters stay lighter than blocks, or the smallest blocks could not be made of them.
+        if not total < heaviest.max() * finer.n:
+            return None
+        mean = total / finer.n
         caps = np.minimum(np.maximum(heaviest, 2 * mean), shrink_by * mean)
-        shrunk = shrink(level, part, caps, threads)
-        if shrunk.level.n > LEAST_SHRINKAGE * level.n:
+        return shrink(finer, blocks, caps, threads)
+
+    return shrink_in_steps(level, part, enough, step)
+
+
+def shrink_in_steps(
+    level: GraphLevel, part: Part, enough: int, step: Callable[[GraphLevel, Part], Shrunk | None]
+) -> Hierarchy:
+    """Shrink by steps until `enough` vertices are left, or a step shrinks hardly or returns None.
+
+    step(level, part): the coarser level, of clusters inside the blocks (n,) of `part`.
+    """
+    above: list[tuple[GraphLevel, Shrunk]] = []
+    while level.n > enough:
+        shrunk = step(level, part)
+        if shrunk is None or shrunk.level.n > LEAST_SHRINKAGE * level.n:
             break
         above.append((level, shrunk))
         level, part = shrunk.level, shrunk.part

@@ -27,9 +27,8 @@ from evener.io.accept import (
 )
 from evener.partitioning.initial.trees import Tree, device_tree, leaf_order
 from evener.partitioning.mapping import mapping_kernels
+from evener.partitioning.mapping.device_search import SwapSearch, multisection, score_of
 from evener.partitioning.mapping.mapping_kernels import MappingProblem, Nearby
-from evener.partitioning.mapping.multisection import multisection
-from evener.partitioning.mapping.search import SwapSearch, score_of
 from evener.plans import metrics
 from evener.plans.partition import RELATIVE_SLACK, Contract, Mapping, Partition
 from evener.platforms.platform import Platform

@@ -23,11 +23,12 @@ from evener.partitioning.refinement.fm import (
     Flags,
     FMEffort,
     boundary_flags,
-    marks_of,
+    least_won,
+    search_in_rounds,
     shuffle,
     stopping_rule,
 )
-from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
+from evener.partitioning.refinement.fm_kernels import BlockState, Marks, WeightLimits
 
 MAX_DESCENTS = 24  # in a row with the same limits
 INSIDE = 0.8  # of the way from limit to target: blocks first give and take up to there
@@ -188,18 +189,11 @@ def refine_loaded(
         *bounds.soft(slack, loaded.loads.max(axis=0, initial=0.0)), bounds.scale,
     )  # fmt: skip
     blocks = BlockState(part, weight, np.full(bounds.k, EVEN_PRICE, np.int64), limits)
-    graph, marks = level.arrays._replace(vwgt=loaded.loads), marks_of(flag)
+    graph = level.arrays._replace(vwgt=loaded.loads)
     rule = stopping_rule(effort, MOST_LOOKS * (level.adjncy.size + n), ROUNDING)
-    gained, boundary = 0, np.count_nonzero(flag)
-    for turn in range(effort.rounds):
-        seeds = np.flatnonzero(marks.active).astype(np.int32)
-        if seeds.size == 0:
-            break
+
+    def one(marks: Marks, seeds: npt.NDArray[np.int32], turn: int) -> int:
         shuffle(seeds, seed * 100 + turn)
-        won = kernels.search(graph, blocks, seeds, marks, turn + 1, rule)
-        marks.active[:] |= marks.touched
-        marks.touched[:] = 0
-        gained += int(won)
-        if won < 2 * EVEN_PRICE * effort.least_gain * boundary:
-            break
-    return gained
+        return int(kernels.search(graph, blocks, seeds, marks, turn + 1, rule))
+
+    return int(search_in_rounds(flag, effort.rounds, least_won(effort, flag), one))

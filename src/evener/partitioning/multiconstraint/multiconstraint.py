@@ -14,12 +14,13 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, Part
 from evener.graphs.graph import Graph
 from evener.partitioning.initial import bisection_kernels
-from evener.partitioning.initial.bisection import cut_of, side_of
-from evener.partitioning.initial.kmeans import along_curve, unit_box
+from evener.partitioning.initial.bisection import by_halves, cut_of, side_of, slack_of_one
+from evener.partitioning.initial.kmeans import BALANCE, along_curve, unit_box
 from evener.partitioning.levels.heap_kernels import IndexedHeap
 from evener.partitioning.levels.levels import (
     LARGEST_CLUSTER,
@@ -46,7 +47,7 @@ from evener.partitioning.multiconstraint.loads import (
     target_shares,
     with_loads,
 )
-from evener.partitioning.multilevel.level_state import BALANCE, MultilevelTask
+from evener.partitioning.multilevel.level_state import MultilevelTask
 from evener.partitioning.multilevel.multilevel import (
     MOST_PLACED,
     edge_weights,
@@ -73,26 +74,18 @@ def several_bisection(loaded: Loaded, targets: FloatArray, epsilon: float, seed:
     graph likewise, and so on down to single blocks. Each half is grown from a vertex at the rim,
     balanced in all its weights and refined. epsilon: how far blocks may be off their targets.
     """
-    k = len(targets)
-    part = np.zeros(loaded.n, np.int32)
     shares = targets / np.maximum(targets.sum(axis=0), 1e-300)
-    slack = (1 + epsilon) ** (1 / max(1.0, np.ceil(np.log2(max(k, 2))))) - 1
-    order = np.argsort(-shares.mean(axis=1), kind="stable")
-    waiting = [(loaded, np.arange(loaded.n), order, seed)]
-    while waiting:
-        piece, members, blocks, number = waiting.pop()
-        if blocks.size == 1 or piece.n == 0:
-            part[members] = blocks[0]
-            continue
+    slack = slack_of_one(epsilon, len(targets))
+
+    def halve(piece: Loaded, blocks: IntArray, number: int) -> tuple[Part, IntArray, int]:
         total = np.cumsum(shares[blocks].mean(axis=1))
         half = int(np.abs(total[:-1] - total[-1] / 2).argmin()) + 1
         own = shares[blocks].sum(axis=0)
         share = shares[blocks[:half]].sum(axis=0) / np.maximum(own, 1e-300)
-        side = _bisect(piece, np.where(own > 0, share, 0.5), slack, number)
-        for s, ones in ((0, blocks[:half]), (1, blocks[half:])):
-            inside = np.flatnonzero(side == s)
-            waiting.append((_side(piece, side, s), members[inside], ones, 2 * number + s + 1))
-    return part
+        return _bisect(piece, np.where(own > 0, share, 0.5), slack, number), blocks, half
+
+    order = np.argsort(-shares.mean(axis=1), kind="stable")
+    return by_halves(loaded, order, seed, halve, _side)
 
 
 def _bisect(loaded: Loaded, share: FloatArray, slack: float, seed: int) -> Part:
@@ -155,10 +148,10 @@ def _grown(level: GraphLevel, share: float, rng: np.random.Generator, turn: int)
     return side
 
 
-def _side(loaded: Loaded, side: Part, s: int) -> Loaded:
-    """Return one side as a graph of its own."""
+def _side(loaded: Loaded, side: Part, s: int) -> tuple[Loaded, npt.NDArray[np.int32]]:
+    """Return one side as a graph of its own, and its vertices' numbers in the whole."""
     level, members = side_of(loaded.level, side, s)
-    return Loaded(level, loaded.loads[members])
+    return Loaded(level, loaded.loads[members]), members
 
 
 ROOM = 4.0  # mean clusters by which the smallest block may be off its limits on coarser levels

@@ -29,16 +29,22 @@ class LoadLimits(NamedTuple):
 
 
 @inner(forceinline=True, error_model="numpy")
+def _rise(b, i, x, weight, limits, cost):
+    """How the sum changes where weight i of block b changes by x."""
+    low, high = limits
+    before = outside(weight[b, i], low[b, i], high[b, i])
+    after = outside(weight[b, i] + x, low[b, i], high[b, i])
+    return cost[b, i] * (after * after - before * before)
+
+
+@inner(forceinline=True, error_model="numpy")
 def change(loads, v, sign, b, weight, limits, cost):
     """How the sum changes where block b gets the loads of v, times `sign`."""
-    low, high = limits
     total = 0.0
     for i in range(loads.shape[1]):
         x = sign * loads[v, i]
         if x != 0.0:
-            before = outside(weight[b, i], low[b, i], high[b, i])
-            after = outside(weight[b, i] + x, low[b, i], high[b, i])
-            total += cost[b, i] * (after * after - before * before)
+            total += _rise(b, i, x, weight, limits, cost)
     return total
 
 
@@ -171,17 +177,12 @@ def descend(graph, loads, part, weight, limits, goal, cost, seeds, anywhere, mos
 @inner(forceinline=True, error_model="numpy")
 def _swap_change(loads, u, v, p, q, weight, limits, cost):
     """How the sum changes where p gives u to q and gets v."""
-    low, high = limits
     total = 0.0
     for i in range(loads.shape[1]):
         x = loads[v, i] - loads[u, i]
         if x != 0.0:
-            for side in range(2):
-                block = p if side == 0 else q
-                y = x if side == 0 else -x
-                before = outside(weight[block, i], low[block, i], high[block, i])
-                after = outside(weight[block, i] + y, low[block, i], high[block, i])
-                total += cost[block, i] * (after * after - before * before)
+            total += _rise(p, i, x, weight, limits, cost)
+            total += _rise(q, i, -x, weight, limits, cost)
     return total
 
 

@@ -19,7 +19,7 @@ from evener.graphs.graph import Graph
 from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisection
 from evener.partitioning.initial.diffusion import BRIEFLY, THOROUGH, Spread, diffused_blocks
 from evener.partitioning.initial.embedding import embedded
-from evener.partitioning.initial.kmeans import along_curve, kmeans_blocks
+from evener.partitioning.initial.kmeans import BALANCE, along_curve, kmeans_blocks
 from evener.partitioning.levels.levels import LARGEST_CLUSTER, GraphLevel, Shrunk, projected
 from evener.partitioning.multilevel.presets import Preset
 from evener.partitioning.refinement import fm_kernels as kernels
@@ -178,7 +178,6 @@ def eased(contract: Contract, level: GraphLevel, depth: int) -> Contract:
 
 
 # Tuned; what chose them is not recorded. benchmarks/partitioners.py shows what they give.
-BALANCE = 0.01  # relative deviation from its target that k-means may leave to a block
 PER_BLOCK_ROUNDED = 1000  # max. vertices per block of finer graphs on which blocks are rounded too
 MOST_RIVALS = 2  # max. initial partitions that are refined on finer levels
 BISECTED_BLOCKS = 1024  # max. blocks bisected over all repetitions

@@ -22,7 +22,7 @@ from evener.partitioning.external.jobs import LIMIT_32, whole_weights
 from evener.partitioning.initial import bisection_kernels
 from evener.partitioning.initial.bisection import DEALS, cut_of, recursive_bisection
 from evener.partitioning.initial.diffusion import THOROUGH, Spread
-from evener.partitioning.initial.kmeans import along_curve, unit_box
+from evener.partitioning.initial.kmeans import BALANCE, along_curve, unit_box
 from evener.partitioning.label_propagation.propagation import is_uneven, propagation_blocks
 from evener.partitioning.levels.clusters import has_clusters
 from evener.partitioning.levels.levels import (
@@ -34,7 +34,6 @@ from evener.partitioning.levels.levels import (
     shrink_inside,
 )
 from evener.partitioning.multilevel.level_state import (
-    BALANCE,
     MultilevelTask,
     Placed,
     block_weights,

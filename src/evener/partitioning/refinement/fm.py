@@ -6,6 +6,7 @@ heaviest connections.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -119,29 +120,43 @@ def refine_level(
     threads: int,
 ) -> int:
     """Refine the blocks in place; return the gain, in prices. flag (n,): where searches start."""
-    marks = marks_of(flag)
-    gained, boundary = 0, np.count_nonzero(flag)
-    for turn in range(rounds):
-        seeds = np.flatnonzero(marks.active).astype(np.int32)
-        if seeds.size == 0:
-            break
+
+    def one(marks: Marks, seeds: Seeds, turn: int) -> int:
         k = blocks.price.size
         groups = grouped(level, blocks.part, seeds, k, seed * 1000 + turn, threads)
         for g, own in enumerate(groups.seeds):
             shuffle(own, (seed * 100 + turn) * GROUPS + g)
-        won = _round(level, blocks, groups, marks, turn + 1, effort, threads)
+        return _round(level, blocks, groups, marks, turn + 1, effort, threads)
+
+    return int(search_in_rounds(flag, rounds, least_won(effort, flag), one))
+
+
+def search_in_rounds(
+    flag: Flags, rounds: int, least: float, search: Callable[[Marks, Seeds, int], float]
+) -> float:
+    """Search from the flagged vertices (n,), then around what moved; return the gain in all.
+
+    A round that gains less than `least` is the last. search(marks, seeds, turn): one round.
+    """
+    n = flag.size
+    marks = Marks(np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8))
+    gained = 0.0
+    for turn in range(rounds):
+        seeds = np.flatnonzero(marks.active).astype(np.int32)
+        if seeds.size == 0:
+            break
+        won = search(marks, seeds, turn)
         marks.active[:] |= marks.touched
         marks.touched[:] = 0
         gained += won
-        if won < 2 * EVEN_PRICE * effort.least_gain * boundary:
+        if won < least:
             break
     return gained
 
 
-def marks_of(flag: Flags) -> Marks:
-    """Return marks for searches that begin at the flagged vertices (n,)."""
-    n = flag.size
-    return Marks(np.full(n, -1, np.int32), np.zeros(n, np.int8), flag.copy(), np.zeros(n, np.int8))
+def least_won(effort: FMEffort, flag: Flags) -> float:
+    """Return the gain, in prices, that a round from the flagged vertices must reach to go on."""
+    return 2 * EVEN_PRICE * effort.least_gain * np.count_nonzero(flag)
 
 
 def stopping_rule(effort: FMEffort, budget: int, tolerance: float = 0.0) -> StoppingRule:

@@ -117,31 +117,27 @@ def shuffle(values, state):
         values[i], values[j] = values[j], values[i]
 
 
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _at_border(xadj, adjncy, part, v):
+    """Return 1 where v has a neighbour in another block, else 0."""
+    for e in range(xadj[v], xadj[v + 1]):
+        if part[adjncy[e]] != part[v]:
+            return 1
+    return 0
+
+
 @njit(cache=True, nogil=True, error_model="numpy")
 def mark_boundary(xadj, adjncy, part, first, last, flag):
     """Flag the vertices of [first, last) that have a neighbour in another block."""
     for v in range(first, last):
-        block = part[v]
-        outside = 0
-        for e in range(xadj[v], xadj[v + 1]):
-            if part[adjncy[e]] != block:
-                outside = 1
-                break
-        flag[v] = outside
+        flag[v] = _at_border(xadj, adjncy, part, v)
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
 def mark_boundary_below(xadj, adjncy, part, coarse_flag, coarse_of, first, last, flag):
     """As mark_boundary, where only members of flagged clusters can be at a boundary."""
     for v in range(first, last):
-        outside = 0
-        if coarse_flag[coarse_of[v]]:
-            block = part[v]
-            for e in range(xadj[v], xadj[v + 1]):
-                if part[adjncy[e]] != block:
-                    outside = 1
-                    break
-        flag[v] = outside
+        flag[v] = _at_border(xadj, adjncy, part, v) if coarse_flag[coarse_of[v]] else 0
 
 
 @njit(cache=True, nogil=True, error_model="numpy")
@@ -227,9 +223,7 @@ def search_all(
     infinite where that is passed; shift(graph, blocks, v, p, q): changes block weights, returns by
     how much both are further outside their limits.
     """
-    unit = graph.adjwgt.size == 0
-    part, price = blocks.part, blocks.price
-    place, lock, active, touched_next = marks
+    part, lock = blocks.part, marks.lock
     heap, moved, came_from = room.heap, room.moved, room.came_from
     total, work = 0, 0
     for one in seeds:
@@ -243,7 +237,7 @@ def search_all(
         work += degree_of(graph, seed)
         key, to = best_move(graph, blocks, group_of, group, seed, room, may_leave, fullness_with)
         if to >= 0 or group < 0:  # another group may have room for it
-            active[seed] = 0
+            marks.active[seed] = 0
         if to < 0 or key < -rule.most_lost * edge_weight_of(graph, seed):
             continue
         size = push(heap, 0, seed, key)
@@ -276,46 +270,70 @@ def search_all(
                 steps += 1
                 sum1 += gain
                 sum2 += np.float64(gain) * gain
-                mean = sum1 / steps
-                if steps > rule.patience and mean < 0:
-                    variance = sum2 / steps - mean * mean
-                    if steps * mean * mean > rule.slope * variance + rule.patience:
-                        break
-                elif steps > MOST_IDLE * rule.patience:
+                if _promises_nothing(steps, sum1, sum2, rule):
                     break
             if n_moved >= MOST_MOVES - 1 or work > rule.budget:
                 break
-            for e in range(graph.xadj[v], graph.xadj[v + 1]):
-                u = np.int64(graph.adjncy[e])
-                if lock[u] == stamp or (group >= 0 and group_of[part[u]] != group):
-                    continue
-                i = place[u]
-                if i < 0:
-                    if degree_of(graph, u) > HUB:
-                        continue
-                    work += degree_of(graph, u)
-                    gain, target = best_move(
-                        graph, blocks, group_of, group, u, room, may_leave, fullness_with
-                    )
-                    if target >= 0 and size < MOST_MOVES - 1:
-                        size = push(heap, size, u, gain)
-                    continue
-                # Keys need only be upper bounds: the top one is evaluated before it counts.
-                home = part[u]
-                if home != to:
-                    x = 1 if unit else np.int64(graph.adjwgt[e])
-                    heap.keys[i] += 2 * x * (price[to] + (price[p] if home == p else 0))
-                    sift_up(heap, i)
+            size, read = _update_around(
+                graph, blocks, group_of, group, v, p, marks, stamp, room, size, may_leave,
+                fullness_with,
+            )  # fmt: skip
+            work += read
         clear(heap, size)
-        while n_moved > n_best:  # vertices rolled back may be moved by later searches
-            n_moved -= 1
-            v, p = np.int64(moved[n_moved]), came_from[n_moved]
+        for i in range(n_moved - 1, n_best - 1, -1):
+            v, p = np.int64(moved[i]), came_from[i]
             shift(graph, blocks, v, part[v], p)
             part[v] = p
-            lock[v] = 0
-        mark_around(graph, moved, n_best, touched_next)
+            lock[v] = 0  # later searches may move it
+        mark_around(graph, moved, n_best, marks.touched)
         total += best
     return total
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _promises_nothing(steps, sum1, sum2, rule):
+    """Whether a search ends: after `steps` moves since its best point, of which the gains and
+    their squares add up to sum1 and sum2.
+    """
+    mean = sum1 / steps
+    if steps > rule.patience and mean < 0:
+        variance = sum2 / steps - mean * mean
+        return steps * mean * mean > rule.slope * variance + rule.patience
+    return steps > MOST_IDLE * rule.patience
+
+
+@inner(error_model="numpy", counted=False)
+def _update_around(
+    graph, blocks, group_of, group, v, p, marks, stamp, room, size, may_leave, fullness_with
+):
+    """Bring the neighbours of v, which has left block p, into the heap, or raise their keys.
+
+    Returns the heap's size, and the adjacency entries read. Keys need only be upper bounds: the top
+    one is evaluated before it counts.
+    """
+    unit, part, price, heap = graph.adjwgt.size == 0, blocks.part, blocks.price, room.heap
+    to, read = part[v], 0
+    for e in range(graph.xadj[v], graph.xadj[v + 1]):
+        u = np.int64(graph.adjncy[e])
+        if marks.lock[u] == stamp or (group >= 0 and group_of[part[u]] != group):
+            continue
+        i = marks.place[u]
+        if i < 0:
+            if degree_of(graph, u) > HUB:
+                continue
+            read += degree_of(graph, u)
+            gain, target = best_move(
+                graph, blocks, group_of, group, u, room, may_leave, fullness_with
+            )
+            if target >= 0 and size < MOST_MOVES - 1:
+                size = push(heap, size, u, gain)
+            continue
+        home = part[u]
+        if home != to:
+            x = 1 if unit else np.int64(graph.adjwgt[e])
+            heap.keys[i] += 2 * x * (price[to] + (price[p] if home == p else 0))
+            sift_up(heap, i)
+    return size, read
 
 
 @inner(error_model="numpy", counted=False)

@@ -19,8 +19,8 @@ from evener.partitioning.refinement.connectivity_kernels import (
     ConnectivityTables,
     count_all,
 )
-from evener.partitioning.refinement.fm import Flags, marks_of, shuffle
-from evener.partitioning.refinement.fm_kernels import WeightLimits
+from evener.partitioning.refinement.fm import Flags, Seeds, search_in_rounds, shuffle
+from evener.partitioning.refinement.fm_kernels import Marks, WeightLimits
 from evener.partitioning.refinement.volumes_kernels import VolumeGoal
 
 
@@ -83,19 +83,18 @@ def refine_volumes(
     """
     k = weight.size
     tables = connectivity_tables(level, part, k, flag)
-    marks = marks_of(flag)
     edge = aim.edge / (float(level.adjwgt.mean()) or 1.0 if level.adjwgt.size else 1.0)
-    for turn in range(aim.rounds):
-        seeds = np.flatnonzero(marks.active).astype(np.int32)
-        if seeds.size == 0:
-            break
+
+    def one(marks: Marks, seeds: Seeds, turn: int) -> float:
         shuffle(seeds, seed * 100 + turn)
         highest = np.iinfo(np.int64).max if aim.keep_total else int(tables.volumes.max())
         goal = VolumeGoal(
             aim.power, edge, highest, int(aim.keep_total), aim.least_worth, aim.most_lost,
             aim.patience,
         )  # fmt: skip
-        won = kernels.search(tables, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
-        if won < aim.least_gain:
-            break
+        return float(
+            kernels.search(tables, level.vwgt, weight, limits, goal, seeds, marks, turn + 1)
+        )
+
+    search_in_rounds(flag, aim.rounds, aim.least_gain, one)
     return tables

@@ -165,7 +165,7 @@ def search(tables, vwgt, weight, limits, goal, seeds, marks, stamp):
 
 @inner(error_model="numpy", counted=False)
 def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved, came_from, gains):
-    lock, place, worth = marks.lock, marks.place, gains.worth
+    lock, worth = marks.lock, gains.worth
     largest = np.int64(1)
     for b in range(worth.size):
         largest = max(largest, tables.volumes[b])
@@ -177,10 +177,7 @@ def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
         seed = np.int64(one)
         if lock[seed] == stamp or tables.xadj[seed + 1] - tables.xadj[seed] > HUB:
             continue
-        most = worth[tables.part[seed]]
-        for e in range(tables.xadj[seed], tables.xadj[seed + 1]):
-            most = max(most, worth[tables.part[tables.adjncy[e]]])
-        if most < goal.least_worth:
+        if _most_worth(tables, seed, worth) < goal.least_worth:
             continue
         key, to = best_move(tables, seed, vwgt[seed], weight, limits, goal.edge, gains)
         if to < 0 or key < -goal.most_lost:
@@ -213,24 +210,9 @@ def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
             steps += 1
             if gained > best and off <= 0 and over <= 0 and (saved >= 0 or not goal.keep_total):
                 best, n_best, steps = gained, n_moved, 0
-            for e in range(tables.xadj[v], tables.xadj[v + 1]):
-                u = np.int64(tables.adjncy[e])
-                if lock[u] == stamp or tables.xadj[u + 1] - tables.xadj[u] > HUB:
-                    continue
-                gain, target = best_move(tables, u, vwgt[u], weight, limits, goal.edge, gains)
-                if target < 0:
-                    continue
-                i = place[u]
-                if i < 0:
-                    if size < MOST_MOVES - 1:
-                        size = push(heap, size, u, gain)
-                    continue
-                rises = gain > heap.keys[i]
-                heap.keys[i] = gain
-                if rises:
-                    sift_up(heap, i)
-                else:
-                    sift_down(heap, i, size)
+            size = _update_around(
+                tables, vwgt, weight, limits, goal.edge, v, marks, stamp, heap, size, gains
+            )
         clear(heap, size)
         while n_moved > n_best:  # vertices rolled back may be moved by later searches
             n_moved -= 1
@@ -245,3 +227,36 @@ def _search(tables, vwgt, weight, limits, goal, seeds, marks, stamp, heap, moved
         if n_best > 0:
             total += best
     return total
+
+
+@inner(forceinline=True, error_model="numpy", counted=False)
+def _most_worth(tables, v, worth):
+    """Return the most that a value less gains among the blocks of v and its neighbours."""
+    most = worth[tables.part[v]]
+    for e in range(tables.xadj[v], tables.xadj[v + 1]):
+        most = max(most, worth[tables.part[tables.adjncy[e]]])
+    return most
+
+
+@inner(error_model="numpy", counted=False)
+def _update_around(tables, vwgt, weight, limits, edge, v, marks, stamp, heap, size, gains):
+    """Bring the neighbours of v into the heap, with new keys; return its size."""
+    for e in range(tables.xadj[v], tables.xadj[v + 1]):
+        u = np.int64(tables.adjncy[e])
+        if marks.lock[u] == stamp or tables.xadj[u + 1] - tables.xadj[u] > HUB:
+            continue
+        gain, target = best_move(tables, u, vwgt[u], weight, limits, edge, gains)
+        if target < 0:
+            continue
+        i = marks.place[u]
+        if i < 0:
+            if size < MOST_MOVES - 1:
+                size = push(heap, size, u, gain)
+            continue
+        rises = gain > heap.keys[i]
+        heap.keys[i] = gain
+        if rises:
+            sift_up(heap, i)
+        else:
+            sift_down(heap, i, size)
+    return size

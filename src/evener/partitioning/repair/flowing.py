@@ -242,8 +242,8 @@ def _round(state: State, front: _Front, connected: bool, violation: float) -> bo
     order = np.argsort(-state.violations(), kind="stable")
     flow, stuck = np.zeros(arcs.other.size), np.zeros(state.k, np.bool_)
     routing_kernels.route(
-        arcs.starts, arcs.other, arcs.reverse, order, excess, deficit, room, spare,
-        state.size > 0, flow, stuck,
+        arcs.starts, arcs.other, arcs.reverse, order, excess, np.stack([deficit, room]),
+        spare[None, :], state.size > 0, flow, stuck,
     )  # fmt: skip
     moved = _carry_out(state, front, arcs, flow, connected) if flow.any() else 0
     off = state.violations()

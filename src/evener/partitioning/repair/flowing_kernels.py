@@ -293,7 +293,7 @@ def smooth(graph, n_bytes, limits, blocks, border, n_border, passes):
     xadj, adjncy, adjwgt, weights = graph
     low, high, cap, _ = limits
     part, weight, size, memory = blocks
-    vertices, listed = border
+    vertices = border.vertices
     k = low.size
     weighted = adjwgt.size > 0
     touch = np.zeros(k, np.float64)
@@ -323,11 +323,7 @@ def smooth(graph, n_bytes, limits, blocks, border, n_border, passes):
             move(blocks, v, best, w, m)
             moved += 1
             for e in range(xadj[v], xadj[v + 1]):
-                u = adjncy[e]
-                if not listed[u]:
-                    listed[u] = True
-                    vertices[n_border] = u
-                    n_border += 1
+                n_border = _with_listed(border, n_border, adjncy[e])
         if moved == before:
             break
     return moved

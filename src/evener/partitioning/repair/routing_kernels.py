@@ -14,6 +14,9 @@ import numpy as np
 from evener.jit import inner, njit
 
 NO_PATH = -1
+# Vertices in a row that do not fit, after which a ball is given up: bounds the search at a time
+# that is small beside one pass over a graph of some 10,000 vertices.
+MAX_MISSES = 4096
 
 
 @njit(cache=True, nogil=True)
@@ -48,14 +51,27 @@ def pair_keys(graph, part, border, k, keys):
     return count
 
 
+class PathSearch(NamedTuple):
+    """Memory of searches for paths between blocks, arrays (k,).
+
+    parent_arc, parent: the arc that led to a block, and the block before it; seen: the number of
+    the last search that reached a block; queue: the blocks in the order reached.
+    """
+
+    parent_arc: np.ndarray
+    parent: np.ndarray
+    seen: np.ndarray
+    queue: np.ndarray
+
+
 @inner()
-def nearest(starts, other, source, wanted, may_pass, parent_arc, parent, seen, queue, stamp):
+def nearest(starts, other, source, wanted, may_pass, search, stamp):
     """Return the block with wanted > 0 nearest to `source` by breadth-first search, or NO_PATH.
 
-    parent_arc[b] becomes the arc that led to b, parent[b] the block before it. The source itself
-    does not count. A path may end in a block with may_pass false, but not lead through it.
-    seen (k,), whose entries of this search equal `stamp`, and queue (k,) are scratch.
+    The source itself does not count. A path may end in a block with may_pass false, but not lead
+    through it. stamp: the number of this search.
     """
+    parent_arc, parent, seen, queue = search
     queue[0] = source
     seen[source] = stamp
     head, tail = 0, 1
@@ -77,66 +93,55 @@ def nearest(starts, other, source, wanted, may_pass, parent_arc, parent, seen, q
     return NO_PATH
 
 
-@njit(cache=True, nogil=True)
-def route(starts, other, reverse, order, excess, deficit, room, spare, may_pass, flow, stuck):
-    """Route weight [units] from excess to deficit or room, then from spare to what deficit is left.
+@inner()
+def _serve(starts, other, order, demand, supplies, may_pass, arcs, flow, stuck, search, stamp):
+    """Meet the demand (k,) of each block, in `order`, from the nearest block with a supply.
 
-    Each block, in `order`, takes the nearest partner. excess: what a block must give; deficit:
-    what it must get; room: what it may get; spare: what it may give; all (k,), and used up. The
+    supplies (s, k): the first is used where a path leads to it, else the next. arcs (p,): the arc
+    that weight takes where a path from the demanding block takes an arc. Returns the last stamp.
+    """
+    for b in order:
+        while demand[b] > 0.0:
+            end, kind = NO_PATH, 0
+            for i in range(supplies.shape[0]):
+                if end == NO_PATH:
+                    stamp += 1
+                    end, kind = nearest(starts, other, b, supplies[i], may_pass, search, stamp), i
+            if end == NO_PATH:
+                stuck[b] = True
+                break
+            amount = min(demand[b], supplies[kind, end])
+            demand[b] -= amount
+            supplies[kind, end] -= amount
+            c = end
+            while c != b:
+                flow[arcs[search.parent_arc[c]]] += amount
+                c = search.parent[c]
+    return stamp
+
+
+@njit(cache=True, nogil=True)
+def route(starts, other, reverse, order, excess, takers, spare, may_pass, flow, stuck):
+    """Route weight [units] from excess to takers, then from spare to what is still lacking.
+
+    Each block, in `order`, takes the nearest partner. excess (k,): what a block must give; takers
+    (2, k): what it must get, and what it may get; spare (1, k): what it may give; all used up. The
     quotient graph is starts (k + 1,), other (p,); reverse (p,): each arc's opposite. flow (p,)
     receives what is to move along each arc; stuck[b] becomes true where b finds no partner.
     """
     k = starts.size - 1
-    parent_arc = np.empty(k, np.int64)
-    parent = np.empty(k, np.int64)
-    seen = np.full(k, -1, np.int64)
-    queue = np.empty(k, np.int64)
-    stamp = 0
-    for s in order:
-        while excess[s] > 0.0:
-            stamp += 1
-            t = nearest(starts, other, s, deficit, may_pass, parent_arc, parent, seen, queue, stamp)
-            sink = deficit
-            if t == NO_PATH:
-                stamp += 1
-                t = nearest(
-                    starts, other, s, room, may_pass, parent_arc, parent, seen, queue, stamp
-                )
-                sink = room
-            if t == NO_PATH:
-                stuck[s] = True
-                break
-            amount = min(excess[s], sink[t])
-            excess[s] -= amount
-            sink[t] -= amount
-            b = t
-            while b != s:
-                flow[parent_arc[b]] += amount
-                b = parent[b]
-    for t in order:
-        while deficit[t] > 0.0:
-            stamp += 1
-            s = nearest(starts, other, t, spare, may_pass, parent_arc, parent, seen, queue, stamp)
-            if s == NO_PATH:
-                stuck[t] = True
-                break
-            amount = min(deficit[t], spare[s])
-            deficit[t] -= amount
-            spare[s] -= amount
-            b = s
-            while b != t:
-                flow[reverse[parent_arc[b]]] += amount
-                b = parent[b]
+    search = PathSearch(
+        np.empty(k, np.int64), np.empty(k, np.int64), np.full(k, -1, np.int64),
+        np.empty(k, np.int64),
+    )  # fmt: skip
+    along = np.arange(other.size)
+    stamp = _serve(starts, other, order, excess, takers, may_pass, along, flow, stuck, search, 0)
+    _serve(starts, other, order, takers[0], spare, may_pass, reverse, flow, stuck, search, stamp)
     for arc in range(other.size):
         back = reverse[arc]
         common = min(flow[arc], flow[back])
         flow[arc] -= common
         flow[back] -= common
-
-
-# Vertices in a row that do not fit, after which a ball is given up: bounds the search at a time
-# that is small beside one pass over a graph of some 10,000 vertices.
-MAX_MISSES = 4096
 
 
 class BallSize(NamedTuple):

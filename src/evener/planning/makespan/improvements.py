@@ -22,8 +22,8 @@ from evener.arrays import FloatArray, Part
 from evener.partitioning.initial.trees import Tree, device_tree
 from evener.partitioning.makespan.refine_seconds import BlockLimits, refine_seconds
 from evener.partitioning.mapping.blocks import nearby_of
+from evener.partitioning.mapping.device_search import SwapSearch
 from evener.partitioning.mapping.mapping_kernels import MappingProblem
-from evener.partitioning.mapping.search import SwapSearch
 from evener.planning.makespan.candidates import Candidate, CandidateMaker
 from evener.planning.makespan.problem import MakespanProblem, SearchEffort
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 
+from evener.partitioning.mapping.device_search import multisection
 from evener.partitioning.mapping.mapping_kernels import MappingProblem
-from evener.partitioning.mapping.multisection import multisection
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from tests.assertions import grid

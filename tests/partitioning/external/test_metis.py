@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.partitioning.external import metis_library
+from evener.partitioning.external import metis
 from evener.partitioning.registry import partition_with
 from evener.partitioning.requests import Request
 from evener.plans.partition import Further
@@ -12,9 +12,7 @@ from tests.assertions import grid
 from tests.choosing import slow_but
 from tests.partitioning.several_by_hand import weighted
 
-needs_library = pytest.mark.skipif(
-    metis_library.library() is None, reason="libmetis is not installed"
-)
+needs_library = pytest.mark.skipif(metis.library() is None, reason="libmetis is not installed")
 
 
 @needs_library
@@ -47,14 +45,14 @@ def test_targets_of_their_own():
 
 
 def test_without_the_library(monkeypatch):
-    monkeypatch.setattr(metis_library, "library", lambda: None)
+    monkeypatch.setattr(metis, "library", lambda: None)
     with pytest.raises(UsageError, match="metis cannot balance several weights: libmetis is not"):
         partition_with("metis", weighted(grid(6, 6), 1), Request(np.ones(2)))
 
 
 @needs_library
 def test_widths_of_its_numbers():
-    metis = metis_library.library()
-    index = metis_library._index_type(metis)
+    loaded = metis.library()
+    index = metis._index_type(loaded)
     assert index in (np.int32, np.int64)
-    assert metis_library._number_type(metis, index) in (np.float32, np.float64)
+    assert metis._number_type(loaded, index) in (np.float32, np.float64)
