@@ -28,7 +28,7 @@ from evener.partitioning.levels.csr_kernels import CSRGraph
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from evener.partitioning.refinement.fm_kernels import shuffle
 
-# Set by hand: no record of what chose them.
+# Set by hand; benchmarks/constants.py shows what other values give.
 ENOUGH = 40  # vertices of a graph that is not shrunk further
 MOST_LEVELS = 48
 LEAST_SHRINKAGE = 0.85  # vertices left after pairing, as a share; with more left it ends

@@ -16,13 +16,14 @@ from evener.arrays import FloatArray
 from evener.partitioning.initial import bisection_kernels as kernels
 from evener.partitioning.levels.levels import GraphLevel, Unsigned
 
-LANDMARKS = 32
+# Set by hand; benchmarks/constants.py shows what other values give.
+LANDMARKS = 32  # vertices from which hops are counted
 WEAK = 0.6  # of the mean weight of an end's edges: lighter ones are long, as those along a hull
 FLAT = 0.3  # of the second axis' spread: the third one is needed from this on
-TURNS = 32  # tried for the smallest box
-LARGE_PIECE = 0.9  # of the vertices
-NOTHING = 1e-6  # of the first axis' spread
-SMOOTHINGS = 4
+TURNS = 32  # angles tried for the smallest box, in each plane
+LARGE_PIECE = 0.9  # of the vertices: a graph whose pieces are all smaller gets no places
+NOTHING = 1e-6  # of the first axis' spread: what counts as none
+SMOOTHINGS = 4  # times that every place is drawn towards its neighbours'
 
 
 def embedded(level: GraphLevel) -> FloatArray | None:

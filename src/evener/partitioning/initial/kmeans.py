@@ -25,8 +25,9 @@ from evener.threads import in_slices, slice_ends, slices_for
 
 FloatMatrix = npt.NDArray[np.float32]
 
+# Set by hand; benchmarks/constants.py shows what other values give.
 LARGE_TARGET = 3.0  # times the median target: blocks worth a place at the rim
-RIM_SAMPLE = 1 << 14
+RIM_SAMPLE = 1 << 14  # points among which places at the rim are chosen
 
 
 @dataclass(eq=False)
@@ -134,7 +135,7 @@ def _nearest(
     return taken
 
 
-# Numbers are set by hand: no record of what chose them.
+# Numbers are set by hand; benchmarks/constants.py shows what other values give.
 # Points that the smallest block keeps in a sample, and rounds on that sample at most.
 SAMPLES = ((50, 100), (150, 50))
 SPARSEST = 64  # one point of this many is enough of any sample

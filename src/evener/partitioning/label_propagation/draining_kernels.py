@@ -15,6 +15,7 @@ from evener.partitioning.levels.heap_kernels import drop_first, push_aged
 TINY = 1e-300
 HAIR = 1e-9  # losses that differ by less count as equal
 NEVER, STALE = -2, -1  # in place of a vertex's target block: none sought yet; to be sought again
+# Set by hand; benchmarks/constants.py shows what other values give.
 LOOKS = 4  # mean re-evaluations per vertex before stale losses are accepted
 
 

@@ -184,6 +184,7 @@ def _exchange(state, v, u, gain, bond, near):
 # proposed move is applied if it gains after all moves of higher priority, so that groups move of
 # which no vertex would move alone. Blocks may be overloaded meanwhile, and are drained.
 
+# Set by hand; benchmarks/constants.py shows what other values give.
 ENOUGH = 8.0  # times the weight that must leave a block: weight of the vertices evaluated for that
 PROGRESS = 0.999  # a cut below this share of the least one counts as progress
 

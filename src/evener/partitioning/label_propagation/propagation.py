@@ -46,7 +46,7 @@ from evener.plans.partition import Contract
 LEAST_UNEVEN_SKEWNESS = 0.5
 
 # Mean degree below which labels spread badly: either way cuts less on some such graphs, which are
-# nearly forests. Set by hand.
+# nearly forests. Set by hand; benchmarks/constants.py shows what other values give.
 FEW_NEIGHBOURS = 3.0
 
 
@@ -66,7 +66,7 @@ def is_sparse(graph: Graph) -> bool:
     return bool(graph.degrees.mean() < FEW_NEIGHBOURS) if graph.n else False
 
 
-# Numbers without an origin are set by hand: no record of what chose them.
+# Numbers without an origin are set by hand; benchmarks/constants.py shows what other values give.
 # Cut of a start, over that of the present blocks, up to which it is refined: filled in the order of
 # degrees, so that large blocks take the core; and by recursive bisection of the whole graph.
 PROMISING_CORE, PROMISING_HALVES = 1.25, 1.04

@@ -31,7 +31,7 @@ from evener.partitioning.levels.heap_kernels import (
 )
 
 NEVER = -(1 << 60)  # gain of a vertex that no block may take
-# Set by hand: no record of what chose them.
+# Set by hand; benchmarks/constants.py shows what other values give.
 MOST_MOVES = 1 << 16  # moves of one search, and vertices that wait in its heap
 HUB = 256  # edges; vertices of more are not moved, as each evaluation reads them all
 # x patience: steps without a new best point that end a search whose mean gain is not negative.
