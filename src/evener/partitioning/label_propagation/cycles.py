@@ -27,8 +27,8 @@ from evener.plans.partition import Contract
 
 Flags = npt.NDArray[np.int8]
 
-# Rounds of label propagation, for the cut, the total volume and the largest volume. All set by hand;
-# of those for the cut, benchmarks/constants.py shows what other values give.
+# Rounds of label propagation, for the cut, the total volume and the largest volume. Set by hand; of
+# those for the cut, benchmarks/constants.py shows what other values give.
 SWEEP_OVERLOAD = 1.2  # x a block's upper limit: what it may weigh during a sweep or leap
 BOLDNESS = 0.25  # share of its edge weight to its own block that a move of a leap may lose
 PATIENCE = 3  # leaps without a smaller cut after which they end
