@@ -75,14 +75,43 @@ def test_work_goes_on_between_start_and_finish():
         halo.start_exchange(x)
         x[:2] = 99  # the values have been packed
         halo.finish()
-        bound = halo.bind(x)
         x[:2] = local.owned + 100
-        bound.start()
-        bound.finish()
+        halo.exchange(x)
         return x[2:].tolist(), local.ghosts.tolist()
 
     for found, ghosts in run_threads(2, work):
         assert found == [ghost + 100 for ghost in ghosts]
+
+
+def test_many_arrays_by_turns():
+    """More of them than receive their ghosts in place, some of them gone meanwhile."""
+
+    def work(comm):
+        local = path()[comm.rank]
+        halo, fine = Halo.of(comm, local), True
+        kept = [np.zeros(4, dtype) for dtype in ("f8", "f8", "i4", "f4", "f8", "i4", "f8")]
+        for turn in range(40):
+            x = kept[turn * turn % 7] if turn % 5 else np.zeros((4, 2))
+            x[:2] = (local.owned + turn).reshape(-1, *[1] * (x.ndim - 1))
+            halo.exchange(x)
+            fine &= (x[2:].T - local.ghosts == turn).all()
+        return fine
+
+    assert run_threads(2, work) == [True, True]
+
+
+@pytest.mark.parametrize("columns", [0, 1])
+def test_few_columns(columns):
+    def work(comm):
+        local = path()[comm.rank]
+        halo, x = Halo.of(comm, local), np.ones((4, columns))
+        for _ in range(3):
+            halo.exchange(x)
+        y = np.array([*local.owned, 0, 0])
+        halo.exchange(y)
+        return y[2:].tolist() == local.ghosts.tolist()
+
+    assert run_threads(2, work) == [True, True]
 
 
 def test_numbers_in_any_order():

@@ -97,22 +97,22 @@ class MpiSwap:
         requests = [comm.Recv_init(buffer, source=rank) for rank, buffer in incoming.items()]
         requests += [comm.Send_init(buffer, dest=rank) for rank, buffer in outgoing.items()]
         self._requests = requests
+        self._kind: Any = type(requests[0]) if requests else None
         weakref.finalize(self, _free, requests)
 
     def start(self) -> None:
         """Start all requests."""
         if self._requests:
-            type(self._requests[0]).Startall(self._requests)
+            self._kind.Startall(self._requests)
 
     def finish(self, rest: float = 0.0) -> None:
         """Wait for all requests."""
         if not self._requests:
             return
-        kind = type(self._requests[0])
         if rest <= 0:
-            kind.Waitall(self._requests)
+            self._kind.Waitall(self._requests)
             return
-        while not kind.Testall(self._requests):
+        while not self._kind.Testall(self._requests):
             time.sleep(rest)
 
 

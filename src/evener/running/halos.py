@@ -7,9 +7,11 @@ owners. Each neighbour gets one message with all its values. Ranks are threads o
 
 from __future__ import annotations
 
-import time
+import weakref
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from time import perf_counter
 from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
@@ -23,6 +25,7 @@ from evener.running.distributing import LocalGraph
 Values: TypeAlias = npt.NDArray[Any]
 Op: TypeAlias = Literal["sum", "min", "max", "or"]
 Numbers: TypeAlias = slice | npt.NDArray[np.intp]  # local numbers of what a neighbour gets or sends
+MOST_BOUND = 4  # arrays that a halo holds to receive their ghosts in place
 _UFUNCS = {"sum": np.add, "min": np.minimum, "max": np.maximum, "or": np.bitwise_or}
 
 
@@ -50,8 +53,10 @@ class Halo:
     many values to another as that one expects. times: a HaloTimes, which may be replaced.
 
     Arrays are of shape (n_local,) or (n_local, c), C-contiguous, of any type that holds no objects.
-    Buffers are made at the first exchange of a type and number of columns, and kept. All ranks make
-    the same calls in the same order. Raises InputError, on all ranks, for lists that do not fit.
+    Buffers are made at the first exchange of a type and number of columns, and kept. An array that
+    is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
+    arrays are held. All ranks make the same calls in the same order. Raises InputError, on all
+    ranks, for lists that do not fit.
     """
 
     def __init__(
@@ -74,6 +79,8 @@ class Halo:
         self._agree(fault)
         self._check_counts()
         self._made: dict[tuple[Any, ...], _Exchange] = {}
+        self._bound: dict[int, _Exchange] = {}  # by id of the array, which they hold
+        self._seen: deque[weakref.ref[Values]] = deque(maxlen=MOST_BOUND)
         self._pending: tuple[_Exchange, Values] | None = None
 
     @classmethod
@@ -119,7 +126,7 @@ class Halo:
         """
         if self._pending is not None:
             raise UsageError("an exchange has been started and not finished")
-        made = self._exchange_of(x, "exchange")
+        made = self._bound.get(id(x)) or self._exchange_of(x)
         made.start(x, self.times)
         self._pending = made, x
 
@@ -129,7 +136,8 @@ class Halo:
             raise UsageError("no exchange has been started")
         (made, x), self._pending = self._pending, None
         made.finish(rest, self.times)
-        made.unpack(x, self.times)
+        if made.unpacked:
+            made.unpack(x, self.times)
 
     def reduce(self, x: Values, op: Op = "sum", rest: float = 0.0) -> None:
         """Combine the own values in x with those of their ghosts on other ranks.
@@ -141,27 +149,33 @@ class Halo:
         if self._pending is not None:
             raise UsageError("an exchange has been started and not finished")
         ufunc = _UFUNCS[one_of("operation", op, get_args(Op))]
-        made = self._exchange_of(x, "reduce")
+        made = self._buffers_of(x, "reduce")
         _check_operation(ufunc, x)
         made.start(x, self.times)
         made.finish(rest, self.times)
         made.combine(x, ufunc, self.times)
 
-    def bind(self, x: Values) -> BoundExchange:
-        """Return exchanges of this array alone, received in it without a copy; all ranks call."""
+    def _exchange_of(self, x: Values) -> _Exchange:
+        """Return buffers for x; from its second exchange on with x itself among them."""
+        if not any(seen() is x for seen in self._seen):
+            made = self._buffers_of(x, "exchange")
+            self._seen.append(weakref.ref(x))
+            return made
         self._check_array(x)
-        return BoundExchange(
-            _Exchange(self.comm, self._sends, self._receives, x, bound=True), x, self
-        )
+        if len(self._bound) == MOST_BOUND:
+            del self._bound[next(iter(self._bound))]
+        made = _Exchange(self.comm, self._sends, self._receives, x, "bound")
+        self._bound[id(x)] = made
+        return made
 
-    def _exchange_of(self, x: Values, kind: str) -> _Exchange:
-        """Return the buffers for arrays like x, made where there are none yet."""
+    def _buffers_of(self, x: Values, kind: str) -> _Exchange:
+        """Return buffers for arrays like x, made where there are none yet."""
         self._check_array(x)
         key = kind, x.dtype, x.shape[1:]
         if key not in self._made:
             both = self._sends, self._receives
             gives, takes = both if kind == "exchange" else both[::-1]
-            self._made[key] = _Exchange(self.comm, gives, takes, x)
+            self._made[key] = _Exchange(self.comm, gives, takes, x, kind)
         return self._made[key]
 
     def _check_array(self, x: Values) -> None:
@@ -212,26 +226,11 @@ class Halo:
             raise InputError(faults[0])
 
 
-class BoundExchange:
-    """Exchanges of one array, to be started and finished again and again."""
-
-    def __init__(self, made: _Exchange, x: Values, halo: Halo) -> None:
-        self._made, self._x, self._halo = made, x, halo
-
-    def start(self) -> None:
-        """Send own values; until `finish`, own values may be changed, ghosts not be read."""
-        self._made.start(self._x, self._halo.times)
-
-    def finish(self, rest: float = 0.0) -> None:
-        """Return when the ghosts have their values. rest: as in Halo.exchange."""
-        self._made.finish(rest, self._halo.times)
-        self._made.unpack(self._x, self._halo.times)
-
-
 class _Exchange:
     """Buffers for arrays like x: what is given to each neighbour, and what is taken from it.
 
-    bound: values are received in x itself where they make up a range.
+    kind: "exchange", "reduce", or "bound": an exchange of x alone, which is held, and in which
+    values are received where they make up a range.
     """
 
     def __init__(
@@ -240,66 +239,68 @@ class _Exchange:
         gives: Mapping[int, Numbers],
         takes: Mapping[int, Numbers],
         x: Values,
-        *,
-        bound: bool = False,
+        kind: str,
     ) -> None:
-        tail = x.shape[1:]
-        self._gives = {q: numbers for q, numbers in gives.items() if _count(numbers)}
-        self._takes = {q: numbers for q, numbers in takes.items() if _count(numbers)}
-        self._in_place = {q for q, n in self._takes.items() if bound and isinstance(n, slice)}
-        self._outgoing = {q: np.empty((_count(n), *tail), x.dtype) for q, n in self._gives.items()}
-        self._incoming = {
-            q: x[n] if q in self._in_place else np.empty((_count(n), *tail), x.dtype)
-            for q, n in self._takes.items()
-        }
-        most = max(map(_count, self._takes.values()), default=0)
-        self._scratch = np.empty((most, *tail), x.dtype)
-        self._sent = sum(buffer.nbytes for buffer in self._outgoing.values())
+        tail, bound = x.shape[1:], kind == "bound"
+        self._x = x if bound else None
+        outgoing = {q: np.empty((_count(n), *tail), x.dtype) for q, n in gives.items() if _count(n)}
+        incoming = {}
+        self.unpacked: list[tuple[Numbers, Values]] = []
+        for q, numbers in takes.items():
+            if not _count(numbers):
+                continue
+            if bound and isinstance(numbers, slice):
+                incoming[q] = x[numbers]
+            else:
+                incoming[q] = np.empty((_count(numbers), *tail), x.dtype)
+                self.unpacked.append((numbers, incoming[q]))
+        self._packed = [(gives[q], buffer) for q, buffer in outgoing.items()]
+        most = max((_count(numbers) for numbers, _ in self.unpacked), default=0)
+        self._scratch = np.empty((most if kind == "reduce" else 0, *tail), x.dtype)
+        self._sent = sum(buffer.nbytes for buffer in outgoing.values())
         self._swap = comm.swap(
-            {q: _bytes(b) for q, b in self._outgoing.items()},
-            {q: _bytes(b) for q, b in self._incoming.items()},
+            {q: _bytes(b) for q, b in outgoing.items()}, {q: _bytes(b) for q, b in incoming.items()}
         )
 
     @property
     def nbytes(self) -> int:
         """Bytes of the buffers."""
-        made = [b for q, b in self._incoming.items() if q not in self._in_place]
-        return sum(b.nbytes for b in (*self._outgoing.values(), *made, self._scratch))
+        both = *self._packed, *self.unpacked
+        return sum(buffer.nbytes for _, buffer in both) + self._scratch.nbytes
 
     def start(self, x: Values, times: HaloTimes) -> None:
         """Fill the outgoing buffers from x and send them."""
-        begin = time.perf_counter()
-        for q, numbers in self._gives.items():
-            _copy(x, numbers, self._outgoing[q])
-        middle = time.perf_counter()
+        begin = perf_counter()
+        for numbers, buffer in self._packed:
+            _copy(x, numbers, buffer)
+        middle = perf_counter()
         self._swap.start()
         times.packing += middle - begin
-        times.waiting += time.perf_counter() - middle
+        times.waiting += perf_counter() - middle
         times.sent += self._sent
 
     def finish(self, rest: float, times: HaloTimes) -> None:
         """Return when the incoming buffers are filled."""
-        begin = time.perf_counter()
+        begin = perf_counter()
         self._swap.finish(rest)
-        times.waiting += time.perf_counter() - begin
+        times.waiting += perf_counter() - begin
 
     def unpack(self, x: Values, times: HaloTimes) -> None:
         """Copy the incoming buffers to x."""
-        begin = time.perf_counter()
-        for q, numbers in self._takes.items():
-            if q not in self._in_place:
-                x[numbers] = self._incoming[q]
-        times.unpacking += time.perf_counter() - begin
+        begin = perf_counter()
+        for numbers, buffer in self.unpacked:
+            x[numbers] = buffer
+        times.unpacking += perf_counter() - begin
 
     def combine(self, x: Values, ufunc: np.ufunc, times: HaloTimes) -> None:
         """Combine the values in x with the incoming buffers, by rising rank."""
-        begin = time.perf_counter()
-        for q, numbers in self._takes.items():
-            own = self._scratch[: _count(numbers)]
+        begin = perf_counter()
+        for numbers, buffer in self.unpacked:
+            own = self._scratch[: len(buffer)]
             _copy(x, numbers, own)
-            ufunc(own, self._incoming[q], out=own)
+            ufunc(own, buffer, out=own)
             x[numbers] = own
-        times.unpacking += time.perf_counter() - begin
+        times.unpacking += perf_counter() - begin
 
 
 def _numbers(given: tuple[int, int] | IntArray) -> Numbers:
@@ -329,7 +330,7 @@ def _copy(x: Values, numbers: Numbers, buffer: Values) -> None:
     if isinstance(numbers, slice):
         np.copyto(buffer, x[numbers])
     else:  # NumPy makes no copy of `out` unless it checks the numbers, which are known to be good
-        np.take(x, numbers, axis=0, out=buffer, mode="clip")
+        x.take(numbers, 0, buffer, "clip")
 
 
 def _bytes(buffer: Values) -> npt.NDArray[np.uint8]:

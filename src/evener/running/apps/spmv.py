@@ -54,7 +54,7 @@ class Product:
             raise InputError(f"{comm.size} ranks need as many blocks, not {partition.k}")
         self.local, self.rows = local_rows(A, partition, comm.rank)
         self.x: FloatArray = whole[np.concatenate([self.local.owned, self.local.ghosts])]
-        self._exchange = Halo.of(comm, self.local).bind(self.x)
+        self.halo = Halo.of(comm, self.local)
 
     @property
     def values(self) -> FloatArray:
@@ -72,8 +72,7 @@ class Product:
 
     def exchange(self, rest: float = 0.0) -> None:
         """Send the values of x that others need, receive the ghosts. rest: as in Swap.finish."""
-        self._exchange.start()
-        self._exchange.finish(rest)
+        self.halo.exchange(self.x, rest)
 
 
 def local_rows(A: csr_array, partition: Partition, rank: int) -> tuple[LocalGraph, csr_array]:
