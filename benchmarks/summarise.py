@@ -31,6 +31,7 @@ PAGES = {
         "scale": "scale.table",
         "mapping": "mapping.table",
         "seconds": "seconds.table",
+        "seconds_constants": "seconds_constants.table",
         "sizing": "sizing.table",
         "adaptive": "adaptive.table",
         "tiling": "tiling.table",

@@ -2,7 +2,9 @@
 
 For users of `evener sizes` and `ev.best_subset`, who have speed models and no graph: they state
 what taking part costs. Where graph and links are known, `evener advise` predicts it from
-partitions (evener.planning.advise).
+partitions, and searches sets in evener.planning.device_sets.sets. That is another search: what a
+device exchanges depends there on the whole set, so that sets are ranked by estimates; here each
+device has its own cost, and a set's sizes and seconds are exact at once.
 
 There are two kinds. `fixed_seconds` (a launch, a latency) delay the device itself; they are solved
 exactly along with the sizes, and a device that they leave no time gets nothing.

@@ -23,7 +23,7 @@ MAX_LEVELS = 3  # of groups of devices by their links; bounds the time of an est
 MAX_DOUBLE = 256  # devices up to which pairs are summed in double precision: above, memory counts
 HALF_STEP = 0.05  # decades: link costs are rounded to 0.1, and a level has all up to its cost
 # How far partitions are from following the groups: 0, each group's blocks lie together; 1, blocks
-# lie anywhere. Set by hand with commit b50ed5e, 2026-11; benchmarks/advise.py has the results.
+# lie anywhere. Plans with other values: benchmarks/seconds_constants.py.
 ASTRAY = 0.4
 
 

@@ -155,8 +155,8 @@ def _neighbours(unit: HaloLaw, vertices: FloatArray, met: FloatArray, count: int
 
 
 MIN_THICKNESS = 1e-12  # of a vertex: thinner slabs are taken to be as thick, lest zero divides
-# Further slabs that a side touches: twice (border / thickness of the next slab), at most 3. Set
-# by hand with commit f8b625b, 2026-11.
+# Further slabs that a side touches: twice (border / thickness of the next slab), at most 3.
+# Plans with other values: benchmarks/seconds_constants.py.
 FURTHER_PER_THINNESS, MAX_FURTHER = 2.0, 3.0
 
 

@@ -99,7 +99,7 @@ class DeviceSwaps:
 
 # Least gain of a refinement over the makespan: one that gains less, or would gain less if no
 # device waited for another, is the last.
-# Set by hand with commit 2845de0, 2026-11; benchmarks/seconds.py has the results under it.
+# Plans with other values: benchmarks/seconds_constants.py.
 MIN_GAIN = 0.005
 
 

@@ -49,13 +49,12 @@ from evener.platforms.platform import Platform
 from evener.sizing.rounding import limits
 
 # Runs on the coarse graph: at least four; more while the machine has at most 512 devices over all
-# runs, and the graph 8,192 vertices for each. Set by hand: they bound the time of large cases.
+# runs, and the graph 8,192 vertices for each, which bounds the time of large cases. Plans with
+# other values of these, and of all below: benchmarks/seconds_constants.py.
 MIN_COARSE_RUNS, DEVICES_OVER_RUNS, VERTICES_PER_RUN = 4, 512, 1 << 13
-# Coarse plans that are projected to the graph: two at most, within 2 % of the best. Set by hand
-# with commit 3280202, 2026-11; benchmarks/seconds.py has the results under them.
+# Coarse plans that are projected to the graph: two at most, within 2 % of the best.
 MAX_PROJECTED, PROJECTED_WITHIN = 2, 1.02
-# Over the fastest candidate's seconds: slower baselines are not refined. Not tuned; tried on nine
-# cells of benchmarks/seconds.py with another seed, 2026-11.
+# Over the fastest candidate's seconds: slower baselines are not refined.
 BASELINE_NEAR = 1.05
 
 
