@@ -1,28 +1,21 @@
-"""Parts of graphs for the engine: one device holds all; and random graphs to run on."""
-
-from types import SimpleNamespace
+"""Parts of graphs for the engine, and random graphs to run on."""
 
 import numpy as np
 
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
+from evener.running.distributing import distribute
 
 
 def whole(graph):
     """Return the part of a device that owns every vertex."""
-    out = local_arcs(graph.arcs_out())
-    into = out if isinstance(graph, Graph) else local_arcs(graph.arcs_in())
-    n = graph.n
-    return SimpleNamespace(
-        n_global=n, n_owned=n, n_local=n, n_interior=n, owned=np.arange(n),
-        ghosts=np.empty(0, np.int64), out=out, into=into,
-        degrees=np.diff(graph.arcs_out().xadj).astype(np.uint32),
-    )  # fmt: skip
+    return parts(graph, np.zeros(graph.n, np.int32), 1)[0]
 
 
-def local_arcs(arcs):
-    ends = arcs.adjncy.astype(np.uint32)
-    return SimpleNamespace(offsets=arcs.xadj.astype(np.uint32), ends=ends, weights=arcs.adjwgt)
+def parts(graph, blocks, k):
+    """Return the parts of k devices."""
+    return distribute(graph, Partition(blocks, k), want="both", threads=1)
 
 
 def random_graph(n, arcs, seed=0, directed=False, weights=None):

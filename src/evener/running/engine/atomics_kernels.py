@@ -19,7 +19,8 @@ from evener.jit import inner
 # Places in `sync`, one cache line of 64 B apart. Counters that threads read after a barrier come
 # in pairs: a phase counts in one while a slower thread still reads the other.
 LINE = np.uint64(8)
-ARRIVED, GENERATION, TICKETS, TAILS, SUMS, VOTES = (LINE * np.uint64(i) for i in (0, 1, 2, 3, 5, 7))
+PLACES = (0, 1, 2, 3, 5, 7)
+ARRIVED, GENERATION, TICKETS, TAILS, SUMS, VOTES = (LINE * np.uint64(i) for i in PLACES)
 SYNC_SIZE = 8 * 16
 # Pauses before a waiting thread lets others run: about 10 us, so that threads without a core of
 # their own cost the one that works little.
@@ -34,6 +35,9 @@ STEP, MOST_STEPS, EDGES, ENDED = (np.uint64(i) for i in range(4))
 FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED = (
     np.uint64(i) for i in range(4, 12)
 )
+# Of the bucket schedule: MISSED: vertices that have no place in a bucket. FAILED: 1 if a message
+# was of a lower bucket. Of the union schedule: LARGEST: root of the largest component.
+MISSED, FAILED, LARGEST = (np.uint64(i) for i in range(12, 15))
 CONTROL_SIZE = 16
 BUFFER = np.uint64(256)  # vertices that a thread collects before it appends them to a shared queue
 FLOATS = {ir.FloatType: 32, ir.DoubleType: 64}

@@ -5,18 +5,21 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
+from evener.running.distributing import LocalArcs, LocalGraph
 from evener.running.engine import generating
 from evener.running.engine.atomics_kernels import (
     CONTROL_SIZE,
     DIRECTION,
     EDGES,
     ENDED,
+    FAILED,
+    MARKED,
     MOST_STEPS,
     STEP,
     SYNC_SIZE,
@@ -35,26 +38,6 @@ WAYS = {
     "union": ("out", "into"),
 }
 NO_WEIGHTS = np.empty(0, np.uint32)
-
-
-class LocalPart(Protocol):
-    """What the engine reads of a device's part of a graph; running.distributing makes it."""
-
-    n_global: int
-    n_owned: int
-    n_local: int
-    n_interior: int
-    owned: Numbers
-    ghosts: Numbers
-    degrees: Numbers
-
-    @property
-    def out(self) -> Any:
-        """Arcs that leave owned vertices: offsets, ends, weights."""
-
-    @property
-    def into(self) -> Any:
-        """Arcs that reach owned vertices: offsets, ends, weights."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +65,7 @@ class Engine:
     def __init__(
         self,
         program: VertexProgram,
-        local: LocalPart,
+        local: LocalGraph,
         pool: ThreadPool,
         parameters: Mapping[str, float] | None = None,
     ) -> None:
@@ -117,6 +100,37 @@ class Engine:
         """Compute up to `most` further supersteps, after the first values if there are none yet."""
         self.control[MOST_STEPS] = max(self.control[STEP], 0) + most
         self.pool.run(self.kernels.run, *self._arguments())
+        if self.control[FAILED]:
+            raise InputError(
+                f"{self.program.name}: a message was of a lower priority than the value that it "
+                "was sent for: are weights negative?"
+            )
+
+    def take_marked(self) -> tuple[Numbers, Numbers]:
+        """Return local numbers and values of the ghosts that changed since the last call.
+
+        Their owners are to be given them, by `deliver`, before the next superstep. Not with the
+        dense schedule, in which payloads are exchanged before each superstep.
+        """
+        places = np.empty(self.control[MARKED], np.uint32)
+        sent = np.empty(places.size, self.program.dtype)
+        self.kernels.take_marked(self.values, self.work, self.control, places, sent)
+        return places, sent
+
+    def deliver(self, targets: Numbers, received: Numbers) -> None:
+        """Apply what take_marked returned on other devices for owned vertices.
+
+        targets (s,) uint32: their local numbers; received (s,): the values. Vertices that change
+        are in the next frontier, and `has_ended` is False again.
+        """
+        given = (self.sizes, self.vertices, targets, received, self.values, self.work)
+        self.kernels.deliver(*given, self.control, self.parameters)
+
+    @property
+    def payloads(self) -> Numbers:
+        """(n_local,) Payloads that the next superstep of the dense schedule reads, ghosts' too."""
+        payloads: Numbers = self.work.odd if self.supersteps % 2 else self.work.even
+        return payloads
 
     @property
     def supersteps(self) -> int:
@@ -149,7 +163,7 @@ class Engine:
 
 def run_on(
     program: VertexProgram,
-    local: LocalPart,
+    local: LocalGraph,
     pool: ThreadPool | int = 1,
     most: int = MOST,
     **parameters: float,
@@ -169,25 +183,28 @@ def run_on(
     return EngineRun(engine.values[: local.n_owned], engine.supersteps, seconds, engine.edges)
 
 
-def _arcs_for(program: VertexProgram, local: LocalPart) -> tuple[ArcsOf, ArcsOf]:
+def _arcs_for(program: VertexProgram, local: LocalGraph) -> tuple[ArcsOf, ArcsOf]:
     """Return the arcs out and in, as far as the schedule reads them; else the others instead."""
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     found: dict[int, ArcsOf] = {}
     for way in ways:
         arcs = getattr(local, way)
+        if arcs is None:
+            hint = 'Distribute the graph with want="both".'
+            raise InputError(f"{program.name} needs the arcs {way} of each vertex", hint=hint)
         found.setdefault(id(arcs), _as_program(program, arcs))
     out, into = (found[id(getattr(local, way))] for way in (ways[0], ways[-1]))
     return out, into
 
 
-def _as_program(program: VertexProgram, arcs: Any) -> ArcsOf:
+def _as_program(program: VertexProgram, arcs: LocalArcs) -> ArcsOf:
     """Return arcs with the weights that the program uses."""
     weights = arcs.weights
     if not program.is_weighted:
-        weights = NO_WEIGHTS
-    elif weights is None:
-        weights = np.ones(arcs.ends.size, np.uint8)
-    elif weights.dtype.kind == "f" and not program.dtype.startswith("float"):
+        return ArcsOf(arcs.offsets, arcs.ends, NO_WEIGHTS)
+    if weights is None:
+        return ArcsOf(arcs.offsets, arcs.ends, np.ones(arcs.ends.size, np.uint8))
+    if weights.dtype.kind == "f" and not program.dtype.startswith("float"):
         raise InputError(
             f"{program.name} has values of {program.dtype}, the arcs have weights of "
             f"{weights.dtype}: choose dtype float64"

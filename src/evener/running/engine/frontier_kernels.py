@@ -126,7 +126,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
     If STEP is -1, the first values of all local vertices are made first, and STEP becomes 0.
     control[DIRECTION]: PUSH or PULL, or -1: as costs less. Before PULL with ghosts, their values
-    and their bits in the bitmap are to be filled in. After PUSH, work.marked holds the
+    are to be filled in, and `see` is to be called. After PUSH, work.marked holds the
     control[MARKED] ghosts whose values changed.
     """
     n, n_owned, n_local = sizes.n_global, np.uint64(sizes.n_owned), np.uint64(sizes.n_local)
@@ -172,7 +172,8 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         slot = LINE - slot
         form = ALL if length == np.int64(n_local) else QUEUE
         step, left, shrank = np.int64(0), arcs, False
-    while length > 0 and step < last:
+    is_reached = control[DIRECTION] == PULL and n_local > n_owned  # from ghosts in the frontier
+    while (length > 0 or is_reached) and step < last:
         pull = pulls(form, control, scouted, left, length, shrank, sizes, arcs)
         if pull:
             if form == QUEUE:
@@ -359,3 +360,29 @@ def take_marked(values, work, control, places, sent):
         bits[v >> np.uint64(6)] &= ~(ONE << (v & np.uint64(63)))
     control[MARKED] = 0
     return count
+
+
+@kernel
+def show(sizes, work, control, flags):
+    """Set flags (n_local,) uint8 of owned vertices: 1 for those in the frontier."""
+    flipped = control[FLIPPED] == 1
+    queue = work.other_queue if flipped else work.queue
+    bits = work.other_bits if flipped else work.bits
+    for u in range(np.uint64(sizes.n_owned)):
+        in_bits = (bits[u >> np.uint64(6)] >> (u & np.uint64(63))) & ONE != 0
+        flags[u] = control[FORM] == ALL or (control[FORM] == BITS and in_bits)
+    if control[FORM] == QUEUE:
+        for i in range(np.uint64(control[LENGTH])):
+            flags[np.uint64(queue[i])] = 1
+
+
+@kernel
+def see(sizes, work, control, flags):
+    """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
+    bits = work.other_bits if control[FLIPPED] == 1 else work.bits
+    for v in range(np.uint64(sizes.n_owned), np.uint64(sizes.n_local)):
+        bit = ONE << (v & np.uint64(63))
+        if flags[v]:
+            bits[v >> np.uint64(6)] |= bit
+        else:
+            bits[v >> np.uint64(6)] &= ~bit

@@ -50,7 +50,9 @@ JOINS = {
     "or": "one | other",
 }
 _loading = threading.Lock()
-_PLACEHOLDERS = re.compile(rf"^from {ROOM}.hooks_kernels import \([^)]*\)\n", re.MULTILINE)
+_PLACEHOLDERS = re.compile(
+    rf"^from {ROOM}.hooks_kernels import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
+)
 _NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
 _HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')

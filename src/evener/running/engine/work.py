@@ -9,7 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.running.engine.atomics_kernels import BUFFER
+from evener.running.engine.bucket_kernels import BINS, CHUNK, FUSED
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.union_kernels import SAMPLES
 
 Numbers = npt.NDArray[Any]
 # Arcs of a chunk, each vertex counted as two: some 10 us of work, against 0.1 us to take a chunk.
@@ -63,6 +65,31 @@ class FrontierWork(NamedTuple):
     marked: Numbers
 
 
+class BucketWork(NamedTuple):
+    """Each thread's buckets, pool and links of its chunks; the shared frontier; see the template.
+
+    bits: vertices that have no place, and ghosts that are marked.
+    """
+
+    bins: Numbers
+    pools: Numbers
+    following: Numbers
+    few: Numbers
+    frontier: Numbers
+    bits: Numbers
+    marked: Numbers
+
+
+class UnionWork(NamedTuple):
+    """Parents in the trees; a table of samples; ghosts that changed, and what was sent of them."""
+
+    parents: Numbers
+    table: Numbers
+    counts: Numbers
+    marked: Numbers
+    sent: Numbers
+
+
 def _dense(
     program: VertexProgram, sizes: LocalSizes, _: ArcsOf, into: ArcsOf, __: int
 ) -> DenseWork:
@@ -88,5 +115,40 @@ def _frontier(
     )
 
 
+def _bucket(
+    _: VertexProgram, sizes: LocalSizes, __: ArcsOf, ___: ArcsOf, threads: int
+) -> BucketWork:
+    # Of a thread: room for its share of all vertices and a chunk begun in each bucket. Vertices may
+    # stand in several buckets, and be shared unevenly: twice the vertices, of which most stay
+    # untouched.
+    chunks = 2 * sizes.n_owned // int(CHUNK) + 2 * int(BINS)
+    ghosts = sizes.n_local - sizes.n_owned
+    return BucketWork(
+        np.empty((threads, 4 * int(BINS) + 2), np.int64),
+        np.empty((threads, chunks * int(CHUNK)), np.uint32),
+        np.empty((threads, chunks), np.int64),
+        np.empty((threads, FUSED), np.uint32),
+        np.empty(threads * chunks * int(CHUNK), np.uint32),
+        np.empty((sizes.n_local + 63) // 64, np.uint64),
+        np.empty(ghosts, np.uint32),
+    )
+
+
+def _union(program: VertexProgram, sizes: LocalSizes, _: ArcsOf, __: ArcsOf, ___: int) -> UnionWork:
+    ghosts = sizes.n_local - sizes.n_owned
+    return UnionWork(
+        np.empty(sizes.n_local, np.uint32),
+        np.empty(2 * SAMPLES, np.uint32),
+        np.empty(2 * SAMPLES, np.int64),
+        np.empty(ghosts, np.uint32),
+        np.empty(ghosts, program.dtype),
+    )
+
+
 Maker = Callable[[VertexProgram, LocalSizes, ArcsOf, ArcsOf, int], Any]
-WORK: dict[str, Maker] = {"dense": _dense, "frontier": _frontier}
+WORK: dict[str, Maker] = {
+    "dense": _dense,
+    "frontier": _frontier,
+    "bucket": _bucket,
+    "union": _union,
+}

@@ -1,0 +1,78 @@
+"""Shortest paths from a source, by weights of arcs that are not negative, as a vertex program."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.engine.program import VertexProgram
+
+
+def init(vertex: int, source: int, infinity: float) -> float:
+    """Return distance 0 for the source."""
+    return 0 if vertex == source else infinity
+
+
+def along(payload: float, weight: float) -> float:
+    """Return the distance by way of an arc."""
+    return payload + weight
+
+
+def priority(value: float, delta: float) -> float:
+    """Return the bucket of a distance; buckets are delta wide."""
+    return value // delta
+
+
+PROGRAM = VertexProgram(
+    init=init,
+    along=along,
+    priority=priority,
+    combine="min",
+    dtype="int32",
+    parameters={"source": 0, "delta": 8},
+    name="sssp",
+)
+
+
+def program_for(graph: Graph | DirectedGraph) -> VertexProgram:
+    """Return the program with values that hold the graph's longest possible path."""
+    weights = graph.arcs_out().adjwgt
+    if weights is None or weights.size == 0:
+        return PROGRAM
+    if weights.dtype.kind == "f":
+        return replace(PROGRAM, dtype="float64", parameters={"source": 0, "delta": 1.0})
+    longest = int(weights.max()) * graph.n
+    return PROGRAM if longest < np.iinfo(np.int32).max else replace(PROGRAM, dtype="int64")
+
+
+def verify(
+    graph: Graph | DirectedGraph,
+    values: npt.NDArray[np.generic],
+    source: int = 0,
+    tolerance: float = 1e-9,
+) -> bool:
+    """Whether SciPy finds the same distances, up to `tolerance` x the largest.
+
+    values (n,): by the vertices' numbers, as the run gives them.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import dijkstra
+
+    arcs = graph.arcs_out()
+    n = arcs.xadj.size - 1
+    weights = np.ones(arcs.adjncy.size) if arcs.adjwgt is None else arcs.adjwgt.astype(float)
+    matrix = csr_array((weights, arcs.adjncy, arcs.xadj), shape=(n, n))
+    expected = dijkstra(matrix, indices=source)
+    given = np.asarray(values)
+    far = np.inf if given.dtype.kind == "f" else np.iinfo(given.dtype).max
+    found = np.where(given == far, np.inf, given.astype(float))
+    reached = np.isfinite(expected)
+    largest = expected[reached].max()
+    return bool(
+        np.array_equal(np.isfinite(found), reached)
+        and (np.abs(found[reached] - expected[reached]) <= tolerance * largest).all()
+    )

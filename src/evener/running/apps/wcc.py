@@ -1,0 +1,29 @@
+"""Weakly connected components: the smallest vertex of each, as a vertex program."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.engine.program import VertexProgram
+
+PROGRAM = VertexProgram(union=True, combine="min", dtype="uint32", direction="both", name="wcc")
+
+
+def verify(graph: Graph | DirectedGraph, values: npt.ArrayLike) -> bool:
+    """Whether SciPy finds the same components, and each has its smallest vertex as value.
+
+    values (n,): by the vertices' numbers.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    arcs = graph.arcs_out()
+    n = arcs.xadj.size - 1
+    pattern = csr_array((np.ones(arcs.adjncy.size, np.int8), arcs.adjncy, arcs.xadj), shape=(n, n))
+    count, component = connected_components(pattern, directed=True, connection="weak")
+    smallest = np.full(count, n)
+    np.minimum.at(smallest, component, np.arange(n))
+    return bool(np.array_equal(np.asarray(values), smallest[component]))

@@ -1,0 +1,110 @@
+"""The bucket schedule and shortest paths, against slow references."""
+
+import numpy as np
+import pytest
+
+from evener.errors import InputError
+from evener.running.apps import sssp
+from evener.running.engine import ThreadPool, VertexProgram
+from evener.running.engine.bucket_kernels import CHUNK
+from evener.running.engine.engine import Engine, run_on
+from tests.running.engine.parts import loop, random_graph, whole
+
+
+@pytest.fixture(scope="module", params=[1, 2], ids=["1 thread", "2 threads"])
+def pool(request):
+    with ThreadPool(request.param) as made:
+        yield made
+
+
+def slow_distances(graph, source):
+    arcs = graph.arcs_out()
+    tails = np.repeat(np.arange(graph.n), np.diff(arcs.xadj))
+    found = np.full(graph.n, np.iinfo(np.int32).max, np.int64)
+    found[source] = 0
+    for _ in range(graph.n):
+        np.minimum.at(found, arcs.adjncy, found[tails] + arcs.adjwgt)
+        found = np.minimum(found, np.iinfo(np.int32).max)
+    return found
+
+
+@pytest.mark.parametrize("seed", range(20))
+@pytest.mark.parametrize("delta", [1, 8, 1000])
+def test_paths_of_random_graphs(pool, seed, delta):
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(1, 200))
+    largest = int(draw.choice([1, 50, 5000]))  # far more than there are buckets, too
+    graph = random_graph(n, int(draw.integers(0, 5 * n)), seed, bool(seed % 2), weights=largest)
+    source = int(draw.integers(n))
+    ran = run_on(sssp.PROGRAM, whole(graph), pool, source=source, delta=delta)
+    assert np.array_equal(ran.values, slow_distances(graph, source))
+    assert sssp.verify(graph, ran.values, source)
+
+
+def test_paths_of_loops_of_all_sizes(pool):
+    for n in range(1, 201):
+        ran = run_on(sssp.PROGRAM, whole(loop(n)), pool, source=n // 2, delta=4)
+        away = np.abs(np.arange(n) - n // 2)
+        assert np.array_equal(ran.values, np.minimum(away, n - away)), n
+
+
+def test_each_arc_is_looked_at_once_where_buckets_are_exact():
+    """With weights of 1 and buckets of width 1 a vertex is handled once, as by breadth first."""
+    graph = random_graph(500, 1500, 3)
+    ran = run_on(sssp.PROGRAM, whole(graph), 1, source=0, delta=1)
+    reached = ran.values < np.iinfo(np.int32).max
+    assert ran.edges == np.diff(graph.xadj)[reached].sum()
+
+
+@pytest.mark.parametrize("chunks", [1, 3])
+def test_vertices_without_a_place_in_a_bucket_are_handled_later(pool, chunks):
+    graph = random_graph(3000, 9000, 4, weights=200)
+    engine = Engine(sssp.PROGRAM, whole(graph), pool, {"delta": 2})
+    room = np.empty((pool.threads, chunks), np.int64)
+    assert chunks * int(CHUNK) < graph.n / 3
+    engine.work = engine.work._replace(following=room)
+    engine.advance(1)
+    assert sssp.verify(graph, engine.values)
+
+
+def test_types_follow_the_weights():
+    graph = random_graph(50, 100, 1, weights=9)
+    assert sssp.program_for(graph) is sssp.PROGRAM
+    heavy = random_graph(50, 100, 1, weights=2**40)
+    assert sssp.program_for(heavy).dtype == "int64"
+    ran = run_on(sssp.program_for(heavy), whole(heavy), 1, delta=2**35)
+    assert sssp.verify(heavy, ran.values)
+    halves = type(graph)(graph.xadj, graph.adjncy, adjwgt=graph.adjwgt / 2)
+    assert sssp.program_for(halves).dtype == "float64"
+    ran = run_on(sssp.program_for(halves), whole(halves), 1)
+    assert sssp.verify(halves, ran.values)
+    with pytest.raises(InputError, match="values of int32, the arcs have weights of float64"):
+        run_on(sssp.PROGRAM, whole(halves))
+
+
+def test_a_wrong_distance_is_found():
+    graph = random_graph(100, 150, 2, weights=9)
+    right = run_on(sssp.PROGRAM, whole(graph), 1).values
+    for vertex in (0, 50):
+        wrong = right.copy()
+        wrong[vertex] -= 1
+        assert not sssp.verify(graph, wrong)
+
+
+def init(vertex):
+    return 1000 if vertex == 0 else 0
+
+
+def along(payload):
+    return payload - 1
+
+
+FALLING = VertexProgram(
+    init=init, along=along, priority=lambda value: value, combine="max", dtype="int32",
+    name="falling",
+)  # fmt: skip
+
+
+def test_messages_of_a_lower_bucket_are_refused(pool):
+    with pytest.raises(InputError, match="falling: a message was of a lower priority"):
+        run_on(FALLING, whole(loop(20)), pool)
