@@ -7,7 +7,13 @@ import sys
 from importlib.util import find_spec
 from pathlib import Path
 
+import numpy as np
 import pytest
+
+import evener as ev
+from evener import write_graph, write_plan
+from evener.cli import main
+from evener.graphs.generating.random_graphs import barabasi_albert
 
 ROOT = Path(__file__).parents[2]
 BESIDE = Path(sys.executable).parent / "mpiexec"
@@ -68,3 +74,16 @@ def test_a_rank_that_fails_ends_all():
     assert done.returncode != 0
     assert "rank 1 fails on purpose" in done.stderr
     assert "fine" not in done.stdout
+
+
+def test_a_plan_runs_on_processes(tmp_path):
+    """`mpiexec -n 2 evener run`: the values of one process with two threads."""
+    graph, plan = tmp_path / "web.graph", tmp_path / "web.plan"
+    write_graph(graph, barabasi_albert(400, 3, seed=1))
+    write_plan(plan, ev.plan(str(graph), 2))
+    words = ["-m", "evener", "run", str(plan), str(graph), "--app", "bfs", "--verify", "-o"]
+    assert main([*words[2:], str(tmp_path / "alone.npy"), "--quiet"]) == 0
+    done = run_words(2, *words, str(tmp_path / "both.npy"))
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("Verified by another algorithm.") == 1
+    assert np.array_equal(np.load(tmp_path / "both.npy"), np.load(tmp_path / "alone.npy"))

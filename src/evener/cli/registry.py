@@ -74,6 +74,11 @@ COMMANDS = {
         "make a plan or decisions again, and compare",
         "evener replay wing.plan wing.su2",
     ),
+    "run": Command(
+        "evener.cli.commands.run",
+        "run a graph application on the devices of a plan",
+        "evener run web.plan web.graph --app pagerank",
+    ),
     "export": Command(
         "evener.cli.commands.export",
         "write a plan's partition in a solver's format",

@@ -6,6 +6,7 @@ program.py          VertexProgram: the functions and traits that a user writes
 generating.py       a module for each program: its schedule with its functions
 engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
+supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges
 
 Read program.py first, then hooks_kernels.py.
 """

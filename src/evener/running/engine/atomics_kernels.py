@@ -32,8 +32,9 @@ STEP, MOST_STEPS, EDGES, ENDED = (np.uint64(i) for i in range(4))
 # Of the frontier schedule, see there. LENGTH: vertices in the frontier. SCOUTED: arcs that leave
 # them. LEFT: arcs that no frontier had before. SHRANK: whether the last pull left fewer vertices.
 # FLIPPED: which of the two queues and bitmaps is in use. MARKED: ghosts whose values changed.
-FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED = (
-    np.uint64(i) for i in range(4, 12)
+# SHARED: 1 where other devices take part, so that a superstep is done with an empty frontier, too.
+FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED, SHARED = (
+    np.uint64(i) for i in range(4, 13)
 )
 # Of the bucket schedule: MISSED: vertices that have no place in a bucket. FAILED: 1 if a message
 # was of a lower bucket. Of the union schedule: LARGEST: root of the largest component.

@@ -22,6 +22,7 @@ from evener.running.engine.atomics_kernels import (
     MARKED,
     MOST_STEPS,
     SCOUTED,
+    SHARED,
     SHRANK,
     STEP,
     SUMS,
@@ -125,8 +126,9 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     """Compute supersteps until control[STEP] is control[MOST_STEPS] or the frontier is empty.
 
     If STEP is -1, the first values of all local vertices are made first, and STEP becomes 0.
-    control[DIRECTION]: PUSH or PULL, or -1: as costs less. Before PULL with ghosts, their values
-    are to be filled in, and `see` is to be called. After PUSH, work.marked holds the
+    control[DIRECTION]: PUSH or PULL, or -1: as costs less. If control[SHARED] is 1, an empty
+    frontier does not end the run. Before PULL with ghosts, their values are to be filled in, and
+    `see` is to be called. After PUSH, work.marked holds the
     control[MARKED] ghosts whose values changed.
     """
     n, n_owned, n_local = sizes.n_global, np.uint64(sizes.n_owned), np.uint64(sizes.n_local)
@@ -172,8 +174,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
         slot = LINE - slot
         form = ALL if length == np.int64(n_local) else QUEUE
         step, left, shrank = np.int64(0), arcs, False
-    is_reached = control[DIRECTION] == PULL and n_local > n_owned  # from ghosts in the frontier
-    while (length > 0 or is_reached) and step < last:
+    while (length > 0 or control[SHARED] == 1) and step < last:
         pull = pulls(form, control, scouted, left, length, shrank, sizes, arcs)
         if pull:
             if form == QUEUE:

@@ -1,0 +1,59 @@
+"""The vertex programs by name, with what people are given as results and how these are verified."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import one_of
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.apps import bfs, pagerank
+from evener.running.engine.program import VertexProgram
+
+Values = npt.NDArray[Any]
+Verify = Callable[[Graph | DirectedGraph, Values, int, Mapping[str, float]], bool]
+
+
+@dataclass(frozen=True)
+class App:
+    """A vertex program that is here: what it computes, in a few words, and the program.
+
+    iterations: supersteps where none are asked for; None: until it ends by itself. result: makes of
+    a run's values those that are written. verify(graph, values, supersteps, parameters): whether
+    they are right, by another algorithm.
+    """
+
+    purpose: str
+    program: VertexProgram
+    verify: Verify
+    iterations: int | None = None
+    result: Callable[[Values], Values] = np.asarray
+
+
+# Supersteps of PageRank, the only condition for its end in [Guo16]_ (section IV-A).
+PAGERANK_ITERATIONS = 10
+
+APPS = {
+    "pagerank": App(
+        "rank of each vertex",
+        pagerank.PROGRAM,
+        lambda graph, values, steps, given: pagerank.verify(graph, values, steps, given["damping"]),
+        iterations=PAGERANK_ITERATIONS,
+    ),
+    "bfs": App(
+        "arcs between a source and each vertex, -1 where not reached",
+        bfs.PROGRAM,
+        lambda graph, values, _, given: bfs.verify(graph, values, int(given["source"])),
+        result=bfs.levels,
+    ),
+}
+
+
+def find_app(name: str) -> App:
+    """Return the app of this name; UsageError where there is none."""
+    return APPS[one_of("app", name, APPS)]

@@ -1,0 +1,229 @@
+"""One device's share of a run on many: supersteps of its engine, and exchanges between them.
+
+All devices are in the same superstep (BSP, [Guo16]_ section II). How they exchange depends on the
+schedule. Dense: owners send payloads to their ghosts before each superstep. The others: after a
+superstep, values of ghosts that changed go to their owners, at most one message for a vertex from
+each device; before a superstep that pulls, owners send values and frontier to their ghosts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass
+from typing import Any, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.running.comm import Comm
+from evener.running.distributing import LocalGraph
+from evener.running.engine import atomics_kernels as places
+from evener.running.engine import frontier_kernels as frontier
+from evener.running.engine.engine import MOST, Engine
+from evener.running.engine.program import arguments_of
+from evener.running.halos import Halo
+
+Numbers = npt.NDArray[Any]
+Totals = tuple[int, int, int]  # over all devices: active vertices, arcs leaving these, arcs left
+T = TypeVar("T")
+
+
+@dataclass
+class Superstep:
+    """What one device did in one superstep.
+
+    computing, packing, waiting, unpacking [s]: packing and unpacking are of messages, waiting for
+    messages and for the other devices. sent [B]. received: messages, each for one vertex. edges:
+    arcs looked at.
+    """
+
+    computing: float = 0.0
+    packing: float = 0.0
+    waiting: float = 0.0
+    unpacking: float = 0.0
+    sent: int = 0
+    received: int = 0
+    edges: int = 0
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRun:
+    """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all."""
+
+    values: Numbers
+    steps: list[Superstep]
+    seconds: float
+
+
+class SuperstepLoop:
+    """Runs a device's engine in step with those of all other devices; every rank makes one.
+
+    comm: a rank for each device. local: this device's part. tell: called with the number of
+    supersteps done.
+    """
+
+    def __init__(
+        self,
+        comm: Comm,
+        local: LocalGraph,
+        engine: Engine,
+        tell: Callable[[int], None] | None = None,
+    ) -> None:
+        self.comm, self.local, self.engine = comm, local, engine
+        self.halo = Halo.of(comm, local)
+        self._tell = tell
+        self._steps: list[Superstep] = []
+        self._step = Superstep()
+
+    def run(self, most: int = MOST) -> DeviceRun:
+        """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
+        self.engine.compile()
+        self.comm.barrier()
+        began = time.perf_counter()
+        self.engine.advance(0)  # the first values
+        if self.engine.program.schedule == "dense":
+            self._run_dense(most)
+        else:
+            self._run_active(most)
+        seconds = time.perf_counter() - began
+        return DeviceRun(self.engine.values[: self.local.n_owned], self._steps, seconds)
+
+    # The dense schedule.
+
+    def _run_dense(self, most: int) -> None:
+        engine = self.engine
+        has_halt = engine.program.halt is not None
+        for step in range(most):
+            self._exchange(engine.work.odd if step & 1 else engine.work.even)
+            self._compute()
+            own = float(engine.work.changes[step & 1].sum()) if has_halt else 0.0
+            change = sum(self._gathered(own)) if has_halt else 0.0
+            self._end_step(self.local.ghosts.size)
+            if has_halt and self._halts(change, step + 1):
+                return
+
+    def _halts(self, change: float, step: int) -> bool:
+        """Whether the program's halt() says so; change: of all devices."""
+        program = self.engine.program
+        assert program.halt is not None
+        offered = {"change": change, "step": step, "n": self.local.n_global, "infinity": np.inf}
+        offered.update(zip(program.parameters, self.engine.parameters, strict=False))
+        return bool(program.halt(**{name: offered[name] for name in arguments_of(program.halt)}))
+
+    # Schedules in which vertices that changed are active: frontier, bucket, union.
+
+    def _run_active(self, most: int) -> None:
+        self.engine.control[places.SHARED] = 1
+        totals, before, direction = self._totals(), 0, frontier.PUSH
+        for step in range(most):
+            if totals[0] == 0:
+                return
+            direction = self._direction(direction if step else None, totals, before)
+            self.engine.control[places.DIRECTION] = direction
+            if direction == frontier.PULL:
+                self._send_frontier()
+            self._compute()
+            received = self._deliver() if direction == frontier.PUSH else self.local.ghosts.size
+            before, totals = totals[0], self._totals()
+            self._end_step(received)
+
+    def _totals(self) -> Totals:
+        own = self.engine.control[[places.LENGTH, places.SCOUTED, places.LEFT]].tolist()
+        length, scouted, left = (sum(column) for column in zip(*self._gathered(own), strict=True))
+        return length, scouted, left
+
+    def _direction(self, last: int | None, totals: Totals, before: int) -> int:
+        """Return whether all devices push or pull, by the rule that one device alone goes by."""
+        if self.engine.program.schedule != "frontier":
+            return frontier.PUSH
+        length, scouted, left = totals
+        if last == frontier.PULL:
+            pulls = length >= before or length > self.local.n_global // frontier.VERTICES_PER_PUSH
+        elif self.engine.program.settled is not None:
+            pulls = scouted > left // frontier.ARCS_PER_PULL
+        else:
+            arcs = scouted + left
+            pulls = scouted > arcs // frontier.ALL_ARCS_PER_PULL
+        return frontier.PULL if pulls else frontier.PUSH
+
+    def _send_frontier(self) -> None:
+        """Bring values and frontier of owners to their ghosts, before a superstep that pulls."""
+        engine, n_owned = self.engine, self.local.n_owned
+        control, work = engine.control, engine.work
+        flipped = control[places.FLIPPED] == 1
+        queue = work.other_queue if flipped else work.queue
+        bitmap = (work.other_bits if flipped else work.bits).view(np.uint8)
+        self._exchange(engine.values)
+        with self._timed("packing"):
+            active = np.unpackbits(bitmap, count=self.local.n_local, bitorder="little")
+            if control[places.FORM] == frontier.QUEUE:
+                active[:n_owned] = 0
+                active[queue[: control[places.LENGTH]]] = 1
+        self._exchange(active)
+        with self._timed("unpacking"):
+            packed = np.packbits(active, bitorder="little")
+            bitmap[: packed.size] = packed
+
+    def _deliver(self) -> int:
+        """Send values of ghosts that changed to their owners; return how many came here."""
+        engine, local = self.engine, self.local
+        with self._timed("packing"):
+            count = int(engine.control[places.MARKED])
+            numbers, values = np.empty(count, np.uint32), np.empty(count, engine.values.dtype)
+            engine.kernels.take_marked(engine.values, engine.work, engine.control, numbers, values)
+            order = np.argsort(numbers)  # ghosts are numbered by owner
+            numbers, values = numbers[order].astype(np.int64), values[order]
+            parts: list[Any] = [None] * self.comm.size
+            for q, (first, end) in local.receives.items():
+                a, b = np.searchsorted(numbers, [first, end])
+                parts[q] = (numbers[a:b] - first).astype(np.uint32), values[a:b]
+                self._step.sent += int(b - a) * (4 + values.itemsize)
+        with self._timed("waiting"):
+            found = self.comm.exchange(parts)
+        received = 0
+        with self._timed("unpacking"):
+            for q, part in enumerate(found):
+                if part is None or q not in local.sends:
+                    continue
+                which, values = part
+                engine.kernels.deliver(
+                    engine.sizes, engine.vertices, local.sends[q][which], values, engine.values,
+                    engine.work, engine.control, engine.parameters,
+                )  # fmt: skip
+                received += which.size
+        assert received <= (self.comm.size - 1) * local.n_owned
+        return received
+
+    # What a superstep takes.
+
+    def _compute(self) -> None:
+        before = self.engine.edges
+        with self._timed("computing"):
+            self.engine.advance(1)
+        self._step.edges = self.engine.edges - before
+
+    def _exchange(self, x: Numbers) -> None:
+        before = astuple(self.halo.times)
+        self.halo.exchange(x)
+        spent = [now - then for now, then in zip(astuple(self.halo.times), before, strict=True)]
+        for name, value in zip(("packing", "waiting", "unpacking", "sent"), spent, strict=True):
+            setattr(self._step, name, getattr(self._step, name) + value)
+
+    def _gathered(self, value: T) -> list[T]:
+        with self._timed("waiting"):
+            return self.comm.allgather(value)
+
+    @contextmanager
+    def _timed(self, name: str) -> Iterator[None]:
+        began = time.perf_counter()
+        yield
+        setattr(self._step, name, getattr(self._step, name) + time.perf_counter() - began)
+
+    def _end_step(self, received: int) -> None:
+        self._step.received = received
+        self._steps.append(self._step)
+        self._step = Superstep()
+        if self._tell is not None:
+            self._tell(len(self._steps))
