@@ -79,7 +79,7 @@ def test_a_rank_that_fails_ends_all():
 def test_a_plan_runs_on_processes(tmp_path):
     """`mpiexec -n 2 evener run`: the values of one process with two threads."""
     graph, plan = tmp_path / "web.graph", tmp_path / "web.plan"
-    write_graph(graph, barabasi_albert(400, 3, seed=1))
+    write_graph(graph, barabasi_albert(400, 1, 3))
     write_plan(plan, ev.plan(str(graph), 2))
     words = ["-m", "evener", "run", str(plan), str(graph), "--app", "bfs", "--verify", "-o"]
     assert main([*words[2:], str(tmp_path / "alone.npy"), "--quiet"]) == 0

@@ -74,11 +74,6 @@ COMMANDS = {
         "make a plan or decisions again, and compare",
         "evener replay wing.plan wing.su2",
     ),
-    "run": Command(
-        "evener.cli.commands.run",
-        "run a graph application on the devices of a plan",
-        "evener run web.plan web.graph --app pagerank",
-    ),
     "export": Command(
         "evener.cli.commands.export",
         "write a plan's partition in a solver's format",
@@ -88,6 +83,11 @@ COMMANDS = {
         "evener.cli.commands.distribute",
         "write each device's part of a graph, with ghosts and messages",
         "evener distribute wing.plan wing.su2 -o wing.parts",
+    ),
+    "run": Command(
+        "evener.cli.commands.run",
+        "run a graph application on the devices of a plan",
+        "evener run web.plan web.graph --app pagerank",
     ),
     "report": Command(
         "evener.cli.commands.report",

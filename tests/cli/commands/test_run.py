@@ -31,7 +31,7 @@ dtype = "int64"
 def case(tmp_path_factory):
     """A graph, and a plan for three devices."""
     folder = tmp_path_factory.mktemp("run")
-    write_graph(folder / "web.graph", barabasi_albert(500, 3, seed=2))
+    write_graph(folder / "web.graph", barabasi_albert(500, 2, 3))
     (folder / "m.toml").write_text(MACHINE)
     words = ["plan", str(folder / "web.graph"), "--machine", str(folder / "m.toml")]
     assert main([*words, "-o", str(folder / "web.plan"), "--quiet"]) == 0
@@ -95,7 +95,7 @@ def test_wrong_words_are_refused(case, capsys, words, reason):
 
 
 def test_another_graph_is_refused(case, capsys, tmp_path):
-    write_graph(tmp_path / "small.graph", barabasi_albert(50, 3))
+    write_graph(tmp_path / "small.graph", barabasi_albert(50, 2, 3))
     words = ["run", str(case / "web.plan"), str(tmp_path / "small.graph"), "--app", "pagerank"]
     assert main(words) != 0
     assert "500" in capsys.readouterr().err
