@@ -5,7 +5,7 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.plans.partition import Partition
-from evener.running.apps import bfs, pagerank
+from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine.program import VertexProgram
 from evener.running.executing import run_program
 from tests.running.engine.parts import random_graph
@@ -27,6 +27,17 @@ def test_bfs_is_the_same_on_any_number_of_devices(seed):
         assert np.array_equal(found.values, alone.values)
         assert found.supersteps == alone.supersteps
     assert bfs.verify(graph, alone.values, source["source"])
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_components_and_paths_are_those_of_scipy_on_any_number_of_devices(seed):
+    draw = np.random.default_rng(seed)
+    n = int(draw.integers(1, 200))
+    graph = random_graph(n, int(draw.integers(0, 3 * n)), seed, directed=bool(seed % 2), weights=30)
+    for k in (1, 2, 5):
+        partition = divided(graph, k, seed)
+        assert wcc.verify(graph, run_program(wcc.PROGRAM, graph, partition).values)
+        assert sssp.verify(graph, run_program(sssp.PROGRAM, graph, partition).values)
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import (
@@ -36,13 +36,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", help="a plan file")
     parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
     group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument("--app", metavar="NAME", help="pagerank, bfs")
+    group.add_argument("--app", metavar="NAME", help="pagerank, bfs, wcc, sssp")
     group.add_argument("--program", metavar="FILE.py", help="a vertex program of your own")
     parser.add_argument(
         "--iterations", type=count, metavar="N", help="supersteps at most (pagerank: 10)"
     )
     parser.add_argument(
-        "--source", type=int, metavar="V", help="the vertex where bfs starts, from 0"
+        "--source", type=int, metavar="V", help="the vertex where bfs and sssp start, from 0"
     )
     parser.add_argument(
         "--set",
@@ -93,6 +93,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     plan.partition.checked_for(reading.graph.n)
     if not is_its_input(plan, reading.inputs):
         out.note(f"note: the plan was not made from {args.graph}")
+    if asked.app is not None and asked.app.program_for is not None:
+        asked = replace(asked, program=asked.app.program_for(reading.graph))
     found = _run(asked, reading.graph, plan, comm, cores, out)
     values = found.values if asked.app is None else asked.app.result(found.values)
     if speaks and args.output is not None:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evener.errors import one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.running.apps import bfs, pagerank
+from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine.program import VertexProgram
 
 Values = npt.NDArray[Any]
@@ -24,8 +24,9 @@ class App:
     """A vertex program that is here: what it computes, in a few words, and the program.
 
     iterations: supersteps where none are asked for; None: until it ends by itself. result: makes of
-    a run's values those that are written. verify(graph, values, supersteps, parameters): whether
-    they are right, by another algorithm.
+    a run's values those that are written. program_for: makes the program for a graph where that
+    depends on it, as the type of values does on weights. verify(graph, values, supersteps,
+    parameters): whether they are right, by another algorithm.
     """
 
     purpose: str
@@ -33,6 +34,7 @@ class App:
     verify: Verify
     iterations: int | None = None
     result: Callable[[Values], Values] = np.asarray
+    program_for: Callable[[Graph | DirectedGraph], VertexProgram] | None = None
 
 
 # Supersteps of PageRank, the only condition for its end in [Guo16]_ (section IV-A).
@@ -50,6 +52,17 @@ APPS = {
         bfs.PROGRAM,
         lambda graph, values, _, given: bfs.verify(graph, values, int(given["source"])),
         result=bfs.levels,
+    ),
+    "wcc": App(
+        "smallest vertex of each vertex's connected component",
+        wcc.PROGRAM,
+        lambda graph, values, _, __: wcc.verify(graph, values),
+    ),
+    "sssp": App(
+        "length of the shortest path from a source, by weights",
+        sssp.PROGRAM,
+        lambda graph, values, _, given: sssp.verify(graph, values, int(given["source"])),
+        program_for=sssp.program_for,
     ),
 }
 

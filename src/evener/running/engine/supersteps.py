@@ -73,6 +73,7 @@ class SuperstepLoop:
     ) -> None:
         self.comm, self.local, self.engine = comm, local, engine
         self.halo = Halo.of(comm, local)
+        self._flags = np.empty(local.n_local, np.uint8)  # which vertices are in the frontier
         self._tell = tell
         self._steps: list[Superstep] = []
         self._step = Superstep()
@@ -82,11 +83,9 @@ class SuperstepLoop:
         self.engine.compile()
         self.comm.barrier()
         began = time.perf_counter()
-        self.engine.advance(0)  # the first values
-        if self.engine.program.schedule == "dense":
-            self._run_dense(most)
-        else:
-            self._run_active(most)
+        schedule = self.engine.program.schedule
+        runs = {"dense": self._run_dense, "frontier": self._run_frontier}
+        runs.get(schedule, self._run_to_fixpoint)(most)
         seconds = time.perf_counter() - began
         return DeviceRun(self.engine.values[: self.local.n_owned], self._steps, seconds)
 
@@ -95,8 +94,9 @@ class SuperstepLoop:
     def _run_dense(self, most: int) -> None:
         engine = self.engine
         has_halt = engine.program.halt is not None
+        engine.advance(0)  # the first values
         for step in range(most):
-            self._exchange(engine.work.odd if step & 1 else engine.work.even)
+            self._exchange(engine.payloads)
             self._compute()
             own = float(engine.work.changes[step & 1].sum()) if has_halt else 0.0
             change = sum(self._gathered(own)) if has_halt else 0.0
@@ -112,10 +112,22 @@ class SuperstepLoop:
         offered.update(zip(program.parameters, self.engine.parameters, strict=False))
         return bool(program.halt(**{name: offered[name] for name in arguments_of(program.halt)}))
 
-    # Schedules in which vertices that changed are active: frontier, bucket, union.
+    # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
-    def _run_active(self, most: int) -> None:
+    def _run_to_fixpoint(self, most: int) -> None:
+        for _ in range(most):
+            self._compute()
+            received = self._deliver()
+            ended = all(self._gathered(self.engine.has_ended))
+            self._end_step(received)
+            if ended:
+                return
+
+    # The frontier schedule.
+
+    def _run_frontier(self, most: int) -> None:
         self.engine.control[places.SHARED] = 1
+        self.engine.advance(0)  # the first values
         totals, before, direction = self._totals(), 0, frontier.PUSH
         for step in range(most):
             if totals[0] == 0:
@@ -136,8 +148,6 @@ class SuperstepLoop:
 
     def _direction(self, last: int | None, totals: Totals, before: int) -> int:
         """Return whether all devices push or pull, by the rule that one device alone goes by."""
-        if self.engine.program.schedule != "frontier":
-            return frontier.PUSH
         length, scouted, left = totals
         if last == frontier.PULL:
             pulls = length >= before or length > self.local.n_global // frontier.VERTICES_PER_PUSH
@@ -150,29 +160,20 @@ class SuperstepLoop:
 
     def _send_frontier(self) -> None:
         """Bring values and frontier of owners to their ghosts, before a superstep that pulls."""
-        engine, n_owned = self.engine, self.local.n_owned
-        control, work = engine.control, engine.work
-        flipped = control[places.FLIPPED] == 1
-        queue = work.other_queue if flipped else work.queue
-        bitmap = (work.other_bits if flipped else work.bits).view(np.uint8)
+        engine = self.engine
+        state = engine.sizes, engine.work, engine.control, self._flags
         self._exchange(engine.values)
         with self._timed("packing"):
-            active = np.unpackbits(bitmap, count=self.local.n_local, bitorder="little")
-            if control[places.FORM] == frontier.QUEUE:
-                active[:n_owned] = 0
-                active[queue[: control[places.LENGTH]]] = 1
-        self._exchange(active)
+            engine.kernels.show(*state)
+        self._exchange(self._flags)
         with self._timed("unpacking"):
-            packed = np.packbits(active, bitorder="little")
-            bitmap[: packed.size] = packed
+            engine.kernels.see(*state)
 
     def _deliver(self) -> int:
         """Send values of ghosts that changed to their owners; return how many came here."""
         engine, local = self.engine, self.local
         with self._timed("packing"):
-            count = int(engine.control[places.MARKED])
-            numbers, values = np.empty(count, np.uint32), np.empty(count, engine.values.dtype)
-            engine.kernels.take_marked(engine.values, engine.work, engine.control, numbers, values)
+            numbers, values = engine.take_marked()
             order = np.argsort(numbers)  # ghosts are numbered by owner
             numbers, values = numbers[order].astype(np.int64), values[order]
             parts: list[Any] = [None] * self.comm.size
@@ -188,10 +189,7 @@ class SuperstepLoop:
                 if part is None or q not in local.sends:
                     continue
                 which, values = part
-                engine.kernels.deliver(
-                    engine.sizes, engine.vertices, local.sends[q][which], values, engine.values,
-                    engine.work, engine.control, engine.parameters,
-                )  # fmt: skip
+                engine.deliver(local.sends[q][which], values)
                 received += which.size
         assert received <= (self.comm.size - 1) * local.n_owned
         return received
