@@ -124,10 +124,10 @@ def test_a_damaged_index_is_refused(folder, key, value):
 @pytest.mark.parametrize(
     ("name", "change"),
     [
-        ("owned", lambda a: a + 30),
-        ("owned", lambda a: a[:-1]),
-        ("owned", lambda a: a.astype(float)),
-        ("ghosts", lambda a: -a - 1),
+        ("numbers", lambda a: a + 30),
+        ("numbers", lambda a: a[:-1]),
+        ("numbers", lambda a: a.astype(float)),
+        ("numbers", lambda a: -a - 1),
         ("ghost_starts", lambda a: a[::-1]),
         ("out_ends", lambda a: a + 40),
         ("out_ends", lambda a: a.astype(np.int32)),

@@ -10,7 +10,7 @@ from evener.errors import InputError, UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
 from evener.running import distributing
-from evener.running.distributing import distribute, local_graph
+from evener.running.distributing import distribute, local_graph, part_sizes
 
 WANTS = ("out", "into", "both")
 
@@ -107,7 +107,7 @@ def same(one, other):
     """Whether two local graphs hold the same numbers in the same types."""
     arrays = [
         (getattr(one, name), getattr(other, name))
-        for name in ("owned", "ghosts", "ghost_starts", "degrees")
+        for name in ("numbers", "ghost_starts", "degrees")
     ]
     for arcs in ("out", "into"):
         both = getattr(one, arcs), getattr(other, arcs)
@@ -117,9 +117,8 @@ def same(one, other):
     arrays += [(one.sends[q], other.sends[q]) for q in one.sends]
     for a, b in arrays:
         assert (a is None and b is None) or (a.dtype == b.dtype and np.array_equal(a, b))
-    assert (one.rank, one.k, one.n_global, one.n_interior) == (
-        other.rank, other.k, other.n_global, other.n_interior,
-    )  # fmt: skip
+    for name in ("rank", "k", "n_global", "n_interior", "n_owned"):
+        assert getattr(one, name) == getattr(other, name)
     return True
 
 
@@ -128,6 +127,13 @@ def test_parts_are_those_of_the_definition(case):
     graph, partition, want = case
     found = distribute(graph, partition, want=want, threads=1)
     check(graph, partition.part, partition.k, want, found)
+    sizes = part_sizes(graph, partition, want=want, threads=1)
+    for local, size in zip(found, sizes, strict=True):
+        arcs = {id(one): one.ends.size for one in (local.out, local.into) if one is not None}
+        ghosts = {q: last - first for q, (first, last) in local.receives.items()}
+        sent = {q: own.size for q, own in local.sends.items()}
+        held = tuple(arcs.values()), ghosts, sent
+        assert size == (local.k, local.n_owned, local.ghosts.size, *held)
     for rank in {0, partition.k // 2, partition.k - 1}:
         assert same(found[rank], local_graph(graph, partition, rank, want=want, threads=1))
 
@@ -174,11 +180,11 @@ def test_plans_and_their_files_divide_as_well(tmp_path):
 def test_bytes_are_those_of_the_arrays():
     graph = ev.DirectedGraph.from_arcs(4, [0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
     local = distribute(graph, Partition([0, 0, 1, 1], 2), want="both")[0]
-    arrays = [local.owned, local.ghosts, local.ghost_starts, local.degrees, *local.sends.values()]
+    arrays = [local.numbers, local.ghost_starts, local.degrees, *local.sends.values()]
     assert local.nbytes == sum(a.nbytes for a in (*arrays, *local.out, *local.into))
     undirected = distribute(graph.undirected(), Partition([0, 0, 1, 1], 2))[0]
     assert undirected.nbytes == (
-        sum(a.nbytes for a in (undirected.owned, undirected.ghosts, undirected.ghost_starts))
+        sum(a.nbytes for a in (undirected.numbers, undirected.ghost_starts))
         + undirected.degrees.nbytes + undirected.sends[1].nbytes
         + sum(a.nbytes for a in undirected.out)
     )  # fmt: skip

@@ -2,6 +2,7 @@
 
 comm.py       ranks as threads of this process or as processes of MPI
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
+distributed.py   folders of such parts; fitting.py: how many bytes a run will take
 halos.py      values exchanged between the ranks that own vertices and those that need them
 spreading.py  rows divided over ranks, moved when their sizes change; sharing.py: without copying
               between the ranks of one computer

@@ -25,9 +25,9 @@ from evener.io.json_text import loads
 from evener.running.distributing import LocalArcs, LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "index.json", "evener distributed graph", 1
-_HEAD = ("rank", "k", "n_global", "n_interior", "symmetric")
+_HEAD = ("rank", "k", "n_global", "n_interior", "n_owned", "symmetric")
 _ARCS = ("offsets", "ends", "weights")
-_WHOLE = ("owned", "ghosts", "ghost_starts", "degrees")
+_WHOLE = ("numbers", "ghost_starts", "degrees")
 _SENDS = ("send_ranks", "send_starts", "sends")
 _OF_ARCS = [f"{of}_{name}" for of in ("out", "into") for name in _ARCS]
 _NAMES = ("head", "digest", *_WHOLE, *_SENDS, *_OF_ARCS)
@@ -176,7 +176,7 @@ _NO_ARCS = LocalArcs(np.zeros(1, np.uint32), np.empty(0, np.uint32), None)
 def _arrays_of(local: LocalGraph, digest: str) -> Arrays:
     """Return the arrays of a device's file."""
     symmetric = local.out is local.into
-    head = [local.rank, local.k, local.n_global, local.n_interior, symmetric]
+    head = [*(getattr(local, name) for name in _HEAD[:-1]), symmetric]
     sent = list(local.sends.values())
     arrays: Arrays = {
         "head": np.array(head, np.int64),
@@ -218,9 +218,9 @@ def _check(local: LocalGraph, rank: int, k: int) -> None:
     m, n_local = local.n_owned, local.n_local
     right = [
         (local.rank, local.k) == (rank, k),
-        all(a.ndim == 1 and a.dtype == np.int64 for a in (local.owned, local.ghosts)),
-        _within(np.concatenate([local.owned, local.ghosts]), local.n_global),
-        0 <= local.n_interior <= m,
+        local.numbers.ndim == 1 and local.numbers.dtype == np.int64,
+        _within(local.numbers, local.n_global),
+        0 <= local.n_interior <= m <= n_local,
         _rises(local.ghost_starts, k + 1, n_local - m),
         local.degrees.shape == (n_local,) and local.degrees.dtype in (np.int32, np.int64),
         all(_fits(arcs, m, n_local) for arcs in (local.out, local.into) if arcs is not None),

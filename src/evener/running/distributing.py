@@ -8,10 +8,10 @@ same arrays.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, TypeAlias, cast, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar, cast, get_args
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +28,7 @@ from evener.running import distributing_kernels as kernels
 from evener.threads import MOST_SLICES, SLICE, cores, in_slices, slice_ends, slices_for
 from evener.wording import number, plural, two_lines
 
+T = TypeVar("T")
 Want: TypeAlias = Literal["out", "into", "both"]
 LocalNumbers: TypeAlias = npt.NDArray[np.uint32]
 Divided: TypeAlias = Plan | Partition | str | os.PathLike[str]  # a plan's file, too
@@ -57,11 +58,12 @@ class LocalArcs(NamedTuple):
 class LocalGraph:
     """The part of a graph of n_global vertices that device `rank` of k computes.
 
-    owned (m,) int64: global numbers of its vertices, first the n_interior that have no arc from or
-    to another block, then the boundary, both rising. ghosts (h,) int64: vertices of other blocks
-    that its arcs lead to, by owner, then number; those of owner q are ghosts[ghost_starts[q] :
-    ghost_starts[q + 1]]. Local numbers: owned 0 to m - 1, ghosts m to m + h - 1. degrees
-    (n_local,): how many arcs leave each in the whole graph.
+    numbers (n_local,) int64: global numbers of its n_owned own vertices, first the n_interior that
+    have no arc from or to another block, then the boundary, both rising; then of its ghosts, the
+    vertices of other blocks that its arcs lead to, by owner, then number. owned and ghosts are the
+    two parts; the ghosts of owner q are ghosts[ghost_starts[q] : ghost_starts[q + 1]]. A vertex's
+    local number is its place in `numbers`. degrees (n_local,): how many arcs leave each in the
+    whole graph.
 
     out: arcs that leave owned vertices, into: those that reach them; None where not asked for, and
     the same object where the graph is undirected. sends: other device -> (s,) uint32, the owned
@@ -72,8 +74,8 @@ class LocalGraph:
     k: int
     n_global: int
     n_interior: int
-    owned: IntVector
-    ghosts: IntVector
+    n_owned: int
+    numbers: IntVector
     ghost_starts: IntVector
     degrees: npt.NDArray[np.integer[Any]]
     out: LocalArcs | None
@@ -93,14 +95,19 @@ class LocalGraph:
         )  # fmt: skip
 
     @property
-    def n_owned(self) -> int:
-        """Number of its own vertices, m."""
-        return int(self.owned.size)
+    def owned(self) -> IntVector:
+        """(m,) global numbers of its own vertices."""
+        return self.numbers[: self.n_owned]
+
+    @property
+    def ghosts(self) -> IntVector:
+        """(h,) global numbers of its ghosts."""
+        return self.numbers[self.n_owned :]
 
     @property
     def n_local(self) -> int:
         """Number of its own vertices and its ghosts, m + h."""
-        return int(self.owned.size + self.ghosts.size)
+        return int(self.numbers.size)
 
     @property
     def receives(self) -> dict[int, tuple[int, int]]:
@@ -113,7 +120,7 @@ class LocalGraph:
     @property
     def nbytes(self) -> int:
         """Bytes of all its arrays; `out` and `into` count once where they are the same."""
-        arrays = [self.owned, self.ghosts, self.ghost_starts, self.degrees, *self.sends.values()]
+        arrays = [self.numbers, self.ghost_starts, self.degrees, *self.sends.values()]
         arcs = {id(one): one.nbytes for one in (self.out, self.into) if one is not None}
         return sum(array.nbytes for array in arrays) + sum(arcs.values())
 
@@ -149,6 +156,54 @@ def local_graph(
     """
     taken, partition = _taken(graph, divided)
     return local_part(_lists(taken, want, alone=True), partition, rank, threads or cores())
+
+
+class PartSize(NamedTuple):
+    """How much a device's part of a graph holds.
+
+    ghost_counts, sent_counts: other device -> ghosts that it owns, own vertices that are ghosts
+    there. arcs: of each list that a part has.
+    """
+
+    k: int
+    n_owned: int
+    n_ghosts: int
+    arcs: tuple[int, ...]
+    ghost_counts: dict[int, int]
+    sent_counts: dict[int, int]
+
+    @property
+    def n_local(self) -> int:
+        """Number of own vertices and of ghosts."""
+        return self.n_owned + self.n_ghosts
+
+
+def part_sizes(
+    graph: GraphLike | DirectedGraph,
+    divided: Divided,
+    *,
+    want: Want = "out",
+    threads: int | None = None,
+) -> list[PartSize]:
+    """Return how much the part of each device would hold; the parts are not made.
+
+    Arguments and errors as of `distribute`.
+    """
+    taken, partition = _taken(graph, divided)
+    lists, k, threads = _lists(taken, want, alone=False), partition.k, threads or cores()
+    numbering = _numbering(partition, _boundary(lists, partition.part, -1, threads), threads)
+    sizes: list[PartSize] = []
+    for batch in _with_ghosts(lists, numbering, range(k), threads):
+        for built in batch:
+            counts = np.diff(built.ghost_starts)
+            ghosts = {q: int(counts[q]) for q in np.flatnonzero(counts).tolist()}
+            arcs = tuple(int(offsets[-1]) for offsets in built.offsets.values())
+            m = int(built.owned.size)
+            sizes.append(PartSize(k, m, sum(ghosts.values()), arcs, ghosts, {}))
+    for rank, size in enumerate(sizes):
+        for q, count in size.ghost_counts.items():
+            sizes[q].sent_counts[rank] = count
+    return sizes
 
 
 class Lists(NamedTuple):
@@ -240,7 +295,7 @@ def _whole(lists: Lists) -> LocalGraph:
         made["into"] = made["out"]
     degrees = np.diff(lists.out.xadj)
     return LocalGraph(
-        0, 1, n, n, np.arange(n), np.empty(0, np.int64), np.zeros(2, np.int64),
+        0, 1, n, n, n, np.arange(n), np.zeros(2, np.int64),
         degrees.astype(_signed(lists.out.adjncy.size)), made.get("out"), made.get("into"),
     )  # fmt: skip
 
@@ -346,27 +401,26 @@ class _Builder:
             )  # fmt: skip
 
     def number_ghosts(self) -> None:
-        """List the ghosts of all slices and the degrees; make room for arcs."""
+        """List the ghosts of all slices behind the owned vertices."""
         order, position, starts, _ = self.numbering
-        count = int(kernels.merge_bits(self.bits, self.used, self.ranks))
-        self.ghosts = np.empty(count, np.int64)
-        kernels.list_ghosts(self.bits[0], self.used[0], order, self.ghosts)
-        xadj = self.lists.out.xadj
-        self.degrees = np.empty(self.owned.size + count, _signed(int(xadj[-1])))
-        kernels.list_degrees(xadj, self.owned, self.degrees[: self.owned.size])
-        kernels.list_degrees(xadj, self.ghosts, self.degrees[self.owned.size :])
-        if self.owned.size + count >= UNSIGNED:
+        m, count = self.owned.size, int(kernels.merge_bits(self.bits, self.used, self.ranks))
+        if m + count >= UNSIGNED:
             raise InputError(f"device {self.rank} has 2^32 vertices and ghosts or more")
-        self.ghost_starts = np.searchsorted(position[self.ghosts], starts)
-        self.arcs = {
-            name: LocalArcs(
-                offsets,
-                np.empty(int(offsets[-1]), np.uint32),
-                None if (w := self.lists.wanted[name].adjwgt) is None
-                else np.empty(int(offsets[-1]), w.dtype),
-            )
-            for name, offsets in self.offsets.items()
-        }  # fmt: skip
+        self.numbers = np.empty(m + count, np.int64)
+        self.numbers[:m] = self.owned
+        kernels.list_ghosts(self.bits[0], self.used[0], order, self.numbers[m:])
+        self.ghost_starts = np.searchsorted(position[self.numbers[m:]], starts)
+
+    def make_room(self) -> None:
+        """List the degrees, and make room for arcs."""
+        xadj = self.lists.out.xadj
+        self.degrees = np.empty(self.numbers.size, _signed(int(xadj[-1])))
+        kernels.list_degrees(xadj, self.numbers, self.degrees)
+        self.arcs = {}
+        for name, offsets in self.offsets.items():
+            count, weights = int(offsets[-1]), self.lists.wanted[name].adjwgt
+            made = None if weights is None else np.empty(count, weights.dtype)
+            self.arcs[name] = LocalArcs(offsets, np.empty(count, np.uint32), made)
 
     def fill(self, i: int) -> None:
         """Copy the arcs of slice i."""
@@ -384,8 +438,8 @@ class _Builder:
             self.arcs["into"] = self.arcs["out"]
         _, _, starts, _ = self.numbering
         return LocalGraph(
-            self.rank, starts.size - 1, self.numbering.order.size, self.n_interior, self.owned,
-            self.ghosts, self.ghost_starts, self.degrees,
+            self.rank, starts.size - 1, self.numbering.order.size, self.n_interior,
+            self.owned.size, self.numbers, self.ghost_starts, self.degrees,
             self.arcs.get("out"), self.arcs.get("into"),
         )  # fmt: skip
 
@@ -393,7 +447,19 @@ class _Builder:
 def _parts(
     lists: Lists, numbering: _Numbering, ranks: Sequence[int], threads: int
 ) -> Iterator[LocalGraph]:
-    """Yield the parts of these devices, without what they send.
+    """Yield the parts of these devices, without what they send."""
+    for batch in _with_ghosts(lists, numbering, ranks, threads):
+        items = [(builder, i) for builder in batch for i in range(len(builder.ends) - 1)]
+        _each(batch, _Builder.make_room, threads)
+        _each(items, lambda item: item[0].fill(item[1]), threads)
+        for builder in batch:
+            yield builder.finished()
+
+
+def _with_ghosts(
+    lists: Lists, numbering: _Numbering, ranks: Sequence[int], threads: int
+) -> Iterator[list[_Builder]]:
+    """Yield devices, some at a time, whose ghosts are known until the next ones are asked for.
 
     Slices of about equally many arcs are the work that threads share, large devices several.
     """
@@ -408,9 +474,19 @@ def _parts(
     slices = [builder.cut(arcs_each) for builder in builders]
     sets = _Sets(max(min(sum(slices), MOST_SETS), *slices, 1), numbering)
     for batch in _batches(builders, slices):
-        _fill(batch, sets, threads)
+        items: list[tuple[_Builder, int]] = []
         for builder in batch:
-            yield builder.finished()
+            builder.begin(sets, len(items))
+            items += [(builder, i) for i in range(len(builder.ends) - 1)]
+        _each(items, lambda item: item[0].mark(item[1]), threads)
+        _each(batch, _Builder.number_ghosts, threads)
+        yield batch
+        _each(batch, lambda builder: kernels.clear_bits(builder.bits, builder.used), threads)
+
+
+def _each(items: Sequence[T], work: Callable[[T], object], threads: int) -> None:
+    """Call work(item) for all items, in threads."""
+    in_slices(lambda i: work(items[i]), len(items), threads)
 
 
 class _Sets:
@@ -421,18 +497,6 @@ class _Sets:
         self.bits = np.zeros((count, words), np.uint64)
         self.used = np.zeros((count, -(-words // kernels.WORD)), np.uint64)
         self.ranks = np.empty((count, words), numbering.position.dtype)
-
-
-def _fill(batch: list[_Builder], sets: _Sets, threads: int) -> None:
-    """Find the ghosts of these devices, then list their arcs."""
-    items: list[tuple[_Builder, int]] = []
-    for builder in batch:
-        builder.begin(sets, len(items))
-        items += [(builder, i) for i in range(len(builder.ends) - 1)]
-    in_slices(lambda i: items[i][0].mark(items[i][1]), len(items), threads)
-    in_slices(lambda i: batch[i].number_ghosts(), len(batch), threads)
-    in_slices(lambda i: items[i][0].fill(items[i][1]), len(items), threads)
-    in_slices(lambda i: kernels.clear_bits(batch[i].bits, batch[i].used), len(batch), threads)
 
 
 def _batches(builders: list[_Builder], slices: list[int]) -> Iterator[list[_Builder]]:

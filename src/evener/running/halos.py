@@ -161,10 +161,10 @@ class Halo:
             made = self._buffers_of(x, "exchange")
             self._seen.append(weakref.ref(x))
             return made
-        self._check_array(x)
+        like = self._buffers_of(x, "exchange")
         if len(self._bound) == MOST_BOUND:
             del self._bound[next(iter(self._bound))]
-        made = _Exchange(self.comm, self._sends, self._receives, x, "bound")
+        made = _Exchange(self.comm, self._sends, self._receives, x, "bound", like)
         self._bound[id(x)] = made
         return made
 
@@ -230,7 +230,7 @@ class _Exchange:
     """Buffers for arrays like x: what is given to each neighbour, and what is taken from it.
 
     kind: "exchange", "reduce", or "bound": an exchange of x alone, which is held, and in which
-    values are received where they make up a range.
+    values are received where they make up a range. like: whose buffers it sends from.
     """
 
     def __init__(
@@ -240,10 +240,15 @@ class _Exchange:
         takes: Mapping[int, Numbers],
         x: Values,
         kind: str,
+        like: _Exchange | None = None,
     ) -> None:
         tail, bound = x.shape[1:], kind == "bound"
         self._x = x if bound else None
-        outgoing = {q: np.empty((_count(n), *tail), x.dtype) for q, n in gives.items() if _count(n)}
+        self.outgoing: dict[int, Values] = {
+            q: np.empty((_count(n), *tail), x.dtype) if like is None else like.outgoing[q]
+            for q, n in gives.items()
+            if _count(n)
+        }
         incoming = {}
         self.unpacked: list[tuple[Numbers, Values]] = []
         for q, numbers in takes.items():
@@ -254,19 +259,20 @@ class _Exchange:
             else:
                 incoming[q] = np.empty((_count(numbers), *tail), x.dtype)
                 self.unpacked.append((numbers, incoming[q]))
-        self._packed = [(gives[q], buffer) for q, buffer in outgoing.items()]
+        self._packed = [(gives[q], buffer) for q, buffer in self.outgoing.items()]
         most = max((_count(numbers) for numbers, _ in self.unpacked), default=0)
         self._scratch = np.empty((most if kind == "reduce" else 0, *tail), x.dtype)
-        self._sent = sum(buffer.nbytes for buffer in outgoing.values())
+        self._sent = sum(buffer.nbytes for buffer in self.outgoing.values())
         self._swap = comm.swap(
-            {q: _bytes(b) for q, b in outgoing.items()}, {q: _bytes(b) for q, b in incoming.items()}
+            {q: _bytes(b) for q, b in self.outgoing.items()},
+            {q: _bytes(b) for q, b in incoming.items()},
         )
 
     @property
     def nbytes(self) -> int:
         """Bytes of the buffers."""
-        both = *self._packed, *self.unpacked
-        return sum(buffer.nbytes for _, buffer in both) + self._scratch.nbytes
+        made = *self.outgoing.values(), *(buffer for _, buffer in self.unpacked)
+        return sum(buffer.nbytes for buffer in made) + self._scratch.nbytes
 
     def start(self, x: Values, times: HaloTimes) -> None:
         """Fill the outgoing buffers from x and send them."""

@@ -53,7 +53,7 @@ class Product:
         if partition.k != comm.size:
             raise InputError(f"{comm.size} ranks need as many blocks, not {partition.k}")
         self.local, self.rows = local_rows(A, partition, comm.rank)
-        self.x: FloatArray = whole[np.concatenate([self.local.owned, self.local.ghosts])]
+        self.x: FloatArray = whole[self.local.numbers]
         self.halo = Halo.of(comm, self.local)
 
     @property

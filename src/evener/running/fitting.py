@@ -1,0 +1,106 @@
+"""Bytes that a run allocates on each device, counted before anything is made.
+
+Three sums: the part of the graph, as LocalGraph.nbytes; arrays over its vertices; and the buffers
+of their exchanges, at least Halo.nbytes, which keeps no list of numbers that are consecutive.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.graphs.directed import DirectedGraph
+from evener.io.accept import GraphLike, as_graph
+from evener.plans.partition import Partition
+from evener.plans.plan import Plan
+from evener.running.distributing import UNSIGNED, PartSize, Want, part_sizes
+
+INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
+_NUMPY_INDEX = np.dtype(np.intp).itemsize
+
+
+class Held(NamedTuple):
+    """An array of a run: its type and columns, over own vertices and ghosts.
+
+    exchanged: ghosts get their owners' values; reduced: owners combine those of their ghosts.
+    ghosts: whether it has room for ghosts at all.
+    """
+
+    dtype: npt.DTypeLike
+    columns: int = 1
+    exchanged: bool = False
+    reduced: bool = False
+    ghosts: bool = True
+
+    @property
+    def row(self) -> int:
+        """Bytes of a vertex."""
+        return int(np.dtype(self.dtype).itemsize) * self.columns
+
+
+class Footprint(NamedTuple):
+    """Bytes on one device: of its part of the graph, of arrays, of the buffers of exchanges."""
+
+    graph: int
+    arrays: int
+    halo: int
+
+    @property
+    def total(self) -> int:
+        """All of them."""
+        return sum(self)
+
+
+def footprints(
+    graph: GraphLike | DirectedGraph,
+    divided: Plan | Partition | str | os.PathLike[str],
+    arrays: Sequence[Held] = (),
+    *,
+    want: Want = "out",
+    threads: int | None = None,
+) -> list[Footprint]:
+    """Return what a run with these arrays allocates on each device of a plan or partition.
+
+    Arguments and errors as of `distribute`; nothing of the size of the parts is made.
+    """
+    taken = graph if isinstance(graph, DirectedGraph) else as_graph(graph)
+    weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize
+    sizes = part_sizes(taken, divided, want=want, threads=threads)
+    return [footprint(size, arrays, taken.adjncy.size, weight) for size in sizes]
+
+
+def footprint(size: PartSize, arrays: Sequence[Held], n_arcs: int, weight: int = 0) -> Footprint:
+    """Return what a run allocates on a device whose part is of this size.
+
+    n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
+    """
+    rows = sum(held.row * (size.n_local if held.ghosts else size.n_owned) for held in arrays)
+    return Footprint(_graph_bytes(size, n_arcs, weight), rows, _halo_bytes(size, arrays))
+
+
+def _graph_bytes(size: PartSize, n_arcs: int, weight: int) -> int:
+    """Return LocalGraph.nbytes."""
+    degree = INDEX if n_arcs < UNSIGNED // 2 else NUMBER
+    vertices = size.n_local * (NUMBER + degree) + (size.k + 1) * NUMBER
+    arcs = sum(
+        (size.n_owned + 1) * (INDEX if count < UNSIGNED else NUMBER) + count * (INDEX + weight)
+        for count in size.arcs
+    )
+    return vertices + arcs + sum(size.sent_counts.values()) * INDEX
+
+
+def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
+    """Return Halo.nbytes, where no neighbour is sent consecutive numbers, which need no list.
+
+    Buffers are made once for a type and number of columns, and again for reductions.
+    """
+    sent, ghosts = sum(size.sent_counts.values()), size.n_ghosts
+    kinds = {(np.dtype(held.dtype), held.columns): held.row for held in arrays if held.exchanged}
+    sums = {(np.dtype(held.dtype), held.columns): held.row for held in arrays if held.reduced}
+    most = max(size.sent_counts.values(), default=0)
+    buffers = sum(kinds.values()) * (sent + ghosts) + sum(sums.values()) * (sent + ghosts + most)
+    return buffers + (sent * _NUMPY_INDEX if kinds or sums else 0)

@@ -1,0 +1,70 @@
+"""Bytes counted in advance against those of the arrays that are made."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+import evener as ev
+from evener.graphs.generating.grid import grid
+from evener.running.comm import run_threads
+from evener.running.fitting import Footprint, Held, footprints
+from tests.running.test_distributing import cases
+
+ARRAYS = [
+    Held("f8", exchanged=True),
+    Held("f8", exchanged=True),
+    Held("f4", 3, exchanged=True, reduced=True),
+    Held("i8", reduced=True),
+    Held("u1", ghosts=False),
+]
+
+
+@given(cases(), st.sets(st.integers(0, 4)))
+def test_bytes_are_those_of_what_is_made(case, chosen):
+    check(*case, [ARRAYS[i] for i in sorted(chosen)])
+
+
+def test_lists_of_numbers_count():
+    rng = np.random.default_rng(4)
+    graph = ev.Graph.from_edges(300, *rng.integers(0, 300, (2, 200)), weights=rng.random(200))
+    consecutive = check(graph, ev.Partition(rng.integers(0, 3, 300), 3), "out", ARRAYS)
+    assert consecutive == [0, 0, 0]
+
+
+def check(graph, partition, want, arrays):
+    expected = footprints(graph, partition, arrays, want=want, threads=1)
+    parts = ev.distribute(graph, partition, want=want, threads=1)
+    found = run_threads(len(parts), lambda comm: made(comm, parts[comm.rank], arrays))
+    for part, before, (values, halo, consecutive) in zip(parts, expected, found, strict=True):
+        assert before.graph == part.nbytes
+        assert before.arrays == values
+        if any(held.exchanged or held.reduced for held in arrays):
+            assert halo == before.halo - consecutive
+        assert before.total == before.graph + before.arrays + before.halo
+    return [consecutive for *_, consecutive in found]
+
+
+def made(comm, local, arrays):
+    """Bytes of the arrays and of the halo after exchanges; of lists that the halo need not keep."""
+    halo = ev.Halo.of(comm, local)
+    before = halo.nbytes
+    kept = []
+    for held in arrays:
+        rows = local.n_local if held.ghosts else local.n_owned
+        shape = rows if held.columns == 1 else (rows, held.columns)
+        kept.append(np.zeros(shape, held.dtype))
+        for _ in range(3 * held.exchanged):
+            halo.exchange(kept[-1])
+        if held.reduced:
+            halo.reduce(kept[-1])
+    lists = sum(own.size * 8 for own in local.sends.values())
+    return sum(array.nbytes for array in kept), halo.nbytes, lists - before
+
+
+def test_of_a_plan_and_without_arrays():
+    graph = grid([30, 30])
+    plan = ev.plan(graph, [1, 3])
+    found = footprints(graph, plan)
+    assert [one.graph for one in found] == [part.nbytes for part in ev.distribute(graph, plan)]
+    assert all(one[1:] == (0, 0) for one in found)
+    assert Footprint(1, 2, 4).total == 7
