@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.running.comm import run_threads
-from evener.running.fitting import Footprint, Held, footprints
+from evener.running.fitting import RunBytes, Held, bytes_of_run
 from tests.running.test_distributing import cases
 
 ARRAYS = [
@@ -32,7 +32,7 @@ def test_lists_of_numbers_count():
 
 
 def check(graph, partition, want, arrays):
-    expected = footprints(graph, partition, arrays, want=want, threads=1)
+    expected = bytes_of_run(graph, partition, arrays, want=want, threads=1)
     parts = ev.distribute(graph, partition, want=want, threads=1)
     found = run_threads(len(parts), lambda comm: made(comm, parts[comm.rank], arrays))
     for part, before, (values, halo, consecutive) in zip(parts, expected, found, strict=True):
@@ -64,7 +64,7 @@ def made(comm, local, arrays):
 def test_of_a_plan_and_without_arrays():
     graph = grid([30, 30])
     plan = ev.plan(graph, [1, 3])
-    found = footprints(graph, plan)
+    found = bytes_of_run(graph, plan)
     assert [one.graph for one in found] == [part.nbytes for part in ev.distribute(graph, plan)]
     assert all(one[1:] == (0, 0) for one in found)
-    assert Footprint(1, 2, 4).total == 7
+    assert RunBytes(1, 2, 4).total == 7

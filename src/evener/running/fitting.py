@@ -42,7 +42,7 @@ class Held(NamedTuple):
         return int(np.dtype(self.dtype).itemsize) * self.columns
 
 
-class Footprint(NamedTuple):
+class RunBytes(NamedTuple):
     """Bytes on one device: of its part of the graph, of arrays, of the buffers of exchanges."""
 
     graph: int
@@ -55,14 +55,14 @@ class Footprint(NamedTuple):
         return sum(self)
 
 
-def footprints(
+def bytes_of_run(
     graph: GraphLike | DirectedGraph,
     divided: Plan | Partition | str | os.PathLike[str],
     arrays: Sequence[Held] = (),
     *,
     want: Want = "out",
     threads: int | None = None,
-) -> list[Footprint]:
+) -> list[RunBytes]:
     """Return what a run with these arrays allocates on each device of a plan or partition.
 
     Arguments and errors as of `distribute`; nothing of the size of the parts is made.
@@ -70,16 +70,18 @@ def footprints(
     taken = graph if isinstance(graph, DirectedGraph) else as_graph(graph)
     weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize
     sizes = part_sizes(taken, divided, want=want, threads=threads)
-    return [footprint(size, arrays, taken.adjncy.size, weight) for size in sizes]
+    return [bytes_on_device(size, arrays, taken.adjncy.size, weight) for size in sizes]
 
 
-def footprint(size: PartSize, arrays: Sequence[Held], n_arcs: int, weight: int = 0) -> Footprint:
+def bytes_on_device(
+    size: PartSize, arrays: Sequence[Held], n_arcs: int, weight: int = 0
+) -> RunBytes:
     """Return what a run allocates on a device whose part is of this size.
 
     n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
     """
     rows = sum(held.row * (size.n_local if held.ghosts else size.n_owned) for held in arrays)
-    return Footprint(_graph_bytes(size, n_arcs, weight), rows, _halo_bytes(size, arrays))
+    return RunBytes(_graph_bytes(size, n_arcs, weight), rows, _halo_bytes(size, arrays))
 
 
 def _graph_bytes(size: PartSize, n_arcs: int, weight: int) -> int:
