@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.running.comm import run_threads
-from evener.running.fitting import RunBytes, Held, bytes_of_run
+from evener.running.fitting import Held, RunBytes, bytes_of_run
 from tests.running.test_distributing import cases
 
 ARRAYS = [
