@@ -41,6 +41,8 @@ PAGES = {
         "measured": "measured.table",
         "reading": "reading.table",
         "generating": "generating.table",
+        "distributing": "distributing.table",
+        "halos": "halos.table",
     },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "prediction.md": {"simulated": "simulated.table"},
