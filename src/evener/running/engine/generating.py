@@ -58,10 +58,11 @@ _HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
+@cache
 def module_of(program: VertexProgram) -> ModuleType:
     """Return the program's compiled schedule: a module with the kernels of its template.
 
-    Raises InputError for functions that use what no kernel can.
+    Equal programs share one. Raises InputError for functions that use what no kernel can.
     """
     marks = [f"{name} {mark}" for name in program.functions for mark in _marks(program, name)]
     text = _text(program)
