@@ -100,6 +100,20 @@ def test_many_arrays_by_turns():
     assert run_threads(2, work) == [True, True]
 
 
+def test_an_array_that_gets_another_shape():
+    def work(comm):
+        local = path()[comm.rank]
+        halo, x = Halo.of(comm, local), np.zeros((4, 1))
+        for _ in range(3):
+            halo.exchange(x)
+        x.shape = (4,)
+        x[:2] = local.owned
+        halo.exchange(x)
+        return x[2:].tolist() == local.ghosts.tolist()
+
+    assert run_threads(2, work) == [True, True]
+
+
 @pytest.mark.parametrize("columns", [0, 1])
 def test_few_columns(columns):
     def work(comm):
@@ -194,8 +208,10 @@ def test_arrays_that_do_not_fit_are_refused():
         for wrong in (np.zeros(3), np.zeros((4, 1, 1)), np.float64(1)):
             with pytest.raises(InputError, match="an array of shape"):
                 halo.exchange(wrong)
-        for wrong in (np.zeros((4, 2), order="F"), np.zeros(4, object)):
-            with pytest.raises(InputError, match="holds no objects"):
+        fixed = np.zeros(4)
+        fixed.flags.writeable = False
+        for wrong in (np.zeros((4, 2), order="F"), np.zeros(4, object), fixed):
+            with pytest.raises(InputError, match="C-contiguous, without objects"):
                 halo.exchange(wrong)
         with pytest.raises(InputError, match="bitwise_or is not defined for float64"):
             halo.reduce(np.zeros(4), "or")

@@ -52,7 +52,7 @@ class Halo:
     numbers, or the numbers, which make up the ghosts n_owned to n_local - 1. Each rank sends as
     many values to another as that one expects. times: a HaloTimes, which may be replaced.
 
-    Arrays are of shape (n_local,) or (n_local, c), C-contiguous, of any type that holds no objects.
+    Arrays are of shape (n_local,) or (n_local, c), writable, C-contiguous, of any type but objects.
     Buffers are made at the first exchange of a type and number of columns, and kept. An array that
     is exchanged a second time receives its ghosts in place from then on; up to MOST_BOUND such
     arrays are held. All ranks make the same calls in the same order. Raises InputError, on all
@@ -126,7 +126,9 @@ class Halo:
         """
         if self._pending is not None:
             raise UsageError("an exchange has been started and not finished")
-        made = self._bound.get(id(x)) or self._exchange_of(x)
+        made = self._bound.get(id(x))
+        if made is None or made.shape != x.shape:
+            made = self._exchange_of(x)
         made.start(x, self.times)
         self._pending = made, x
 
@@ -184,8 +186,8 @@ class Halo:
                 f"an array of shape {x.shape}: ({self.n_local:,},) or ({self.n_local:,}, c) is "
                 "needed, own vertices and ghosts"
             )
-        if x.dtype.hasobject or not x.flags.c_contiguous:
-            raise InputError("an array to be exchanged is C-contiguous and holds no objects")
+        if x.dtype.hasobject or not x.flags.carray:
+            raise InputError("an array to be exchanged is writable, C-contiguous, without objects")
 
     def _check_numbers(self) -> None:
         """Raise InputError unless all numbers are of own vertices or of ghosts."""
@@ -243,7 +245,7 @@ class _Exchange:
         like: _Exchange | None = None,
     ) -> None:
         tail, bound = x.shape[1:], kind == "bound"
-        self._x = x if bound else None
+        self.shape, self._x = x.shape, x if bound else None
         self.outgoing: dict[int, Values] = {
             q: np.empty((_count(n), *tail), x.dtype) if like is None else like.outgoing[q]
             for q, n in gives.items()
