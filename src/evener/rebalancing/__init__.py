@@ -1,6 +1,6 @@
 """Rebalancing while a program runs: whether to move data, and what to move.
 
-Read rebalancer.py first, then decider.py and regret.py.
+Whether moving data pays is decided in regret.py. Read rebalancer.py first, then decider.py.
 
 rebalancer.py      Rebalancer: observe(times) returns a Move of a partition that pays, or None
 row_rebalancer.py  RowRebalancer: the same for rows that are all alike, as in running.apps.jacobi

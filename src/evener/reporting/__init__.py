@@ -2,9 +2,9 @@
 
 html.py              the page of a plan and that of a comparison (templates/); read this first
 decisions.py         the page of a rebalancer's decision log
-headline.py, bars.py, stages.py, speed_section.py, exchange_matrix.py,
-certificates.py, provenance.py, comparisons.py
-                     the sections of the pages, each named as its file: values for the templates
+certificates.py      the page's table of blocks, with the contract of each
+headline.py, bars.py, stages.py, speed_section.py, exchange_matrix.py, provenance.py,
+comparisons.py       the other sections of the pages, each named as its file
 scenes.py, pictures.py
                      the picture of a mesh or graph: framing.py (what is shown), raster.py
                      (pixels), marks.py (names and colours of blocks); networks.py draws the
