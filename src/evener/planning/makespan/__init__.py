@@ -10,7 +10,8 @@ coarse_search.py  whole plans on a coarse graph
 improvements.py   blocks that swap devices alike, vertices moved to lower the makespan
 
 Here alone may a device get nothing: in a plan of least cut, sizing.contracts gives each device at
-least one vertex (`_none_empty`), or, where weights differ, room for one (`_room_for_one`). What decides it, in this order:
+least one vertex (`_none_empty`), or, where weights differ, room for one (`_room_for_one`). What
+decides it, in this order:
 1. `starts_of` in search.py begins with sets of devices (device_sets/sets.py). Within a set it gives
    no load to a device whose messages alone would take longer than all the rest does (`drop` in
    device_sets/set_loads.py). Sets with estimates above the best time so far are not tried.
