@@ -2,10 +2,10 @@
 
 A plan's search only begins with these sets, `few_sets` and `sets_in_line`; what decides that a
 device is left out is listed in evener.planning.makespan. For advice, `search_sets` looks for the
-best set of every size. Up to 10 devices every set is estimated. Beyond: the first devices of several orders
-(fastest first, node by node, kind by kind); devices and whole groups left out one after another,
-the one first without which the estimate is least; and single devices exchanged in the best of these
-sets. Same input, same sets.
+best set of every size. Up to 10 devices every set is estimated. Beyond: the first devices of
+several orders (fastest first, node by node, kind by kind); devices and whole groups left out one
+after another, the one first without which the estimate is least; and single devices exchanged in
+the best of these sets. Same input, same sets.
 
 evener.sizing.subsets searches sets as well, where there are speed models and no graph: there a set
 costs stated seconds, so that its exact sizes rank it. Here what a device exchanges depends on the
