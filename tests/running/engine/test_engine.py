@@ -5,7 +5,7 @@ import pytest
 
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine import ThreadPool
-from evener.running.engine.atomics_kernels import DIRECTION
+from evener.running.engine.atomics_kernels import DIRECTION, SHARED
 from evener.running.engine.engine import Engine, run_on
 from tests.running.engine.parts import parts, random_graph, whole
 
@@ -77,7 +77,7 @@ def test_pulling_over_devices(pool, seed):
     engines = [Engine(bfs.PROGRAM, local, pool) for local in locals_]
     flags = [np.zeros(local.n_local, np.uint8) for local in locals_]
     for engine in engines:
-        engine.control[DIRECTION] = PULL
+        engine.control[[DIRECTION, SHARED]] = PULL, 1
         engine.advance(0)
     for _ in range(graph.n):
         for engine, own in zip(engines, flags, strict=True):
