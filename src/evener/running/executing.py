@@ -71,7 +71,7 @@ def run_program(
     called on the first device with the number of supersteps done. Every rank gets the result.
     Raises UsageError where devices and blocks are not equally many, InputError as Engine does.
     """
-    want = _wanted(program)
+    want = wanted_arcs(program)
     if cores is not None and len(cores) != partition.k:
         raise UsageError(f"{len(cores)} devices for {partition.k} blocks")
     if comm is not None:
@@ -83,14 +83,30 @@ def run_program(
         local = local_graph(graph, partition, comm.rank, want=want)
         return _on_rank(comm, program, local, cores, most, tell, parameters)
     parts = distribute(graph, partition, want=want)
+    return run_on_parts(program, parts, cores=cores, most=most, tell=tell, parameters=parameters)
+
+
+def run_on_parts(
+    program: VertexProgram,
+    parts: Sequence[LocalGraph],
+    *,
+    cores: Cores | None = None,
+    most: int = MOST,
+    tell: Callable[[int], None] | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> ProgramRun:
+    """Run a program on all parts of a distributed graph, each by a thread of this process.
+
+    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
+    """
     runs = run_threads(
-        partition.k,
+        len(parts),
         lambda own: _on_rank(own, program, parts[own.rank], cores, most, tell, parameters),
     )
     return runs[0]
 
 
-def _wanted(program: VertexProgram) -> Want:
+def wanted_arcs(program: VertexProgram) -> Want:
     """Return which arcs the program's schedule reads."""
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     return "both" if len(ways) == 2 else ways[0]  # type: ignore[return-value]

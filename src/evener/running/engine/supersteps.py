@@ -11,7 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass
+from dataclasses import astuple, dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
@@ -35,8 +35,8 @@ class Superstep:
     """What one device did in one superstep.
 
     computing, packing, waiting, unpacking [s]: packing and unpacking are of messages, waiting for
-    messages and for the other devices. sent [B]. received: messages, each for one vertex. edges:
-    arcs looked at.
+    messages and for the other devices. sent [B]; sent_to: device -> its part of that. received:
+    messages, each for one vertex. edges: arcs looked at.
     """
 
     computing: float = 0.0
@@ -46,6 +46,12 @@ class Superstep:
     sent: int = 0
     received: int = 0
     edges: int = 0
+    sent_to: dict[int, int] = field(default_factory=dict)
+
+    def count_sent(self, device: int, n_bytes: int) -> None:
+        """Add to what was sent to a device [B]."""
+        self.sent += n_bytes
+        self.sent_to[device] = self.sent_to.get(device, 0) + n_bytes
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +186,7 @@ class SuperstepLoop:
             for q, (first, end) in local.receives.items():
                 a, b = np.searchsorted(numbers, [first, end])
                 parts[q] = (numbers[a:b] - first).astype(np.uint32), values[a:b]
-                self._step.sent += int(b - a) * (4 + values.itemsize)
+                self._step.count_sent(q, int(b - a) * (4 + values.itemsize))
         with self._timed("waiting"):
             found = self.comm.exchange(parts)
         received = 0
@@ -206,8 +212,10 @@ class SuperstepLoop:
         before = astuple(self.halo.times)
         self.halo.exchange(x)
         spent = [now - then for now, then in zip(astuple(self.halo.times), before, strict=True)]
-        for name, value in zip(("packing", "waiting", "unpacking", "sent"), spent, strict=True):
+        for name, value in zip(("packing", "waiting", "unpacking"), spent, strict=False):
             setattr(self._step, name, getattr(self._step, name) + value)
+        for q, numbers in self.local.sends.items():
+            self._step.count_sent(q, numbers.size * x.itemsize)
 
     def _gathered(self, value: T) -> list[T]:
         with self._timed("waiting"):

@@ -1,0 +1,188 @@
+"""Runs a vertex program here for its values, and charges a virtual clock for a machine's devices.
+
+The program is executed by threads of this computer, one for each device of the machine, however
+many it has. What every superstep did (arcs looked at, bytes between each two devices) is counted,
+and a platform says how long its devices would have taken. Nothing measured enters the clock: the
+same seed gives the same seconds. A superstep of the virtual machine is computing, then exchanging,
+with the waiting of evener.plans.exchange_costs; the next begins when all devices are done.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray
+from evener.errors import UsageError
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.plans.exchange_costs import ExchangeCosts, Quotient
+from evener.plans.partition import Partition
+from evener.platforms.platform import Platform
+from evener.platforms.with_curves import seconds_at
+from evener.running.distributing import LocalGraph, distribute
+from evener.running.engine.engine import MOST
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.supersteps import Superstep
+from evener.running.executing import ProgramRun, run_on_parts, wanted_arcs
+
+
+@dataclass(frozen=True)
+class SuperstepTerms:
+    """What a superstep costs a device beside the arcs that it looks at, for which it has a speed.
+
+    vertex_arcs: passing an own vertex takes as long as so many arcs. list_share: the largest part
+    of the device that works on the arcs of one vertex; no superstep in which all arcs are looked at
+    is shorter than that takes. near_values: vertices, own and ghosts, whose values its cache holds;
+    far_factor: an arc to any other takes so many times as long.
+    """
+
+    vertex_arcs: float = 0.0
+    list_share: float = 1.0
+    near_values: float = np.inf
+    far_factor: float = 1.0
+
+
+TERMS_OF_ARCS = SuperstepTerms()  # arcs alone
+
+
+@dataclass(frozen=True, eq=False)
+class EmulatedMachineRun:
+    """A run's values, and how long it would have taken on a platform.
+
+    run: what was executed here, whose own seconds say nothing of the platform. computing,
+    communicating (supersteps, k) [s]: of each device; communicating without waiting. ends
+    (supersteps, k) [s]: since the superstep's begin, when a device is done.
+    """
+
+    run: ProgramRun
+    computing: FloatArray
+    communicating: FloatArray
+    ends: FloatArray
+
+    @property
+    def values(self) -> npt.NDArray[Any]:
+        """(n,) Values, by the graph's numbers."""
+        return self.run.values
+
+    @property
+    def step_seconds(self) -> FloatArray:
+        """(supersteps,) How long each takes: until the last device is done [s]."""
+        return np.asarray(self.ends.max(axis=1, initial=0.0))
+
+    @property
+    def seconds(self) -> float:
+        """All supersteps [s]."""
+        return float(self.step_seconds.sum())
+
+    @property
+    def waiting(self) -> FloatArray:
+        """(supersteps, k) For messages, shared links and the other devices [s]."""
+        return np.asarray(self.step_seconds[:, None] - self.computing - self.communicating)
+
+
+@dataclass(frozen=True, eq=False)
+class VirtualMachine:
+    """A platform whose speeds are arcs a second, and the other terms of each of its devices.
+
+    terms: by kind of device, such as "cpu"; arcs alone for kinds that it does not name.
+    """
+
+    platform: Platform
+    terms: Mapping[str, SuperstepTerms] = field(default_factory=dict)
+
+    def run(
+        self,
+        program: VertexProgram,
+        graph: Graph | DirectedGraph,
+        partition: Partition,
+        *,
+        most: int = MOST,
+        parameters: Mapping[str, float] | None = None,
+        tell: Callable[[int], None] | None = None,
+    ) -> EmulatedMachineRun:
+        """Run a program on this machine, block b on device b, for up to `most` supersteps.
+
+        Raises UsageError where devices and blocks are not equally many.
+        """
+        if partition.k != self.platform.k:
+            raise UsageError(f"{self.platform.k} devices for {partition.k} blocks")
+        parts = distribute(graph, partition, want=wanted_arcs(program))
+        return self.run_on(program, parts, most=most, parameters=parameters, tell=tell)
+
+    def run_on(
+        self,
+        program: VertexProgram,
+        parts: Sequence[LocalGraph],
+        *,
+        most: int = MOST,
+        parameters: Mapping[str, float] | None = None,
+        tell: Callable[[int], None] | None = None,
+    ) -> EmulatedMachineRun:
+        """Run a program on the parts of a graph that is distributed already."""
+        found = run_on_parts(program, parts, most=most, parameters=parameters, tell=tell)
+        return self.charged(found, parts)
+
+    def charged(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> EmulatedMachineRun:
+        """Return what the supersteps of a run would have taken on this machine."""
+        computing = self._computing(found, parts)
+        fixed = self.platform.fixed_seconds
+        communicating, ends = np.zeros_like(computing), np.zeros_like(computing)
+        known: dict[bytes, ExchangeCosts] = {}
+        for step in range(found.supersteps):
+            sent = _sent([device[step] for device in found.steps])
+            key = sent.tobytes()
+            if key not in known:
+                known[key] = ExchangeCosts.of(_between(sent), self.platform, 1.0)
+            exchange, ready = known[key], computing[step] + fixed
+            late = exchange.lateness(ready) if self.platform.has_links else 0.0
+            communicating[step] = exchange.direct
+            ends[step] = ready + exchange.direct + late
+        return EmulatedMachineRun(found, computing + fixed, communicating, ends)
+
+    def _computing(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> FloatArray:
+        """Return (supersteps, k) the seconds of computing, without those that are fixed."""
+        terms = [self.terms.get(d.kind, TERMS_OF_ARCS) for d in self.platform.devices]
+        edges = found.of_devices("edges")
+        own = np.array([part.n_owned for part in parts], np.float64)
+        near = np.array(
+            [
+                min(1.0, t.near_values / max(part.n_local, 1))
+                for t, part in zip(terms, parts, strict=True)
+            ]
+        )
+        factor = near + (1 - near) * np.array([t.far_factor for t in terms])
+        work = factor * (edges + own * np.array([t.vertex_arcs for t in terms]))
+        held = np.array([_arcs(part) for part in parts], np.float64)
+        longest = [int(part.degrees[: part.n_owned].max(initial=0)) for part in parts]
+        lists = factor * longest / np.array([t.list_share for t in terms])
+        work = np.maximum(work, np.minimum(edges / np.maximum(held, 1), 1.0) * lists)
+        seconds = [seconds_at(self.platform, row) for row in work]
+        return np.array(seconds).reshape(edges.shape)
+
+
+def _arcs(part: LocalGraph) -> int:
+    arcs = part.into if part.into is not None else part.out
+    return 0 if arcs is None else int(arcs.ends.size)
+
+
+def _sent(devices: Sequence[Superstep]) -> npt.NDArray[np.int64]:
+    """Return (k, k) the bytes that each device sends each other one in a superstep."""
+    sent = np.zeros((len(devices), len(devices)), np.int64)
+    for p, step in enumerate(devices):
+        for q, n_bytes in step.sent_to.items():
+            sent[p, q] = n_bytes
+    return sent
+
+
+def _between(sent: npt.NDArray[np.int64]) -> Quotient:
+    """Return bytes (k, k) in the form of a quotient graph: an entry for each pair that talks."""
+    talks = (sent > 0) | (sent.T > 0)
+    block, other = np.nonzero(talks)
+    starts = np.concatenate([[0], np.cumsum(talks.sum(axis=1))]).astype(np.int64)
+    nothing = np.zeros(len(sent), np.int64)
+    return Quotient(starts, other, sent[block, other], np.zeros(other.size), nothing)

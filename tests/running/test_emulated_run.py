@@ -1,0 +1,82 @@
+"""Programs on emulated machines: values as anywhere, a clock that repeats, exact exchanges."""
+
+import numpy as np
+import pytest
+
+from evener.errors import UsageError
+from evener.graphs.generating.random_graphs import rmat
+from evener.plans.exchange_costs import quotient
+from evener.plans.metrics import prediction_of
+from evener.plans.partition import Partition
+from evener.plans.workload import Workload
+from evener.platforms.platform import Device, Level, Link, Platform
+from evener.running.apps.registry import APPS
+from evener.running.emulated_run import SuperstepTerms, VirtualMachine
+from evener.running.executing import run_program
+
+GRAPH = rmat(9, 3, 8)
+LEVELS = (Level("net", Link(2e-6, 1e-9), shared=True), Level("node", Link(1e-6, 2e-10)))
+
+
+def platform(k):
+    """Two devices a node, one of them four times as fast; nodes share their links."""
+    return Platform(
+        tuple(
+            Device(f"d{i}", (1e6, 4e6)[i % 2], ("cpu", "cuda")[i % 2], at=f"n{i // 2}",
+                   fixed_seconds=1e-5)
+            for i in range(k)
+        ),
+        LEVELS,
+    )  # fmt: skip
+
+
+def blocks(k):
+    return Partition(np.random.default_rng(5).integers(0, k, GRAPH.n).astype(np.int32), k)
+
+
+def test_a_superstep_takes_as_long_as_predicted():
+    """Of PageRank every superstep is an exchange of all boundaries: the exact prediction's."""
+    k, part = 8, blocks(8)
+    found = VirtualMachine(platform(k)).run(APPS["pagerank"].program, GRAPH, part, most=3)
+    loads = np.bincount(part.part, GRAPH.degrees, k)
+    workload = Workload("arcs", bytes_per_value=4.0)
+    between = quotient(GRAPH, part)
+    expected = prediction_of(between, loads, np.zeros(k), platform(k), workload, exact=True)
+    assert found.step_seconds == pytest.approx([float(expected.ends.max())] * 3, rel=1e-12)
+    assert found.computing[0] == pytest.approx(expected.compute + 1e-5)
+    assert (found.waiting >= -1e-15).all()
+
+
+@pytest.mark.parametrize("name", ["pagerank", "bfs", "wcc"])
+def test_values_and_clock_do_not_depend_on_the_computer(name):
+    app, k = APPS[name], 64
+    machine = VirtualMachine(platform(k), {"cuda": SuperstepTerms(2.0, 0.1, 50, 3.0)})
+    runs = [machine.run(app.program, GRAPH, blocks(k), most=app.iterations or 99) for _ in "ab"]
+    assert runs[0].step_seconds.tolist() == runs[1].step_seconds.tolist()
+    assert runs[0].seconds > 0
+    alone = run_program(app.program, GRAPH, Partition(np.zeros(GRAPH.n, np.int32), 1),
+                        most=app.iterations or 99)  # fmt: skip
+    assert runs[0].values == pytest.approx(alone.values, rel=1e-4)
+
+
+def test_terms_of_a_superstep():
+    """Half of the vertices on each of two devices: each term by hand."""
+    part = Partition((np.arange(GRAPH.n) % 2).astype(np.int32), 2)
+    program = APPS["pagerank"].program
+    devices = Platform((Device("a", 1e6), Device("b", 1e6, "cuda")))
+
+    def seconds(**terms):
+        machine = VirtualMachine(devices, {"cuda": SuperstepTerms(**terms)})
+        return machine.run(program, GRAPH, part, most=1).computing[0]
+
+    arcs = np.bincount(part.part, GRAPH.degrees, 2)
+    assert seconds() == pytest.approx(arcs / 1e6)
+    assert seconds(vertex_arcs=3.0)[1] == pytest.approx((arcs[1] + 3 * GRAPH.n / 2) / 1e6)
+    assert seconds(near_values=0, far_factor=5.0) == pytest.approx(arcs * [1, 5] / 1e6)
+    longest = GRAPH.degrees[1::2].max()
+    assert seconds(list_share=1e-4)[1] == pytest.approx(longest / 1e-4 / 1e6)
+
+
+def test_devices_and_blocks_must_be_equally_many():
+    with pytest.raises(UsageError, match="4 devices for 2 blocks"):
+        VirtualMachine(platform(4)).run(APPS["bfs"].program, GRAPH, blocks(2))
