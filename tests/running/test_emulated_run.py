@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.graphs.generating.random_graphs import rmat
 from evener.plans.exchange_costs import quotient
 from evener.plans.metrics import prediction_of
@@ -11,19 +11,19 @@ from evener.plans.partition import Partition
 from evener.plans.workload import Workload
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.apps.registry import APPS
-from evener.running.emulated_run import SuperstepTerms, VirtualMachine
+from evener.running.emulated_run import VirtualMachine
 from evener.running.executing import run_program
 
 GRAPH = rmat(9, 3, 8)
 LEVELS = (Level("net", Link(2e-6, 1e-9), shared=True), Level("node", Link(1e-6, 2e-10)))
 
 
-def platform(k):
+def platform(k, terms=None):
     """Two devices a node, one of them four times as fast; nodes share their links."""
     return Platform(
         tuple(
             Device(f"d{i}", (1e6, 4e6)[i % 2], ("cpu", "cuda")[i % 2], at=f"n{i // 2}",
-                   fixed_seconds=1e-5)
+                   fixed_seconds=1e-5, capabilities=terms or {})
             for i in range(k)
         ),
         LEVELS,
@@ -50,7 +50,8 @@ def test_a_superstep_takes_as_long_as_predicted():
 @pytest.mark.parametrize("name", ["pagerank", "bfs", "wcc"])
 def test_values_and_clock_do_not_depend_on_the_computer(name):
     app, k = APPS[name], 64
-    machine = VirtualMachine(platform(k), {"cuda": SuperstepTerms(2.0, 0.1, 50, 3.0)})
+    terms = {"vertex_arcs": 2, "list_share": 0.1, "near_values": 50, "far_factor": 3, "mips": 7}
+    machine = VirtualMachine(platform(k, terms))
     runs = [machine.run(app.program, GRAPH, blocks(k), most=app.iterations or 99) for _ in "ab"]
     assert runs[0].step_seconds.tolist() == runs[1].step_seconds.tolist()
     assert runs[0].seconds > 0
@@ -63,10 +64,10 @@ def test_terms_of_a_superstep():
     """Half of the vertices on each of two devices: each term by hand."""
     part = Partition((np.arange(GRAPH.n) % 2).astype(np.int32), 2)
     program = APPS["pagerank"].program
-    devices = Platform((Device("a", 1e6), Device("b", 1e6, "cuda")))
 
     def seconds(**terms):
-        machine = VirtualMachine(devices, {"cuda": SuperstepTerms(**terms)})
+        devices = Device("a", 1e6), Device("b", 1e6, "cuda", capabilities=terms)
+        machine = VirtualMachine(Platform(devices))
         return machine.run(program, GRAPH, part, most=1).computing[0]
 
     arcs = np.bincount(part.part, GRAPH.degrees, 2)
@@ -80,3 +81,9 @@ def test_terms_of_a_superstep():
 def test_devices_and_blocks_must_be_equally_many():
     with pytest.raises(UsageError, match="4 devices for 2 blocks"):
         VirtualMachine(platform(4)).run(APPS["bfs"].program, GRAPH, blocks(2))
+
+
+@pytest.mark.parametrize("terms", [{"vertex_arcs": -1}, {"list_share": 0}, {"far_factor": 0.5}])
+def test_terms_that_make_no_sense_are_refused(terms):
+    with pytest.raises(InputError, match=r"what a superstep costs|list_share"):
+        VirtualMachine(platform(2, terms)).run(APPS["bfs"].program, GRAPH, blocks(2))

@@ -10,19 +10,19 @@ with the waiting of evener.plans.exchange_costs; the next begins when all device
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
-from evener.errors import UsageError
+from evener.errors import InputError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.exchange_costs import ExchangeCosts, Quotient
 from evener.plans.partition import Partition
-from evener.platforms.platform import Platform
+from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import seconds_at
 from evener.running.distributing import LocalGraph, distribute
 from evener.running.engine.engine import MOST
@@ -35,6 +35,8 @@ from evener.running.executing import ProgramRun, run_on_parts, wanted_arcs
 class SuperstepTerms:
     """What a superstep costs a device beside the arcs that it looks at, for which it has a speed.
 
+    A device states them among its capabilities, under these names; arcs alone where it does not.
+
     vertex_arcs: passing an own vertex takes as long as so many arcs. list_share: the largest part
     of the device that works on the arcs of one vertex; no superstep in which all arcs are looked at
     is shorter than that takes. near_values: vertices, own and ghosts, whose values its cache holds;
@@ -46,8 +48,17 @@ class SuperstepTerms:
     near_values: float = np.inf
     far_factor: float = 1.0
 
+    def __post_init__(self) -> None:
+        if not (self.vertex_arcs >= 0 and self.near_values >= 0 and self.far_factor >= 1):
+            raise InputError(f"what a superstep costs is not negative, and far_factor 1 up: {self}")
+        if not 0 < self.list_share <= 1:
+            raise InputError(f"list_share is a part of the device, not {self.list_share}")
 
-TERMS_OF_ARCS = SuperstepTerms()  # arcs alone
+    @classmethod
+    def of(cls, device: Device) -> SuperstepTerms:
+        """Return what the capabilities of a device state. Raises InputError for wrong numbers."""
+        names = [term.name for term in fields(cls)]
+        return cls(**{k: float(v) for k, v in device.capabilities.items() if k in names})
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,13 +98,9 @@ class EmulatedMachineRun:
 
 @dataclass(frozen=True, eq=False)
 class VirtualMachine:
-    """A platform whose speeds are arcs a second, and the other terms of each of its devices.
-
-    terms: by kind of device, such as "cpu"; arcs alone for kinds that it does not name.
-    """
+    """A platform whose speeds are arcs a second, its other costs as SuperstepTerms says."""
 
     platform: Platform
-    terms: Mapping[str, SuperstepTerms] = field(default_factory=dict)
 
     def run(
         self,
@@ -146,7 +153,7 @@ class VirtualMachine:
 
     def _computing(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> FloatArray:
         """Return (supersteps, k) the seconds of computing, without those that are fixed."""
-        terms = [self.terms.get(d.kind, TERMS_OF_ARCS) for d in self.platform.devices]
+        terms = [SuperstepTerms.of(device) for device in self.platform.devices]
         edges = found.of_devices("edges")
         own = np.array([part.n_owned for part in parts], np.float64)
         near = np.array(

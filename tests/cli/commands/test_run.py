@@ -105,3 +105,80 @@ def test_wrong_values_end_with_exit_code_5(case, capsys, monkeypatch):
     monkeypatch.setattr(bfs, "verify", lambda *_: False)
     assert run(case, "--app", "bfs", "--verify") == 5
     assert "WRONG" in capsys.readouterr().out
+
+
+NODES = """
+[[level]]
+name = "net"
+alpha_us = 2
+GB_per_s = 3.0
+[[device]]
+name = "cpu"
+count = 2
+speed = 1e7
+[[device]]
+name = "gpu"
+count = 2
+kind = "cuda"
+speed = 2e8
+memory_GiB = 0.001
+capabilities = {vertex_arcs = 1.0}
+"""
+
+
+@pytest.fixture
+def nodes(case):
+    path = case / "nodes.toml"
+    path.write_text(NODES)
+    return [str(case / "web.graph"), "--machine", str(path)]
+
+
+@pytest.mark.parametrize(
+    "policy", [["--family", "DP", "--policies", "OH"], ["--policy", "C-PG", "--emulate"]]
+)
+def test_a_policy_beside_our_plan(nodes, capsys, policy):
+    words = ["run", *nodes, *policy, "--app", "pagerank", "--verify"]
+    assert main([*words, "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    name = policy[-1] if policy[0] != "--policy" else policy[1]
+    assert said["by"]["name"].endswith(name)
+    assert said["by"]["r"] == pytest.approx(20)
+    assert (said["by"]["cpu_share"] is None) == (name == "C-PG")
+    assert len(said["by"]["n_bytes"]) == 4
+    assert [one["verified"] for one in (said, *said["beside"])] == [True, True]
+    emulated = "--emulate" in policy
+    assert ("communicating" in said["devices"][0]) == emulated
+    assert main([*words, "--no-own"]) == 0
+    shown = capsys.readouterr().out
+    assert shown.count("10 supersteps") == 1
+    assert ("on the emulated machine" in shown) == emulated
+    assert "CPUs' share of arcs" in shown
+
+
+def test_emulated_seconds_repeat(nodes, capsys):
+    seconds = []
+    for _ in "ab":
+        assert main(["run", *nodes, "--emulate", "--app", "bfs", "--json"]) == 0
+        seconds.append(json.loads(capsys.readouterr().out)["seconds"])
+    assert seconds[0] == seconds[1] > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--family", "DP"], "go together"),
+        (["--policy", "DP-OH", "--family", "DP"], "not beside them"),
+        (["--policy", "DP-XY"], "DP-XY"),
+        (["--policy", "C-PG", "--ratio", "many"], "a number, or the word paper"),
+        (["--emulate", "--devices", "cpu:0"], "neither ranks nor cores"),
+    ],
+)
+def test_wrong_policies_are_refused(nodes, capsys, words, reason):
+    assert main(["run", *nodes, "--app", "bfs", *words]) == 2
+    assert reason in capsys.readouterr().err
+
+
+def test_a_plan_takes_no_policy(case, capsys):
+    assert run(case, "--app", "bfs", "--policy", "C-PG") == 2
+    assert "does not go along" in capsys.readouterr().err
+    assert main(["run", str(case / "web.graph"), "--app", "bfs"]) == 2

@@ -1,4 +1,4 @@
-"""`evener run`: run a graph application on the devices that a plan divides a graph among."""
+"""`evener run`: run a graph application on the devices that a plan or a policy gives a graph."""
 
 from __future__ import annotations
 
@@ -8,32 +8,43 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from evener.cli.divisions import (
+    Division,
+    add_policy_options,
+    divisions_of,
+    refuse_beside_plan,
+)
 from evener.cli.graph_options import (
     add_rereading_options,
     is_its_input,
     read_again,
     read_options_from,
+    read_workload,
 )
 from evener.cli.values import count, refuse_outputs
+from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
-    from evener.plans.plan import Plan
     from evener.running.apps.registry import App
     from evener.running.comm import Comm
+    from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.engine.program import VertexProgram
     from evener.running.executing import ProgramRun
 
 SHOWN = 40  # devices in the table
+# Columns of seconds; an emulated machine has the second of them for the third and the last.
+TIMES = ("computing", "communicating", "packing", "waiting", "unpacking")
+EMULATED_TIMES = ("computing", "communicating", "waiting")
 # Set by the launchers of MPI (MPICH and Intel, Open MPI, Slurm's srun --mpi) for each rank.
 RANKS_STATED = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
-    parser.add_argument("plan", metavar="PLAN", help="a plan file")
+    parser.add_argument("plan", metavar="PLAN", nargs="?", help="a plan file (or a machine, below)")
     parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
     group = parser.add_mutually_exclusive_group(required=True)
     group.add_argument("--app", metavar="NAME", help="pagerank, bfs, wcc, sssp")
@@ -62,6 +73,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verify", action="store_true", help="check the values by another algorithm"
     )
+    parser.add_argument(
+        "--emulate",
+        action="store_true",
+        help="execute here, and say how long the machine, with arcs/s as speeds, would have taken",
+    )
+    add_policy_options(parser)
     add_rereading_options(parser)
 
 
@@ -77,7 +94,6 @@ class _Asked:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run, print what each device took; exit 5 where the values are found to be wrong."""
-    from evener.io.plans.plan import read_plan
     from evener.running.devices import cores_of
 
     asked = _asked(args)
@@ -86,27 +102,58 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if not speaks:
         out.is_json, out.is_quiet = False, True
     if args.output is not None:
-        refuse_outputs([args.output], [args.plan, args.graph])
-    plan = read_plan(args.plan)
+        refuse_outputs([args.output], [args.plan, args.graph, args.machine])
     cores = None if args.devices is None else cores_of(args.devices)
+    if args.emulate and (comm is not None or cores is not None):
+        raise UsageError("an emulated machine has neither ranks nor cores of this computer")
+    graph, divisions = _divided(args, out)
+    if asked.app is not None and asked.app.program_for is not None:
+        asked = replace(asked, program=asked.app.program_for(graph))
+    said = []
+    for division in divisions:
+        found = _run(asked, graph, division, comm, cores, out, args.emulate)
+        right = _verified(asked, graph, found.run) if speaks and args.verify else None
+        said.append(_say(asked, division, found, right, out))
+        if speaks and args.output is not None and division is divisions[0]:
+            values = found.run.values
+            _write(args.output, values if asked.app is None else asked.app.result(values))
+    if args.output is not None:
+        out.say(f"Written: {args.output}")
+    beside = {"beside": said[1:]} if args.plan is None else {}
+    out.result({**said[0], "written": args.output, **beside})
+    return 5 if any(one["verified"] is False for one in said) else 0
+
+
+def _divided(args: argparse.Namespace, out: Output) -> tuple[Graph | DirectedGraph, list[Division]]:
+    """Return the graph, and the blocks to be run: of the plan, or those made for the machine."""
+    if args.plan is None:
+        graph = read_workload(args.graph, read_options_from(args), out).graph
+        return graph, divisions_of(graph, args, out)
+    from evener.io.plans.plan import read_plan
+
+    refuse_beside_plan(args)
+    plan = read_plan(args.plan)
     reading = read_again(args.graph, plan, read_options_from(args), out, args.plan)
     plan.partition.checked_for(reading.graph.n)
     if not is_its_input(plan, reading.inputs):
         out.note(f"note: the plan was not made from {args.graph}")
-    if asked.app is not None and asked.app.program_for is not None:
-        asked = replace(asked, program=asked.app.program_for(reading.graph))
-    found = _run(asked, reading.graph, plan, comm, cores, out)
-    values = found.values if asked.app is None else asked.app.result(found.values)
-    if speaks and args.output is not None:
-        _write(args.output, values)
-    right = _verified(asked, reading.graph, found) if speaks and args.verify else None
-    _say(asked, plan, found, right, out, args.output)
-    return 5 if right is False else 0
+    return reading.graph, [Division(args.plan, plan.platform, plan.partition, is_made_here=False)]
+
+
+@dataclass(frozen=True)
+class _Found:
+    """A run, and the same on an emulated machine or None."""
+
+    run: ProgramRun
+    emulated: EmulatedMachineRun | None = None
+
+    @property
+    def seconds(self) -> float:
+        return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
 def _asked(args: argparse.Namespace) -> _Asked:
     """Return the program and its parameters. Raises UsageError for what it does not have."""
-    from evener.errors import UsageError
     from evener.running.apps.registry import find_app
     from evener.running.engine.engine import MOST
     from evener.running.engine.program import VertexProgram
@@ -126,8 +173,6 @@ def _asked(args: argparse.Namespace) -> _Asked:
 
 
 def _parameter(word: str) -> tuple[str, float]:
-    from evener.errors import UsageError
-
     name, _, text = word.partition("=")
     try:
         value = float(text)
@@ -149,12 +194,13 @@ def _ranks() -> Comm | None:
 def _run(
     asked: _Asked,
     graph: Graph | DirectedGraph,
-    plan: Plan,
+    division: Division,
     comm: Comm | None,
     cores: list[list[int]] | None,
     out: Output,
-) -> ProgramRun:
-    from evener.errors import UsageError
+    emulate: bool,
+) -> _Found:
+    from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
     from evener.running.executing import run_program
 
@@ -166,10 +212,13 @@ def _run(
         def tell(step: int) -> None:
             progress(f"superstep {step:,}", step / asked.most if asked.most < MOST else 0.0)
 
-        return run_program(
-            asked.program, graph, plan.partition, comm=comm, cores=cores, most=asked.most,
-            tell=tell, parameters=asked.parameters,
-        )  # fmt: skip
+        how: dict[str, Any] = {"most": asked.most, "tell": tell, "parameters": asked.parameters}
+        if emulate:
+            machine = VirtualMachine(division.platform)
+            emulated = machine.run(asked.program, graph, division.partition, **how)
+            return _Found(emulated.run, emulated)
+        found = run_program(asked.program, graph, division.partition, comm=comm, cores=cores, **how)
+        return _Found(found)
 
 
 def _write(path: str, values: Any) -> None:
@@ -183,7 +232,6 @@ def _write(path: str, values: Any) -> None:
 
 
 def _verified(asked: _Asked, graph: Graph | DirectedGraph, found: ProgramRun) -> bool:
-    from evener.errors import UsageError
 
     if asked.app is None:
         raise UsageError("--verify knows the apps that are here, not programs of your own")
@@ -192,36 +240,48 @@ def _verified(asked: _Asked, graph: Graph | DirectedGraph, found: ProgramRun) ->
 
 
 def _say(
-    asked: _Asked, plan: Plan, found: ProgramRun, right: bool | None, out: Output, written: str
-) -> None:
-    """Print a row for each device and a summary, or the same as JSON."""
+    asked: _Asked, division: Division, found: _Found, right: bool | None, out: Output
+) -> dict[str, Any]:
+    """Print a row for each device and a summary; return the same for --json."""
     from evener.wording import duration, plural
 
-    names = plan.platform.names
-    fields = ("computing", "packing", "waiting", "unpacking", "sent", "edges")
-    sums = {name: found.of_devices(name).sum(axis=0) for name in fields}
+    devices = _devices(division, found)
+    times = [name for name in TIMES if name in devices[0]]
+    n_bytes = division.n_bytes
     rows = [
-        [names[i], *(duration(float(sums[name][i])) for name in fields[:4]),
-         f"{sums['sent'][i] / 1e6:,.2f} MB", f"{sums['edges'][i]:,.0f}"]
-        for i in range(len(found.steps))
+        [device["name"], *(duration(device[name]) for name in times),
+         f"{device['sent'] / 1e6:,.2f} MB", f"{device['edges']:,.0f}",
+         *([] if n_bytes is None else [f"{n_bytes[i] / 1e6:,.2f} MB"])]
+        for i, device in enumerate(devices)
     ]  # fmt: skip
-    columns = ("device", "computing", "packing", "waiting", "unpacking", "sent", "arcs looked at")
+    columns = ("device", *times, "sent", "arcs looked at")
+    columns += () if n_bytes is None else ("needs",)
     out.table(columns, rows, most=SHOWN, what="devices")
-    steps, seconds = found.supersteps, found.seconds
+    steps, seconds, run = found.run.supersteps, found.seconds, found.run
     rate = "" if seconds <= 0 else f", {steps / seconds:,.0f} a second"
-    arcs = "" if seconds <= 0 else f"; {found.edges / seconds / 1e6:,.1f} million arcs a second"
-    out.say(
-        f"{asked.program.name}: {plural(steps, 'superstep')} in {duration(seconds)}{rate}{arcs}."
-    )
+    arcs = "" if seconds <= 0 else f"; {run.edges / seconds / 1e6:,.1f} million arcs a second"
+    where = "" if found.emulated is None else " on the emulated machine"
+    name = asked.program.name
+    of = f"{name}, {division.name}" if division.is_made_here else name
+    out.say(f"{of}: {plural(steps, 'superstep')} in {duration(seconds)}{where}{rate}{arcs}.")
+    if division.made is not None:
+        out.say(division.said())
     if right is not None:
         out.say("Verified by another algorithm." if right else "WRONG, by another algorithm.")
-    if written is not None:
-        out.say(f"Written: {written}")
-    per_device = [
-        {"name": names[i], **{name: float(sums[name][i]) for name in fields}}
-        for i in range(len(found.steps))
+    by = {"by": division.to_dict()} if division.is_made_here else {}
+    return {"program": name, "seconds": seconds, "supersteps": steps, "edges": run.edges,
+            "verified": right, "devices": devices, **by}  # fmt: skip
+
+
+def _devices(division: Division, found: _Found) -> list[dict[str, Any]]:
+    """Return for each device its name, and sums over the supersteps by name."""
+    sums: dict[str, Any] = {
+        name: found.run.of_devices(name).sum(axis=0)
+        for name in ("sent", "edges", *(() if found.emulated else TIMES[:1] + TIMES[2:]))
+    }
+    if found.emulated is not None:
+        sums |= {name: getattr(found.emulated, name).sum(axis=0) for name in EMULATED_TIMES}
+    return [
+        {"name": name, **{key: float(values[i]) for key, values in sums.items()}}
+        for i, name in enumerate(division.platform.names)
     ]
-    out.result(
-        {"program": asked.program.name, "seconds": seconds, "supersteps": steps,
-         "edges": found.edges, "verified": right, "written": written, "devices": per_device}
-    )  # fmt: skip

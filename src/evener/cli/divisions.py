@@ -1,0 +1,136 @@
+"""What `evener run` divides a graph by: a plan file, a policy of DP, PD or C, or a plan of ours."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.errors import InfeasibleError, NotFoundError, UsageError
+
+if TYPE_CHECKING:
+    from evener.arrays import FloatArray
+    from evener.cli.output import Output
+    from evener.graphs.directed import DirectedGraph
+    from evener.graphs.graph import Graph
+    from evener.partitioning.policies.families import PolicyBlocks
+    from evener.plans.partition import Partition
+    from evener.plans.plan import Plan
+    from evener.platforms.platform import Platform
+
+FAMILIES = ("DP", "PD", "C")
+OWN = "evener"  # name of the division by a plan of ours
+
+
+@dataclass(frozen=True, eq=False)
+class Division:
+    """Blocks for the devices of a platform, what they were made by, and what a policy says of it.
+
+    made: None unless a policy made them. is_made_here: not read from a plan file.
+    """
+
+    name: str
+    platform: Platform
+    partition: Partition
+    made: PolicyBlocks | None = None
+    is_made_here: bool = True
+
+    @property
+    def n_bytes(self) -> FloatArray | None:
+        """(k,) What each block needs on its device, messages counted; None without a policy."""
+        return None if self.made is None else self.made.n_bytes
+
+    def said(self) -> str:
+        """Return the CPUs' share and r, in words."""
+        assert self.made is not None
+        share = self.made.cpu_share
+        given = "none asked for" if share is None else f"{share:.3g}"
+        return f"{self.name}: CPUs' share of arcs {given}, r {self.made.ratio:.3g}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the same for --json, and the bytes of each device."""
+        made = self.made
+        if made is None:
+            return {"name": self.name}
+        return {"name": self.name, "cpu_share": made.cpu_share, "r": made.ratio,
+                "n_bytes": made.n_bytes.tolist()}  # fmt: skip
+
+
+def add_policy_options(parser: argparse.ArgumentParser) -> None:
+    """Add the machine and the policy that take the place of a plan."""
+    add_machine_options(parser)
+    group = parser.add_argument_group("policy (without PLAN)")
+    group.add_argument("--family", choices=FAMILIES, help="over machines first (DP), last (PD), C")
+    group.add_argument("--policies", metavar="P", help="its policies, such as OH; with --family")
+    group.add_argument("--policy", metavar="NAME", help="both in one word, such as DP-OH or C-PG")
+    group.add_argument(
+        "--ratio", metavar="R", help="r, how much faster a GPU is; paper: as it was fitted there"
+    )
+    group.add_argument("--cpu-share", type=float, metavar="A", help="part of the arcs for CPUs")
+    group.add_argument(
+        "--no-own", action="store_true", help="do not run a plan of ours beside the policy"
+    )
+
+
+def policy_name(args: argparse.Namespace) -> str | None:
+    """Return the policy asked for; None: none. Raises UsageError for half of one and for two."""
+    given = args.family is not None, args.policies is not None
+    if args.policy is not None and any(given):
+        raise UsageError("--policy NAME is --family and --policies in one word: not beside them")
+    if given[0] != given[1]:
+        raise UsageError("--family and --policies go together, as in --family DP --policies OH")
+    return f"{args.family}-{args.policies}" if all(given) else args.policy
+
+
+def refuse_beside_plan(args: argparse.Namespace) -> None:
+    """Raise UsageError where a plan file and what would take its place are both given."""
+    names = ("machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share")
+    found = [f"--{name.replace('_', '-')}" for name in names if getattr(args, name) is not None]
+    if found:
+        raise UsageError(f"a plan says which device gets what; {found[0]} does not go along")
+
+
+def divisions_of(
+    graph: Graph | DirectedGraph, args: argparse.Namespace, out: Output
+) -> list[Division]:
+    """Return the policy's blocks and, beside them unless --no-own, those of our plan for seconds.
+
+    Without a policy our plan alone.
+    """
+    name = policy_name(args)
+    platform = machine_of(machine_options_from(args), out)
+    if name is None:
+        return [_own(graph, platform, out)]
+    from evener.partitioning.policies.families import policy_blocks
+
+    ratio = args.ratio if args.ratio in (None, "paper") else _number(args.ratio)
+    made = policy_blocks(graph, platform, name, ratio=ratio, cpu_share=args.cpu_share)
+    found = [Division(name, platform, made.partition, made)]
+    if not args.no_own:
+        try:
+            found.append(_own(graph, platform, out))
+        except (InfeasibleError, NotFoundError) as error:
+            out.note(f"note: no plan of ours beside it: {error.message}")
+    return found
+
+
+def _number(text: str) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        raise UsageError(f"--ratio {text}: a number, or the word paper") from None
+
+
+def _own(graph: Graph | DirectedGraph, platform: Platform, out: Output) -> Division:
+    """Return the blocks of our plan; a vertex weighs as many units as arcs leave or reach it."""
+    import numpy as np
+
+    from evener.graphs.directed import DirectedGraph
+    from evener.planning.plan import plan
+
+    edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
+    weighted = replace(edges, vwgt=np.maximum(edges.degrees, 1).astype(np.int64))
+    with out.progress("Planning") as progress:
+        made: Plan = plan(weighted, platform, progress=progress)
+    return Division(OWN, platform, made.partition)
