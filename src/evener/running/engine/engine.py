@@ -76,8 +76,7 @@ class Engine:
         self.sizes = LocalSizes(
             local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
         )
-        numbers = np.concatenate([local.owned, local.ghosts]) if local.ghosts.size else local.owned
-        self.vertices = Vertices(numbers, local.degrees)
+        self.vertices = Vertices(local.numbers, local.degrees)
         self.values = np.empty(local.n_local, program.dtype)
         self.work = WORK[program.schedule](program, self.sizes, self.out, self.into, pool.threads)
         self.control = np.zeros(CONTROL_SIZE, np.int64)
