@@ -22,6 +22,9 @@ from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import DeviceRun, Superstep, SuperstepLoop
 
 Cores = Sequence[Sequence[int]]
+Tell = Callable[[int], None]
+# What one device does in a run, given its rank, its part, its threads and whom to tell of progress.
+Share = Callable[[Comm, LocalGraph, ThreadPool, Tell | None], DeviceRun]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +64,7 @@ def run_program(
     comm: Comm | None = None,
     cores: Cores | None = None,
     most: int = MOST,
-    tell: Callable[[int], None] | None = None,
+    tell: Tell | None = None,
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on one device for each block, for up to `most` supersteps.
@@ -71,7 +74,41 @@ def run_program(
     called on the first device with the number of supersteps done. Every rank gets the result.
     Raises UsageError where devices and blocks are not equally many, InputError as Engine does.
     """
+    share = _share_of(program, most, parameters)
     want = wanted_arcs(program)
+    return run_shares(share, graph, partition, want=want, comm=comm, cores=cores, tell=tell)
+
+
+def run_on_parts(
+    program: VertexProgram,
+    parts: Sequence[LocalGraph],
+    *,
+    cores: Cores | None = None,
+    most: int = MOST,
+    tell: Tell | None = None,
+    parameters: Mapping[str, float] | None = None,
+) -> ProgramRun:
+    """Run a program on all parts of a distributed graph, each by a thread of this process.
+
+    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
+    """
+    return _on_threads(_share_of(program, most, parameters), parts, cores, tell)
+
+
+def run_shares(
+    share: Share,
+    graph: Graph | DirectedGraph,
+    partition: Partition,
+    *,
+    want: Want = "both",
+    comm: Comm | None = None,
+    cores: Cores | None = None,
+    tell: Tell | None = None,
+) -> ProgramRun:
+    """Run share(comm, local, pool, tell) on one device for each block; all exchange by `comm`.
+
+    want: which arcs each device's part holds; the rest is as of run_program.
+    """
     if cores is not None and len(cores) != partition.k:
         raise UsageError(f"{len(cores)} devices for {partition.k} blocks")
     if comm is not None:
@@ -81,29 +118,30 @@ def run_program(
                 hint=f"mpiexec -n {partition.k} ..., or a plan for {comm.size} devices.",
             )
         local = local_graph(graph, partition, comm.rank, want=want)
-        return _on_rank(comm, program, local, cores, most, tell, parameters)
-    parts = distribute(graph, partition, want=want)
-    return run_on_parts(program, parts, cores=cores, most=most, tell=tell, parameters=parameters)
+        return _on_rank(comm, share, local, cores, tell)
+    return _on_threads(share, distribute(graph, partition, want=want), cores, tell)
 
 
-def run_on_parts(
-    program: VertexProgram,
-    parts: Sequence[LocalGraph],
-    *,
-    cores: Cores | None = None,
-    most: int = MOST,
-    tell: Callable[[int], None] | None = None,
-    parameters: Mapping[str, float] | None = None,
+def _on_threads(
+    share: Share, parts: Sequence[LocalGraph], cores: Cores | None, tell: Tell | None
 ) -> ProgramRun:
-    """Run a program on all parts of a distributed graph, each by a thread of this process.
-
-    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
-    """
+    """Run a share on each part, by a thread of this process each."""
     runs = run_threads(
-        len(parts),
-        lambda own: _on_rank(own, program, parts[own.rank], cores, most, tell, parameters),
+        len(parts), lambda own: _on_rank(own, share, parts[own.rank], cores, tell)
     )
     return runs[0]
+
+
+def _share_of(
+    program: VertexProgram, most: int, parameters: Mapping[str, float] | None
+) -> Share:
+    """Return what a device does to run a program."""
+
+    def share(comm: Comm, local: LocalGraph, pool: ThreadPool, tell: Tell | None) -> DeviceRun:
+        engine = Engine(program, local, pool, parameters)
+        return SuperstepLoop(comm, local, engine, tell).run(most)
+
+    return share
 
 
 def wanted_arcs(program: VertexProgram) -> Want:
@@ -113,20 +151,12 @@ def wanted_arcs(program: VertexProgram) -> Want:
 
 
 def _on_rank(
-    comm: Comm,
-    program: VertexProgram,
-    local: LocalGraph,
-    cores: Cores | None,
-    most: int,
-    tell: Callable[[int], None] | None,
-    parameters: Mapping[str, float] | None,
+    comm: Comm, share: Share, local: LocalGraph, cores: Cores | None, tell: Tell | None
 ) -> ProgramRun:
     """Run one device's share; return the whole result."""
     bound = None if cores is None else list(cores[comm.rank])
     with ThreadPool(len(bound) if bound else 1, bound) as pool:
-        engine = Engine(program, local, pool, parameters)
-        loop = SuperstepLoop(comm, local, engine, tell if comm.rank == 0 else None)
-        own = loop.run(most)
+        own = share(comm, local, pool, tell if comm.rank == 0 else None)
     return _gathered(comm, local, own)
 
 
