@@ -126,15 +126,11 @@ def _on_threads(
     share: Share, parts: Sequence[LocalGraph], cores: Cores | None, tell: Tell | None
 ) -> ProgramRun:
     """Run a share on each part, by a thread of this process each."""
-    runs = run_threads(
-        len(parts), lambda own: _on_rank(own, share, parts[own.rank], cores, tell)
-    )
+    runs = run_threads(len(parts), lambda own: _on_rank(own, share, parts[own.rank], cores, tell))
     return runs[0]
 
 
-def _share_of(
-    program: VertexProgram, most: int, parameters: Mapping[str, float] | None
-) -> Share:
+def _share_of(program: VertexProgram, most: int, parameters: Mapping[str, float] | None) -> Share:
     """Return what a device does to run a program."""
 
     def share(comm: Comm, local: LocalGraph, pool: ThreadPool, tell: Tell | None) -> DeviceRun:
