@@ -27,6 +27,7 @@ EXAMPLES = {
     "replay": "replay g.plan g.graph",
     "export": "export g.plan --to csv -o new.csv",
     "distribute": "distribute g.plan g.graph -o new.parts",
+    "run": "run g.plan g.graph --app pagerank --iterations 2",
     "report": "report g.plan -o new.html",
     "info": "info g.graph",
     "convert": "convert g.graph new.mtx",
