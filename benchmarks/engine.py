@@ -96,9 +96,8 @@ def read(path):
         weights = weights.view(np.int32)
     assert m in (ends.size, ends.size // 2)
     arcs = LocalArcs(offsets.astype(np.uint32), ends, weights)
-    none = np.empty(0, np.int64)
     return LocalGraph(
-        rank=0, k=1, n_global=n, n_interior=n, owned=np.arange(n), ghosts=none,
+        rank=0, k=1, n_global=n, n_owned=n, n_interior=n, numbers=np.arange(n),
         ghost_starts=np.zeros(2, np.int64), degrees=np.diff(offsets), out=arcs, into=arcs,
     )  # fmt: skip
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from evener.running.apps import bfs, pagerank, sssp, wcc
-from evener.running.engine import ThreadPool
-from evener.running.engine.atomics_kernels import DIRECTION, SHARED
+from evener.running.engine import ThreadPool, atomics_kernels
+from evener.running.engine.atomics_kernels import DIRECTION
 from evener.running.engine.engine import Engine, run_on
 from tests.running.engine.parts import parts, random_graph, whole
 
@@ -69,6 +69,7 @@ def test_pushing_over_devices(pool, name, seed):
             break
     values = gathered(graph, engines, [engine.values for engine in engines])
     assert np.array_equal(values, run_on(program, whole(graph), pool).values)
+    assert len({engine.supersteps for engine in engines}) == 1
 
 
 @pytest.mark.parametrize("seed", range(8))
@@ -77,7 +78,7 @@ def test_pulling_over_devices(pool, seed):
     engines = [Engine(bfs.PROGRAM, local, pool) for local in locals_]
     flags = [np.zeros(local.n_local, np.uint8) for local in locals_]
     for engine in engines:
-        engine.control[[DIRECTION, SHARED]] = PULL, 1
+        engine.control[DIRECTION] = PULL
         engine.advance(0)
     for _ in range(graph.n):
         for engine, own in zip(engines, flags, strict=True):
@@ -103,3 +104,14 @@ def test_ranks_over_devices(pool, seed):
             engine.advance(1)
     values = gathered(graph, engines, [engine.values for engine in engines])
     assert pagerank.verify(graph, values, 6)
+
+
+CONTROL = (
+    "STEP", "MOST_STEPS", "EDGES", "ENDED", "FORM", "LENGTH", "SCOUTED", "LEFT", "SHRANK",
+    "FLIPPED", "DIRECTION", "MARKED", "SHARED", "MISSED", "FAILED", "LARGEST",
+)  # fmt: skip
+
+
+def test_no_two_numbers_of_control_share_a_place():
+    found = [int(getattr(atomics_kernels, name)) for name in CONTROL]
+    assert sorted(found) == list(range(atomics_kernels.CONTROL_SIZE))

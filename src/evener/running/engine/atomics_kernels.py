@@ -38,7 +38,7 @@ FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED, SHARED = (
 )
 # Of the bucket schedule: MISSED: vertices that have no place in a bucket. FAILED: 1 if a message
 # was of a lower bucket. Of the union schedule: LARGEST: root of the largest component.
-MISSED, FAILED, LARGEST = (np.uint64(i) for i in range(12, 15))
+MISSED, FAILED, LARGEST = (np.uint64(i) for i in range(13, 16))
 CONTROL_SIZE = 16
 BUFFER = np.uint64(256)  # vertices that a thread collects before it appends them to a shared queue
 FLOATS = {ir.FloatType: 32, ir.DoubleType: 64}

@@ -21,6 +21,7 @@ from evener.running.engine.atomics_kernels import (
     FAILED,
     MARKED,
     MOST_STEPS,
+    SHARED,
     STEP,
     SYNC_SIZE,
 )
@@ -81,6 +82,7 @@ class Engine:
         self.work = WORK[program.schedule](program, self.sizes, self.out, self.into, pool.threads)
         self.control = np.zeros(CONTROL_SIZE, np.int64)
         self.control[[STEP, MOST_STEPS, DIRECTION]] = -1
+        self.control[SHARED] = int(local.k > 1)
         self._sync = np.zeros(SYNC_SIZE, np.int64)
         self.kernels = generating.module_of(program)
 
@@ -102,7 +104,7 @@ class Engine:
         if self.control[FAILED]:
             raise InputError(
                 f"{self.program.name}: a message was of a lower priority than the value that it "
-                "was sent for: are weights negative?"
+                "was sent for: are weights, or parameters, negative?"
             )
 
     def take_marked(self) -> tuple[Numbers, Numbers]:

@@ -132,7 +132,6 @@ class SuperstepLoop:
     # The frontier schedule.
 
     def _run_frontier(self, most: int) -> None:
-        self.engine.control[places.SHARED] = 1
         self.engine.advance(0)  # the first values
         totals, before, direction = self._totals(), 0, frontier.PUSH
         for step in range(most):
