@@ -11,6 +11,7 @@ from __future__ import annotations
 import dis
 import hashlib
 import importlib.util
+import inspect
 import os
 import re
 import sys
@@ -49,6 +50,7 @@ JOINS = {
     "max": "one if one > other else other",
     "or": "one | other",
 }
+FORM = "2"  # of these modules: machine code of earlier ones is not used
 _loading = threading.Lock()
 _PLACEHOLDERS = re.compile(
     rf"^from {ROOM}.hooks_kernels import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
@@ -66,7 +68,7 @@ def module_of(program: VertexProgram) -> ModuleType:
     """
     marks = [f"{name} {mark}" for name in program.functions for mark in _marks(program, name)]
     text = _text(program)
-    digest = hashlib.sha256("\n".join([text, *marks]).encode()).hexdigest()[:20]
+    digest = hashlib.sha256("\n".join([FORM, text, *marks]).encode()).hexdigest()[:20]
     name = f"evener_program_{digest}"
     with _loading:
         return sys.modules[name] if name in sys.modules else _loaded(name, text, program)
@@ -178,7 +180,7 @@ def _loaded(name: str, text: str, program: VertexProgram) -> ModuleType:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     for key, function in program.functions.items():
-        _compiled_inside(function)
+        _compiled_inside(function, name)
         setattr(module, f"users_{key}", function)
     sys.modules[name] = module  # jit reads it there, and Numba when it loads machine code
     try:
@@ -200,14 +202,20 @@ def _folder() -> Path:
 _known: set[FunctionType] = set()
 
 
-def _compiled_inside(function: Any) -> None:
-    """Let kernels call a function of the program, and what this calls."""
+def _compiled_inside(function: Any, module: str) -> None:
+    """Let kernels call a function of the program, and what this calls.
+
+    module: name of the program's module. A function of a file that is no module known to Python
+    becomes one of it: another process that loads the machine code asks for the function's module.
+    """
     if function not in _known:
         _known.add(function)
+        if inspect.getmodule(function) is None:
+            function.__module__ = module
         inner(counted=False, error_model="numpy")(function)
         for value in _used(function).values():
             if isinstance(value, FunctionType):
-                _compiled_inside(value)
+                _compiled_inside(value, module)
 
 
 def _marks(program: VertexProgram, name: str) -> Iterator[str]:
