@@ -106,7 +106,11 @@ def leave() -> NoReturn:
     from evener.files.writing import discard_unfinished
 
     discard_unfinished()
-    for module in ("evener.partitioning.external.children", "evener.measuring.workers"):
+    for module in (
+        "evener.partitioning.external.children",
+        "evener.measuring.workers",
+        "evener.running.failures",
+    ):
         if module in sys.modules:
             sys.modules[module].end_all()
     if "evener.files.temporary" in sys.modules:

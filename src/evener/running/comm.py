@@ -7,6 +7,7 @@ imports mpi4py.
 
 from __future__ import annotations
 
+import pickle
 import queue
 import sys
 import threading
@@ -21,10 +22,12 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import ToolError, UsageError
+from evener.running.failures import GRACE, MESSAGE, PATIENCE, Guard, MpiWaits, Names
 from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
 
 Buffer = npt.NDArray[Any]
 Buffers = Mapping[int, Buffer]
+NO_NAMES = Names()
 
 
 class Swap(Protocol):
@@ -40,25 +43,45 @@ class Swap(Protocol):
         """
 
 
+class Stopped(Exception):  # noqa: N818 - the error is that of another rank
+    """Another rank has failed: there is nothing to wait for."""
+
+
 class Mail:
     """Values that threads send to each other: a queue for each pair, so sending never waits."""
 
-    def __init__(self, patience: float) -> None:
-        self._patience = patience  # [s]
+    def __init__(self, patience: float, names: Names) -> None:
+        self._patience, self._names = patience, names  # [s]
         self._queues: defaultdict[tuple[int, int], queue.SimpleQueue[Any]] = defaultdict(
             queue.SimpleQueue
         )
+        self._is_closed = False
 
     def put(self, source: int, to: int, value: Any) -> None:
         """Send a value."""
         self._queues[source, to].put(value)
 
     def take(self, source: int, to: int) -> Any:
-        """Return the next value that was sent. Raises ToolError where none comes in time."""
+        """Return the next value that was sent.
+
+        Raises ToolError where none comes in time, Stopped where the mail is closed.
+        """
+        box = self._queues[source, to]
+        if self._is_closed:  # asked after the box was there: one of the two is seen by `close`
+            raise Stopped
         try:
-            return self._queues[source, to].get(timeout=self._patience)
-        except queue.Empty as error:
-            raise ToolError(f"rank {source} has not sent for {self._patience:.0f} s") from error
+            value = box.get(timeout=self._patience)
+        except queue.Empty:
+            raise self._names.stalled([source], self._patience) from None
+        if value is Stopped:
+            raise Stopped
+        return value
+
+    def close(self) -> None:
+        """End all waits, now and from now on."""
+        self._is_closed = True
+        for box in list(self._queues.values()):
+            box.put(Stopped)
 
 
 class ThreadSwap:
@@ -91,12 +114,21 @@ class ThreadSwap:
 
 
 class MpiSwap:
-    """Between processes of MPI: persistent requests over the buffers themselves."""
+    """Between processes of MPI: persistent requests over the buffers themselves.
 
-    def __init__(self, comm: Any, outgoing: Buffers, incoming: Buffers) -> None:
-        requests = [comm.Recv_init(buffer, source=rank) for rank, buffer in incoming.items()]
-        requests += [comm.Send_init(buffer, dest=rank) for rank, buffer in outgoing.items()]
-        self._requests = requests
+    outgoing, incoming: (process, tag) -> buffer. waits: how to wait for them.
+    """
+
+    def __init__(
+        self,
+        comm: Any,
+        waits: MpiWaits,
+        outgoing: Mapping[tuple[int, int], Buffer],
+        incoming: Mapping[tuple[int, int], Buffer],
+    ) -> None:
+        requests = [comm.Recv_init(b, source=rank, tag=tag) for (rank, tag), b in incoming.items()]
+        requests += [comm.Send_init(b, dest=rank, tag=tag) for (rank, tag), b in outgoing.items()]
+        self._requests, self._waits = requests, waits
         self._kind: Any = type(requests[0]) if requests else None
         weakref.finalize(self, _free, requests)
 
@@ -106,14 +138,9 @@ class MpiSwap:
             self._kind.Startall(self._requests)
 
     def finish(self, rest: float = 0.0) -> None:
-        """Wait for all requests."""
-        if not self._requests:
-            return
-        if rest <= 0:
-            self._kind.Waitall(self._requests)
-            return
-        while not self._kind.Testall(self._requests):
-            time.sleep(rest)
+        """Wait for all requests. Raises ToolError where that takes too long."""
+        if self._requests:
+            self._waits.until(lambda: self._kind.Testall(self._requests), rest)
 
 
 def _free(requests: list[Any]) -> None:
@@ -123,7 +150,8 @@ def _free(requests: list[Any]) -> None:
 
 
 T = TypeVar("T")
-PATIENCE = 600.0  # seconds that a thread waits for the others before it raises ToolError
+SLOT = 256  # bytes that each rank may gather in one message, its length among them
+LENGTH = 8  # bytes of that length
 
 
 class Comm(Protocol):
@@ -177,12 +205,40 @@ class Comm(Protocol):
 class _Shared:
     """What the threads of a group have in common: a place for each, and a barrier."""
 
-    def __init__(self, size: int, computers: Sequence[int]) -> None:
+    def __init__(
+        self,
+        size: int,
+        computers: Sequence[int],
+        timeout: float = PATIENCE,
+        names: Names = NO_NAMES,
+    ) -> None:
         self.computers = computers
+        self.names, self._timeout = names, timeout
         self.places: list[Any] = [None] * size
-        self.barrier = threading.Barrier(size, timeout=PATIENCE)
+        self._arrived = [0] * size  # at how many barriers each has been
+        self._barrier = threading.Barrier(size)
         # Each its own, so that one kind never takes what another was sent.
-        self.bytes, self.swaps, self.memories = Mail(PATIENCE), Mail(PATIENCE), Mail(PATIENCE)
+        self.bytes, self.swaps, self.memories = (Mail(timeout, names) for _ in range(3))
+
+    def meet(self, rank: int) -> None:
+        """Wait until all are here. Raises ToolError where one is late, Stopped where one failed."""
+        self._arrived[rank] += 1
+        began = time.monotonic()
+        try:
+            self._barrier.wait(self._timeout)
+        except threading.BrokenBarrierError:
+            here = self._arrived[rank]
+            late = [other for other, count in enumerate(self._arrived) if count < here]
+            waited = time.monotonic() - began
+            if waited < 0.9 * self._timeout or not late:  # another thread has ended it
+                raise Stopped from None
+            raise self.names.stalled(late, waited) from None
+
+    def stop(self) -> None:
+        """End the waits of all threads."""
+        self._barrier.abort()
+        for mail in (self.bytes, self.swaps, self.memories):
+            mail.close()
 
 
 class ThreadComm:
@@ -193,7 +249,7 @@ class ThreadComm:
 
     def barrier(self) -> None:
         """Wait until all are here."""
-        self._shared.barrier.wait()
+        self._shared.meet(self.rank)
 
     def allgather(self, value: T) -> list[T]:
         """Return the values of all ranks, in their order."""
@@ -246,37 +302,57 @@ class ThreadComm:
 
 
 def run_threads(
-    size: int, work: Callable[[Comm], T], *, computers: Sequence[int] | None = None
+    size: int,
+    work: Callable[[Comm], T],
+    *,
+    computers: Sequence[int] | None = None,
+    timeout: float = PATIENCE,
+    names: Names = NO_NAMES,
 ) -> list[T]:
     """Run work(comm) as `size` ranks, each a thread; return what they return, by rank.
 
-    computers (size,): which one each rank is thought to be on; None: all on one. Raises what the
-    first rank that failed has raised; the others are stopped at their next call.
+    computers (size,): which one each rank is thought to be on; None: all on one. timeout [s]: how
+    long a rank waits for another. Raises what the first rank that failed has raised; the others are
+    stopped at their next call, or left to themselves where they make none within GRACE seconds.
     """
     if size < 1:
         raise UsageError(f"at least one rank is needed, not {size}")
-    shared = _Shared(size, computers or [0] * size)
-    results: list[Any] = [None] * size
+    shared = _Shared(size, computers or [0] * size, timeout, names)
+    return play_ranks([ThreadComm(rank, size, shared) for rank in range(size)], work, shared.stop)
+
+
+def play_ranks(
+    comms: Sequence[Comm], work: Callable[[Comm], T], stop: Callable[[], None]
+) -> list[T]:
+    """Run work(comm) in a thread for each comm; return what they return, in their order.
+
+    stop: called once one has failed, to end the waits of the others.
+    """
+    results: list[Any] = [None] * len(comms)
     failures: list[BaseException] = []
+    stopped: list[BaseException] = []
+    ends: queue.SimpleQueue[None] = queue.SimpleQueue()
 
-    def play(rank: int) -> None:
+    def play(place: int) -> None:
         try:
-            results[rank] = work(ThreadComm(rank, size, shared))
-        except threading.BrokenBarrierError as error:
-            failures.append(error)  # another rank has failed, or hangs
+            results[place] = work(comms[place])
+        except Stopped as error:
+            stopped.append(error)  # after another rank's failure, which is raised
         except BaseException as error:
-            failures.insert(0, error)
-            shared.barrier.abort()
+            failures.append(error)
+            stop()
+        finally:
+            ends.put(None)
 
-    threads = [threading.Thread(target=play, args=(rank,), daemon=True) for rank in range(size)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    if failures:
-        if isinstance(failures[0], threading.BrokenBarrierError):
-            raise ToolError(f"a rank has not answered for {PATIENCE:.0f} s") from failures[0]
-        raise failures[0]
+    for place in range(len(comms)):
+        threading.Thread(target=play, args=(place,), daemon=True).start()
+    for _ in comms:
+        try:
+            ends.get(timeout=GRACE if failures else None)
+        except queue.Empty:
+            break  # it computes, and would not hear
+    if failures or stopped:
+        raise (failures or stopped)[0]
     return results
 
 
@@ -295,43 +371,81 @@ class MpiComm:
         self._comm = MPI.COMM_WORLD if comm is None else comm
         self.rank, self.size = int(self._comm.Get_rank()), int(self._comm.Get_size())
         self._neighbours: MpiNeighbours | None = None
+        self._guard: Guard | None = None
+        self.waits = MpiWaits(MPI, self._comm)
 
     def barrier(self) -> None:
         """Wait until all are here."""
-        self._comm.Barrier()
+        self.waits.until(self._comm.Ibarrier().Test)
 
     def allgather(self, value: T) -> list[T]:
-        """Return the values of all ranks, in their order."""
-        return list(self._comm.allgather(value))
+        """Return the values of all ranks, in their order; small ones take one exchange."""
+        content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+        own, slots = np.zeros(SLOT, np.uint8), np.empty((self.size, SLOT), np.uint8)
+        own[:LENGTH].view(np.int64)[0] = len(content)
+        if len(content) <= SLOT - LENGTH:
+            own[LENGTH : LENGTH + len(content)] = np.frombuffer(content, np.uint8)
+        self.waits.until(self._comm.Iallgather(own, slots).Test)
+        lengths = slots[:, :LENGTH].copy().view(np.int64)[:, 0]
+        if lengths.max() <= SLOT - LENGTH:
+            return [
+                pickle.loads(slot[LENGTH : LENGTH + n].data)
+                for slot, n in zip(slots, lengths, strict=True)
+            ]
+        whole = np.empty(int(lengths.sum()), np.uint8)
+        request = self._comm.Iallgatherv(content, [whole, lengths, None, self._mpi.BYTE])
+        self.waits.until(request.Test)
+        return _unpickled(whole, lengths)
 
     def bcast(self, value: T, root: int = 0) -> T:
         """Return the value of rank `root`."""
-        result: T = self._comm.bcast(value, root=root)
+        content, length = b"", np.zeros(1, np.int64)
+        if self.rank == root:
+            content = pickle.dumps(value, pickle.HIGHEST_PROTOCOL)
+            length[0] = len(content)
+        self.waits.until(self._comm.Ibcast(length, root=root).Test)
+        buffer = np.empty(int(length[0]), np.uint8)
+        if self.rank == root:
+            buffer[:] = np.frombuffer(content, np.uint8)
+        self.waits.until(self._comm.Ibcast(buffer, root=root).Test)
+        result: T = pickle.loads(buffer.data)
         return result
 
     def exchange(self, parts: Sequence[T]) -> list[T]:
         """Send parts[r] to each rank r; return what each has sent here."""
-        return list(self._comm.alltoall(list(parts)))
+        contents = [pickle.dumps(part, pickle.HIGHEST_PROTOCOL) for part in parts]
+        sent = np.array([len(content) for content in contents], np.int64)
+        lengths = np.empty_like(sent)
+        self.waits.until(self._comm.Ialltoall(sent, lengths).Test)
+        whole, byte = np.empty(int(lengths.sum()), np.uint8), self._mpi.BYTE
+        request = self._comm.Ialltoallv(
+            [b"".join(contents), sent, None, byte], [whole, lengths, None, byte]
+        )
+        self.waits.until(request.Test)
+        return _unpickled(whole, lengths)
 
     def rest(self) -> None:
         """Wait until all are here, asleep: cores are left to those that still work."""
-        request = self._comm.Ibarrier()
-        while not request.Test():
-            time.sleep(1e-3)
+        self.waits.until(self._comm.Ibarrier().Test, 1e-3)
 
     def send(self, data: bytearray | memoryview, to: int) -> None:
         """Send bytes to a rank that receives them."""
-        self._comm.Send(data, dest=to)
+        self._comm.Send(data, dest=to, tag=MESSAGE)
 
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
         """Receive bytes, at most as many as the buffer holds; return how many."""
         status = self._mpi.Status()
-        self._comm.Recv(buffer, source=source, status=status)
+        self._comm.Recv(buffer, source=source, tag=MESSAGE, status=status)
         return int(status.Get_count())
 
     def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
         """Return an exchange of persistent requests."""
-        return MpiSwap(self._comm, outgoing, incoming)
+        return MpiSwap(
+            self._comm,
+            self.waits,
+            {(rank, MESSAGE): buffer for rank, buffer in outgoing.items()},
+            {(rank, MESSAGE): buffer for rank, buffer in incoming.items()},
+        )
 
     def beside(self) -> tuple[int, int]:
         """Return first and end of the ranks in a row on this computer; all ranks call at first."""
@@ -345,6 +459,19 @@ class MpiComm:
         assert self._neighbours is not None
         return self._neighbours.memory(n_bytes)
 
+    def watch(self, hint: str = "") -> None:
+        """Start a guard that says which rank is killed; all ranks call. hint: what to do then."""
+        near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self.rank)
+        self._guard = Guard(near, self.waits.names.of(self.rank), hint)
+        near.Free()
+
+    def abort(self, code: int = 1) -> None:
+        """End all ranks, after this one has said why."""
+        sys.stderr.flush()
+        if self._guard is not None:
+            self._guard.ended(in_order=False)
+        self._comm.Abort(code)
+
     def __enter__(self) -> Self:
         return self
 
@@ -352,8 +479,15 @@ class MpiComm:
         """A rank that fails takes all with it: the others would wait for it for ever."""
         if error is not None and self.size > 1:
             traceback.print_exception(error, file=sys.stderr)
-            sys.stderr.flush()
-            self._comm.Abort(1)
+            self.abort()
+        if self._guard is not None:
+            self._guard.ended()
+
+
+def _unpickled(whole: Buffer, lengths: npt.NDArray[np.int64]) -> list[Any]:
+    """Return the values whose pickles, of these lengths, follow each other."""
+    ends = np.cumsum(lengths)
+    return [pickle.loads(whole[end - n : end].data) for end, n in zip(ends, lengths, strict=True)]
 
 
 _duplicates: list[int] = []  # the key by which a communicator of mpi4py keeps its duplicate

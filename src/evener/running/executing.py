@@ -10,16 +10,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from evener.errors import UsageError
+from evener.errors import EvenerError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
-from evener.running.comm import Comm, run_threads
+from evener.running.comm import NO_NAMES, Comm, Stopped, run_threads
 from evener.running.distributing import LocalGraph, Want, distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import DeviceRun, Superstep, SuperstepLoop
+from evener.running.failures import PATIENCE, Names
 
 Cores = Sequence[Sequence[int]]
 Tell = Callable[[int], None]
@@ -56,6 +57,19 @@ class ProgramRun:
         return np.array(rows, np.float64).reshape(len(self.steps), -1).T
 
 
+@dataclass(frozen=True)
+class Watch:
+    """What is told during a run, and when it is given up.
+
+    tell: called on the first device with the number of supersteps done. timeout [s]: how long a
+    device waits for another that is a thread of this process. names: of devices, for messages.
+    """
+
+    tell: Tell | None = None
+    timeout: float = PATIENCE
+    names: Names = NO_NAMES
+
+
 def run_program(
     program: VertexProgram,
     graph: Graph | DirectedGraph,
@@ -64,19 +78,19 @@ def run_program(
     comm: Comm | None = None,
     cores: Cores | None = None,
     most: int = MOST,
-    tell: Tell | None = None,
+    watch: Watch = Watch(),
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on one device for each block, for up to `most` supersteps.
 
     comm: a rank for each device, each of which calls; None: devices are threads of this process.
-    cores: of each device, to which its threads are bound; None: one thread each, not bound. tell:
-    called on the first device with the number of supersteps done. Every rank gets the result.
-    Raises UsageError where devices and blocks are not equally many, InputError as Engine does.
+    cores: of each device, to which its threads are bound; None: one thread each, not bound. Every
+    rank gets the result. Raises UsageError where devices and blocks are not equally many,
+    InputError as Engine does, and ToolError where a device fails or does not answer.
     """
     share = _share_of(program, most, parameters)
     want = wanted_arcs(program)
-    return run_shares(share, graph, partition, want=want, comm=comm, cores=cores, tell=tell)
+    return run_shares(share, graph, partition, want=want, comm=comm, cores=cores, watch=watch)
 
 
 def run_on_parts(
@@ -85,14 +99,14 @@ def run_on_parts(
     *,
     cores: Cores | None = None,
     most: int = MOST,
-    tell: Tell | None = None,
+    watch: Watch = Watch(),
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on all parts of a distributed graph, each by a thread of this process.
 
     Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
     """
-    return _on_threads(_share_of(program, most, parameters), parts, cores, tell)
+    return _on_threads(_share_of(program, most, parameters), parts, cores, watch)
 
 
 def run_shares(
@@ -103,7 +117,7 @@ def run_shares(
     want: Want = "both",
     comm: Comm | None = None,
     cores: Cores | None = None,
-    tell: Tell | None = None,
+    watch: Watch = Watch(),
 ) -> ProgramRun:
     """Run share(comm, local, pool, tell) on one device for each block; all exchange by `comm`.
 
@@ -118,15 +132,20 @@ def run_shares(
                 hint=f"mpiexec -n {partition.k} ..., or a plan for {comm.size} devices.",
             )
         local = local_graph(graph, partition, comm.rank, want=want)
-        return _on_rank(comm, share, local, cores, tell)
-    return _on_threads(share, distribute(graph, partition, want=want), cores, tell)
+        return _on_rank(comm, share, local, cores, watch)
+    return _on_threads(share, distribute(graph, partition, want=want), cores, watch)
 
 
 def _on_threads(
-    share: Share, parts: Sequence[LocalGraph], cores: Cores | None, tell: Tell | None
+    share: Share, parts: Sequence[LocalGraph], cores: Cores | None, watch: Watch
 ) -> ProgramRun:
     """Run a share on each part, by a thread of this process each."""
-    runs = run_threads(len(parts), lambda own: _on_rank(own, share, parts[own.rank], cores, tell))
+    runs = run_threads(
+        len(parts),
+        lambda own: _on_rank(own, share, parts[own.rank], cores, watch),
+        timeout=watch.timeout,
+        names=watch.names,
+    )
     return runs[0]
 
 
@@ -147,13 +166,18 @@ def wanted_arcs(program: VertexProgram) -> Want:
 
 
 def _on_rank(
-    comm: Comm, share: Share, local: LocalGraph, cores: Cores | None, tell: Tell | None
+    comm: Comm, share: Share, local: LocalGraph, cores: Cores | None, watch: Watch
 ) -> ProgramRun:
-    """Run one device's share; return the whole result."""
+    """Run one device's share; return the whole result. Errors name the device."""
     bound = None if cores is None else list(cores[comm.rank])
-    with ThreadPool(len(bound) if bound else 1, bound) as pool:
-        own = share(comm, local, pool, tell if comm.rank == 0 else None)
-    return _gathered(comm, local, own)
+    try:
+        with ThreadPool(len(bound) if bound else 1, bound) as pool:
+            own = share(comm, local, pool, watch.tell if comm.rank == 0 else None)
+        return _gathered(comm, local, own)
+    except (EvenerError, Stopped):
+        raise
+    except Exception as error:
+        raise watch.names.failed(comm.rank, error) from error
 
 
 def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+import sys
+import time
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from evener.cli.divisions import (
     Division,
@@ -21,15 +23,15 @@ from evener.cli.graph_options import (
     read_options_from,
     read_workload,
 )
-from evener.cli.values import count, refuse_outputs
-from evener.errors import UsageError
+from evener.cli.values import count, positive_finite, refuse_outputs
+from evener.errors import EvenerError, UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.running.apps.registry import App
-    from evener.running.comm import Comm
+    from evener.running.comm import MpiComm
     from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.engine.program import VertexProgram
     from evener.running.executing import ProgramRun
@@ -38,6 +40,8 @@ SHOWN = 40  # devices in the table
 # Columns of seconds; an emulated machine has the second of them for the third and the last.
 TIMES = ("computing", "communicating", "packing", "waiting", "unpacking")
 EMULATED_TIMES = ("computing", "communicating", "waiting")
+TIMEOUT = 600.0  # [s] that of evener.running.failures
+TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
 # Set by the launchers of MPI (MPICH and Intel, Open MPI, Slurm's srun --mpi) for each rank.
 RANKS_STATED = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
 
@@ -78,6 +82,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="execute here, and say how long the machine, with arcs/s as speeds, would have taken",
     )
+    parser.add_argument(
+        "--timeout",
+        type=positive_finite,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f})",
+    )
     add_policy_options(parser)
     add_rereading_options(parser)
 
@@ -94,10 +105,31 @@ class _Asked:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run, print what each device took; exit 5 where the values are found to be wrong."""
+    comm = _ranks()
+    if comm is None:
+        return _answer(args, None, out)
+    try:
+        code = _answer(args, comm, out)
+    except Exception as error:  # told and ended here: other ranks would wait for this one
+        _end_all(comm, error)
+    comm.__exit__(None, None, None)
+    return code
+
+
+def _end_all(comm: MpiComm, error: Exception) -> NoReturn:
+    """Say which rank failed, and why; end all ranks."""
+    time.sleep(TURN * min(comm.rank, 10))
+    names = comm.waits.names
+    known = names.failed(comm.rank, error)
+    who = f"{names.of(comm.rank)}: " if isinstance(error, EvenerError) else ""
+    sys.stderr.write(f"evener: {who}{known}\n")
+    comm.abort(known.exit_code)
+
+
+def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
     from evener.running.devices import cores_of
 
     asked = _asked(args)
-    comm = _ranks()
     speaks = comm is None or comm.rank == 0
     if not speaks:
         out.is_json, out.is_quiet = False, True
@@ -107,11 +139,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.emulate and (comm is not None or cores is not None):
         raise UsageError("an emulated machine has neither ranks nor cores of this computer")
     graph, divisions = _divided(args, out)
+    if comm is not None:
+        _watched(comm, divisions[0].platform.names, args.timeout)
     if asked.app is not None and asked.app.program_for is not None:
         asked = replace(asked, program=asked.app.program_for(graph))
     said = []
     for division in divisions:
-        found = _run(asked, graph, division, comm, cores, out, args.emulate)
+        found = _run(asked, graph, division, comm, cores, (out, args))
         right = _verified(asked, graph, found.run) if speaks and args.verify else None
         said.append(_say(asked, division, found, right, out))
         if speaks and args.output is not None and division is divisions[0]:
@@ -152,6 +186,14 @@ class _Found:
         return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
+def _watched(comm: MpiComm, names: Sequence[str], timeout: float) -> None:
+    """Give ranks the names of their devices, waits an end, and the computer a guard."""
+    from evener.running.failures import Names
+
+    comm.waits.names, comm.waits.timeout = Names(names), timeout
+    comm.watch()
+
+
 def _asked(args: argparse.Namespace) -> _Asked:
     """Return the program and its parameters. Raises UsageError for what it does not have."""
     from evener.running.apps.registry import find_app
@@ -181,7 +223,7 @@ def _parameter(word: str) -> tuple[str, float]:
     return name, int(value) if value.is_integer() else value
 
 
-def _ranks() -> Comm | None:
+def _ranks() -> MpiComm | None:
     """Return MPI's ranks where this process is one of several, or None."""
     if not any(name in os.environ for name in RANKS_STATED):
         return None
@@ -195,15 +237,16 @@ def _run(
     asked: _Asked,
     graph: Graph | DirectedGraph,
     division: Division,
-    comm: Comm | None,
+    comm: MpiComm | None,
     cores: list[list[int]] | None,
-    out: Output,
-    emulate: bool,
+    said: tuple[Output, argparse.Namespace],
 ) -> _Found:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
-    from evener.running.executing import run_program
+    from evener.running.executing import Watch, run_program
+    from evener.running.failures import Names
 
+    out, args = said
     source = asked.parameters.get("source", 0)
     if "source" in asked.program.parameters and not 0 <= source < graph.n:
         raise UsageError(f"there is no vertex {source} among {graph.n:,}, counted from 0")
@@ -212,11 +255,12 @@ def _run(
         def tell(step: int) -> None:
             progress(f"superstep {step:,}", step / asked.most if asked.most < MOST else 0.0)
 
-        how: dict[str, Any] = {"most": asked.most, "tell": tell, "parameters": asked.parameters}
-        if emulate:
+        how: dict[str, Any] = {"most": asked.most, "parameters": asked.parameters}
+        if args.emulate:
             machine = VirtualMachine(division.platform)
-            emulated = machine.run(asked.program, graph, division.partition, **how)
+            emulated = machine.run(asked.program, graph, division.partition, tell=tell, **how)
             return _Found(emulated.run, emulated)
+        how["watch"] = Watch(tell, args.timeout, Names(division.platform.names))
         found = run_program(asked.program, graph, division.partition, comm=comm, cores=cores, **how)
         return _Found(found)
 

@@ -1,0 +1,183 @@
+"""What ranks do about each other's failures: names, waits that end, a guard against kill -9.
+
+A wait for another rank ends with an error that names the rank which does not answer. Processes of
+MPI ask each other who waits as well: who does not reply within a second is the one.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evener.errors import EvenerError, ToolError
+from evener.running.guard_child import ENDED, FAILED
+
+PATIENCE = 600.0  # seconds that a rank waits for another unless told: more than a superstep takes
+GRACE = 2.0  # seconds that the other threads have to stop after one has failed
+# A wait first tests SPINS times in a row, for messages that are about to come; then it lets other
+# threads run for YIELDING seconds; then it sleeps for REST of the time waited so far, LONGEST
+# seconds at most: what comes is found at most REST later. See benchmarks/waiting.py.
+SPINS, YIELDING, REST, LONGEST = 200, 1e-3, 0.1, 1e-3
+ANSWERS = 1.0  # seconds that other processes have to say that they wait, too
+MESSAGE, ASKED, ANSWERED = 0, 32001, 32002  # tags of MPI: all messages; who waits?; this one does
+
+
+@dataclass(frozen=True)
+class Names:
+    """Names of the devices that ranks are, for messages: "rank 2 (gpu0)"."""
+
+    devices: Sequence[str] = ()
+
+    def of(self, rank: int) -> str:
+        """Return what a rank is called."""
+        known = rank < len(self.devices)
+        return f"rank {rank} ({self.devices[rank]})" if known else f"rank {rank}"
+
+    def stalled(self, ranks: Sequence[int], seconds: float) -> ToolError:
+        """Return the error that these ranks have not answered for so long."""
+        who = " and ".join(self.of(rank) for rank in ranks[:3]) or "a rank"
+        more = f" and {len(ranks) - 3} more" if len(ranks) > 3 else ""
+        verb = "has" if len(ranks) < 2 else "have"
+        return ToolError(
+            f"{who}{more} {verb} not answered for {seconds:,.3g} s",
+            hint="It is stopped, or computes for longer: --timeout SECONDS waits for longer.",
+        )
+
+    def failed(self, rank: int, error: BaseException) -> EvenerError:
+        """Return the error of a rank: its own if raised on purpose, else one that names it."""
+        if isinstance(error, EvenerError):
+            return error
+        if isinstance(error, MemoryError):
+            return ToolError(f"{self.of(rank)} has run out of memory: {error}")
+        return ToolError(f"{self.of(rank)} failed: {type(error).__name__}: {error}")
+
+
+class MpiWaits:
+    """Waits of one process for requests of MPI, which end after `timeout` seconds.
+
+    comm: the communicator, whose tags ASKED and ANSWERED nothing else uses. processes: names of
+    its ranks.
+    """
+
+    def __init__(self, mpi: Any, comm: Any) -> None:
+        self._mpi, self._comm = mpi, comm
+        self.timeout = PATIENCE
+        self.names = Names()
+        self._asking = threading.Lock()
+        self._replies: list[Any] = []  # requests that MPI may still work on
+
+    def until(self, is_done: Callable[[], bool], rest: float = 0.0) -> None:
+        """Return when is_done() is true. Raises ToolError where that takes longer than timeout.
+
+        rest [s]: time to sleep between two calls; 0: as constants of this module say.
+        """
+        if rest <= 0:
+            for _ in range(SPINS):
+                if is_done():
+                    return
+        began, patience = time.monotonic(), self.timeout
+        while not is_done():
+            waited = time.monotonic() - began
+            if waited < YIELDING and rest <= 0:
+                os.sched_yield()
+                continue
+            time.sleep(rest or min(REST * waited, LONGEST))
+            self._reply()
+            if waited > patience:
+                if self._asking.acquire(blocking=False):
+                    try:
+                        self._ask(waited)
+                    finally:
+                        self._asking.release()
+                patience = waited + self.timeout
+
+    def _reply(self) -> None:
+        """Tell those who ask that this process waits as well."""
+        asked = self._comm.Improbe(source=self._mpi.ANY_SOURCE, tag=ASKED)
+        if asked is None:
+            return
+        status = self._mpi.Status()
+        asked.Recv(bytearray(1), status=status)
+        self._replies = [reply for reply in self._replies if not reply.Test()]
+        to = status.Get_source()
+        self._replies.append(self._comm.Isend(bytearray(1), dest=to, tag=ANSWERED))
+
+    def _ask(self, waited: float) -> None:
+        """Raise ToolError that names the processes which do not reply, unless all do."""
+        others = set(range(self._comm.Get_size())) - {self._comm.Get_rank()}
+        self._replies += [self._comm.Isend(bytearray(1), dest=q, tag=ASKED) for q in others]
+        began, status = time.monotonic(), self._mpi.Status()
+        while others and time.monotonic() - began < ANSWERS:
+            self._reply()
+            answer = self._comm.Improbe(source=self._mpi.ANY_SOURCE, tag=ANSWERED)
+            if answer is None:
+                time.sleep(LONGEST)
+                continue
+            answer.Recv(bytearray(1), status=status)
+            others.discard(status.Get_source())
+        if others:
+            raise self.names.stalled(sorted(others), waited)
+
+
+class Guard:
+    """A process that says which rank of this computer was killed, and ends the others.
+
+    near: communicator of the ranks of this computer, each of which makes one. name: of this rank.
+    hint: what can be done about it. Only on Linux; elsewhere nothing is watched.
+    """
+
+    def __init__(self, near: Any, name: str, hint: str = "") -> None:
+        self._place = int(near.Get_rank())
+        self._file: int | None = None
+        if not hasattr(os, "pidfd_open"):
+            return
+        ranks = near.allgather((os.getpid(), name))
+        path = near.bcast(_flags(len(ranks)) if self._place == 0 else None)
+        self._file = os.open(path, os.O_RDWR)
+        near.Barrier()
+        if self._place == 0:
+            Path(path).unlink()
+            _start(self._file, hint, ranks)
+        _open.append(self)
+
+    def ended(self, *, in_order: bool = True) -> None:
+        """Note that this rank ends, in order or after it has said what is wrong."""
+        if self._file is not None:
+            os.pwrite(self._file, ENDED if in_order else FAILED, self._place)
+
+
+_open: list[Guard] = []
+
+
+def end_all() -> None:
+    """Note that this process ends after it has said so: for one about to be ended by Ctrl-C."""
+    for guard in _open:
+        guard.ended(in_order=False)
+
+
+def _flags(size: int) -> str:
+    """Return the path of a new file of `size` zero bytes."""
+    file, path = tempfile.mkstemp(prefix="evener-")
+    os.write(file, bytes(size))
+    os.close(file)
+    return path
+
+
+def _start(flags: int, hint: str, ranks: Sequence[tuple[int, str]]) -> None:
+    words = [word for pid, name in ranks for word in (str(pid), name)]
+    script = str(Path(__file__).with_name("guard_child.py"))
+    subprocess.Popen(
+        [sys.executable, "-I", "-S", script, str(flags), hint, *words],
+        start_new_session=True,
+        pass_fds=(flags,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
