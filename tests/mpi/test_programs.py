@@ -1,6 +1,7 @@
 """The apps on processes of MPI: mpiexec -n 2 and 3, where mpi4py and an MPI are installed."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -87,3 +88,36 @@ def test_a_plan_runs_on_processes(tmp_path):
     assert done.returncode == 0, done.stderr
     assert done.stdout.count("Verified by another algorithm.") == 1
     assert np.array_equal(np.load(tmp_path / "both.npy"), np.load(tmp_path / "alone.npy"))
+
+
+@pytest.fixture
+def endless(tmp_path):
+    """The words of a run that would take hours, on two processes."""
+    graph, plan = tmp_path / "web.graph", tmp_path / "web.plan"
+    write_graph(graph, barabasi_albert(400, 1, 3))
+    write_plan(plan, ev.plan(str(graph), 2))
+    return ["-m", "evener", "run", str(plan), str(graph), "--app", "pagerank", "--quiet",
+            "--iterations", "1000000000", "--timeout", "3"]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("signal_name", "said"),
+    [("SIGKILL", r"rank 1 \(dev1\) was killed"), ("SIGSTOP", r"rank 1 \(dev1\) has not answered")],
+)
+def test_a_process_that_is_killed_or_stopped_is_named(endless, signal_name, said):
+    """Within seconds, and the launcher ends: the process that plays the last rank ends itself."""
+    code = f"""
+import os, signal, sys, threading, evener.cli
+from evener.running.comm import MpiComm
+watch = MpiComm.watch
+def watch_and_end(self, hint=""):
+    watch(self, hint)
+    if self.rank == 1:
+        threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.{signal_name})).start()
+MpiComm.watch = watch_and_end
+sys.exit(evener.cli.main({endless[2:]!r}))
+"""
+    done = run_words(2, "-c", code)
+    assert done.returncode != 0
+    assert re.search(said, done.stderr), done.stderr
+    assert "Traceback" not in done.stderr

@@ -1,10 +1,14 @@
 """Threads play ranks: what they say arrives, and one that fails stops all."""
 
+import threading
+
 import numpy as np
 import pytest
 
-from evener.errors import UsageError
+from evener.errors import ToolError, UsageError
+from evener.running import comm as comm_module
 from evener.running.comm import run_threads
+from evener.running.failures import Names
 from evener.running.spreading import move_rows, moved_rows
 
 
@@ -62,3 +66,58 @@ def test_rows_move_to_where_sizes_put_them():
         assert np.array_equal(np.concatenate([part for part, _ in parts]), whole)
         owner = [np.repeat(np.arange(4), sizes) for sizes in (old, new)]
         assert moved_rows(old, new) == int((owner[0] != owner[1]).sum())
+
+
+def test_a_rank_that_fails_wakes_those_that_wait_for_its_message():
+    def work(comm):
+        buffers = {1 - comm.rank: np.zeros(3)}
+        swap = comm.swap({1 - comm.rank: np.ones(3)}, buffers)
+        if comm.rank == 1:
+            raise MemoryError("as when an array does not fit")
+        swap.start()
+        swap.finish()
+
+    with pytest.raises(MemoryError, match="does not fit"):
+        run_threads(2, work)
+
+
+@pytest.mark.parametrize("how", ["barrier", "swap"])
+def test_a_rank_that_does_not_answer_is_named(how):
+    leave = threading.Event()
+
+    def work(comm):
+        if comm.rank == 2:
+            leave.wait(20)
+        elif how == "barrier":
+            comm.barrier()
+        else:
+            swap = comm.swap({}, {2: np.zeros(3)})
+            swap.start()
+            swap.finish()
+
+    with pytest.raises(ToolError, match=r"rank 2 \(gpu0\) has not answered for 0.2 s"):
+        run_threads(3, work, timeout=0.2, names=Names(("cpu0", "cpu1", "gpu0")))
+    leave.set()
+
+
+def test_a_rank_that_computes_for_ever_does_not_hold_up_the_failure_of_another(monkeypatch):
+    monkeypatch.setattr(comm_module, "GRACE", 0.1)
+    leave = threading.Event()
+
+    def work(comm):
+        if comm.rank == 0:
+            raise ZeroDivisionError("rank 0")
+        leave.wait(20)
+
+    with pytest.raises(ZeroDivisionError, match="rank 0"):
+        run_threads(2, work)
+    leave.set()
+
+
+def test_errors_that_were_not_raised_on_purpose_name_the_device():
+    names = Names(("cpu", "gpu"))
+    assert str(names.failed(1, ValueError("no"))) == "rank 1 (gpu) failed: ValueError: no"
+    assert "rank 0 (cpu) has run out of memory" in str(names.failed(0, MemoryError("3 GiB")))
+    assert names.of(7) == "rank 7"
+    own = UsageError("as it is")
+    assert names.failed(1, own) is own

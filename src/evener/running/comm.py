@@ -7,6 +7,7 @@ imports mpi4py.
 
 from __future__ import annotations
 
+import os
 import pickle
 import queue
 import sys
@@ -16,7 +17,7 @@ import traceback
 import weakref
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, Protocol, Self, TypeVar
+from typing import Any, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -465,12 +466,13 @@ class MpiComm:
         self._guard = Guard(near, self.waits.names.of(self.rank), hint)
         near.Free()
 
-    def abort(self, code: int = 1) -> None:
+    def abort(self, code: int = 1) -> NoReturn:
         """End all ranks, after this one has said why."""
         sys.stderr.flush()
         if self._guard is not None:
             self._guard.ended(in_order=False)
         self._comm.Abort(code)
+        os._exit(code)  # MPICH's Abort returns before the launcher has ended all
 
     def __enter__(self) -> Self:
         return self

@@ -25,7 +25,7 @@ GRACE = 2.0  # seconds that the other threads have to stop after one has failed
 # A wait first tests SPINS times in a row, for messages that are about to come; then it lets other
 # threads run for YIELDING seconds; then it sleeps for REST of the time waited so far, LONGEST
 # seconds at most: what comes is found at most REST later. See benchmarks/waiting.py.
-SPINS, YIELDING, REST, LONGEST = 200, 1e-3, 0.1, 1e-3
+SPINS, YIELDING, REST, LONGEST = 1000, 1e-3, 0.1, 1e-3
 ANSWERS = 1.0  # seconds that other processes have to say that they wait, too
 MESSAGE, ASKED, ANSWERED = 0, 32001, 32002  # tags of MPI: all messages; who waits?; this one does
 

@@ -3,11 +3,13 @@
 import numpy as np
 import pytest
 
-from evener.errors import InputError, UsageError
+from evener.errors import InputError, ToolError, UsageError
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
+from evener.running.engine.engine import Engine
 from evener.running.engine.program import VertexProgram
-from evener.running.executing import run_program
+from evener.running.executing import Watch, run_program
+from evener.running.failures import Names
 from tests.running.engine.parts import random_graph
 
 
@@ -111,3 +113,18 @@ def test_a_program_that_does_not_compile_ends_the_run_on_all_devices():
     graph = random_graph(20, 40)
     with pytest.raises(InputError, match="init"):
         run_program(program, graph, divided(graph, 3))
+
+
+def test_a_device_that_fails_in_mid_run_is_named(monkeypatch):
+    advance, calls = Engine.advance, []
+
+    def failing(engine, most):
+        calls.append(engine)
+        if len(calls) == 12:
+            raise MemoryError("no room")
+        advance(engine, most)
+
+    monkeypatch.setattr(Engine, "advance", failing)
+    graph, watch = random_graph(60, 200), Watch(names=Names(("a", "b", "c")))
+    with pytest.raises(ToolError, match=r"rank \d \([abc]\) has run out of memory: no room"):
+        run_program(pagerank.PROGRAM, graph, divided(graph, 3), most=50, watch=watch)
