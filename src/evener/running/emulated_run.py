@@ -28,7 +28,7 @@ from evener.running.distributing import LocalGraph, distribute
 from evener.running.engine.engine import MOST
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.supersteps import Superstep
-from evener.running.executing import ProgramRun, Watch, run_on_parts, wanted_arcs
+from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ class VirtualMachine:
         tell: Callable[[int], None] | None = None,
     ) -> EmulatedMachineRun:
         """Run a program on the parts of a graph that is distributed already."""
-        found = run_on_parts(program, parts, most=most, parameters=parameters, watch=Watch(tell))
+        found = run_on_parts(program, parts, most=most, parameters=parameters, watch=RunWatch(tell))
         return self.charged(found, parts)
 
     def charged(self, found: ProgramRun, parts: Sequence[LocalGraph]) -> EmulatedMachineRun:

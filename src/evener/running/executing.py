@@ -58,7 +58,7 @@ class ProgramRun:
 
 
 @dataclass(frozen=True)
-class Watch:
+class RunWatch:
     """What is told during a run, and when it is given up.
 
     tell: called on the first device with the number of supersteps done. timeout [s]: how long a
@@ -78,7 +78,7 @@ def run_program(
     comm: Comm | None = None,
     cores: Cores | None = None,
     most: int = MOST,
-    watch: Watch = Watch(),
+    watch: RunWatch = RunWatch(),
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on one device for each block, for up to `most` supersteps.
@@ -99,7 +99,7 @@ def run_on_parts(
     *,
     cores: Cores | None = None,
     most: int = MOST,
-    watch: Watch = Watch(),
+    watch: RunWatch = RunWatch(),
     parameters: Mapping[str, float] | None = None,
 ) -> ProgramRun:
     """Run a program on all parts of a distributed graph, each by a thread of this process.
@@ -117,7 +117,7 @@ def run_shares(
     want: Want = "both",
     comm: Comm | None = None,
     cores: Cores | None = None,
-    watch: Watch = Watch(),
+    watch: RunWatch = RunWatch(),
 ) -> ProgramRun:
     """Run share(comm, local, pool, tell) on one device for each block; all exchange by `comm`.
 
@@ -137,7 +137,7 @@ def run_shares(
 
 
 def _on_threads(
-    share: Share, parts: Sequence[LocalGraph], cores: Cores | None, watch: Watch
+    share: Share, parts: Sequence[LocalGraph], cores: Cores | None, watch: RunWatch
 ) -> ProgramRun:
     """Run a share on each part, by a thread of this process each."""
     runs = run_threads(
@@ -166,7 +166,7 @@ def wanted_arcs(program: VertexProgram) -> Want:
 
 
 def _on_rank(
-    comm: Comm, share: Share, local: LocalGraph, cores: Cores | None, watch: Watch
+    comm: Comm, share: Share, local: LocalGraph, cores: Cores | None, watch: RunWatch
 ) -> ProgramRun:
     """Run one device's share; return the whole result. Errors name the device."""
     bound = None if cores is None else list(cores[comm.rank])

@@ -8,7 +8,7 @@ from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine.engine import Engine
 from evener.running.engine.program import VertexProgram
-from evener.running.executing import Watch, run_program
+from evener.running.executing import RunWatch, run_program
 from evener.running.failures import Names
 from tests.running.engine.parts import random_graph
 
@@ -125,6 +125,6 @@ def test_a_device_that_fails_in_mid_run_is_named(monkeypatch):
         advance(engine, most)
 
     monkeypatch.setattr(Engine, "advance", failing)
-    graph, watch = random_graph(60, 200), Watch(names=Names(("a", "b", "c")))
+    graph, watch = random_graph(60, 200), RunWatch(names=Names(("a", "b", "c")))
     with pytest.raises(ToolError, match=r"rank \d \([abc]\) has run out of memory: no room"):
         run_program(pagerank.PROGRAM, graph, divided(graph, 3), most=50, watch=watch)

@@ -243,7 +243,7 @@ def _run(
 ) -> _Found:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
-    from evener.running.executing import Watch, run_program
+    from evener.running.executing import RunWatch, run_program
     from evener.running.failures import Names
 
     out, args = said
@@ -260,7 +260,7 @@ def _run(
             machine = VirtualMachine(division.platform)
             emulated = machine.run(asked.program, graph, division.partition, tell=tell, **how)
             return _Found(emulated.run, emulated)
-        how["watch"] = Watch(tell, args.timeout, Names(division.platform.names))
+        how["watch"] = RunWatch(tell, args.timeout, Names(division.platform.names))
         found = run_program(asked.program, graph, division.partition, comm=comm, cores=cores, **how)
         return _Found(found)
 
