@@ -33,7 +33,6 @@ def test_sorts_of_files(files):
         (f"report {GRAPH}", "named as a mesh", f"evener plan {GRAPH}"),
         (f"report {PART}", "is a partition", ""),
         (f"info {PLAN}", "is a plan", f"evener report {PLAN}"),
-        (f"plan {GRAPH} --machine {PLAN}", "is a plan", ""),
         (f"plan {GRAPH} --machine {GRAPH}", "--machine takes a machine file", "--k 8"),
         (f"evaluate {GRAPH} {MACHINE} --k 3", "describes a machine", ""),
         ("compare v.toml --k 3", "holds speeds", ""),

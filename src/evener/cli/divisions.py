@@ -27,7 +27,8 @@ OWN = "evener"  # name of the division by a plan of ours
 class Division:
     """Blocks for the devices of a platform, what they were made by, and what a policy says of it.
 
-    made: None unless a policy made them. is_made_here: not read from a plan file.
+    made: None unless a policy made them. is_made_here: not read from a plan file. plan: that was
+    read, else None.
     """
 
     name: str
@@ -35,6 +36,7 @@ class Division:
     partition: Partition
     made: PolicyBlocks | None = None
     is_made_here: bool = True
+    plan: Plan | None = None
 
     @property
     def n_bytes(self) -> FloatArray | None:

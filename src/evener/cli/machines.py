@@ -8,6 +8,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
+from zipfile import is_zipfile
 
 from evener.errors import InputError, UsageError
 from evener.files.opening import is_there
@@ -28,7 +29,11 @@ SPEEDS_HELP = (
 def add_machine_options(parser: argparse.ArgumentParser, speeds_help: str = SPEEDS_HELP) -> None:
     """Add --machine, --k and --speeds; a file of speeds may go with --machine."""
     group = parser.add_argument_group("machine (one of these)")
-    group.add_argument("--machine", metavar="FILE", help="a machine file; see `evener machine`")
+    group.add_argument(
+        "--machine",
+        metavar="FILE",
+        help="a machine file, see `evener machine`; or a plan, for its machine",
+    )
     group.add_argument("--k", type=int, metavar="K", help="K equal devices of speed 1")
     group.add_argument("--speeds", metavar="S,S,...", help=speeds_help)
 
@@ -72,9 +77,7 @@ def machine_of(options: MachineOptions, out: Output | None = None) -> Platform:
             hint="For example --machine cluster.toml, --k 8, or --speeds 1,1,4.",
         )
     if options.machine is not None:
-        from evener.io.machines.platforms import read_platform
-
-        return read_platform(options.machine)
+        return _platform_in(options.machine)
     if options.k is not None:
         return Platform.flat([1.0] * checked_count(options.k, "--k"))
     assert options.speeds is not None
@@ -92,9 +95,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
     try:
         if options.machine is None:
             return platform_of(speeds)
-        from evener.io.machines.platforms import read_platform
-
-        platform, unused = with_curves(read_platform(options.machine), speeds)
+        platform, unused = with_curves(_platform_in(options.machine), speeds)
     except InputError as error:
         error.file = error.file or options.speeds
         raise
@@ -102,6 +103,17 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
         more = f" and {len(unused) - 8} more" if len(unused) > 8 else ""
         out.note(f"note: no device of {options.machine} is called {', '.join(unused[:8])}{more}")
     return platform
+
+
+def _platform_in(path: str) -> Platform:
+    """Return the machine that a machine file describes, or that a plan file was made for."""
+    if is_zipfile(path):
+        from evener.io.plans.plan import read_plan
+
+        return read_plan(path).platform
+    from evener.io.machines.platforms import read_platform
+
+    return read_platform(path)
 
 
 def is_speeds_file(text: str | None) -> bool:

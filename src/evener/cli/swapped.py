@@ -52,8 +52,8 @@ def refuse_swapped(command: str, files: GivenFiles) -> None:
     graph, machine, part = files.graph, files.machine, files.part
     if graph is not None and (sort := sort_of(graph)) is not None:
         _refuse_graph(command, graph, sort, machine, part)
-    if machine is not None and (sort := sort_of(machine)) not in (None, "machine"):
-        raise _not_a(machine, sort, "a machine file", None)
+    if machine is not None and (sort := sort_of(machine)) not in (None, "machine", "plan"):
+        raise _not_a(machine, sort, "a machine file or a plan", None)
     if part is not None and (sort := sort_of(part)) in ("machine", "speeds", "decisions"):
         raise _not_a(part, sort, "a partition or a plan", None)
     if files.plan is not None and (sort := sort_of(files.plan)) not in ("plan", "decisions"):

@@ -92,7 +92,7 @@ def device_bars(plan: Plan, colours: Sequence[str]) -> DeviceBars:
     return DeviceBars(
         time_bars(plan, _latest(plan, used), colours),
         load_bars(plan, _tightest(plan, used), colours),
-        _place(plan.prediction.bound * _time_scale(plan)),
+        place(plan.prediction.bound * _time_scale(plan)),
         off="" if _targets_say_nothing(plan) else _off_heading(plan),
         used=used.size,
         shown=min(used.size, FOREMOST) if used.size > MAX_BARS else used.size,
@@ -124,10 +124,10 @@ def time_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Time
             b,
             colours[b],
             names[b],
-            compute=_place(prediction.compute[b] * scale),
-            communicate=_place((shown[b] - contention[b]) * scale),
-            waiting=_place(waiting[b] * scale),
-            fixed=_place(prediction.fixed[b] * scale),
+            compute=place(prediction.compute[b] * scale),
+            communicate=place((shown[b] - contention[b]) * scale),
+            waiting=place(waiting[b] * scale),
+            fixed=place(prediction.fixed[b] * scale),
             exchange=clock(prediction.communicate[b]) if plan.platform.has_links else NOTHING,
             total=clock(ends[b]),
             split=_split(plan, b),
@@ -159,15 +159,15 @@ def load_bars(plan: Plan, chosen: IntArray, colours: Sequence[str]) -> list[Load
                 colours[b],
                 names[b],
                 bool(certificate.holds[b]),
-                bar=_place(weights[b] * scale),
-                target=None if _targets_say_nothing(plan) else _place(targets[b] * scale),
-                low=_place(contract.low[b] * scale) if binds[b] else None,
-                high=_place(contract.high[b] * scale) if binds[b] else None,
-                cap=_place(caps[b] * scale) if caps[b] * scale <= 100 else None,
+                bar=place(weights[b] * scale),
+                target=None if _targets_say_nothing(plan) else place(targets[b] * scale),
+                low=place(contract.low[b] * scale) if binds[b] else None,
+                high=place(contract.high[b] * scale) if binds[b] else None,
+                cap=place(caps[b] * scale) if caps[b] * scale <= 100 else None,
                 load=_units(float(weights[b])),
                 off="" if _targets_say_nothing(plan) else _off(float(off[b])),
                 memory=_memory(plan, b) if has_cap else "no memory stated",
-                filled=None if filled is None else _place(100 * filled),
+                filled=None if filled is None else place(100 * filled),
             )
         )
     return bars
@@ -276,6 +276,6 @@ def _time_scale(plan: Plan) -> float:
     return 100 / (1.02 * max(plan.prediction.makespan, plan.prediction.bound, 1e-300))
 
 
-def _place(value: float) -> float:
+def place(value: float) -> float:
     """Return a position rounded for the page, within 0 to 100."""
     return round(min(max(float(value), 0.0), 100.0), 2)

@@ -101,8 +101,8 @@ def _chart(
         title, WIDTH, height, LEFT, WIDTH - RIGHT, TOP, floor,
         [CourseLine(name, kind, _path(values, across, up, floor)) for name, kind, values in series],
         [x(i + 1) for i in moves],
-        [(x(value), f"{value:,.0f}") for value in _ticks(n, whole=True) if 1 <= value <= n],
-        [(round(floor - up * value, 1), duration(value)) for value in _ticks(1.05 * most)],
+        [(x(value), f"{value:,.0f}") for value in ticks(n, whole=True) if 1 <= value <= n],
+        [(round(floor - up * value, 1), duration(value)) for value in ticks(1.05 * most)],
     )  # fmt: skip
 
 
@@ -132,7 +132,7 @@ def _extremes(values: FloatArray) -> IntArray:
     return np.unique(np.array(chosen, np.int64))
 
 
-def _ticks(most: float, *, whole: bool = False) -> list[float]:
+def ticks(most: float, *, whole: bool = False) -> list[float]:
     """Return round numbers from zero to `most`."""
     least = most / TICKS
     power = 10.0 ** np.floor(np.log10(least))

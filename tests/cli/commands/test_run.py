@@ -1,13 +1,16 @@
 """evener run: values in the file's order, what each device took, refusals."""
 
 import json
+import shlex
 
 import numpy as np
 import pytest
 
 from evener.cli import main
+from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.io import read_graph, write_graph
+from evener.io.plans.plan import read_plan
 from evener.running.apps import bfs
 
 MACHINE = (
@@ -182,3 +185,51 @@ def test_a_plan_takes_no_policy(case, capsys):
     assert run(case, "--app", "bfs", "--policy", "C-PG") == 2
     assert "does not go along" in capsys.readouterr().err
     assert main(["run", str(case / "web.graph"), "--app", "bfs"]) == 2
+
+
+@pytest.fixture(scope="module")
+def misdescribed(tmp_path_factory):
+    """A mesh, and a plan for two devices of which one is said to be twenty times faster."""
+    folder = tmp_path_factory.mktemp("misdescribed")
+    write_graph(folder / "mesh.graph", grid((700, 700)))
+    words = ["plan", str(folder / "mesh.graph"), "--speeds", "1,20", "--quiet"]
+    assert main([*words, "-o", str(folder / "mesh.plan")]) == 0
+    return folder
+
+
+def test_the_printed_command_moves_load_off_a_device_that_was_misdescribed(
+    misdescribed, capsys, monkeypatch
+):
+    monkeypatch.chdir(misdescribed)
+    words = ["run", "mesh.plan", "mesh.graph", "--app", "pagerank", "--samples", "run.samples"]
+    assert main([*words, "--iterations", "30", "--json"]) == 0
+    advice = json.loads(capsys.readouterr().out)["advice"]
+    assert advice["sentence"].startswith("dev0 waits")
+    assert "--speeds run.samples" in advice["command"]
+    assert main(shlex.split(advice["command"])[1:]) == 0
+    first, second = (
+        read_plan(name).certificate.weights for name in ("mesh.plan", "mesh.again.plan")
+    )
+    assert first[1] > 0.9 * 490000
+    assert second[1] < 0.8 * 490000
+
+
+def test_page_and_trace_are_written_and_named(case, capsys, tmp_path):
+    files = [str(tmp_path / name) for name in ("run.html", "run.samples", "run.json")]
+    words = ["--report", files[0], "--samples", files[1], "--trace", files[2]]
+    assert run(case, "--app", "bfs", *words, "--json") == 0
+    assert json.loads(capsys.readouterr().out)["records"] == files
+    assert "Breakdown of a mean superstep" in (tmp_path / "run.html").read_text()
+    assert run(case, "--app", "bfs", "--trace", files[2]) == 0
+    assert f"Written: {files[2]}" in capsys.readouterr().out
+
+
+def test_the_command_names_how_the_plan_was_made(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_graph("mesh.graph", grid((60, 60)))
+    words = ["plan", "mesh.graph", "--speeds", "1,50", "--kernel", "spmv", "--bytes-per-value", "4"]
+    assert main([*words, "--format", "metis", "-o", "my mesh.plan", "--quiet"]) == 0
+    assert main(["run", "my mesh.plan", "mesh.graph", "--app", "pagerank", "--json"]) == 0
+    command = json.loads(capsys.readouterr().out)["advice"]["command"]
+    assert "--machine 'my mesh.plan'" in command
+    assert "--kernel spmv --bytes-per-value 4 --format metis" in command

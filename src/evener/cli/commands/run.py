@@ -23,6 +23,7 @@ from evener.cli.graph_options import (
     read_options_from,
     read_workload,
 )
+from evener.cli.run_records import add_record_options, records_asked, write_records
 from evener.cli.values import count, positive_finite, refuse_outputs
 from evener.errors import EvenerError, UsageError
 
@@ -89,6 +90,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="SECONDS",
         help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f})",
     )
+    add_record_options(parser)
     add_policy_options(parser)
     add_rereading_options(parser)
 
@@ -133,8 +135,8 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
     speaks = comm is None or comm.rank == 0
     if not speaks:
         out.is_json, out.is_quiet = False, True
-    if args.output is not None:
-        refuse_outputs([args.output], [args.plan, args.graph, args.machine])
+    written = [*([] if args.output is None else [args.output]), *records_asked(args)]
+    refuse_outputs(written, [args.plan, args.graph, args.machine])
     cores = None if args.devices is None else cores_of(args.devices)
     if args.emulate and (comm is not None or cores is not None):
         raise UsageError("an emulated machine has neither ranks nor cores of this computer")
@@ -148,13 +150,12 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
         found = _run(asked, graph, division, comm, cores, (out, args))
         right = _verified(asked, graph, found.run) if speaks and args.verify else None
         said.append(_say(asked, division, found, right, out))
-        if speaks and args.output is not None and division is divisions[0]:
-            values = found.run.values
-            _write(args.output, values if asked.app is None else asked.app.result(values))
-    if args.output is not None:
-        out.say(f"Written: {args.output}")
+        if speaks and division is divisions[0]:
+            said[0] |= _write(args, asked, graph, division, found, out)
+    if written:
+        out.say(f"Written: {', '.join(written)}")
     beside = {"beside": said[1:]} if args.plan is None else {}
-    out.result({**said[0], "written": args.output, **beside})
+    out.result({**said[0], "written": args.output, "records": records_asked(args), **beside})
     return 5 if any(one["verified"] is False for one in said) else 0
 
 
@@ -171,7 +172,8 @@ def _divided(args: argparse.Namespace, out: Output) -> tuple[Graph | DirectedGra
     plan.partition.checked_for(reading.graph.n)
     if not is_its_input(plan, reading.inputs):
         out.note(f"note: the plan was not made from {args.graph}")
-    return reading.graph, [Division(args.plan, plan.platform, plan.partition, is_made_here=False)]
+    division = Division(args.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
+    return reading.graph, [division]
 
 
 @dataclass(frozen=True)
@@ -265,14 +267,28 @@ def _run(
         return _Found(found)
 
 
-def _write(path: str, values: Any) -> None:
-    """Write values as .npy, whole or not at all."""
+def _write(
+    args: argparse.Namespace,
+    asked: _Asked,
+    graph: Graph | DirectedGraph,
+    division: Division,
+    found: _Found,
+    out: Output,
+) -> dict[str, Any]:
+    """Write what is asked for of a run; print what would make it faster, and return it."""
     import numpy as np
 
     from evener.files.writing import atomic_write
 
-    with atomic_write(path) as file:
-        np.save(file, values)
+    if args.output is not None:
+        values = found.run.values
+        with atomic_write(args.output) as file:
+            np.save(file, values if asked.app is None else asked.app.result(values))
+    if found.emulated is not None:
+        return {}
+    advice = write_records(args, asked.program, graph, division, found.run)
+    out.say(f"{advice.sentence}: {advice.command}" if advice.command else advice.sentence)
+    return {"advice": advice._asdict()}
 
 
 def _verified(asked: _Asked, graph: Graph | DirectedGraph, found: ProgramRun) -> bool:

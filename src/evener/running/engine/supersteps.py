@@ -36,7 +36,8 @@ class Superstep:
 
     computing, packing, waiting, unpacking [s]: packing and unpacking are of messages, waiting for
     messages and for the other devices. sent [B]; sent_to: device -> its part of that. received:
-    messages, each for one vertex. edges: arcs looked at.
+    messages, each for one vertex. edges: arcs looked at. spans: which of the four it did, from when
+    [s, from the first superstep's beginning] and how long [s], in order.
     """
 
     computing: float = 0.0
@@ -47,11 +48,18 @@ class Superstep:
     received: int = 0
     edges: int = 0
     sent_to: dict[int, int] = field(default_factory=dict)
+    spans: list[tuple[str, float, float]] = field(default_factory=list)
 
     def count_sent(self, device: int, n_bytes: int) -> None:
         """Add to what was sent to a device [B]."""
         self.sent += n_bytes
         self.sent_to[device] = self.sent_to.get(device, 0) + n_bytes
+
+    def add(self, name: str, began: float, seconds: float) -> None:
+        """Count seconds of computing, packing, waiting or unpacking."""
+        setattr(self, name, getattr(self, name) + seconds)
+        if seconds > 0:
+            self.spans.append((name, began, seconds))
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,16 +91,17 @@ class SuperstepLoop:
         self._tell = tell
         self._steps: list[Superstep] = []
         self._step = Superstep()
+        self._began = 0.0
 
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         self.engine.compile()
         self.comm.barrier()
-        began = time.perf_counter()
+        self._began = time.perf_counter()
         schedule = self.engine.program.schedule
         runs = {"dense": self._run_dense, "frontier": self._run_frontier}
         runs.get(schedule, self._run_to_fixpoint)(most)
-        seconds = time.perf_counter() - began
+        seconds = time.perf_counter() - self._began
         return DeviceRun(self.engine.values[: self.local.n_owned], self._steps, seconds)
 
     # The dense schedule.
@@ -208,11 +217,12 @@ class SuperstepLoop:
         self._step.edges = self.engine.edges - before
 
     def _exchange(self, x: Numbers) -> None:
-        before = astuple(self.halo.times)
+        before, began = astuple(self.halo.times), time.perf_counter() - self._began
         self.halo.exchange(x)
         spent = [now - then for now, then in zip(astuple(self.halo.times), before, strict=True)]
-        for name, value in zip(("packing", "waiting", "unpacking"), spent, strict=False):
-            setattr(self._step, name, getattr(self._step, name) + value)
+        for name, seconds in zip(("packing", "waiting", "unpacking"), spent, strict=False):
+            self._step.add(name, began, seconds)
+            began += seconds
         for q, numbers in self.local.sends.items():
             self._step.count_sent(q, numbers.size * x.itemsize)
 
@@ -224,7 +234,7 @@ class SuperstepLoop:
     def _timed(self, name: str) -> Iterator[None]:
         began = time.perf_counter()
         yield
-        setattr(self._step, name, getattr(self._step, name) + time.perf_counter() - began)
+        self._step.add(name, began - self._began, time.perf_counter() - began)
 
     def _end_step(self, received: int) -> None:
         self._step.received = received

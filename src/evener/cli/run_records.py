@@ -1,0 +1,118 @@
+"""What `evener run` writes of a run: a page, samples of speeds, a trace; what it advises."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from evener.cli.graph_options import recorded_reading
+from evener.cli.values import page
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.cli.divisions import Division
+    from evener.graphs.directed import DirectedGraph
+    from evener.graphs.graph import Graph
+    from evener.plans.plan import Plan
+    from evener.reporting.runs import Advice
+    from evener.running.engine.program import VertexProgram
+    from evener.running.executing import ProgramRun
+
+
+def add_record_options(parser: argparse.ArgumentParser) -> None:
+    """Add --report, --samples and --trace."""
+    parser.add_argument(
+        "--report", type=page, metavar="X.html", help="write a page on where the time went"
+    )
+    parser.add_argument(
+        "--samples", metavar="FILE", help="write measured speeds, for `evener plan --speeds FILE`"
+    )
+    parser.add_argument(
+        "--trace", metavar="FILE.json", help="write a trace that Perfetto and Chrome open"
+    )
+
+
+def records_asked(args: argparse.Namespace) -> list[str]:
+    """Return the files asked for. Raises UsageError where the run cannot fill them."""
+    asked = [one for one in (args.report, args.samples, args.trace) if one is not None]
+    if asked and args.emulate:
+        raise UsageError("pages, samples and traces are of runs on devices, not of emulated ones")
+    if args.samples is not None and args.plan is None:
+        raise UsageError(
+            "samples are in the units of a plan's loads: there is no plan",
+            hint="Plan first: evener plan GRAPH --machine FILE --kernel pagerank -o X.plan",
+        )
+    return asked
+
+
+def write_records(
+    args: argparse.Namespace,
+    program: VertexProgram,
+    graph: Graph | DirectedGraph,
+    division: Division,
+    run: ProgramRun,
+) -> Advice:
+    """Write page, samples and trace as far as they are asked for; return what would help."""
+    from evener.io.machines.speeds import write_speeds
+    from evener.planning.breakdown import breakdown_of, divided_by, divided_into
+    from evener.reporting.runs import advice_of, machine_names, write_run
+    from evener.running.records import samples_of, trace_of, write_trace
+
+    platform, plan = division.platform, division.plan
+    if args.samples is not None and plan is not None:
+        write_speeds(args.samples, samples_of(run, plan))
+    if args.trace is not None:
+        write_trace(args.trace, trace_of(run, platform.names, machine_names(platform)))
+    if plan is None:
+        divided = divided_into(graph, division.partition, platform)
+    else:
+        divided = divided_by(plan)
+    breakdown = breakdown_of(run, divided, graph, program)
+    advice = advice_of(breakdown, platform.names, _commands(args, plan))
+    if args.report is not None:
+        title = f"{program.name} on {Path(args.graph).name}, {platform.k:,} devices"
+        write_run(args.report, run, platform, breakdown, advice, title)
+    return advice
+
+
+def _commands(args: argparse.Namespace, plan: Plan | None) -> dict[str, list[str]]:
+    """Return the commands that may help, by what limits a run; none without a plan file."""
+    if args.plan is None or plan is None:
+        return {}
+    planning = ["evener", "plan", args.graph, "--machine", args.plan]
+    to = [*_reading(args, plan), "-o", str(Path(args.plan).with_suffix(".again.plan"))]
+    samples = ["--speeds", args.samples or "run.samples"]
+    asking = ["evener", "advise", args.graph, "--machine", args.plan]
+    return {
+        "units": [*planning, "--kernel", "pagerank", *to],
+        "loads": [*planning, *samples, *_workload(plan), *to],
+        "exchange": [*asking, *_workload(plan), *_reading(args, plan)],
+    }
+
+
+def _workload(plan: Plan) -> list[str]:
+    """Return the options for the plan's workload, in whose units its loads are."""
+    from evener.plans.workload import WEIGHTS, WORKLOADS
+
+    own = plan.workload
+    known = WORKLOADS.get(own.name, WEIGHTS)
+    words = ["--kernel", known.name] if known is not WEIGHTS else []
+    if own.bytes_per_value != known.bytes_per_value:
+        words += ["--bytes-per-value", f"{own.bytes_per_value:g}"]
+    if own.overlap != known.overlap:
+        words.append("--overlap" if own.overlap else "--no-overlap")
+    return words
+
+
+def _reading(args: argparse.Namespace, plan: Plan) -> list[str]:
+    """Return the options by which the plan's graph was read."""
+    given = recorded_reading(plan)
+    given |= {
+        key: value for key in ("coords", "weights") if (value := getattr(args, key)) is not None
+    }
+    words: list[str] = []
+    for key, value in given.items():
+        if (key, value) != ("by", "cells"):
+            words += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
+    return words

@@ -1,0 +1,181 @@
+"""What each device spends a superstep with, measured and predicted, and what keeps it waiting."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.planning.bottleneck import quotient_of
+from evener.planning.evaluate import evaluate
+from evener.plans.metrics import prediction_of
+from evener.plans.partition import Contract, Partition
+from evener.plans.plan import Evaluation, Plan
+from evener.plans.workload import WEIGHTS, Workload
+from evener.platforms.platform import Platform
+from evener.running.engine.program import VertexProgram
+from evener.running.executing import ProgramRun
+
+ACTIVITIES = ("computing", "packing", "waiting", "unpacking")
+# Share of a superstep below which waiting, or what another plan would save, is not worth acting
+# upon; chosen by hand: equal runs on one computer differ by as much.
+NOTICED = 0.05
+# Ratio of arcs a unit of load, between devices, from which loads do not describe the work; chosen
+# by hand.
+UNALIKE = 1.5
+
+
+@dataclass(frozen=True, eq=False)
+class Breakdown:
+    """Seconds of a mean superstep of each device, (k,) each [s].
+
+    measured: by activity. computing: predicted from the plan's speeds for the arcs that the run
+    looked at. ends: predicted, when the device is done, with its messages by the plan's links for
+    the bytes that the run sent. is_scaled: whether the plan's speeds are relative, so that
+    predicted seconds are scaled to the measured sum. seconds: of a superstep as measured.
+    loads [units]: by the plan. describes_work: whether loads are about as the arcs looked at, or
+    follow a kernel or weights that somebody gave. evened: seconds of
+    computing, if loads were as the measured speeds.
+    """
+
+    loads: FloatArray
+    measured: dict[str, FloatArray]
+    computing: FloatArray
+    ends: FloatArray
+    is_scaled: bool
+    describes_work: bool
+    seconds: float
+    evened: float
+
+    @property
+    def makespan(self) -> float:
+        """Predicted seconds of a superstep [s]: all devices wait for the last."""
+        return float(self.ends.max(initial=0.0))
+
+    @property
+    def busy(self) -> FloatArray:
+        """(k,) seconds without waiting [s]."""
+        return np.asarray(sum(self.measured[name] for name in ACTIVITIES if name != "waiting"))
+
+    @property
+    def waiting_share(self) -> FloatArray:
+        """(k,) share of its time that each device waits; 0 without a load."""
+        total = self.busy + self.measured["waiting"]
+        share = self.measured["waiting"] / np.maximum(total, 1e-300)
+        return np.where(self.loads > 0, share, 0.0)
+
+
+class Limit(NamedTuple):
+    """What a superstep is limited by: "nothing", "units", "loads" or "exchange".
+
+    units: those of the loads do not describe the work. loads: they do not match the speeds.
+
+    exchange: they do. waits: the device that waits most, share: of its time. last: the one that
+    computes longest.
+    """
+
+    by: str
+    waits: int
+    share: float
+    last: int
+
+
+class Divided(NamedTuple):
+    """A graph's blocks on the devices of a platform, judged for a workload."""
+
+    platform: Platform
+    partition: Partition
+    evaluation: Evaluation
+    workload: Workload
+
+    @property
+    def loads(self) -> FloatArray:
+        """(k,) loads [units]."""
+        return np.asarray(self.evaluation.certificate.weights, np.float64)
+
+
+def divided_by(plan: Plan) -> Divided:
+    """Return the blocks of a plan."""
+    return Divided(plan.platform, plan.partition, plan.evaluation, plan.workload)
+
+
+def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: Platform) -> Divided:
+    """Return blocks that no plan made: a vertex weighs as many units as arcs leave or reach it."""
+    edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
+    weighted = replace(edges, vwgt=np.maximum(edges.degrees, 1).astype(np.int64))
+    most = np.full(platform.k, float(weighted.total_weight))
+    anything = Contract(most / platform.k, np.zeros(platform.k), most, may_be_unused=True)
+    judged = evaluate(weighted, partition, platform, anything)
+    return Divided(platform, partition, judged, WEIGHTS)
+
+
+def breakdown_of(
+    run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph, program: VertexProgram
+) -> Breakdown:
+    """Return measured and predicted seconds of a mean superstep. graph: what was run on."""
+    platform, loads = divided.platform, divided.loads
+    measured = {name: _mean(run, name) for name in ACTIVITIES}
+    own = measured["computing"]
+    passes = _passes(run, graph, divided.partition, program)
+    between, sent = quotient_of(divided.evaluation, platform.k), float(_mean(run, "sent").sum())
+    bytes_per_value = sent / max(float(between.sent.sum()), 1.0)
+    workload = replace(divided.workload, bytes_per_value=bytes_per_value)
+    interior = divided.evaluation.prediction.interior
+    predicted = prediction_of(between, loads * passes, interior, platform, workload)
+    is_scaled = platform.relative_ideal(float(loads.sum())) is not None
+    scale = 1.0
+    if is_scaled and own.sum() > 0:
+        scale = float(own.sum() / max(float(predicted.compute.sum()), 1e-300))
+    speeds = np.divide(loads, own, out=np.zeros(loads.size), where=own > 0)
+    return Breakdown(
+        loads,
+        measured,
+        predicted.compute * scale,
+        predicted.ends * scale,
+        is_scaled,
+        _describes_work(run, divided, graph),
+        run.seconds / max(run.supersteps, 1),
+        float(loads.sum() / max(float(speeds.sum()), 1e-300)),
+    )
+
+
+def limit_of(breakdown: Breakdown) -> Limit:
+    """Return what limits a superstep, by what loads that match the measured speeds would save."""
+    share = breakdown.waiting_share
+    waits = int(share.argmax())
+    computing = breakdown.measured["computing"]
+    saved = (float(computing.max()) - breakdown.evened) / max(breakdown.seconds, 1e-300)
+    by = "exchange"
+    if saved >= NOTICED:
+        by = "loads" if breakdown.describes_work else "units"
+    if (breakdown.loads > 0).sum() < 2 or share[waits] < NOTICED:
+        by = "nothing"
+    return Limit(by, waits, float(share[waits]), int(computing.argmax()))
+
+
+def _mean(run: ProgramRun, name: str) -> FloatArray:
+    found = run.of_devices(name)
+    return found.mean(axis=0) if len(found) else np.zeros(len(run.steps))
+
+
+def _passes(
+    run: ProgramRun, graph: Graph | DirectedGraph, partition: Partition, program: VertexProgram
+) -> FloatArray:
+    """(k,) how often a mean superstep looks at each arc of a device; 1 with the dense schedule."""
+    if program.schedule == "dense":
+        return np.ones(partition.k)
+    arcs = np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)
+    return np.asarray(_mean(run, "edges") / np.maximum(arcs, 1.0))
+
+
+def _describes_work(run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph) -> bool:
+    """Return whether loads are about in proportion to the arcs looked at."""
+    loads, arcs = divided.loads, _mean(run, "edges")
+    if any(divided.workload.shares) or graph.vwgt is not None or not arcs.any():
+        return True
+    of_unit = (arcs / np.maximum(loads, 1e-300))[loads > 0]
+    return bool(of_unit.max() < UNALIKE * of_unit.min())

@@ -1,0 +1,110 @@
+"""What a run's supersteps took, as samples of the devices' speeds and as a trace for viewers.
+
+Samples are what evener.io.machines.speeds writes and `evener plan --speeds FILE` reads. A trace is
+in the Trace Event Format of Chrome, which Perfetto and chrome://tracing open (docs/running.md).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.errors import UsageError
+from evener.files.writing import write_text
+from evener.plans.plan import Plan
+from evener.platforms.models.samples import DeviceSpeeds, Sample
+from evener.platforms.platform import Device
+from evener.running.engine.supersteps import Superstep
+from evener.running.executing import ProgramRun
+
+CONFIDENCE = 0.95  # of the intervals of samples, as `evener measure` states them by default
+MICROSECOND = 1e-6  # [s], the unit of times in a trace
+
+
+def samples_of(run: ProgramRun, plan: Plan) -> tuple[DeviceSpeeds, ...]:
+    """Return one sample of each device: its load [units] and mean seconds computing a superstep.
+
+    A device without a block keeps the speed that the plan's machine states, times the ratio of
+    measured to stated speed of all devices that computed; its notes say so.
+    Raises UsageError where no device computed anything.
+    """
+    loads = plan.certificate.weights
+    seconds = run.of_devices("computing")
+    means = seconds.mean(axis=0) if len(seconds) else np.zeros(loads.size)
+    known = (loads > 0) & (means > 0)
+    if not known.any():
+        raise UsageError("no superstep was computed: there are no speeds to write")
+    stated = plan.platform.speeds
+    ratio = float((loads[known] / means[known]).sum() / stated[known].sum())
+    found = []
+    for b, device in enumerate(plan.platform.devices):
+        if known[b]:
+            sample = Sample(
+                float(loads[b]), float(means[b]), _half_width(seconds[:, b]), len(seconds)
+            )
+            notes = {"source": f"{len(seconds)} supersteps of a run"}
+        else:
+            sample = Sample(1.0, 1.0 / (ratio * float(stated[b])))
+            notes = {"source": f"not measured: its stated speed times {ratio:.3g}"}
+        found.append(DeviceSpeeds(device.name, (sample,), _capacity(device), notes=notes))
+    return tuple(found)
+
+
+def _half_width(seconds: FloatArray) -> float:
+    """Return the half width of the mean's confidence interval [s]; 0 of a single value."""
+    from scipy.special import stdtrit
+
+    if seconds.size < 2:
+        return 0.0
+    quantile = float(stdtrit(seconds.size - 1, 0.5 + CONFIDENCE / 2))
+    return quantile * float(seconds.std(ddof=1)) / float(np.sqrt(seconds.size))
+
+
+def _capacity(device: Device) -> float:
+    return np.inf if device.curve is None else device.curve.capacity
+
+
+def trace_of(
+    run: ProgramRun, names: Sequence[str], machines: Sequence[str] | None = None
+) -> dict[str, Any]:
+    """Return the trace of a run: a track for each device, grouped by machine.
+
+    names (k,): of the devices. machines (k,): the machine that each belongs to; None: one for all.
+    """
+    of = list(machines or ["devices"] * len(names))
+    numbers = {name: i + 1 for i, name in enumerate(dict.fromkeys(of))}
+    events = [_named("process", numbers[name], 0, name) for name in numbers]
+    for device, (name, steps) in enumerate(zip(names, run.steps, strict=True)):
+        place = {"pid": numbers[of[device]], "tid": device + 1}
+        events += [_named("thread", place["pid"], place["tid"], name), _sorted(place, device)]
+        for number, step in enumerate(steps):
+            events += _events(number, step, place)
+    return {"traceEvents": events, "displayTimeUnit": "ms"}
+
+
+def write_trace(path: str | Path, trace: Mapping[str, Any]) -> None:
+    """Write a trace as JSON."""
+    write_text(path, json.dumps(trace, separators=(",", ":")))
+
+
+def _events(number: int, step: Superstep, place: Mapping[str, int]) -> list[dict[str, Any]]:
+    """Return complete events, one for each span of a superstep."""
+    told = {"superstep": number, "sent": step.sent, "received": step.received, "edges": step.edges}
+    return [
+        {"name": name, "cat": "superstep", "ph": "X", "ts": round(began / MICROSECOND, 3),
+         "dur": round(seconds / MICROSECOND, 3), **place, "args": told}
+        for name, began, seconds in step.spans
+    ]  # fmt: skip
+
+
+def _named(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:
+    return {"name": f"{what}_name", "ph": "M", "pid": pid, "tid": tid, "args": {"name": name}}
+
+
+def _sorted(place: Mapping[str, int], order: int) -> dict[str, Any]:
+    return {"name": "thread_sort_index", "ph": "M", **place, "args": {"sort_index": order}}
