@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.plans.plan import Plan
-    from evener.reporting.runs import Advice
+    from evener.reporting.runs import RunAdvice
     from evener.running.engine.program import VertexProgram
     from evener.running.executing import ProgramRun
 
@@ -52,7 +52,7 @@ def write_records(
     graph: Graph | DirectedGraph,
     division: Division,
     run: ProgramRun,
-) -> Advice:
+) -> RunAdvice:
     """Write page, samples and trace as far as they are asked for; return what would help."""
     from evener.io.machines.speeds import write_speeds
     from evener.planning.breakdown import breakdown_of, divided_by, divided_into

@@ -7,7 +7,8 @@ options.py     PlanOptions, and the same as keywords
 makespan/      the search for the plan of least predicted seconds
 compare.py     several partitioners side by side, by the same steps
 evaluate.py    any partition recounted and compared with a contract: the last step of both
-bottleneck.py  what limits a partition, and which changes would help most
+bottleneck.py  what limits a partition, and which changes would help most; breakdown.py: what limits
+               a run, by what its supersteps took
 device_sets/   estimates for sets of devices: used by makespan and by advise
 advise/        which devices are worth using: a question of its own, answered by many plans
 

@@ -38,7 +38,7 @@ class Breakdown:
     the bytes that the run sent. is_scaled: whether the plan's speeds are relative, so that
     predicted seconds are scaled to the measured sum. seconds: of a superstep as measured.
     loads [units]: by the plan. describes_work: whether loads are about as the arcs looked at, or
-    follow a kernel or weights that somebody gave. evened: seconds of
+    follow a kernel or weights of the user. evened: seconds of
     computing, if loads were as the measured speeds.
     """
 

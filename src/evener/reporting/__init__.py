@@ -1,7 +1,7 @@
 """What people look at: the HTML reports, their pictures and charts, tables for the screen.
 
 html.py              the page of a plan and that of a comparison (templates/); read this first
-decisions.py         the page of a rebalancer's decision log
+decisions.py         the page of a rebalancer's decision log; runs.py: that of a run
 certificates.py      the page's table of blocks, with the contract of each
 headline.py, bars.py, stages.py, speed_section.py, exchange_matrix.py, provenance.py,
 comparisons.py       the other sections of the pages, each named as its file

@@ -38,7 +38,7 @@ class Bar(NamedTuple):
     split: str
 
 
-class Compared(NamedTuple):
+class PredictedRow(NamedTuple):
     """A row of predicted and measured seconds, as text."""
 
     name: str
@@ -76,7 +76,7 @@ class Timeline:
     marks: list[float]
 
 
-class Advice(NamedTuple):
+class RunAdvice(NamedTuple):
     """What limits the run, in a sentence, and the command that helps, or ""."""
 
     sentence: str
@@ -88,7 +88,7 @@ def write_run(
     run: ProgramRun,
     platform: Platform,
     breakdown: Breakdown,
-    advice: Advice,
+    advice: RunAdvice,
     title: str,
 ) -> None:
     """Write the page of a run; title: the program and the graph, in words."""
@@ -113,7 +113,7 @@ def write_run(
 
 def advice_of(
     breakdown: Breakdown, names: Sequence[str], commands: Mapping[str, Sequence[str]]
-) -> Advice:
+) -> RunAdvice:
     """Return what limits a superstep and what to do about it.
 
     commands: words of the command that plans by the kernel's work ("units"), with the measured
@@ -122,9 +122,9 @@ def advice_of(
     limit = limit_of(breakdown)
     waits, share = names[limit.waits], percent(limit.share)
     if (breakdown.loads > 0).sum() < 2:
-        return Advice(f"{waits} is the only device with a load: it waits for none.", "")
+        return RunAdvice(f"{waits} is the only device with a load: it waits for none.", "")
     if limit.by == "nothing":
-        return Advice(f"No device waits long: {waits} most, {share} of the time.", "")
+        return RunAdvice(f"No device waits long: {waits} most, {share} of the time.", "")
     last, longest = names[limit.last], float(breakdown.measured["computing"].max())
     sentence = f"{waits} waits {share} of the time"
     if limit.by == "units":
@@ -139,7 +139,7 @@ def advice_of(
             ", though loads match the speeds: exchanges take long; ask whether fewer devices are "
             "faster"
         )
-    return Advice(sentence, shlex.join(commands.get(limit.by, ())))
+    return RunAdvice(sentence, shlex.join(commands.get(limit.by, ())))
 
 
 def machine_names(platform: Platform) -> list[str]:
@@ -158,7 +158,7 @@ def machine_names(platform: Platform) -> list[str]:
     return [names[i] for i in machines.machine.tolist()]
 
 
-def compared(breakdown: Breakdown, names: Sequence[str]) -> list[Compared]:
+def compared(breakdown: Breakdown, names: Sequence[str]) -> list[PredictedRow]:
     """Return predicted beside measured seconds of each device."""
     rows = []
     for b, name in enumerate(names):
@@ -166,7 +166,7 @@ def compared(breakdown: Breakdown, names: Sequence[str]) -> list[Compared]:
         load = units(round(float(breakdown.loads[b]), 1))
         rest = sum(float(breakdown.measured[one][b]) for one in ACTIVITIES[1:])
         rows.append(
-            Compared(
+            PredictedRow(
                 name, load, duration(predicted), duration(own),
                 ratio(own / predicted) if predicted > 0 else ratio(None),
                 duration(breakdown.makespan - predicted), duration(rest),
