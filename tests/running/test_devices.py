@@ -5,7 +5,7 @@ import os
 import pytest
 
 from evener.errors import UsageError
-from evener.running.devices import cores_of
+from evener.running.devices import devices_of
 
 
 @pytest.fixture(autouse=True)
@@ -13,9 +13,9 @@ def six_cores(monkeypatch):
     monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(6)))
 
 
-def test_cores_of_each_device():
-    assert cores_of("cpu:0-1,cpu:2") == [[0, 1], [2]]
-    assert cores_of("cpu:0+3-4, cpu:5") == [[0, 3, 4], [5]]
+def test_devices_of_each_device():
+    assert devices_of("cpu:0-1,cpu:2") == [[0, 1], [2]]
+    assert devices_of("cpu:0+3-4, cpu:5") == [[0, 3, 4], [5]]
 
 
 @pytest.mark.parametrize(
@@ -32,4 +32,4 @@ def test_cores_of_each_device():
 )
 def test_other_words_are_refused(words, reason):
     with pytest.raises(UsageError, match=reason):
-        cores_of(words)
+        devices_of(words)

@@ -1,22 +1,38 @@
-"""Devices of this computer on which a plan is run: sets of cores, by words such as cpu:0-1."""
+"""Devices of this computer on which a plan is run, by words such as cpu:0-1 and cuda:0."""
 
 from __future__ import annotations
 
 import os
 import re
+from dataclasses import dataclass
 
 from evener.errors import UsageError
 
 _WORD = re.compile(r"cpu:(\d+(?:-\d+)?(?:\+\d+(?:-\d+)?)*)")
+_CUDA = re.compile(r"cuda:(\d+)")
 
 
-def cores_of(words: str) -> list[list[int]]:
-    """Return the cores of each device in words such as "cpu:0-1,cpu:2+4": one thread a core.
+@dataclass(frozen=True)
+class Cuda:
+    """A CUDA device: its number among those that CUDA shows."""
 
-    Raises UsageError for other words, for cores that this process may not use, and for a core of
-    two devices.
+    number: int
+
+
+def devices_of(words: str) -> list[list[int] | Cuda]:
+    """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0".
+
+    A device of cores, of which each gets a thread, is the list of these. Raises UsageError for
+    other words, for cores that this process may not use, for CUDA devices that are not there, and
+    for a core or a CUDA device named twice.
     """
-    devices = [_cores(word.strip()) for word in words.split(",")]
+    devices = [_device(word.strip()) for word in words.split(",")]
+    _check_cores([device for device in devices if not isinstance(device, Cuda)])
+    _check_cuda([device.number for device in devices if isinstance(device, Cuda)])
+    return devices
+
+
+def _check_cores(devices: list[list[int]]) -> None:
     allowed = os.sched_getaffinity(0)
     seen: set[int] = set()
     for core in (core for device in devices for core in device):
@@ -28,7 +44,22 @@ def cores_of(words: str) -> list[list[int]]:
         if core in seen:
             raise UsageError(f"core {core} belongs to two devices: each thread needs its own")
         seen.add(core)
-    return devices
+
+
+def _check_cuda(numbers: list[int]) -> None:
+    if not numbers:
+        return
+    from evener.running.engine.device_cuda_kernels import check_cuda
+
+    if len(set(numbers)) < len(numbers):
+        raise UsageError("a CUDA device is named twice: its memory and its cores are of one")
+    for number in numbers:
+        check_cuda(number)
+
+
+def _device(word: str) -> list[int] | Cuda:
+    cuda = _CUDA.fullmatch(word)
+    return _cores(word) if cuda is None else Cuda(int(cuda[1]))
 
 
 def _cores(word: str) -> list[int]:
@@ -36,7 +67,7 @@ def _cores(word: str) -> list[int]:
     if found is None:
         raise UsageError(
             f"there is no device {word!r}",
-            hint="Devices are cpu:0 (a core), cpu:0-1 or cpu:0+2 (cores of one device).",
+            hint="Devices are cpu:0 (a core), cpu:0-1 or cpu:0+2 (cores of one device), cuda:0.",
         )
     cores: list[int] = []
     for run in found[1].split("+"):

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -15,17 +16,19 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.comm import NO_NAMES, Comm, Stopped, run_threads
+from evener.running.devices import Cuda
 from evener.running.distributing import LocalGraph, Want, distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
-from evener.running.engine.supersteps import DeviceRun, Superstep, SuperstepLoop
+from evener.running.engine.supersteps import DeviceEngine, DeviceRun, Superstep, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 
-Cores = Sequence[Sequence[int]]
+Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
 # What one device does in a run, given its rank, its part, its threads and whom to tell of progress.
 Share = Callable[[Comm, LocalGraph, ThreadPool, Tell | None], DeviceRun]
+AnyShare = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]  # or given a CudaDevice
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +79,7 @@ def run_program(
     partition: Partition,
     *,
     comm: Comm | None = None,
-    cores: Cores | None = None,
+    devices: Devices | None = None,
     most: int = MOST,
     watch: RunWatch = RunWatch(),
     parameters: Mapping[str, float] | None = None,
@@ -84,20 +87,20 @@ def run_program(
     """Run a program on one device for each block, for up to `most` supersteps.
 
     comm: a rank for each device, each of which calls; None: devices are threads of this process.
-    cores: of each device, to which its threads are bound; None: one thread each, not bound. Every
-    rank gets the result. Raises UsageError where devices and blocks are not equally many,
-    InputError as Engine does, and ToolError where a device fails or does not answer.
+    devices: of each the cores to which its threads are bound, or a CUDA device; None: one thread
+    each, not bound. Every rank gets the result. Raises UsageError where devices and blocks are not
+    equally many, InputError as Engine does, and ToolError where a device fails or does not answer.
     """
     share = _share_of(program, most, parameters)
     want = wanted_arcs(program)
-    return run_shares(share, graph, partition, want=want, comm=comm, cores=cores, watch=watch)
+    return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
 
 
 def run_on_parts(
     program: VertexProgram,
     parts: Sequence[LocalGraph],
     *,
-    cores: Cores | None = None,
+    devices: Devices | None = None,
     most: int = MOST,
     watch: RunWatch = RunWatch(),
     parameters: Mapping[str, float] | None = None,
@@ -106,7 +109,7 @@ def run_on_parts(
 
     Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
     """
-    return _on_threads(_share_of(program, most, parameters), parts, cores, watch)
+    return _on_threads(_share_of(program, most, parameters), parts, devices, watch)
 
 
 def run_shares(
@@ -116,15 +119,32 @@ def run_shares(
     *,
     want: Want = "both",
     comm: Comm | None = None,
-    cores: Cores | None = None,
+    devices: Devices | None = None,
     watch: RunWatch = RunWatch(),
 ) -> ProgramRun:
     """Run share(comm, local, pool, tell) on one device for each block; all exchange by `comm`.
 
-    want: which arcs each device's part holds; the rest is as of run_program.
+    want: which arcs each device's part holds; the rest is as of run_program, but all devices are
+    cores: CUDA devices run vertex programs alone.
     """
-    if cores is not None and len(cores) != partition.k:
-        raise UsageError(f"{len(cores)} devices for {partition.k} blocks")
+    if any(isinstance(device, Cuda) for device in devices or ()):
+        raise UsageError("CUDA devices run vertex programs alone")
+    return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
+
+
+def _run(
+    share: AnyShare,
+    graph: Graph | DirectedGraph,
+    partition: Partition,
+    *,
+    want: Want,
+    comm: Comm | None,
+    devices: Devices | None,
+    watch: RunWatch,
+) -> ProgramRun:
+    """Run a share on one device for each block, of whatever kind."""
+    if devices is not None and len(devices) != partition.k:
+        raise UsageError(f"{len(devices)} devices for {partition.k} blocks")
     if comm is not None:
         if comm.size != partition.k:
             raise UsageError(
@@ -132,28 +152,36 @@ def run_shares(
                 hint=f"mpiexec -n {partition.k} ..., or a plan for {comm.size} devices.",
             )
         local = local_graph(graph, partition, comm.rank, want=want)
-        return _on_rank(comm, share, local, cores, watch)
-    return _on_threads(share, distribute(graph, partition, want=want), cores, watch)
+        return _on_rank(comm, share, local, devices, watch)
+    return _on_threads(share, distribute(graph, partition, want=want), devices, watch)
 
 
 def _on_threads(
-    share: Share, parts: Sequence[LocalGraph], cores: Cores | None, watch: RunWatch
+    share: AnyShare, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
     """Run a share on each part, by a thread of this process each."""
     runs = run_threads(
         len(parts),
-        lambda own: _on_rank(own, share, parts[own.rank], cores, watch),
+        lambda own: _on_rank(own, share, parts[own.rank], devices, watch),
         timeout=watch.timeout,
         names=watch.names,
     )
     return runs[0]
 
 
-def _share_of(program: VertexProgram, most: int, parameters: Mapping[str, float] | None) -> Share:
+def _share_of(
+    program: VertexProgram, most: int, parameters: Mapping[str, float] | None
+) -> AnyShare:
     """Return what a device does to run a program."""
 
-    def share(comm: Comm, local: LocalGraph, pool: ThreadPool, tell: Tell | None) -> DeviceRun:
-        engine = Engine(program, local, pool, parameters)
+    def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
+        engine: DeviceEngine
+        if isinstance(on, ThreadPool):
+            engine = Engine(program, local, on, parameters)
+        else:
+            from evener.running.engine.cuda_engine import cuda_engine
+
+            engine = cast(DeviceEngine, cuda_engine(program, local, on, parameters))
         return SuperstepLoop(comm, local, engine, tell).run(most)
 
     return share
@@ -166,18 +194,30 @@ def wanted_arcs(program: VertexProgram) -> Want:
 
 
 def _on_rank(
-    comm: Comm, share: Share, local: LocalGraph, cores: Cores | None, watch: RunWatch
+    comm: Comm, share: AnyShare, local: LocalGraph, devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
     """Run one device's share; return the whole result. Errors name the device."""
-    bound = None if cores is None else list(cores[comm.rank])
     try:
-        with ThreadPool(len(bound) if bound else 1, bound) as pool:
-            own = share(comm, local, pool, watch.tell if comm.rank == 0 else None)
+        with _opened(None if devices is None else devices[comm.rank]) as on:
+            own = share(comm, local, on, watch.tell if comm.rank == 0 else None)
         return _gathered(comm, local, own)
     except (EvenerError, Stopped):
         raise
     except Exception as error:
         raise watch.names.failed(comm.rank, error) from error
+
+
+@contextmanager
+def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
+    """Give the threads of a device, or a CudaDevice, which the calling thread drives."""
+    if isinstance(device, Cuda):
+        from evener.running.engine.device_cuda_kernels import CudaDevice
+
+        yield CudaDevice(device.number)
+    else:
+        bound = None if device is None else list(device)
+        with ThreadPool(len(bound) if bound else 1, bound) as pool:
+            yield pool
 
 
 def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:

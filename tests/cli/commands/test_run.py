@@ -173,7 +173,7 @@ def test_emulated_seconds_repeat(nodes, capsys):
         (["--policy", "DP-OH", "--family", "DP"], "not beside them"),
         (["--policy", "DP-XY"], "DP-XY"),
         (["--policy", "C-PG", "--ratio", "many"], "a number, or the word paper"),
-        (["--emulate", "--devices", "cpu:0"], "neither ranks nor cores"),
+        (["--emulate", "--devices", "cpu:0"], "neither ranks nor devices"),
     ],
 )
 def test_wrong_policies_are_refused(nodes, capsys, words, reason):

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from evener.graphs.graph import Graph
     from evener.running.apps.registry import App
     from evener.running.comm import MpiComm
+    from evener.running.devices import Cuda
     from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.engine.program import VertexProgram
     from evener.running.executing import ProgramRun
@@ -70,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--devices",
         metavar="LIST",
-        help="cores of each device, such as cpu:0-1,cpu:2 (default: a thread each, not bound)",
+        help="such as cpu:0-1,cpu:2,cuda:0: cores, GPUs (default: a thread each, not bound)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FILE.npy", help="a value for each vertex, in the file's order"
@@ -129,7 +130,7 @@ def _end_all(comm: MpiComm, error: Exception) -> NoReturn:
 
 
 def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
-    from evener.running.devices import cores_of
+    from evener.running.devices import devices_of
 
     asked = _asked(args)
     speaks = comm is None or comm.rank == 0
@@ -137,9 +138,9 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
         out.is_json, out.is_quiet = False, True
     written = [*([] if args.output is None else [args.output]), *records_asked(args)]
     refuse_outputs(written, [args.plan, args.graph, args.machine])
-    cores = None if args.devices is None else cores_of(args.devices)
-    if args.emulate and (comm is not None or cores is not None):
-        raise UsageError("an emulated machine has neither ranks nor cores of this computer")
+    devices = None if args.devices is None else devices_of(args.devices)
+    if args.emulate and (comm is not None or devices is not None):
+        raise UsageError("an emulated machine has neither ranks nor devices of this computer")
     graph, divisions = _divided(args, out)
     if comm is not None:
         _watched(comm, divisions[0].platform.names, args.timeout)
@@ -147,7 +148,7 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
         asked = replace(asked, program=asked.app.program_for(graph))
     said = []
     for division in divisions:
-        found = _run(asked, graph, division, comm, cores, (out, args))
+        found = _run(asked, graph, division, comm, devices, (out, args))
         right = _verified(asked, graph, found.run) if speaks and args.verify else None
         said.append(_say(asked, division, found, right, out))
         if speaks and division is divisions[0]:
@@ -240,7 +241,7 @@ def _run(
     graph: Graph | DirectedGraph,
     division: Division,
     comm: MpiComm | None,
-    cores: list[list[int]] | None,
+    devices: list[list[int] | Cuda] | None,
     said: tuple[Output, argparse.Namespace],
 ) -> _Found:
     from evener.running.emulated_run import VirtualMachine
@@ -263,7 +264,8 @@ def _run(
             emulated = machine.run(asked.program, graph, division.partition, tell=tell, **how)
             return _Found(emulated.run, emulated)
         how["watch"] = RunWatch(tell, args.timeout, Names(division.platform.names))
-        found = run_program(asked.program, graph, division.partition, comm=comm, cores=cores, **how)
+        how |= {"comm": comm, "devices": devices}
+        found = run_program(asked.program, graph, division.partition, **how)
         return _Found(found)
 
 

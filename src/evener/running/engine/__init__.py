@@ -1,4 +1,4 @@
-"""The engine: vertex programs, compiled, on the threads of one device.
+"""The engine: vertex programs, compiled, on the threads or the GPU of one device.
 
 program.py          VertexProgram: the functions and traits that a user writes
 *_kernels.py        the schedules, as templates; hooks_kernels.py: what they call of a program;
@@ -6,6 +6,8 @@ program.py          VertexProgram: the functions and traits that a user writes
 generating.py       a module for each program: its schedule with its functions
 engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
+cuda_engine.py      the same on a CUDA device, with templates of its own: *_cuda_kernels.py;
+                    device_cuda_kernels.py: the device
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges
 
 Read program.py first, then hooks_kernels.py.

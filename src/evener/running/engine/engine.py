@@ -72,7 +72,7 @@ class Engine:
     ) -> None:
         self.program, self.pool = program, pool
         self.parameters = program.given(parameters or {}) or (0,)
-        self.out, self.into = _arcs_for(program, local)
+        self.out, self.into = arcs_for(program, local)
         is_directed = self.out is not self.into
         self.sizes = LocalSizes(
             local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
@@ -102,10 +102,7 @@ class Engine:
         self.control[MOST_STEPS] = max(self.control[STEP], 0) + most
         self.pool.run(self.kernels.run, *self._arguments())
         if self.control[FAILED]:
-            raise InputError(
-                f"{self.program.name}: a message was of a lower priority than the value that it "
-                "was sent for: are weights, or parameters, negative?"
-            )
+            raise self.program.wrong_priority()
 
     def take_marked(self) -> tuple[Numbers, Numbers]:
         """Return local numbers and values of the ghosts that changed since the last call.
@@ -132,6 +129,24 @@ class Engine:
         """(n_local,) Payloads that the next superstep of the dense schedule reads, ghosts' too."""
         payloads: Numbers = self.work.odd if self.supersteps % 2 else self.work.even
         return payloads
+
+    @property
+    def change(self) -> float:
+        """Sum of the absolute changes in the last superstep of the dense schedule."""
+        return float(self.work.changes[(self.supersteps - 1) & 1].sum())
+
+    @property
+    def shared_values(self) -> Numbers:
+        """(n_local,) Values, of which ghosts' are to be filled in before `see`."""
+        return self.values
+
+    def show(self, flags: Numbers) -> None:
+        """Set flags (n_local,) uint8 of owned vertices: 1 for those in the frontier."""
+        self.kernels.show(self.sizes, self.work, self.control, flags)
+
+    def see(self, flags: Numbers) -> None:
+        """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
+        self.kernels.see(self.sizes, self.work, self.control, flags)
 
     @property
     def supersteps(self) -> int:
@@ -184,7 +199,7 @@ def run_on(
     return EngineRun(engine.values[: local.n_owned], engine.supersteps, seconds, engine.edges)
 
 
-def _arcs_for(program: VertexProgram, local: LocalGraph) -> tuple[ArcsOf, ArcsOf]:
+def arcs_for(program: VertexProgram, local: LocalGraph) -> tuple[ArcsOf, ArcsOf]:
     """Return the arcs out and in, as far as the schedule reads them; else the others instead."""
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     found: dict[int, ArcsOf] = {}

@@ -16,7 +16,8 @@ import os
 import re
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
@@ -29,7 +30,7 @@ from evener.errors import InputError
 from evener.files.writing import write_text
 from evener.graphs.graph_kernels import components
 from evener.jit import inner, njit
-from evener.running.engine.program import VertexProgram, arguments_of
+from evener.running.engine.program import SCHEDULES, VertexProgram, arguments_of
 
 ROOM = "evener.running.engine"
 ENDING = ".program"  # not .py: such files beside the package would seem to be modules of it
@@ -60,18 +61,33 @@ _HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
 _PLACE = re.compile(r'File "([^"]+)", line (\d+)')
 
 
+@dataclass(frozen=True, eq=False)
+class Target:
+    """What modules are written for: threads of a CPU, or a CUDA device.
+
+    templates: schedule -> module of this room. head: the lines that define `kernel` and `helper`.
+    prepared: returns a function of a program, for a module, so that kernels can call it.
+    """
+
+    templates: Mapping[str, str]
+    head: Callable[[VertexProgram], Sequence[str]]
+    prepared: Callable[[Any, str], Any]
+
+
 @cache
-def module_of(program: VertexProgram) -> ModuleType:
+def module_of(program: VertexProgram, target: Target | None = None) -> ModuleType:
     """Return the program's compiled schedule: a module with the kernels of its template.
 
-    Equal programs share one. Raises InputError for functions that use what no kernel can.
+    target: the threads of a CPU unless given. Equal programs share one. Raises InputError for
+    functions that use what no kernel can.
     """
+    target = target or CPU
     marks = [f"{name} {mark}" for name in program.functions for mark in _marks(program, name)]
-    text = _text(program)
+    text = _text(program, target)
     digest = hashlib.sha256("\n".join([FORM, text, *marks]).encode()).hexdigest()[:20]
     name = f"evener_program_{digest}"
     with _loading:
-        return sys.modules[name] if name in sys.modules else _loaded(name, text, program)
+        return sys.modules[name] if name in sys.modules else _loaded(name, text, program, target)
 
 
 def compile_error(program: VertexProgram, error: Exception, weight: Any) -> InputError:
@@ -100,18 +116,18 @@ def compile_error(program: VertexProgram, error: Exception, weight: Any) -> Inpu
 
 def is_compile_error(error: Exception) -> bool:
     """Whether Numba raised it, which only kernels may name."""
-    return type(error).__module__.startswith("numba.")
+    return type(error).__module__.startswith(("numba.", "numba_cuda."))
 
 
-def _text(program: VertexProgram) -> str:
+def _text(program: VertexProgram, target: Target) -> str:
     """Return the source of the program's module."""
-    template = _source(f"{program.schedule}_kernels")
+    template = _source(target.templates[program.schedule])
     found = _PLACEHOLDERS.search(template)
     assert found is not None
-    return template.replace(found.group(), _hooks(program))
+    return template.replace(found.group(), _hooks(program, target))
 
 
-def _hooks(program: VertexProgram) -> str:
+def _hooks(program: VertexProgram, target: Target) -> str:
     """Return the source of constants and hooks."""
     limits = np.finfo(program.dtype) if program.dtype.startswith("f") else np.iinfo(program.dtype)
     is_float = program.dtype.startswith("f")
@@ -119,8 +135,6 @@ def _hooks(program: VertexProgram) -> str:
     lowest = "-np.inf" if is_float else f"{limits.min}"
     identity = {"min": infinity, "max": lowest}.get(program.combine, "0")
     lines = [
-        "from evener.jit import inner, njit",
-        "",
         f"as_value = np.{program.dtype}",
         f"INFINITY = as_value({infinity})",
         f"IDENTITY = as_value({identity})",
@@ -129,8 +143,7 @@ def _hooks(program: VertexProgram) -> str:
         f"HAS_SETTLED = {program.settled is not None}",
         f"TAKES_FIRST = {program.first}",
         f"GOES_BOTH_WAYS = {program.direction == 'both'}",
-        'kernel = njit(nogil=True, cache=True, counted=False, error_model="numpy")',
-        'helper = inner(counted=False, error_model="numpy")',
+        *target.head(program),
         "",
         "",
         "@helper",
@@ -170,7 +183,7 @@ def _source(module: str) -> str:
     return (Path(__file__).parent / f"{module}.py").read_text(encoding="utf-8")
 
 
-def _loaded(name: str, text: str, program: VertexProgram) -> ModuleType:
+def _loaded(name: str, text: str, program: VertexProgram, target: Target) -> ModuleType:
     """Write the module unless it is there, and run it with the program's functions in it."""
     path = _folder() / f"{name}{ENDING}"
     if not path.exists():
@@ -180,8 +193,7 @@ def _loaded(name: str, text: str, program: VertexProgram) -> ModuleType:
     assert spec is not None
     module = importlib.util.module_from_spec(spec)
     for key, function in program.functions.items():
-        _compiled_inside(function, name)
-        setattr(module, f"users_{key}", function)
+        setattr(module, f"users_{key}", target.prepared(function, name))
     sys.modules[name] = module  # jit reads it there, and Numba when it loads machine code
     try:
         loader.exec_module(module)
@@ -202,8 +214,8 @@ def _folder() -> Path:
 _known: set[FunctionType] = set()
 
 
-def _compiled_inside(function: Any, module: str) -> None:
-    """Let kernels call a function of the program, and what this calls.
+def _compiled_inside(function: Any, module: str) -> Any:
+    """Return a function of the program after letting kernels call it, and what this calls.
 
     module: name of the program's module. A function of a file that is no module known to Python
     becomes one of it: another process that loads the machine code asks for the function's module.
@@ -216,6 +228,19 @@ def _compiled_inside(function: Any, module: str) -> None:
         for value in _used(function).values():
             if isinstance(value, FunctionType):
                 _compiled_inside(value, module)
+    return function
+
+
+CPU = Target(
+    {name: f"{name}_kernels" for name in SCHEDULES},
+    lambda _: (
+        "from evener.jit import inner, njit",
+        "",
+        'kernel = njit(nogil=True, cache=True, counted=False, error_model="numpy")',
+        'helper = inner(counted=False, error_model="numpy")',
+    ),
+    _compiled_inside,
+)
 
 
 def _marks(program: VertexProgram, name: str) -> Iterator[str]:

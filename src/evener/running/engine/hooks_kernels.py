@@ -54,6 +54,10 @@ def joined(one, other):
     return one + other
 
 
+def join_at(array, place, value):
+    """Combine an entry with a message, in one step among threads; on CUDA devices alone."""
+
+
 def applied(old, combined, degree, vertex, n, step, parameters):  # noqa: ARG001
     """Return the new value of a vertex; step: supersteps before this one."""
     return combined

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import importlib.util
 import inspect
+import math
 import traceback
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -128,6 +129,23 @@ class VertexProgram:
                 raise InputError(f"{name} is to be an integer, not {value}")
         whole = {**self.parameters, **parameters}
         return tuple(type(self.parameters[name])(value) for name, value in whole.items())
+
+    def halts(self, change: float, step: int, n: int, parameters: Sequence[float]) -> bool:
+        """Whether halt() ends a run. change: of all values; step: how many supersteps there were.
+
+        n: vertices of the whole graph. parameters: as `given` returns them.
+        """
+        assert self.halt is not None
+        offered = {"change": change, "step": step, "n": n, "infinity": math.inf}
+        offered.update(zip(self.parameters, parameters, strict=False))
+        return bool(self.halt(**{name: offered[name] for name in arguments_of(self.halt)}))
+
+    def wrong_priority(self) -> InputError:
+        """Return the error of a program whose messages are of lower priorities than they may be."""
+        return InputError(
+            f"{self.name}: a message was of a lower priority than the value that it was sent for: "
+            "are weights, or parameters, negative?"
+        )
 
     def _chosen(self) -> str:
         """Return the schedule that the traits call for."""

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
-from typing import Any, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,8 @@ from evener.running.comm import Comm
 from evener.running.distributing import LocalGraph
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import frontier_kernels as frontier
-from evener.running.engine.engine import MOST, Engine
-from evener.running.engine.program import arguments_of
+from evener.running.engine.engine import MOST
+from evener.running.engine.program import VertexProgram
 from evener.running.halos import Halo
 
 Numbers = npt.NDArray[Any]
@@ -71,6 +71,33 @@ class DeviceRun:
     seconds: float
 
 
+class DeviceEngine(Protocol):
+    """What an engine offers, on threads of a CPU or on a CUDA device; see Engine."""
+
+    program: VertexProgram
+    parameters: tuple[float, ...]
+    control: Numbers
+
+    @property
+    def values(self) -> Numbers: ...  # noqa: D102
+    @property
+    def shared_values(self) -> Numbers: ...  # noqa: D102
+    @property
+    def payloads(self) -> Numbers: ...  # noqa: D102
+    @property
+    def change(self) -> float: ...  # noqa: D102
+    @property
+    def edges(self) -> int: ...  # noqa: D102
+    @property
+    def has_ended(self) -> bool: ...  # noqa: D102
+    def compile(self) -> None: ...  # noqa: D102
+    def advance(self, most: int) -> None: ...  # noqa: D102
+    def take_marked(self) -> tuple[Numbers, Numbers]: ...  # noqa: D102
+    def deliver(self, targets: Numbers, received: Numbers) -> None: ...  # noqa: D102
+    def show(self, flags: Numbers) -> None: ...  # noqa: D102
+    def see(self, flags: Numbers) -> None: ...  # noqa: D102
+
+
 class SuperstepLoop:
     """Runs a device's engine in step with those of all other devices; every rank makes one.
 
@@ -82,7 +109,7 @@ class SuperstepLoop:
         self,
         comm: Comm,
         local: LocalGraph,
-        engine: Engine,
+        engine: DeviceEngine,
         tell: Callable[[int], None] | None = None,
     ) -> None:
         self.comm, self.local, self.engine = comm, local, engine
@@ -113,19 +140,12 @@ class SuperstepLoop:
         for step in range(most):
             self._exchange(engine.payloads)
             self._compute()
-            own = float(engine.work.changes[step & 1].sum()) if has_halt else 0.0
+            own = engine.change if has_halt else 0.0
             change = sum(self._gathered(own)) if has_halt else 0.0
             self._end_step(self.local.ghosts.size)
-            if has_halt and self._halts(change, step + 1):
+            given = change, step + 1, self.local.n_global, engine.parameters
+            if has_halt and engine.program.halts(*given):
                 return
-
-    def _halts(self, change: float, step: int) -> bool:
-        """Whether the program's halt() says so; change: of all devices."""
-        program = self.engine.program
-        assert program.halt is not None
-        offered = {"change": change, "step": step, "n": self.local.n_global, "infinity": np.inf}
-        offered.update(zip(program.parameters, self.engine.parameters, strict=False))
-        return bool(program.halt(**{name: offered[name] for name in arguments_of(program.halt)}))
 
     # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
@@ -175,13 +195,13 @@ class SuperstepLoop:
     def _send_frontier(self) -> None:
         """Bring values and frontier of owners to their ghosts, before a superstep that pulls."""
         engine = self.engine
-        state = engine.sizes, engine.work, engine.control, self._flags
-        self._exchange(engine.values)
         with self._timed("packing"):
-            engine.kernels.show(*state)
+            values = engine.shared_values
+            engine.show(self._flags)
+        self._exchange(values)
         self._exchange(self._flags)
         with self._timed("unpacking"):
-            engine.kernels.see(*state)
+            engine.see(self._flags)
 
     def _deliver(self) -> int:
         """Send values of ghosts that changed to their owners; return how many came here."""

@@ -1,0 +1,139 @@
+"""A CUDA device: its memory, its stream, launches of kernels; how functions are compiled for it.
+
+With NUMBA_ENABLE_CUDASIM=1 Numba plays kernels on a CPU, a thread of Python for each thread of the
+device, blocks one after another. Imported only where a CUDA device is asked for.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import threading
+from types import FunctionType
+
+import numpy as np
+from numba import config, cuda
+
+from evener.errors import UsageError
+from evener.running.engine.generating import Target
+
+SIMULATED = bool(config.ENABLE_CUDASIM)
+# Threads that run in step on every device of NVIDIA, and threads of a block: 4 warps, of which each
+# multiprocessor holds several. A simulated thread takes 50 us to start.
+WARP, THREADS = (4, 16) if SIMULATED else (32, 128)
+SCHEDULES = {"dense": "dense", "frontier": "frontier", "bucket": "frontier", "union": "union"}
+JOINS_AT = {
+    "min": "cuda.atomic.min(array, place, value)",
+    "max": "cuda.atomic.max(array, place, value)",
+    "or": "cuda.atomic.or_(array, place, value)",
+}
+_simulating = threading.Lock()  # one kernel at a time is all that the simulator can play
+
+
+def check_cuda(index: int) -> None:
+    """Raise UsageError unless there is such a CUDA device; the simulator has number 0."""
+    try:
+        count = len(cuda.gpus) if cuda.is_available() else 0
+    except Exception as error:  # the driver's, whatever they are
+        raise UsageError(f"CUDA does not work here: {error}") from error
+    if not 0 <= index < count:
+        raise UsageError(
+            f"there is no CUDA device {index}: {count} found",
+            hint="nvidia-smi lists them; CUDA_VISIBLE_DEVICES may hide some; CUDA needs "
+            "pip install 'evener[cuda13]' or [cuda12].",
+        )
+
+
+class CudaDevice:
+    """A CUDA device as one thread uses it, with a stream of its own.
+
+    Calls return before the device has done what they ask for, in their order, until `wait`. Made by
+    the thread that uses it. index: of the devices that CUDA shows. Raises UsageError where there is
+    no such device.
+    """
+
+    def __init__(self, index: int) -> None:
+        check_cuda(index)
+        config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small graphs are no mistake
+        cuda.select_device(index)
+        self._stream = cuda.stream()
+
+    def put(self, array):
+        """Return a copy of an array in the device's memory."""
+        return cuda.to_device(np.ascontiguousarray(array), self._stream)
+
+    def empty(self, size, dtype):
+        """Return an array in the device's memory, of one entry at least."""
+        return cuda.device_array(max(int(size), 1), np.dtype(dtype), stream=self._stream)
+
+    def pinned(self, size, dtype):
+        """Return an array in this computer's memory from which the device copies by itself."""
+        return cuda.pinned_array(max(int(size), 1), np.dtype(dtype))[: int(size)]
+
+    def pair(self, size, dtype):
+        """Return an array on the device, and a pinned one here for copies of it."""
+        return self.empty(size, dtype), self.pinned(size, dtype)
+
+    def send(self, here, there, first=0, end=None):
+        """Copy entries first to end of an array to those of one on the device."""
+        end = here.size if end is None else end
+        if end > first:
+            there[first:end].copy_to_device(here[first:end], self._stream)
+
+    def fetch(self, there, here, first=0, end=None):
+        """Copy entries first to end of an array on the device to those of one here."""
+        end = here.size if end is None else end
+        if end > first:
+            there[first:end].copy_to_host(here[first:end], self._stream)
+
+    def launch(self, kernel, threads, *arguments):
+        """Run a kernel in blocks with as many threads as are asked for, or some more."""
+        configured = max(-(-int(threads) // THREADS), 1), THREADS, self._stream
+        if SIMULATED:
+            with _simulating:
+                kernel[configured](*arguments)
+        else:
+            kernel[configured](*arguments)
+
+    def wait(self) -> None:
+        """Return when all is done."""
+        self._stream.synchronize()
+
+
+def _head(program):
+    """Return the lines that define `kernel`, `helper` and `join_at`."""
+    decorator = "lambda function: function" if SIMULATED else "cuda.jit(device=True)"
+    lines = ["from numba import cuda", "", "kernel = cuda.jit", f"helper = {decorator}"]
+    if program.combine in JOINS_AT:
+        joining = JOINS_AT[program.combine]
+        lines += ["", "", "@helper", "def join_at(array, place, value):", f"    {joining}"]
+    return lines
+
+
+def _prepared(function, _):
+    """Return a function of Python for the calls of kernels, and so those that it calls itself."""
+    return function if SIMULATED else _compiled(function, {})
+
+
+TARGET = Target(
+    {schedule: f"{name}_cuda_kernels" for schedule, name in SCHEDULES.items()}, _head, _prepared
+)
+
+
+def _compiled(function, known):
+    if function not in known:
+        known[function] = function  # one that calls itself stays as it is
+        names = function.__code__.co_names
+        inside = {
+            name: _compiled(value, known)
+            for name in names
+            if isinstance(value := function.__globals__.get(name), FunctionType)
+        }
+        own = FunctionType(
+            function.__code__,
+            {**function.__globals__, **inside},
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
+        known[function] = cuda.jit(device=True)(own)
+    return known[function]

@@ -1,0 +1,305 @@
+"""The frontier and bucket schedules on a CUDA device: vertices whose value changed send (BFS).
+
+A template, see hooks_kernels. A superstep pushes or pulls, then settles. `push` and `pull` combine
+messages in `work.inbox`, by atomic operations of min, max and or, and set the bits of vertices that
+got any in `work.touched`; values stay as they are. `settle` applies the messages and queues the
+vertices that changed: the next frontier, which is in `work.bits`, too. So the values after each
+superstep are the same, in whatever order threads come.
+
+Vertices are in three classes by their numbers of arcs, each with a part of the queue: a thread, a
+warp or a block takes one vertex (Merrill, Garland and Grimshaw, Scalable GPU Graph Traversal, 2012,
+section 5).
+"""
+
+# mypy: ignore-errors
+import numpy as np
+from numba import cuda
+
+from evener.running.engine.device_cuda_kernels import THREADS, WARP
+from evener.running.engine.hooks_kernels import (
+    GOES_BOTH_WAYS,
+    HAS_SETTLED,
+    IDENTITY,
+    IS_WEIGHTED,
+    TAKES_FIRST,
+    applied,
+    as_value,
+    bucket_of,
+    helper,
+    initial,
+    is_settled,
+    join_at,
+    joined,
+    kernel,
+    message_of,
+    payload_of,
+)
+
+# Places in `work.counts` (COUNTS,) int64. The first three: vertices queued of each class. DEGREES:
+# arcs leaving these; ARCS: arcs that pushing from them looks at. EDGES: arcs that pulls looked at.
+# FAILED: 1 if a message was of a lower bucket. MARKED: ghosts that `collect` found.
+CLASSES = 3
+DEGREES, ARCS, EDGES, FAILED, MARKED = range(CLASSES, CLASSES + 5)
+COUNTS = CLASSES + 5
+BITS = 32  # of a word
+ONE = np.uint32(1)
+
+
+@helper
+def arcs_at(u, sizes, out, into):
+    """Return how many arcs a vertex sends along."""
+    count = np.int64(out.offsets[u + 1]) - np.int64(out.offsets[u])
+    if GOES_BOTH_WAYS and sizes.is_directed:
+        count += np.int64(into.offsets[u + 1]) - np.int64(into.offsets[u])
+    return count
+
+
+@helper
+def class_of(arcs):
+    """Return the class of a vertex with so many arcs."""
+    if arcs < WARP:
+        return 0
+    return 1 if arcs < THREADS else 2
+
+
+@helper
+def is_marked(bits, v):
+    """Whether the bit of a vertex is set."""
+    return (bits[v // BITS] >> np.uint32(v % BITS)) & ONE != 0
+
+
+@helper
+def is_new(bits, v):
+    """Set the bit of a vertex: whether it was not set."""
+    bit = ONE << np.uint32(v % BITS)
+    return (cuda.atomic.or_(bits, v // BITS, bit) & bit) == 0
+
+
+@helper
+def queue_bits(active, word, sizes, vertices, out, into, work):
+    """Queue the vertices of the bits that are set in a word. All threads of a block call."""
+    totals = cuda.shared.array(5, np.int64)
+    thread = cuda.threadIdx.x
+    if thread < 5:
+        totals[thread] = 0
+    cuda.syncthreads()
+    small, medium, large = np.int64(0), np.int64(0), np.int64(0)
+    degrees, arcs = np.int64(0), np.int64(0)
+    if active != 0:
+        for bit in range(BITS):
+            if (active >> np.uint32(bit)) & ONE:
+                u = word * BITS + bit
+                degrees += np.int64(vertices.degrees[u])
+                count = arcs_at(u, sizes, out, into)
+                arcs += count
+                small += class_of(count) == 0
+                medium += class_of(count) == 1
+                large += class_of(count) == 2
+        small = cuda.atomic.add(totals, 0, small)
+        medium = cuda.atomic.add(totals, 1, medium)
+        large = cuda.atomic.add(totals, 2, large)
+        cuda.atomic.add(totals, DEGREES, degrees)
+        cuda.atomic.add(totals, ARCS, arcs)
+    cuda.syncthreads()
+    if thread < 5 and totals[thread] > 0:
+        before = cuda.atomic.add(work.counts, thread, totals[thread])
+        if thread < CLASSES:
+            totals[thread] = work.starts[thread] + before
+    cuda.syncthreads()
+    if active != 0:
+        for bit in range(BITS):
+            if (active >> np.uint32(bit)) & ONE:
+                u = word * BITS + bit
+                kind = class_of(arcs_at(u, sizes, out, into))
+                if kind == 0:
+                    work.queue[totals[0] + small] = u
+                    small += 1
+                elif kind == 1:
+                    work.queue[totals[1] + medium] = u
+                    medium += 1
+                else:
+                    work.queue[totals[2] + large] = u
+                    large += 1
+
+
+@kernel
+def begin(sizes, vertices, out, into, values, work, parameters):
+    """Make the first values of all local vertices and the first frontier, a thread for a word."""
+    word = np.int64(cuda.grid(1))
+    active = np.uint32(0)
+    for v in range(word * BITS, min(word * BITS + BITS, sizes.n_local)):
+        degree = np.int64(vertices.degrees[v])
+        value = as_value(initial(vertices.numbers[v], degree, sizes.n_global, parameters))
+        values[v] = value
+        work.inbox[v] = as_value(IDENTITY)
+        if v >= sizes.n_owned:
+            work.marks[v - sizes.n_owned] = 0
+        elif value != as_value(IDENTITY):
+            active |= ONE << np.uint32(v % BITS)
+    if word * BITS < sizes.n_local:
+        work.touched[word] = 0
+        work.bits[word] = active
+    queue_bits(active, word, sizes, vertices, out, into, work)
+
+
+@kernel
+def push(group, first, length, sizes, vertices, out, into, values, work, step, parameters):
+    """Send from the vertices queue[first : first + length], with `group` threads for each."""
+    place = np.int64(cuda.grid(1))
+    item, lane = place // group, place % group
+    if item < length:
+        u, n = np.int64(work.queue[first + item]), sizes.n_global
+        value, degree = values[u], np.int64(vertices.degrees[u])
+        payload = payload_of(value, degree, vertices.numbers[u], n, parameters)
+        for way in range(2 if GOES_BOTH_WAYS and sizes.is_directed else 1):
+            ends = out.ends if way == 0 else into.ends
+            offsets = out.offsets if way == 0 else into.offsets
+            weights = out.weights if way == 0 else into.weights
+            for j in range(np.int64(offsets[u]) + lane, np.int64(offsets[u + 1]), group):
+                v = np.int64(ends[j])
+                old = values[v]
+                if HAS_SETTLED and is_settled(old, parameters):
+                    continue
+                weight = weights[j] if IS_WEIGHTED else np.uint32(1)
+                message = as_value(message_of(payload, weight, parameters))
+                degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
+                new = as_value(applied(old, message, degree, vertex, n, step, parameters))
+                if new != old:
+                    if np.int64(bucket_of(new, parameters)) < np.int64(
+                        bucket_of(value, parameters)
+                    ):
+                        work.counts[FAILED] = 1
+                    join_at(work.inbox, v, message)
+                    if not is_marked(work.touched, v):
+                        is_new(work.touched, v)
+
+
+@kernel
+def pull(group, first, length, sizes, vertices, out, into, values, work, parameters):
+    """Collect what the frontier sends to work.order[first : first + length].
+
+    With `group` threads for each of these vertices; settled ones are left out.
+    """
+    parts = cuda.shared.array(THREADS, as_value)
+    looked = cuda.shared.array(1, np.int64)
+    thread = np.int64(cuda.threadIdx.x)
+    place = np.int64(cuda.grid(1))
+    item, lane, n = place // group, place % group, sizes.n_global
+    combined, edges, u = as_value(IDENTITY), np.int64(0), np.int64(0)
+    is_asked = item < length
+    if is_asked:
+        u = np.int64(work.order[first + item])
+        is_asked = not (HAS_SETTLED and is_settled(values[u], parameters))
+    if is_asked:
+        for way in range(2 if GOES_BOTH_WAYS and sizes.is_directed else 1):
+            ends = into.ends if way == 0 else out.ends
+            offsets = into.offsets if way == 0 else out.offsets
+            weights = into.weights if way == 0 else out.weights
+            for j in range(np.int64(offsets[u]) + lane, np.int64(offsets[u + 1]), group):
+                edges += 1
+                v = np.int64(ends[j])
+                if is_marked(work.bits, v):
+                    weight = weights[j] if IS_WEIGHTED else np.uint32(1)
+                    degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
+                    payload = payload_of(values[v], degree, vertex, n, parameters)
+                    combined = joined(combined, as_value(message_of(payload, weight, parameters)))
+                    if TAKES_FIRST:
+                        break
+    parts[thread] = combined
+    if thread == 0:
+        looked[0] = 0
+    cuda.syncthreads()
+    if edges > 0:
+        cuda.atomic.add(looked, 0, edges)
+    half = group // 2
+    while half > 0:
+        if lane < half:
+            parts[thread] = joined(parts[thread], parts[thread + half])
+        cuda.syncthreads()
+        half //= 2
+    if is_asked and lane == 0 and parts[thread] != as_value(IDENTITY):
+        work.inbox[u] = parts[thread]
+        is_new(work.touched, u)
+    cuda.syncthreads()
+    if thread == 0 and looked[0] > 0:
+        cuda.atomic.add(work.counts, EDGES, looked[0])
+
+
+@kernel
+def settle(sizes, vertices, out, into, values, work, step, parameters):
+    """Apply the messages of a superstep and make the next frontier, a thread for a word of bits."""
+    word = np.int64(cuda.grid(1))
+    active, n = np.uint32(0), sizes.n_global
+    if word * BITS < sizes.n_local:
+        touched = work.touched[word]
+        if touched != 0:
+            work.touched[word] = 0
+            for bit in range(BITS):
+                if (touched >> np.uint32(bit)) & ONE:
+                    v = word * BITS + bit
+                    message, old = work.inbox[v], values[v]
+                    work.inbox[v] = as_value(IDENTITY)
+                    degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
+                    new = as_value(applied(old, message, degree, vertex, n, step, parameters))
+                    if new != old:
+                        values[v] = new
+                        if v < sizes.n_owned:
+                            active |= ONE << np.uint32(bit)
+                        else:
+                            work.marks[v - sizes.n_owned] = 1
+        work.bits[word] = active
+    queue_bits(active, word, sizes, vertices, out, into, work)
+
+
+@kernel
+def collect(sizes, values, work, places, sent):
+    """List the ghosts that changed, with their values, a thread for each; forget the marks."""
+    ghost = np.int64(cuda.grid(1))
+    if ghost < sizes.n_local - sizes.n_owned and work.marks[ghost]:
+        work.marks[ghost] = 0
+        place = cuda.atomic.add(work.counts, MARKED, 1)
+        places[place] = sizes.n_owned + ghost
+        sent[place] = values[sizes.n_owned + ghost]
+
+
+@kernel
+def receive(count, sizes, vertices, out, into, values, work, targets, received, step, parameters):
+    """Apply values that another device sent for owned vertices, each one once; queue changed ones.
+
+    targets, received (count,): local numbers and values.
+    """
+    i = np.int64(cuda.grid(1))
+    if i < count:
+        u = np.int64(targets[i])
+        old, degree, vertex = values[u], np.int64(vertices.degrees[u]), vertices.numbers[u]
+        n = sizes.n_global
+        new = as_value(applied(old, received[i], degree, vertex, n, step, parameters))
+        if new != old:
+            values[u] = new
+            if is_new(work.bits, u):
+                arcs = arcs_at(u, sizes, out, into)
+                kind = class_of(arcs)
+                place = work.starts[kind] + cuda.atomic.add(work.counts, kind, 1)
+                work.queue[place] = u
+                cuda.atomic.add(work.counts, DEGREES, degree)
+                cuda.atomic.add(work.counts, ARCS, arcs)
+
+
+@kernel
+def show(sizes, work, flags):
+    """Set flags (n_local,) uint8 of owned vertices: 1 for those in the frontier."""
+    u = np.int64(cuda.grid(1))
+    if u < sizes.n_owned:
+        flags[u] = is_marked(work.bits, u)
+
+
+@kernel
+def see(sizes, work, flags):
+    """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
+    v = sizes.n_owned + np.int64(cuda.grid(1))
+    if v < sizes.n_local:
+        bit = ONE << np.uint32(v % BITS)
+        if flags[v]:
+            cuda.atomic.or_(work.bits, v // BITS, bit)
+        else:
+            cuda.atomic.and_(work.bits, v // BITS, ~bit)

@@ -1,0 +1,139 @@
+"""Vertex programs on a CUDA device give what they give on a CPU. Run by test_cuda_engine.py."""
+
+import numpy as np
+
+from evener.errors import InputError, UsageError
+from evener.plans.partition import Partition
+from evener.running.apps import bfs, pagerank, sssp, wcc
+from evener.running.devices import Cuda, devices_of
+from evener.running.engine import VertexProgram, run_on
+from evener.running.engine.cuda_engine import cuda_engine
+from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice
+from evener.running.executing import run_program
+from tests.running.engine.parts import loop, random_graph, whole
+
+APPS = pagerank.PROGRAM, bfs.PROGRAM, sssp.PROGRAM, wcc.PROGRAM
+STEPS = 3
+
+
+def init(vertex):
+    return vertex % 7
+
+
+def weighed(payload, weight, scale):
+    return payload * weight * scale
+
+
+LARGEST = VertexProgram(
+    init=init, along=weighed, combine="max", dtype="float64", schedule="dense", direction="both",
+    parameters={"scale": 0.25}, name="largest",
+)  # fmt: skip
+
+
+def bit(vertex):
+    return 1 << (vertex % 20) if vertex < 20 else 0
+
+
+BITS = VertexProgram(init=bit, combine="or", dtype="uint32", direction="both", name="bits")
+
+
+def hub(n):
+    """Return a star with a loop around it: one vertex with far more arcs than there are threads."""
+    from evener.graphs.graph import Graph
+
+    rim = np.arange(1, n)
+    tails = np.concatenate([np.zeros(n - 1, np.int64), rim])
+    return Graph.from_edges(n, tails, np.concatenate([rim, np.roll(rim, 1)]))
+
+
+def agree(program, found, expected):
+    if program.dtype.startswith("float"):
+        assert np.allclose(found, expected, rtol=1e-5), program.name
+    else:
+        assert np.array_equal(found, expected), program.name
+
+
+def on_one_device(graph, programs, compiles=False):
+    part = whole(graph)
+    for program in programs:
+        most = STEPS if program.schedule == "dense" else 1 << 40
+        expected = run_on(program, part, 1, most)
+        engine = cuda_engine(program, part, CudaDevice(0))
+        if compiles:
+            engine.compile()
+        engine.advance(most)
+        agree(program, engine.values[: part.n_owned], expected.values)
+        if program.schedule == "dense" or program is bfs.PROGRAM:
+            assert engine.supersteps == expected.supersteps, program.name
+        if program.schedule == "dense":
+            assert engine.edges == expected.edges
+
+
+def beside_a_cpu(graph, k, seed, programs):
+    """Devices of both kinds together; two of three pretend to be the same GPU."""
+    blocks = np.random.default_rng(seed).integers(0, k, graph.n).astype(np.int32)
+    partition = Partition(blocks, k)
+    devices = [[0] if rank == 1 else Cuda(0) for rank in range(k)]
+    for program in programs:
+        most = STEPS if program.schedule == "dense" else 1 << 40
+        alone = run_program(program, graph, partition, most=most)
+        found = run_program(program, graph, partition, most=most, devices=devices)
+        agree(program, found.values, alone.values)
+        if program.schedule == "dense" or program is bfs.PROGRAM:
+            assert found.supersteps == alone.supersteps, program.name
+        assert found.edges > 0
+
+
+def sums_are_the_same_twice():
+    part = whole(random_graph(50, 600, 3))
+    values = []
+    for _ in range(2):
+        engine = cuda_engine(pagerank.PROGRAM, part, CudaDevice(0))
+        engine.advance(1)
+        values.append(engine.values.copy())
+    assert (values[0] == values[1]).all()
+
+
+def it_halts():
+    graph = random_graph(40, 150, 1)
+    partition = Partition((np.arange(40) % 2).astype(np.int32), 2)
+    given = {"parameters": {"tolerance": 2e-2}}
+    alone = run_program(pagerank.PROGRAM, graph, partition, **given)
+    found = run_program(pagerank.PROGRAM, graph, partition, devices=[Cuda(0), [0]], **given)
+    assert found.supersteps == alone.supersteps > 2
+    engine = cuda_engine(pagerank.PROGRAM, whole(graph), CudaDevice(0), given["parameters"])
+    engine.advance(1000)
+    assert (engine.supersteps, engine.has_ended) == (alone.supersteps, True)
+
+
+def refused():
+    assert devices_of("cpu:0,cuda:0") == [[0], Cuda(0)]
+    for words, reason in (("cuda:99", "no CUDA device 99"), ("cuda:0,cuda:0", "named twice")):
+        try:
+            devices_of(words)
+        except UsageError as error:
+            assert reason in error.message
+        else:
+            raise AssertionError(words)
+    falling = VertexProgram(
+        init=init, along=lambda payload: payload - 1, priority=lambda value: value,
+        combine="min", dtype="int32", name="falling",
+    )  # fmt: skip
+    try:
+        cuda_engine(falling, whole(loop(9)), CudaDevice(0)).advance(1)
+    except InputError as error:
+        assert "falling: a message was of a lower priority" in error.message
+    else:
+        raise AssertionError
+
+
+on_one_device(random_graph(40, 170, 1, directed=True, weights=9), (*APPS, LARGEST, BITS), True)
+on_one_device(hub(2 * THREADS), APPS)
+for n in (1, 2):
+    on_one_device(loop(n), APPS)
+beside_a_cpu(random_graph(30, 90, 5, weights=9), 3, 5, (*APPS, BITS))
+beside_a_cpu(random_graph(40, 400, 6, directed=True), 2, 6, (bfs.PROGRAM, LARGEST))
+sums_are_the_same_twice()
+it_halts()
+refused()
+print("all as on the CPU")
