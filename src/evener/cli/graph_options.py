@@ -13,6 +13,7 @@ from evener.errors import InputError, UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs.graph import Graph
     from evener.io import Reading
     from evener.plans.plan import Plan
 
@@ -24,6 +25,7 @@ class ReadOptions:
     by: str | None = None
     format: str | None = None
     constraint: int | None = None
+    directed: bool | None = None
     bytes_per_vertex: float | None = None
     bytes_per_edge: float | None = None
     coords: str | None = None
@@ -46,6 +48,7 @@ _TYPES: Mapping[str, type | tuple[type, ...]] = {
     "by": str,
     "format": str,
     "constraint": int,
+    "directed": bool,
     "bytes_per_vertex": (int, float),
     "bytes_per_edge": (int, float),
     "coords": str,
@@ -67,13 +70,19 @@ def recorded_options(record: Mapping[str, Any], file: str) -> ReadOptions:
 
 
 def add_reading_options(parser: argparse.ArgumentParser) -> None:
-    """Add --by, --coords, --weights, --format, --constraint and the bytes options."""
+    """Add --by, --directed, --coords, --weights, --format, --constraint and the bytes options."""
     group = parser.add_argument_group("reading")
     group.add_argument(
         "--by",
         choices=("cells", "points"),
         default="cells",
         help="divide a mesh by its cells (default) or its points",
+    )
+    group.add_argument(
+        "--directed",
+        action="store_true",
+        default=None,
+        help="lines of lists and entries of matrices are arcs: what is run follows their direction",
     )
     group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
     group.add_argument(
@@ -111,10 +120,24 @@ def read_workload(path: str, options: ReadOptions, out: Output) -> Reading:
     from evener.io import read
 
     with out.progress(f"Reading {path}") as progress:
-        reading = read(path, progress=progress, **{**asdict(options), "by": options.by or "cells"})
+        given = {
+            **asdict(options),
+            "by": options.by or "cells",
+            "directed": options.directed or False,
+        }
+        reading = read(path, progress=progress, **given)
     for note in reading.notes:
         out.note(f"note: {note}")
     return reading
+
+
+def graph_to_divide(reading: Reading, out: Output) -> Graph:
+    """Return the graph that is divided; a note says so where arcs are taken as edges."""
+    from evener.graphs.directed import DirectedGraph, said_of_division
+
+    if isinstance(reading.graph, DirectedGraph):
+        out.note(f"note: {said_of_division(reading.graph, reading.undirected)}")
+    return reading.undirected
 
 
 class Load(NamedTuple):
@@ -172,7 +195,7 @@ def load_of(options: LoadOptions, out: Output) -> Load:
     """Return the load in whole units; UsageError where a graph's weights add up to a fraction."""
     if options.graph is None:
         return options.count()
-    graph = read_workload(options.graph, options.reading, out).graph
+    graph = graph_to_divide(read_workload(options.graph, options.reading, out), out)
     load = float(graph.weights(0).sum())
     if load < 1 or load != int(load):
         raise UsageError(

@@ -58,6 +58,13 @@ class DirectedGraph(AdjacencyLists):
         """Number of arcs."""
         return int(self.adjncy.size)
 
+    @property
+    def isolated(self) -> npt.NDArray[np.intp]:
+        """(i,) the vertices that no arc leaves or reaches."""
+        joined = self.degrees > 0
+        joined[self.adjncy] = True
+        return np.flatnonzero(~joined)
+
     def arcs_in(self) -> Arcs:
         """Return the arcs that reach each vertex; made at the first call, and kept."""
         return self._arcs_in
@@ -156,6 +163,14 @@ class DirectedGraph(AdjacencyLists):
 
     def _of_vertices(self) -> dict[str, Any]:
         return _of_vertices(self)
+
+
+def said_of_division(graph: DirectedGraph, edges: Graph) -> str:
+    """Return the note that `edges`, graph.undirected(), is what is divided."""
+    return (
+        f"arcs are divided as edges: {plural(graph.m, 'arc')} join "
+        f"{plural(edges.m, 'pair')} of vertices"
+    )
 
 
 def _of_vertices(lists: AdjacencyLists) -> dict[str, Any]:

@@ -54,9 +54,18 @@ class Graph(AdjacencyLists):
         """Number of undirected edges."""
         return int(self.adjncy.size // 2)
 
+    @property
+    def isolated(self) -> npt.NDArray[np.intp]:
+        """(i,) the vertices without an edge."""
+        return np.flatnonzero(self.degrees == 0)
+
     def arcs_in(self) -> Arcs:
         """Return the arcs that reach each vertex: as each edge goes both ways, those that leave."""
         return self.arcs_out()
+
+    def undirected(self) -> Graph:
+        """Return the graph itself, as `DirectedGraph.undirected` does that of a directed one."""
+        return self
 
     def components(self) -> tuple[int, npt.NDArray[np.int32]]:
         """Number of connected components and (n,) the one of each vertex, by smallest vertex."""

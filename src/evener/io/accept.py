@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from evener.arrays import as_numbers
 from evener.errors import InputError, UsageError, shown
+from evener.graphs.directed import DirectedGraph, said_of_division
 from evener.graphs.foreign import (
     MeshioMesh,
     NetworkXGraph,
@@ -35,6 +36,7 @@ from evener.platforms.platform import MAX_DEVICES, Device, Platform
 
 GraphLike: TypeAlias = (
     Graph
+    | DirectedGraph
     | Reading
     | Mesh
     | PolyMesh
@@ -57,8 +59,8 @@ PlatformLike: TypeAlias = (
 PartitionLike: TypeAlias = Partition | str | os.PathLike[str] | Sequence[int] | npt.NDArray[Any]
 
 _GRAPHS = (
-    "A graph is a file's name, what ev.read returns, a Graph, a Mesh, a SciPy sparse matrix, a "
-    "networkx graph or a meshio mesh."
+    "A graph is a file's name, what ev.read returns, a Graph, a DirectedGraph, a Mesh, a SciPy "
+    "sparse matrix, a networkx graph or a meshio mesh."
 )
 _MACHINES = (
     "A machine is a machine file's name, a Platform, a number of equal devices, a list of speeds "
@@ -84,10 +86,12 @@ class Taken:
 def take_graph(given: GraphLike) -> Taken:
     """Return a file name, graph, matrix or mesh as a graph; of a mesh the graph of its cells.
 
+    Of a directed graph it is that of its arcs as edges, and a note says so.
     Raises InputError for anything else, with a list of what is accepted.
     """
-    if isinstance(given, Graph):
-        return Taken(given)
+    if isinstance(given, Graph | DirectedGraph):
+        edges = given.undirected()
+        return Taken(edges, notes=_of_arcs(given, edges))
     if isinstance(given, str | os.PathLike):
         with _told(Path(given), _GRAPHS):
             return _of_reading(read(Path(given)))
@@ -111,6 +115,13 @@ def take_graph(given: GraphLike) -> Taken:
 def as_graph(given: GraphLike) -> Graph:
     """Return the Graph alone that take_graph returns."""
     return given if isinstance(given, Graph) else take_graph(given).graph
+
+
+def as_graph_or_arcs(given: GraphLike) -> Graph | DirectedGraph:
+    """Return a DirectedGraph, or one that was read, as it is; all else as a Graph."""
+    if isinstance(given, Reading):
+        return given.graph
+    return given if isinstance(given, DirectedGraph) else as_graph(given)
 
 
 def as_platform(given: PlatformLike) -> Platform:
@@ -183,7 +194,12 @@ def _kind(given: object) -> str:
 
 
 def _of_reading(reading: Reading) -> Taken:
-    return Taken(reading.graph, reading.mesh, reading.inputs, reading.asked, reading.notes)
+    notes = (*_of_arcs(reading.graph, reading.undirected), *reading.notes)
+    return Taken(reading.undirected, reading.mesh, reading.inputs, reading.asked, notes)
+
+
+def _of_arcs(given: Graph | DirectedGraph, edges: Graph) -> tuple[str, ...]:
+    return (said_of_division(given, edges),) if isinstance(given, DirectedGraph) else ()
 
 
 def _of_matrix(matrix: SparseMatrix) -> tuple[str, ...]:

@@ -16,6 +16,7 @@ from evener.errors import UsageError
 from evener.wording import meant
 
 if TYPE_CHECKING:
+    from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.io.sources import Source
 
@@ -67,7 +68,9 @@ class Format:
     where it is "coords"; it raises InputError and nothing else. recognises never raises.
     Where `writes`, the module also has write(graph) -> (content, what was left out). `suffixes`
     choose the format of a file to be written; the first is the usual one. of: in a module of
-    several formats, what its functions' names end with, as recognises_fesom.
+    several formats, what its functions' names end with, as recognises_fesom. directed: whether it
+    can hold arcs; read(source, directed=True) then returns a DirectedGraph where the file holds
+    arcs, and write takes one.
     """
 
     name: str
@@ -76,16 +79,19 @@ class Format:
     suffixes: tuple[str, ...] = ()
     writes: bool = False
     of: str = ""
+    directed: bool = False
 
     def recognises(self, source: Source) -> bool:
         """Whether the content, with the suffix as a hint, is of this format."""
         return bool(self._function("recognises")(source))
 
-    def read(self, source: Source) -> Any:
-        """Return the Graph, the Mesh or the coordinates in `source`."""
+    def read(self, source: Source, *, directed: bool = False) -> Any:
+        """Return the Graph, the Mesh or the coordinates in `source`; arcs if asked and it can."""
+        if directed and self.directed:
+            return self._function("read")(source, directed=True)
         return self._function("read")(source)
 
-    def write(self, graph: Graph) -> tuple[bytes, list[str]]:
+    def write(self, graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
         """Return the content of a file of this format and a sentence for all it cannot hold."""
         content, left_out = self._function("write")(graph)
         return content, left_out
@@ -98,8 +104,15 @@ class Format:
 # Order matters: an entry is asked only when all before it have declined. Formats with a
 # signature come first, those told apart by the shape of their numbers last.
 FORMATS: tuple[Format, ...] = (
-    Format("npz", "graph", "graphs.npz", (".npz",), writes=True),
-    Format("matrixmarket", "graph", "graphs.matrixmarket", (".mtx", ".mm"), writes=True),
+    Format("npz", "graph", "graphs.npz", (".npz",), writes=True, directed=True),
+    Format(
+        "matrixmarket",
+        "graph",
+        "graphs.matrixmarket",
+        (".mtx", ".mm"),
+        writes=True,
+        directed=True,
+    ),
     Format("openfoam", "mesh", "meshes.openfoam"),
     Format("gmsh", "mesh", "meshes.gmsh", (".msh",)),
     Format("medit", "mesh", "meshes.medit", (".mesh",)),
@@ -107,11 +120,15 @@ FORMATS: tuple[Format, ...] = (
     Format("dolfin", "mesh", "meshes.dolfin", (".xml",)),
     Format("fesom", "mesh", "meshes.ocean", of="fesom"),
     Format("obj", "mesh", "meshes.obj", (".obj",)),
-    Format("dot", "graph", "graphs.dot", (".dot", ".gv")),
+    Format("dot", "graph", "graphs.dot", (".dot", ".gv"), writes=True, directed=True),
     Format("meshio", "mesh", "meshes.meshio"),
     # Told by their shape from here on.
     Format(
-        "harwell-boeing", "graph", "graphs.harwell_boeing", (".rua", ".rsa", ".psa", ".pua", ".hb")
+        "harwell-boeing",
+        "graph",
+        "graphs.harwell_boeing",
+        (".rua", ".rsa", ".psa", ".pua", ".hb"),
+        directed=True,
     ),
     Format("scotch", "graph", "graphs.scotch", (".grf", ".src"), writes=True),
     Format("fort14", "mesh", "meshes.ocean", (".14", ".grd"), of="fort14"),
@@ -119,13 +136,14 @@ FORMATS: tuple[Format, ...] = (
     Format("metis-mesh", "mesh", "meshes.unplaced", of="metis"),
     Format("metis", "graph", "graphs.metis", (".graph", ".metis", ".chaco"), writes=True),
     Format("coordinates", "coords", "coordinates", (".xyz",)),
-    Format("triplets", "graph", "graphs.pairs", (".triplet", ".tri", ".ijv")),
+    Format("triplets", "graph", "graphs.pairs", (".triplet", ".tri", ".ijv"), directed=True),
     Format(
         "edges",
         "graph",
         "graphs.edges",
         (".csv", ".tsv", ".edgelist", ".edges", ".el"),
         writes=True,
+        directed=True,
     ),
 )
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 from evener.errors import InputError, UsageError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of
@@ -26,17 +28,23 @@ Progress = Callable[[str, float], None]
 class Reading:
     """The result of reading a file.
 
-    graph is what is divided; mesh what it was made from, or None. notes say, a sentence each,
-    what was odd or left out. inputs holds the SHA-256 of every file read, by name without folder;
-    asked the options of `read` that were given, files without their folders.
+    graph: a Graph, or a DirectedGraph where that was asked for; mesh: what it was made from, or
+    None. notes say, a sentence each, what was odd or left out. inputs holds the SHA-256 of every
+    file read, by name without folder; asked the options of `read` that were given, files without
+    their folders.
     """
 
-    graph: Graph
+    graph: Graph | DirectedGraph
     mesh: Mesh | None
     format: str
     notes: tuple[str, ...] = ()
     inputs: dict[str, str] = field(default_factory=dict)
     asked: dict[str, Any] = field(default_factory=dict)
+
+    @cached_property
+    def undirected(self) -> Graph:
+        """The graph that is divided: of a directed one that of its arcs as edges."""
+        return self.graph.undirected()
 
     def __repr__(self) -> str:
         made = self.graph if self.mesh is None else self.mesh
@@ -53,6 +61,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     weights: str | Path | None = None,
     format: str | None = None,  # noqa: A002
     constraint: int | None = None,
+    directed: bool = False,
     bytes_per_vertex: float | None = None,
     bytes_per_edge: float | None = None,
     progress: Progress | None = None,
@@ -63,6 +72,8 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     coords: file with coordinates; those lying beside the file are found without it.
     weights: file with the work per vertex (`FILE` or `FILE:COLUMN`), or `cell:NAME`, a field of
     the mesh file. constraint: which of several weights counts, from 0; all where None.
+    directed: return a DirectedGraph: lines and entries are arcs, with weights where the file has
+    them; edges of formats and meshes that have no direction are two arcs each.
     bytes_per_vertex, bytes_per_edge [B]: as of Graph. progress: called with (step, fraction).
 
     Raises InputError for anything wrong in a file, UsageError for a wrong option.
@@ -75,11 +86,13 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     entry = format_of(source) if format is None else format_named(format)
     tell("parsing", 0.2)
     with _said_of(source):
-        held = _parse(entry, source)
+        held = _parse(entry, source, directed=directed)
         mesh = held if entry.what == "mesh" else None
         if mesh is not None:
             tell("making the graph", 0.5)
-        graph: Graph = held if mesh is None else _graph_of(mesh, by)
+        graph: Graph | DirectedGraph = held if mesh is None else _graph_of(mesh, by)
+        if directed and isinstance(graph, Graph):
+            graph = _both_ways(source, graph)
         tell("finding coordinates and weights", 0.9)
         changes: dict[str, Any] = {}
         _find_coordinates(source, graph, coords, changes)
@@ -96,6 +109,7 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
         "by": by,
         "format": format,
         "constraint": constraint,
+        "directed": directed or None,
         "bytes_per_vertex": bytes_per_vertex,
         "bytes_per_edge": bytes_per_edge,
         "coords": None if coords is None else Path(coords).name,
@@ -105,7 +119,11 @@ def read(  # noqa: PLR0913 - public: one keyword for each thing that a file may 
     return Reading(graph, mesh, entry.name, tuple(source.notes), inputs | source.beside, asked)
 
 
-def read_graph(path: str | Path, **options: Any) -> Graph:
+@overload
+def read_graph(path: str | Path, *, directed: Literal[False] = ..., **options: Any) -> Graph: ...
+@overload
+def read_graph(path: str | Path, *, directed: Literal[True], **options: Any) -> DirectedGraph: ...
+def read_graph(path: str | Path, **options: Any) -> Graph | DirectedGraph:
     """Return the graph alone; options as of `read`."""
     return read(path, **options).graph
 
@@ -114,13 +132,19 @@ def _no_progress(step: str, fraction: float) -> None:
     """Ignore progress."""
 
 
-def _parse(entry: Format, source: Source) -> Any:
+def _parse(entry: Format, source: Source, *, directed: bool) -> Any:
     if entry.what == "coords":
         raise source.error(
             "holds coordinates, but no graph or mesh",
             hint="--coords FILE gives a graph its coordinates.",
         )
-    return entry.read(source)
+    return entry.read(source, directed=directed)
+
+
+def _both_ways(source: Source, graph: Graph) -> DirectedGraph:
+    """Return a graph whose edges have no direction with two arcs for each."""
+    source.notes.append(f"Its {graph.m:,} edges have no direction: each is two arcs.")
+    return DirectedGraph.of_edges(graph)
 
 
 @contextmanager
@@ -141,7 +165,7 @@ def _graph_of(mesh: Mesh, by: str) -> Graph:
 
 
 def _find_coordinates(
-    source: Source, graph: Graph, path: str | Path | None, changes: dict[str, Any]
+    source: Source, graph: Graph | DirectedGraph, path: str | Path | None, changes: dict[str, Any]
 ) -> None:
     """Take the coordinates at `path`, or those lying beside the file, for the graph."""
     if path is not None:
@@ -167,7 +191,7 @@ def _names_beside(name: str) -> list[str]:
 
 def _find_weights(
     source: Source,
-    graph: Graph,
+    graph: Graph | DirectedGraph,
     mesh: Mesh | None,
     by: str,
     weights: str | Path | None,

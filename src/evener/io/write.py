@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from evener.arrays import FloatArray
 from evener.errors import UsageError
 from evener.files.writing import atomic_write, is_stdout
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.formats import FORMATS, Format, format_named
 from evener.io.sources import PACKINGS
@@ -38,17 +39,18 @@ MESH_WRITERS: dict[str, Callable[[Mesh], Iterable[bytes]]] = {".su2": _su2, ".vt
 
 def write_graph(
     path: str | Path,
-    graph: Graph,
+    graph: Graph | DirectedGraph,
     format: str | None = None,  # noqa: A002
 ) -> tuple[str, ...]:
     """Write `graph`; the suffix chooses the format, `.zst`, `.gz`, `.xz`, `.bz2` a packing.
 
     Coordinates go to a `.xyz` file beside it where the format has no place for them. Returns a
     sentence for everything the format could not hold; raises UsageError for an unknown suffix
-    and InputError for what the format cannot express, before anything is written.
+    and InputError for what the format cannot express, before anything is written. A DirectedGraph
+    is written as such; UsageError where the format has no arcs.
     """
     path = Path(path)
-    entry = writer_for(path, format)
+    entry = writer_for(path, format, directed=isinstance(graph, DirectedGraph))
     content, notes = entry.write(graph)
     pack = _packing(path)
     with atomic_write(path) as file:
@@ -85,13 +87,27 @@ def write_mesh(path: str | Path, mesh: Mesh, suffix: str | None = None) -> None:
             file.write(piece)
 
 
-def _is_numbered(graph: Graph) -> bool:
+def _is_numbered(graph: Graph | DirectedGraph) -> bool:
     """Return whether an edge list names all vertices, as 0 to n - 1."""
-    return graph.labels is None and bool((graph.degrees > 0).all())
+    return graph.labels is None and not graph.isolated.size
 
 
-def writer_for(path: Path, name: str | None) -> Format:
-    """Return the format to write: the one named, or the one of the suffix."""
+def writer_for(path: Path, name: str | None, *, directed: bool = False) -> Format:
+    """Return the format to write: the one named, or the one of the suffix.
+
+    Raises UsageError where there is none, and where a `directed` graph is to go into one without
+    arcs.
+    """
+    entry = _writer_of(path, name)
+    if directed and not entry.directed:
+        known = ", ".join(writer.name for writer in FORMATS if writer.writes and writer.directed)
+        raise UsageError(
+            f"{entry.name} has no arcs, only edges", hint=f"Directed graphs are written as {known}."
+        )
+    return entry
+
+
+def _writer_of(path: Path, name: str | None) -> Format:
     writers = [entry for entry in FORMATS if entry.writes]
     if name is not None:
         entry = format_named(name)

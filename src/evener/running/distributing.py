@@ -21,7 +21,7 @@ from evener.errors import InputError, one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.graphs.lists import Arcs
-from evener.io.accept import GraphLike, as_graph
+from evener.io.accept import GraphLike, as_graph_or_arcs
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 from evener.running import distributing_kernels as kernels
@@ -126,7 +126,7 @@ class LocalGraph:
 
 
 def distribute(
-    graph: GraphLike | DirectedGraph,
+    graph: GraphLike,
     divided: Divided,
     *,
     want: Want = "out",
@@ -143,7 +143,7 @@ def distribute(
 
 
 def local_graph(
-    graph: GraphLike | DirectedGraph,
+    graph: GraphLike,
     divided: Divided,
     rank: int,
     *,
@@ -179,7 +179,7 @@ class PartSize(NamedTuple):
 
 
 def part_sizes(
-    graph: GraphLike | DirectedGraph,
+    graph: GraphLike,
     divided: Divided,
     *,
     want: Want = "out",
@@ -265,11 +265,9 @@ def _distributed(lists: Lists, partition: Partition, threads: int) -> list[Local
     return locals_
 
 
-def _taken(
-    graph: GraphLike | DirectedGraph, divided: Divided
-) -> tuple[Graph | DirectedGraph, Partition]:
+def _taken(graph: GraphLike, divided: Divided) -> tuple[Graph | DirectedGraph, Partition]:
     """Return what public functions take as a graph and a partition of it."""
-    taken = graph if isinstance(graph, DirectedGraph) else as_graph(graph)
+    taken = as_graph_or_arcs(graph)
     if isinstance(divided, str | os.PathLike):
         from evener.io.plans.plan import read_plan
 

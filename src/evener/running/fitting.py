@@ -13,8 +13,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.graphs.directed import DirectedGraph
-from evener.io.accept import GraphLike, as_graph
+from evener.io.accept import GraphLike, as_graph_or_arcs
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 from evener.running.distributing import UNSIGNED, PartSize, Want, part_sizes
@@ -56,7 +55,7 @@ class RunBytes(NamedTuple):
 
 
 def bytes_of_run(
-    graph: GraphLike | DirectedGraph,
+    graph: GraphLike,
     divided: Plan | Partition | str | os.PathLike[str],
     arrays: Sequence[Held] = (),
     *,
@@ -67,7 +66,7 @@ def bytes_of_run(
 
     Arguments and errors as of `distribute`; nothing of the size of the parts is made.
     """
-    taken = graph if isinstance(graph, DirectedGraph) else as_graph(graph)
+    taken = as_graph_or_arcs(graph)
     weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize
     sizes = part_sizes(taken, divided, want=want, threads=threads)
     return [bytes_on_device(size, arrays, taken.adjncy.size, weight) for size in sizes]

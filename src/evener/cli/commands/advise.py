@@ -5,7 +5,12 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import (
+    add_reading_options,
+    graph_to_divide,
+    read_options_from,
+    read_workload,
+)
 from evener.cli.judged import add_workload_options, finite, workload_options_from
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_effort_options
@@ -46,8 +51,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
         workload=workload_options_from(args).workload(),
     )
     reading = read_workload(args.graph, read_options_from(args), out)
+    graph = graph_to_divide(reading, out)
     with out.progress("Advising") as progress:
-        advice = advise(reading.graph, platform, options, progress=progress)
+        advice = advise(graph, platform, options, progress=progress)
     _print(advice, out)
     written = []
     if args.output:

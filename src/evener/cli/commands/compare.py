@@ -8,7 +8,12 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import (
+    add_reading_options,
+    graph_to_divide,
+    read_options_from,
+    read_workload,
+)
 from evener.cli.judged import evaluation_to_dict, finite, fullness
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
@@ -48,7 +53,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             find_tool(name)
     how_read = read_options_from(args)
     reading = read_workload(args.graph, how_read, out)
-    graph = reading.graph
+    graph = graph_to_divide(reading, out)
     tools = named or available_tools(graph, platform)
     options = plan_options_from(args, "auto")
     best = replace(options, objective="auto").settled(graph, platform)

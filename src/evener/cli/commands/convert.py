@@ -30,13 +30,16 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.write import write_graph, writer_for
 
     target = Path(args.target)
-    entry = writer_for(target, args.to)  # checked before a long reading
+    entry = writer_for(
+        target, args.to, directed=bool(args.directed)
+    )  # checked before a long reading
     reading = read_workload(args.source, read_options_from(args), out)
     graph = reading.graph
     left_out = write_graph(target, graph, entry.name)
     for note in left_out:
         out.note(f"note: {note}")
-    out.say(f"{target}: {entry.name}, {graph.n:,} vertices, {graph.m:,} edges")
+    what = "edges" if graph.symmetric else "arcs"
+    out.say(f"{target}: {entry.name}, {graph.n:,} vertices, {graph.m:,} {what}")
     out.result(
         {
             "file": target.name,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from evener.cli.graph_options import (
     add_reading_options,
+    graph_to_divide,
     read_as,
     read_options_from,
     recorded_options,
@@ -71,7 +72,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     workload = workload_options_from(args).workload(promise.workload if promise else None)
     recorded = recorded_options(promise.reading if promise else {}, args.plan or args.part)
     reading = read_as(args.graph, recorded, read_options_from(args), out)
-    graph = reading.graph
+    graph = graph_to_divide(reading, out)
     partition = partition_in(args.part, graph, platform.k)
     terms = _terms(asked, promise, reading, platform, workload)
     judged = evaluate(graph, partition, platform, terms.contract, workload=workload)
@@ -134,7 +135,7 @@ def _terms(
     from evener.planning.options import PlanOptions
     from evener.sizing import contract_for, contract_for_seconds
 
-    graph = reading.graph
+    graph = reading.undirected
     by_speed = asked.epsilon is not None or bool(asked.shares)
     if promise is not None and not by_speed:
         known = set(promise.inputs.values())

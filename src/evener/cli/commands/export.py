@@ -43,13 +43,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if reading is not None:
         plan.partition.checked_for(reading.graph.n)
         if is_its_input(plan, reading.inputs):
-            refuse_forged(plan, reading.graph, args.plan)
+            refuse_forged(plan, reading.undirected, args.plan)
     write_part(
         args.output,
         plan.partition.part,
         args.to,
         mesh=None if reading is None else reading.mesh,
-        graph=None if reading is None else reading.graph,
+        graph=None if reading is None else reading.undirected,
         by=recorded_reading(plan).get("by", "cells"),
         devices=plan.platform.names,
         terms=promise_to_dict(promise_of(plan)),

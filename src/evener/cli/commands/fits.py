@@ -7,7 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import (
+    add_reading_options,
+    graph_to_divide,
+    read_options_from,
+    read_workload,
+)
 from evener.cli.judged import add_epsilon, finite
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 
@@ -35,7 +40,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.wording import memory
 
     platform = machine_of(machine_options_from(args), out)
-    graph = read_workload(args.graph, read_options_from(args), out).graph
+    graph = graph_to_divide(read_workload(args.graph, read_options_from(args), out), out)
     devices = _shares_by_speed(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
               "memory_bytes": finite(platform.memories.sum())}  # fmt: skip

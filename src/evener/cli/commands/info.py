@@ -9,6 +9,7 @@ from evener.cli.graph_options import add_reading_options, read_options_from, rea
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.io import Reading
 
@@ -50,13 +51,13 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def describe(reading: Reading) -> dict[str, Any]:
     """Return the facts of a reading, ready for JSON; lengths in the file's units."""
     graph = reading.graph
-    degrees = graph.degrees
-    n_components, component = graph.components()
+    n_components, component = reading.undirected.components()
     facts: dict[str, Any] = {
         "format": reading.format,
         "n": graph.n,
         "m": graph.m,
-        "degree": _spread(degrees),
+        "degree": _spread(graph.degrees),
+        **_directed_facts(reading),
         "components": n_components,
         "largest_component": _largest(component),
         "bandwidth": _bandwidth(graph),
@@ -75,6 +76,21 @@ def describe(reading: Reading) -> dict[str, Any]:
     return facts
 
 
+def _directed_facts(reading: Reading) -> dict[str, Any]:
+    """Return what a directed graph has besides; its degree is how many arcs leave a vertex."""
+    import numpy as np
+
+    graph = reading.graph
+    if graph.symmetric:
+        return {}
+    arcs_back = 2 * (graph.m - reading.undirected.m)
+    return {
+        "directed": True,
+        "in_degree": _spread(np.diff(graph.arcs_in().xadj)),
+        "both_ways": arcs_back,
+    }
+
+
 def _spread(values: Any) -> dict[str, float]:
     if values.size == 0:
         return {"min": 0, "mean": 0.0, "max": 0}
@@ -88,18 +104,19 @@ def _largest(component: Any) -> int:
     return int(np.bincount(component).max())
 
 
-def _bandwidth(graph: Graph) -> int:
+def _bandwidth(graph: Graph | DirectedGraph) -> int:
     """Return the largest difference between the numbers of two neighbours."""
     import numpy as np
 
     v = np.flatnonzero(graph.degrees)
     if v.size == 0:
         return 0
-    # Neighbours are sorted, and each edge is seen from its larger end.
-    return int(np.abs(v - graph.adjncy[graph.xadj[v]]).max())
+    # Neighbours are sorted: the first or the last is the furthest.
+    ends = graph.xadj[v], graph.xadj[v + 1] - 1
+    return max(int(np.abs(v - graph.adjncy[end]).max()) for end in ends)
 
 
-def _weights_of(graph: Graph) -> list[dict[str, float]] | None:
+def _weights_of(graph: Graph | DirectedGraph) -> list[dict[str, float]] | None:
     """Return the spread and the total of each vertex weight; None where all weigh 1."""
     if graph.vwgt is None:
         return None
@@ -130,19 +147,21 @@ def _mesh_of(mesh: Any) -> dict[str, Any]:
     return facts
 
 
-def _oddities(graph: Graph, facts: dict[str, Any]) -> list[str]:
+def _oddities(graph: Graph | DirectedGraph, facts: dict[str, Any]) -> list[str]:
     """Return what is unusual about a graph, and matters when it is divided."""
-    import numpy as np
 
     odd = []
-    alone = int(np.count_nonzero(graph.degrees == 0))
+    alone = graph.isolated.size
     if alone:
         odd.append(f"{alone:,} vertices have no neighbour")
     if facts["components"] - alone > 1:
         odd.append(f"it is in {facts['components']:,} pieces")
-    degree = facts["degree"]
-    if degree["max"] > 100 and degree["max"] > 20 * degree["mean"]:
-        odd.append(f"one vertex has {degree['max']:,} neighbours, the mean is {degree['mean']:.1f}")
+    kinds = {"degree": "neighbours" if graph.symmetric else "arcs that leave it",
+             "in_degree": "arcs that reach it"}  # fmt: skip
+    for kind, what in kinds.items():
+        degree = facts.get(kind, {"max": 0})
+        if degree["max"] > 100 and degree["max"] > 20 * degree["mean"]:
+            odd.append(f"one vertex has {degree['max']:,} {what}, the mean is {degree['mean']:.1f}")
     for i, weight in enumerate(facts["vertex_weights"] or []):
         which = f"vertex weight {i}" if graph.n_constraints > 1 else "the vertex weight"
         if weight["total"] == 0:
@@ -157,7 +176,7 @@ def _oddities(graph: Graph, facts: dict[str, Any]) -> list[str]:
     return odd
 
 
-def _odd_coordinates(graph: Graph) -> list[str]:
+def _odd_coordinates(graph: Graph | DirectedGraph) -> list[str]:
     import numpy as np
 
     if graph.coords is None:
@@ -172,8 +191,7 @@ def _odd_coordinates(graph: Graph) -> list[str]:
 def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
     graph_rows = [
         ("vertices", f"{facts['n']:,}" + ("" if facts["mesh"] is None else f", the mesh's {by}")),
-        ("edges", f"{facts['m']:,}"),
-        ("degree", _spread_text(facts["degree"])),
+        *_edge_rows(facts),
         ("components", _components_text(facts)),
         ("bandwidth", f"{facts['bandwidth']:,}"),
     ]
@@ -181,13 +199,24 @@ def _rows(facts: dict[str, Any], by: str) -> list[tuple[str, str]]:
     texts = [f"{_spread_text(weight)}, total {weight['total']:,}" for weight in weights or []]
     graph_rows += [("vertex weight", text) for text in texts or ["1 each"]]
     edge = facts["edge_weights"]
-    graph_rows.append(("edge weight", "1 each" if edge is None else _spread_text(edge)))
+    what = "arc weight" if facts.get("directed") else "edge weight"
+    graph_rows.append((what, "1 each" if edge is None else _spread_text(edge)))
     graph_rows.append(("coordinates", _box_text(facts["coordinates"])))
     if facts["labels"]:
         graph_rows.append(("labels", "the vertices' own names are kept"))
     costs = f"{facts['bytes_per_vertex']:g} B a vertex, {facts['bytes_per_edge']:g} B an edge's end"
     graph_rows.append(("memory", f"{facts['bytes'] / 2**20:,.1f} MiB to compute with, at {costs}"))
     return _mesh_rows(facts["mesh"]) + graph_rows
+
+
+def _edge_rows(facts: dict[str, Any]) -> list[tuple[str, str]]:
+    if not facts.get("directed"):
+        return [("edges", f"{facts['m']:,}"), ("degree", _spread_text(facts["degree"]))]
+    return [
+        ("arcs", f"{facts['m']:,}, {facts['both_ways']:,} of them with one back"),
+        ("out-degree", _spread_text(facts["degree"])),
+        ("in-degree", _spread_text(facts["in_degree"])),
+    ]
 
 
 def _mesh_rows(mesh: dict[str, Any] | None) -> list[tuple[str, str]]:

@@ -159,12 +159,12 @@ def _graph(options: MeasureOptions) -> tuple[Graph | None, str]:
     """Return the matrix of --graph, and the name of its file."""
     if options.graph is None:
         return None, ""
-    from evener.io import read
+    from evener.io import read_graph
     from evener.measuring.kernels import KERNELS
 
     if "matrix" not in getattr(KERNELS.get(options.kernel), "takes", ()):
         raise UsageError(f"--graph: kernel {options.kernel} has no matrix")
-    graph = read(options.graph).graph
+    graph = read_graph(options.graph)
     if graph.n == 0:
         raise UsageError(f"--graph: {options.graph} has no vertices")
     return graph, Path(options.graph).name

@@ -7,7 +7,12 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import (
+    add_reading_options,
+    graph_to_divide,
+    read_options_from,
+    read_workload,
+)
 from evener.cli.judged import print_time_remarks, print_versus, rival_to_dict, say_bottleneck
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.cli.plan_options import add_plan_options, plan_options_from
@@ -56,6 +61,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         find_tool(args.versus)
     how_read = read_options_from(args)
     reading = read_workload(args.graph, how_read, out)
+    graph = graph_to_divide(reading, out)
     with out.progress("Planning") as progress:
         made = plan(
             reading.graph,
@@ -71,8 +77,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         with out.progress("Comparing") as progress:
             progress(args.versus, 0.1)
-            rival = rival_of(reading.graph, platform, args.versus, options)
-            spent = own_cpu_seconds(reading.graph, platform, made, options)
+            rival = rival_of(graph, platform, args.versus, options)
+            spent = own_cpu_seconds(graph, platform, made, options)
             made = replace(made, rival=rival, cpu_seconds=spent)
     write_plan(output, made)
     written = [str(output)]
@@ -81,7 +87,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
         with out.progress("Drawing the report") as progress:
             progress("report", 0.1)
-            write_report(report, made, reading.graph, reading.mesh)
+            write_report(report, made, graph, reading.mesh)
         written.append(str(report))
     bottleneck = _print(made, written, out)
     judged = evaluation_to_dict(made.evaluation, platform)

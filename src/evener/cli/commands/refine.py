@@ -6,7 +6,12 @@ import argparse
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import add_reading_options, read_options_from, read_workload
+from evener.cli.graph_options import (
+    add_reading_options,
+    graph_to_divide,
+    read_options_from,
+    read_workload,
+)
 from evener.cli.judged import (
     add_judging_options,
     evaluation_to_dict,
@@ -57,7 +62,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     platform = machine_of(machine_options_from(args), out)
     refuse_outputs([args.output], [args.graph, args.part, args.machine, args.coords])
     reading = read_workload(args.graph, read_options_from(args), out)
-    graph, given = reading.graph, partition_in(args.part, reading.graph, platform.k)
+    graph = graph_to_divide(reading, out)
+    given = partition_in(args.part, graph, platform.k)
     workload = workload_options_from(args).workload()
     weighted = workload.weighted(graph)
     contract, _ = contract_for(weighted, platform, args.epsilon)

@@ -92,7 +92,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
             notes=reading.notes,
             progress=progress,
         )
-        new = _with_rival(old, new, reading.graph, options)
+        new = _with_rival(old, new, reading.undirected, options)
     differences = _differences(old, new, manifest_in(args.plan))
     out.result({"identical": not differences, "differences": differences})
     if not differences:

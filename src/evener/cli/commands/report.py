@@ -54,7 +54,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
                 file=args.mesh,
                 hint=f"The plan was made from {', '.join(plan.inputs)}.",
             )
-        graph, mesh = reading.graph, reading.mesh
+        graph, mesh = reading.undirected, reading.mesh
         refuse_forged(plan, graph, args.plan)
     with out.progress("Drawing the report") as progress:
         progress("report", 0.1)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from evener.cli.graph_options import (
     LoadOptions,
     add_reading_options,
+    graph_to_divide,
     load_options_from,
     read_workload,
 )
@@ -121,7 +122,7 @@ def _sizes(load: LoadOptions, platform: Platform, epsilon: float, out: Output) -
     if load.graph is None:
         n, per_unit = load.count()
         return target_sizes(platform, n, epsilon=epsilon, bytes_per_unit=per_unit)
-    graph = read_workload(load.graph, load.reading, out).graph
+    graph = graph_to_divide(read_workload(load.graph, load.reading, out), out)
     return contract_for(graph, platform, epsilon)[1]
 
 

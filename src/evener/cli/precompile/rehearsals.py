@@ -351,7 +351,7 @@ def files() -> None:
             for by in ("cells", "points"):
                 read(path, by=by)
         read(folder / "plain.graph", weights=str(folder / "plain.graph.xyz"))
-        for number, graph in enumerate(weighted(read(folder / "plain.graph").graph)):
+        for number, graph in enumerate(weighted(read(folder / "plain.graph").undirected)):
             for suffix in (".graph", ".grf", ".csv", ".mtx"):
                 if number == 0 or (graph.vwgt is not None and graph.vwgt.dtype == np.int64):
                     write_graph(folder / f"out{suffix}", graph)

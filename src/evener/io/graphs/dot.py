@@ -1,8 +1,8 @@
-"""Reads undirected graphs in Graphviz's DOT: nodes, edges, their attributes, groups.
+"""Reads and writes graphs in Graphviz's DOT: nodes, edges, their attributes, groups.
 
 Read are names of all kinds but HTML, chains `a -- b -- c`, attributes, defaults (`node [...]`),
 subgraphs as groups of statements, ports (left out), comments. Edges may have `weight`; nodes
-`weight` and `pos`. Directed graphs, and subgraphs as an edge's end, are refused.
+`weight` and `pos`. Subgraphs as an edge's end are refused, and directed graphs unless asked for.
 """
 
 from __future__ import annotations
@@ -13,13 +13,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.graphs.dot_statements import BEGINS, Found, Reader
 from evener.io.sources import Source
-from evener.io.text import shown
+from evener.io.text import shown, whole
 
 _SUFFIXES = (".dot", ".gv")
 _WHOLE = re.compile(rb"\d{1,18}")
+# Names that read back as others: a backslash joins lines and escapes quotes.
+_UNWRITABLE = re.compile(r'\\(?=["\n]|\Z)|\0')
 
 
 def recognises(source: Source) -> bool:
@@ -31,12 +35,15 @@ def recognises(source: Source) -> bool:
     return BEGINS.match(source.head) is not None
 
 
-def read(source: Source) -> Graph:
-    """Return the graph; loops are dropped and repeated edges merged, and notes say so."""
-    return _graph(source, Reader(source).read())
+def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph; loops are dropped and repeated edges merged, and notes say so.
+
+    directed: a `digraph` is read as a DirectedGraph; without it, it is refused.
+    """
+    return _graph(source, Reader(source, directed=directed).read())
 
 
-def _graph(source: Source, found: Found) -> Graph:
+def _graph(source: Source, found: Found) -> Graph | DirectedGraph:
     n = len(found.number)
     if n == 0:
         raise source.error("has no node")
@@ -52,7 +59,8 @@ def _graph(source: Source, found: Found) -> Graph:
         fields["vwgt"] = _whole([found.loads[i] for i in order.tolist()])
     if found.places:
         fields["coords"] = _coords(source, found, order)
-    graph = Graph.from_edges(n, u, v, weights=weights, **fields)
+    make = DirectedGraph.from_arcs if found.directed else Graph.from_edges
+    graph = make(n, u, v, weights=weights, **fields)
     _note(source, graph, u, v, weighted=weights is not None)
     return graph
 
@@ -111,9 +119,13 @@ def _whole(values: list[float]) -> npt.NDArray[Any]:
 
 
 def _note(
-    source: Source, graph: Graph, u: npt.NDArray[np.int64], v: npt.NDArray[np.int64], *,
+    source: Source,
+    graph: Graph | DirectedGraph,
+    u: npt.NDArray[np.int64],
+    v: npt.NDArray[np.int64],
+    *,
     weighted: bool,
-) -> None:  # fmt: skip
+) -> None:
     loops = int(np.count_nonzero(u == v))
     merged = u.size - loops - graph.m
     if loops:
@@ -121,3 +133,57 @@ def _note(
     if merged:
         which = "; the first weight counts" if weighted else ""
         source.notes.append(f"{merged:,} edges repeat others: merged{which}.")
+
+
+def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
+    """Return a statement for each vertex and for each edge or arc, with weights and places."""
+    names = _names_of(graph)
+    kind, mark = ("graph", "--") if graph.symmetric else ("digraph", "->")
+    notes, own = [], [list[str]() for _ in names]
+    if graph.n_constraints > 1:
+        notes.append("The vertices' several weights are not kept by this format.")
+    elif graph.vwgt is not None:
+        for words, weight in zip(own, _numbers_of(graph.vwgt, "vertex weights"), strict=True):
+            words.append(f"weight={weight}")
+    if graph.coords is not None:
+        for words, place in zip(own, graph.coords.tolist(), strict=True):
+            words.append(f'pos="{",".join(map(repr, place))}"')
+    lines = [
+        f"{name} [{' '.join(words)}];" if words else f"{name};"
+        for name, words in zip(names, own, strict=True)
+    ]
+    u = np.repeat(np.arange(graph.n), graph.degrees)
+    kept = (u < graph.adjncy) if graph.symmetric else np.ones(u.size, np.bool_)
+    ends = zip(u[kept].tolist(), graph.adjncy[kept].tolist(), strict=True)
+    edges = [f"{names[a]} {mark} {names[b]}" for a, b in ends]
+    if graph.adjwgt is None:
+        lines += [f"{edge};" for edge in edges]
+    else:
+        weights = _numbers_of(graph.adjwgt[kept], "edge weights")
+        lines += [f"{edge} [weight={w}];" for edge, w in zip(edges, weights, strict=True)]
+    return "\n".join([f"{kind} {{", *lines, "}", ""]).encode(), notes
+
+
+def _numbers_of(values: npt.NDArray[Any], what: str) -> list[str]:
+    """Return weights as they read back; InputError for whole numbers that a double cannot hold."""
+    if values.dtype.kind == "f":
+        # In quotes, as DOT knows no exponents.
+        return [f'"{value!r}"' for value in values.tolist()]
+    return list(map(str, whole(values, what).tolist()))
+
+
+def _names_of(graph: Graph | DirectedGraph) -> list[str]:
+    """Return the vertices' labels as names in DOT; InputError for one that cannot be such."""
+    if graph.labels is None:
+        return list(map(str, range(graph.n)))
+    labels = graph.labels.tolist()
+    for label in labels:
+        if isinstance(label, str) and _UNWRITABLE.search(label):
+            raise InputError(
+                f"the vertex name {label!r} cannot be written in DOT",
+                hint="`.npz` keeps names as they are.",
+            )
+    return [
+        str(label) if isinstance(label, int) else '"' + str(label).replace('"', '\\"') + '"'
+        for label in labels
+    ]

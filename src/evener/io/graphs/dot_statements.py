@@ -76,9 +76,10 @@ def word_of(token: Token) -> bytes:
 class Found:
     """The nodes and edges of a DOT file.
 
-    number: of each node, by its name, in order; at: the byte where it first stands; loads, places:
-    `weight` and `pos` of those that have them. u, v: the nodes each edge joins; weights: of edges,
-    1 where none is stated; any_weight: whether one is.
+    directed: whether edges are arcs from u to v. number: of each node, by its name, in order; at:
+    the byte where it first stands; loads, places: `weight` and `pos` of those that have them. u, v:
+    the nodes each edge joins; weights: of edges, 1 where none is stated; any_weight: whether one
+    is.
     """
 
     number: dict[bytes, int] = field(default_factory=dict)
@@ -89,13 +90,18 @@ class Found:
     v: list[int] = field(default_factory=list)
     weights: list[float] = field(default_factory=list)
     any_weight: bool = False
+    directed: bool = False
 
 
 class Reader:
-    """Reads a DOT file statement by statement; nested groups are kept on a stack."""
+    """Reads a DOT file statement by statement; nested groups are kept on a stack.
 
-    def __init__(self, source: Source) -> None:
+    directed: whether a directed graph is read, too, or refused.
+    """
+
+    def __init__(self, source: Source, *, directed: bool = False) -> None:
         self._source = source
+        self._takes_arcs = directed
         self._tokens = tokens(source)
         self._next = next(self._tokens)
         self._found = Found()
@@ -127,13 +133,15 @@ class Reader:
         token = self._take()
         if word_of(token) == b"strict":
             token = self._take()
-        if word_of(token) == b"digraph":
+        self._found.directed = word_of(token) == b"digraph"
+        if self._found.directed and not self._takes_arcs:
             self._refuse(
                 token,
                 "is a directed graph: an edge of ours goes both ways",
-                hint="Write it as `graph` with `--`, or see networkx's G.to_undirected(). " + WAY,
+                hint="--directed (directed=True) reads its arcs. Or write it as `graph` with `--`, "
+                "or see networkx's G.to_undirected(). " + WAY,
             )
-        if word_of(token) != b"graph":
+        if word_of(token) not in (b"graph", b"digraph"):
             self._refuse(token, f"must begin `graph NAME {{`, not {shown(token.text)}")
         if self._next.kind != "mark":
             self._take()
@@ -167,7 +175,9 @@ class Reader:
         ends = [self._node(token)]
         while self._is(b"--", b"->"):
             mark = self._take()
-            if mark.text == b"->":
+            if self._found.directed and mark.text == b"--":
+                self._refuse(mark, "joins nodes by --, which is of undirected graphs", hint=WAY)
+            if not self._found.directed and mark.text == b"->":
                 self._refuse(mark, "joins nodes by ->, which is of directed graphs", hint=WAY)
             if self._is(b"{") or word_of(self._next) == b"subgraph":
                 self._refuse(

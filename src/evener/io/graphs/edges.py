@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from evener.arrays import IntArray, NumberArray
 from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
 from evener.io.graphs.pairs import (
@@ -46,14 +47,17 @@ def recognises(source: Source) -> bool:
     return all(begins_with_numbers(line) for line in _first(source, layout.start))
 
 
-def read(source: Source) -> Graph:
-    """Return the graph; loops are dropped and repeated edges merged, and notes say so."""
+def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph; loops are dropped and repeated edges merged, and notes say so.
+
+    directed: each line is an arc from its first vertex to its second.
+    """
     layout = layout_of(source)
     if layout is None:
         raise source.error("holds nothing but comments")
     if layout.numbered:
-        return _numbered(source, layout)
-    return _named(source, layout)
+        return _numbered(source, layout, directed=directed)
+    return _named(source, layout, directed=directed)
 
 
 def _first(source: Source, start: int) -> list[bytes]:
@@ -61,7 +65,7 @@ def _first(source: Source, start: int) -> list[bytes]:
     return [line for _, (_, line) in zip(range(4), rows, strict=False)]
 
 
-def _numbered(source: Source, layout: Layout) -> Graph:
+def _numbered(source: Source, layout: Layout, *, directed: bool) -> Graph | DirectedGraph:
     if layout.n_columns not in (2, 3):
         raise source.error(
             f"the lines must be `u v [weight]`, not of {layout.n_columns} fields",
@@ -75,7 +79,7 @@ def _numbered(source: Source, layout: Layout) -> Graph:
         gaps = int(ids[-1]) - int(ids[0]) + 1 - ids.size
         what = f"with {gaps:,} numbers unused" if gaps else f"counted from {ids[0]}"
         source.notes.append(f"Vertices are named {ids[0]} to {ids[-1]}, {what}: labels keep that.")
-    return _graph(source, ids.size, u, v, pairs.weights, fields)
+    return _graph(source, ids.size, u, v, pairs.weights, fields, directed=directed)
 
 
 def _graph(
@@ -85,17 +89,19 @@ def _graph(
     v: IntArray,
     weights: npt.NDArray[Any] | None,
     fields: dict[str, Any],
-) -> Graph:
-    graph = Graph.from_edges(n, u, v, weights=weights, **fields)
+    *,
+    directed: bool,
+) -> Graph | DirectedGraph:
+    make = DirectedGraph.from_arcs if directed else Graph.from_edges
+    graph = make(n, u, v, weights=weights, **fields)
     loops = int(np.count_nonzero(u == v))
     merged = u.size - loops - graph.m
     if loops:
         source.notes.append(f"{loops:,} lines join a vertex with itself: they are left out.")
     if merged:
         which = "" if weights is None else "; the first weight counts"
-        source.notes.append(
-            f"{merged:,} lines repeat an edge, in this or the other direction: merged{which}."
-        )
+        what = "an arc" if directed else "an edge, in this or the other direction"
+        source.notes.append(f"{merged:,} lines repeat {what}: merged{which}.")
     return graph
 
 
@@ -117,7 +123,7 @@ def _relabelled(
     return numbers[: u.size], numbers[u.size :], ids
 
 
-def _named(source: Source, layout: Layout) -> Graph:
+def _named(source: Source, layout: Layout, *, directed: bool) -> Graph | DirectedGraph:
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import OK
 
@@ -148,7 +154,8 @@ def _named(source: Source, layout: Layout) -> Graph:
     labels = _labels(source, first[:n], last[:n])
     source.notes.append(f"Vertices have names, {str(labels[0])!r} the first: labels keep them.")
     weights = text.weights_of(w[:count], place) if n_columns == 3 else None
-    return _graph(source, n, u[:count], v[:count], weights, {"labels": labels})
+    fields = {"labels": labels}
+    return _graph(source, n, u[:count], v[:count], weights, fields, directed=directed)
 
 
 def _n_fields(source: Source, pos: int, separator: int) -> int:
@@ -177,21 +184,24 @@ def _labels(
         raise source.error("has names that are not UTF-8 text") from error
 
 
-def write(graph: Graph) -> tuple[bytes, list[str]]:
-    """Return CSV with a header; vertices go by their labels where they have such."""
+def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
+    """Return CSV with a header; vertices go by their labels where they have such.
+
+    Of a directed graph each arc is a line, of an undirected one each edge.
+    """
     u = np.repeat(np.arange(graph.n), graph.degrees)
-    upper = u < graph.adjncy
-    ends = np.stack((u[upper], graph.adjncy[upper].astype(np.int64)), axis=1)
+    kept = (u < graph.adjncy) if graph.symmetric else np.ones(u.size, np.bool_)
+    ends = np.stack((u[kept], graph.adjncy[kept].astype(np.int64)), axis=1)
     notes = []
     if graph.vwgt is not None:
         notes.append("The vertices' weights are not kept by this format.")
-    alone = int(np.count_nonzero(graph.degrees == 0))
+    alone = graph.isolated.size
     if alone:
         notes.append(f"{alone:,} vertices without edges are not kept by this format.")
     header = b"source,target\n" if graph.adjwgt is None else b"source,target,weight\n"
     numbered = graph.labels is None or graph.labels.dtype.kind in "iu"
     fractional = graph.adjwgt is not None and graph.adjwgt.dtype.kind == "f"
-    weights = None if graph.adjwgt is None else graph.adjwgt[upper]
+    weights = None if graph.adjwgt is None else graph.adjwgt[kept]
     if weights is not None and not fractional:
         weights = text.whole(weights, "edge weights")
     if numbered and not fractional:
@@ -201,7 +211,9 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
     return header + _text_of_rows(graph, ends, weights), notes
 
 
-def _text_of_rows(graph: Graph, ends: IntArray, weights: NumberArray | None) -> bytes:
+def _text_of_rows(
+    graph: Graph | DirectedGraph, ends: IntArray, weights: NumberArray | None
+) -> bytes:
     names = list(range(graph.n)) if graph.labels is None else graph.labels.tolist()
     words = [_quoted(name) if isinstance(name, str) else str(name) for name in names]
     columns = [[words[v] for v in ends[:, i].tolist()] for i in range(2)]

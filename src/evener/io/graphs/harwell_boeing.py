@@ -1,8 +1,8 @@
 """Harwell-Boeing files: a matrix by columns, in Fortran's fixed fields [DGL89]_.
 
-Column pointers and row indices of assembled square matrices are read; values are not used. SciPy's
-reader takes unsymmetric real matrices without right-hand sides alone; this one takes symmetric,
-complex and pattern matrices as well, and names the line of an error.
+Column pointers and row indices of assembled square matrices are read; values are used as weights of
+arcs alone. SciPy's reader takes unsymmetric real matrices without right-hand sides; this one takes
+symmetric, complex and pattern matrices as well, and names the line of an error.
 """
 
 from __future__ import annotations
@@ -10,16 +10,22 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from itertools import accumulate
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
-from evener.io.graphs.pairs import check_square, graph_of_pattern
+from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
 from evener.io.sources import Source
 
 _TYPE = re.compile(rb"[RCP][SUHZR][AE]\s", re.IGNORECASE)
+_REALS = re.compile(r"\(\s*(?:\d+\s*[pP]\s*,?\s*)?(\d*)\s*[eEdDfFgG]\s*(\d+)")
+# An exponent without its letter, as Fortran writes those of three digits.
+_BARE_EXPONENT = re.compile(rb"(?<=[\d.])(?=[+-])")
+_SYMMETRIES = {"S": "symmetric", "H": "hermitian", "Z": "skew-symmetric"}
 _INTEGERS = re.compile(r"\(\s*(\d*)\s*[iI]\s*(\d+)(?:\.\d+)?\s*\)")
 
 
@@ -31,6 +37,7 @@ class _Header:
     entries: int
     pointers: tuple[int, int]
     indices: tuple[int, int]
+    values: str
     offset: int
     body: int
 
@@ -46,12 +53,12 @@ def recognises(source: Source) -> bool:
     )
 
 
-def read(source: Source) -> Graph:
-    """Return the graph of A + A^T."""
+def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph of A + A^T; directed: the arcs of A, weighing what a real one holds."""
     head = _header(source)
     check_square(source, head.rows, head.columns, head.offset)
     pointers, pos = _numbers(source, head.body, head.columns + 1, head.pointers, "column pointers")
-    indices, _ = _numbers(source, pos, head.entries, head.indices, "row indices")
+    indices, pos_of_values = _numbers(source, pos, head.entries, head.indices, "row indices")
     if pointers[0] != 1 or pointers[-1] != head.entries + 1 or (np.diff(pointers) < 0).any():
         raise source.error(
             f"the column pointers must rise from 1 to {head.entries + 1}", offset=head.body
@@ -64,7 +71,11 @@ def read(source: Source) -> Graph:
             line=line,
         )
     columns = np.repeat(np.arange(head.columns), np.diff(pointers))
-    halved = head.type[1] in "SHZ"
+    if directed:
+        values = _values(source, pos_of_values, head)
+        symmetry = _SYMMETRIES.get(head.type[1], "general")
+        return arcs_of_entries(source, head.rows, indices - 1, columns, values, symmetry=symmetry)
+    halved = head.type[1] in _SYMMETRIES
     return graph_of_pattern(source, head.rows, indices - 1, columns, halved=halved)
 
 
@@ -98,9 +109,41 @@ def _header(source: Source) -> _Header:
         *(counts[0], counts[1], counts[2]),
         pointers=(p_each, p_width),
         indices=(i_each, i_width),
+        values=lines[3],
         offset=starts[2],
         body=starts[5 if extra else 4],
     )
+
+
+def _values(source: Source, pos: int, head: _Header) -> npt.NDArray[Any] | None:
+    """Return the values of a real matrix, zeros for those of a complex one, None of a pattern."""
+    if head.type[0] != "R":
+        return None if head.type[0] == "P" else np.zeros(head.entries, np.complex128)
+    form = _REALS.search(head.values)
+    if form is None or not 0 < int(form[2]) < 1000:
+        raise source.error("the format of the values must be like (4E20.12)", line=4)
+    each, width = int(form[1] or 1), int(form[2])
+    rows = source.data[pos:].split(b"\n", -(-head.entries // each))
+    fields = [row[i : i + width] for row in rows for i in range(0, each * width, width)]
+    values = np.empty(head.entries)
+    for i in range(head.entries):
+        field = fields[i].strip() if i < len(fields) else b""
+        try:
+            values[i] = _real(field)
+        except ValueError:
+            line = source.line_at(pos) + i // each
+            raise source.error(f"a number is needed, not {text.shown(field)}", line=line) from None
+    return values
+
+
+def _real(field: bytes) -> float:
+    """Return the number in a field of Fortran; ValueError where there is none."""
+    plain = field.lower().replace(b"d", b"e")
+    if b"e" not in plain:
+        plain = _BARE_EXPONENT.sub(b"e", plain)
+    if b"_" in plain:
+        raise ValueError
+    return float(plain)
 
 
 def _counts(source: Source, line: str, number: int) -> list[int]:

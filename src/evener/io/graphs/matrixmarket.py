@@ -7,18 +7,22 @@ coordinates.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
-from evener.io.graphs.pairs import check_square, graph_of_pattern
+from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
 from evener.io.sources import Source
 from evener.io.text import Pieces
 
 _VALUES = {"pattern": 0, "real": 1, "integer": 1, "double": 1, "unsigned-integer": 1, "complex": 2}
+# Rows and columns, from 0, and values or None.
+_Entries = tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], npt.NDArray[Any] | None]
 _SYMMETRIES = ("general", "symmetric", "skew-symmetric", "hermitian")
 
 
@@ -39,17 +43,26 @@ def recognises(source: Source) -> bool:
     return source.head[:14].lower() == b"%%matrixmarket"
 
 
-def read(source: Source) -> Graph:
-    """Return the graph of A + A^T; loops are dropped, values not used, and notes say so."""
+def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph of A + A^T; loops are dropped, values not used, and notes say so.
+
+    directed: the arcs of A, weighing what it holds where no value is negative or complex.
+    """
     head = _header(source)
     check_square(source, head.rows, head.columns, head.offset)
-    rows, columns = _dense_pattern(source, head) if head.dense else _entries(source, head)
+    found = (
+        _dense_entries(source, head) if head.dense else _entries(source, head, with_values=directed)
+    )
+    rows, columns, values = found
+    if directed:
+        return arcs_of_entries(source, head.rows, rows, columns, values, symmetry=head.symmetry)
     return graph_of_pattern(source, head.rows, rows, columns, halved=head.symmetry != "general")
 
 
 def read_entries(source: Source) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
     """Return the rows and columns, from 0, of the entries of a coordinate file, as stored."""
-    return _entries(source, _header(source))
+    rows, columns, _ = _entries(source, _header(source), with_values=False)
+    return rows, columns
 
 
 def read_dense(source: Source) -> FloatArray:
@@ -89,7 +102,11 @@ def _header(source: Source) -> _Header:
     return _Header(dense, field, symmetry, sizes[0], sizes[1], entries, offset, body)
 
 
-def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]]:
+def _entries(source: Source, head: _Header, *, with_values: bool) -> _Entries:
+    """Return rows and columns, from 0, and values, or None for a pattern or if not asked for.
+
+    Complex values are not kept: those returned are zeros.
+    """
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import OK, OUT_OF_RANGE, TOO_FEW
 
@@ -99,26 +116,27 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
             f"promises {head.entries:,} entries, more than the file can hold", offset=head.offset
         )
     rows, columns = np.empty(head.entries, np.int64), np.empty(head.entries, np.int64)
-    values, unused = _VALUES[head.field], np.empty(0)
+    width = _VALUES[head.field]
+    values = np.empty(head.entries if with_values and width == 1 else 0)
 
     def parse(start: int, stop: int, first: int, last: int, place: npt.NDArray[np.int64]) -> int:
         code: int = kernels.read_pairs(
             source.array,
             start,
             stop,
-            2 + values,
+            2 + width,
             kernels.ENTRIES,
             (1, head.rows, head.columns),
             rows[first:last],
             columns[first:last],
-            unused,
+            values[first:last],
             place,
         )
         return code
 
     pieces = Pieces(source, head.body)
     if pieces.rows[-1] == head.entries and pieces.parse(parse) is not None:
-        return rows, columns
+        return rows, columns, _kept(values, head, with_values=with_values)
     place = text.new_place()
     code = parse(head.body, len(source.data), 0, head.entries, place)
     if code == OK and place[1] < head.entries:
@@ -131,20 +149,26 @@ def _entries(source: Source, head: _Header) -> tuple[npt.NDArray[np.int64], npt.
         )
     if code != OK:
         promised = f"{head.entries:,} entries"
-        text.refuse(source, code, place, columns=2 + values, promised=promised)
-    return rows, columns
+        text.refuse(source, code, place, columns=2 + width, promised=promised)
+    return rows, columns, _kept(values, head, with_values=with_values)
 
 
-def _dense_pattern(
-    source: Source, head: _Header
-) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.intp]]:
-    """Return the rows and columns of a dense matrix's non-zeros; it is stored by columns."""
+def _kept(values: FloatArray, head: _Header, *, with_values: bool) -> npt.NDArray[Any] | None:
+    if not with_values or head.field == "pattern":
+        return None
+    return np.zeros(head.entries, np.complex128) if head.field == "complex" else values
+
+
+def _dense_entries(source: Source, head: _Header) -> _Entries:
+    """Return rows, columns and values of a dense matrix's non-zeros; it is stored by columns."""
     n = head.rows
     if head.field == "pattern":
         raise source.error("an array cannot be a pattern", line=1)
     if head.symmetry == "general":
-        columns, rows = np.divmod(np.flatnonzero(_array_values(source, head, n * n)), n)
-        return rows, columns
+        values = _array_values(source, head, n * n)
+        places = np.flatnonzero(values)
+        columns, rows = np.divmod(places, n)
+        return rows, columns, _with_kind(values[places], head)
     # The lower triangle, column after column; a skew matrix's without its diagonal.
     skew = int(head.symmetry == "skew-symmetric")
     held = n * (n + 1 - 2 * skew) // 2
@@ -154,7 +178,12 @@ def _dense_pattern(
     first = np.cumsum(lengths) - lengths
     rows = np.arange(held) - first[columns] + columns + skew
     kept = values != 0
-    return rows[kept], columns[kept]
+    return rows[kept], columns[kept], _with_kind(values[kept], head)
+
+
+def _with_kind(values: FloatArray, head: _Header) -> npt.NDArray[Any]:
+    """Return the magnitudes of complex numbers as such."""
+    return values.astype(np.complex128) if head.field == "complex" else values
 
 
 def _array_values(source: Source, head: _Header, count: int) -> FloatArray:
@@ -172,11 +201,11 @@ def _array_values(source: Source, head: _Header, count: int) -> FloatArray:
     return values[:, 0] if width == 1 else np.abs(values).sum(axis=1)
 
 
-def write(graph: Graph) -> tuple[bytes, list[str]]:
-    """Return a symmetric pattern, or a matrix of the edge weights where there are such."""
+def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
+    """Return a pattern, or a matrix of the weights where there are such; symmetric or of arcs."""
     u = np.repeat(np.arange(graph.n), graph.degrees)
-    lower = u > graph.adjncy
-    table = np.stack((u[lower] + 1, graph.adjncy[lower].astype(np.int64) + 1), axis=1)
+    kept = (u > graph.adjncy) if graph.symmetric else np.ones(u.size, np.bool_)
+    table = np.stack((u[kept] + 1, graph.adjncy[kept].astype(np.int64) + 1), axis=1)
     notes = []
     if graph.vwgt is not None:
         notes.append("The vertices' weights are not kept by this format.")
@@ -187,11 +216,12 @@ def write(graph: Graph) -> tuple[bytes, list[str]]:
         body = text.table_text(table, " ")
     elif graph.adjwgt.dtype.kind == "i":
         field = "integer"
-        body = text.table_text(np.column_stack((table, graph.adjwgt[lower])), " ")
+        body = text.table_text(np.column_stack((table, graph.adjwgt[kept])), " ")
     else:
         field = "real"
         pairs = text.table_text(table, " ").split(b"\n")[:-1]
-        values = (repr(value).encode() for value in graph.adjwgt[lower].tolist())
+        values = (repr(value).encode() for value in graph.adjwgt[kept].tolist())
         body = b"".join(a + b" " + b + b"\n" for a, b in zip(pairs, values, strict=True))
-    head = f"%%MatrixMarket matrix coordinate {field} symmetric\n{graph.n} {graph.n} {len(table)}\n"
-    return head.encode() + body, notes
+    symmetry = "symmetric" if graph.symmetric else "general"
+    banner = f"%%MatrixMarket matrix coordinate {field} {symmetry}"
+    return f"{banner}\n{graph.n} {graph.n} {len(table)}\n".encode() + body, notes

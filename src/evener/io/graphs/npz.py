@@ -1,7 +1,8 @@
 """Reads SciPy's sparse matrices and our graphs from NumPy archives; writes graphs.
 
 An archive of a graph has `evener_graph` (the version, 1) and the arrays of Graph by their names;
-NumPy alone can open it. Nothing pickled is loaded.
+that of a directed graph has `evener_directed_graph` instead. NumPy alone can open it. Nothing
+pickled is loaded.
 """
 
 from __future__ import annotations
@@ -13,16 +14,18 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import archives
-from evener.io.graphs.pairs import check_square, graph_of_pattern
+from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
 from evener.io.sources import Source
 
 _FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")
 _BYTES = ("bytes_per_vertex", "bytes_per_edge")
-# SciPy's, without the values: they are not used.
+# SciPy's; the values, `data`, are used as weights of arcs alone.
 _SPARSE = ("format", "shape", "row", "col", "indptr", "indices")
-_WANTED = {"evener_graph", *_FIELDS, *_BYTES, *_SPARSE}
+_VERSIONS = ("evener_graph", "evener_directed_graph")
+_WANTED = {*_VERSIONS, *_FIELDS, *_BYTES, *_SPARSE}
 
 
 def recognises(source: Source) -> bool:
@@ -30,19 +33,22 @@ def recognises(source: Source) -> bool:
     return source.data.startswith(b"PK") and b".npy" in source.data
 
 
-def read(source: Source) -> Graph:
-    """Return the graph kept in the archive, or that of a sparse matrix's pattern."""
-    arrays = _load(source)
-    if "evener_graph" in arrays:
-        return _own(source, arrays)
+def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph kept in the archive, or that of a sparse matrix's pattern.
+
+    directed: arcs where the archive holds such, and those of a matrix, weighing what it holds.
+    """
+    arrays = _load(source, _WANTED | {"data"} if directed else _WANTED)
+    if any(name in arrays for name in _VERSIONS):
+        return _own(source, arrays, directed=directed)
     if "format" in arrays and "shape" in arrays:
-        return _sparse(source, arrays)
+        return _sparse(source, arrays, directed=directed)
     raise source.error("is a NumPy archive, but neither a graph nor a SciPy sparse matrix")
 
 
-def write(graph: Graph) -> tuple[bytes, list[str]]:
+def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
     """Return the archive, with everything that the graph has; equal graphs give equal bytes."""
-    arrays: dict[str, npt.NDArray[Any]] = {"evener_graph": np.array(1)}
+    arrays: dict[str, npt.NDArray[Any]] = {_VERSIONS[not graph.symmetric]: np.array(1)}
     for name in _FIELDS + _BYTES:
         value = getattr(graph, name)
         if value is not None:
@@ -60,10 +66,10 @@ def array_of(source: Source, content: bytes, name: str) -> npt.NDArray[Any]:
         raise source.error(error.message) from error
 
 
-def _load(source: Source) -> archives.Arrays:
+def _load(source: Source, wanted: set[str]) -> archives.Arrays:
     """Return the arrays of a graph or sparse matrix in the archive."""
     try:
-        found = archives.read_arrays(source.data, _WANTED)
+        found = archives.read_arrays(source.data, wanted)
         names = found or archives.names_in(source.data)
     except InputError as error:
         raise source.error(error.message, hint=error.hint) from error
@@ -72,8 +78,13 @@ def _load(source: Source) -> archives.Arrays:
     return found
 
 
-def _own(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
-    if arrays["evener_graph"].tolist() != 1:
+def _own(
+    source: Source, arrays: dict[str, npt.NDArray[Any]], *, directed: bool
+) -> Graph | DirectedGraph:
+    make, version = (
+        (Graph, _VERSIONS[0]) if _VERSIONS[0] in arrays else (DirectedGraph, _VERSIONS[1])
+    )
+    if arrays[version].tolist() != 1:
         raise source.error("is of an unknown version of this format")
     if "xadj" not in arrays or "adjncy" not in arrays:
         raise source.error("lacks xadj or adjncy")
@@ -85,13 +96,18 @@ def _own(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
             if arrays[name].shape != () or arrays[name].dtype.kind not in "iuf":
                 raise source.error(f"{name} must be one number")
             fields[name] = float(arrays[name])
-    graph = Graph(**fields)
+    graph: Graph | DirectedGraph = make(**fields)
     if graph.n < 1:
         raise source.error("has no vertex")
-    return graph
+    if directed or graph.symmetric:
+        return graph
+    source.notes.append(f"Its {graph.m:,} arcs are taken as edges, which go both ways.")
+    return graph.undirected()
 
 
-def _sparse(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
+def _sparse(
+    source: Source, arrays: dict[str, npt.NDArray[Any]], *, directed: bool
+) -> Graph | DirectedGraph:
     """Return the graph of a matrix written by scipy.sparse.save_npz."""
     shape = arrays["shape"]
     if shape.shape != (2,) or shape.dtype.kind not in "iu":
@@ -107,7 +123,19 @@ def _sparse(source: Source, arrays: dict[str, npt.NDArray[Any]]) -> Graph:
     for index in (u, v):
         if index.size and (index.min() < 0 or index.max() >= rows):
             raise source.error(f"an index lies outside the {rows:,} x {columns:,} matrix")
+    if directed:
+        return arcs_of_entries(source, rows, u, v, _values(source, arrays, u.size))
     return graph_of_pattern(source, rows, u, v, halved=False)
+
+
+def _values(source: Source, arrays: dict[str, npt.NDArray[Any]], count: int) -> npt.NDArray[Any]:
+    """Return the (count,) values of a matrix, numbers of 64 bits or complex ones."""
+    values = arrays.get("data")
+    if values is None or values.shape != (count,) or values.dtype.kind not in "biufc":
+        raise source.error(f"lacks data, a list of {count:,} numbers")
+    if values.dtype.kind == "c":
+        return values
+    return values.astype(np.int64 if values.dtype.kind in "bi" else np.float64)
 
 
 def _coordinates_of(
@@ -136,7 +164,8 @@ def _coordinates_of(
         or (np.diff(indptr) < 0).any()
     ):
         raise source.error(f"indptr must rise from 0 to {indices.size} in {n + 1} steps")
-    return np.repeat(np.arange(n), np.diff(indptr)), indices
+    lists = np.repeat(np.arange(n), np.diff(indptr))
+    return (lists, indices) if kind == "csr" else (indices, lists)
 
 
 def _indices(

@@ -7,12 +7,14 @@ counted from 0 or from 1 (CSparse).
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray, IntArray, NumberArray
 from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
 from evener.io.sources import Source
@@ -69,15 +71,18 @@ def begins_with_numbers(line: bytes) -> bool:
     return len(fields) == 2 and all(f.removeprefix(b"-").isdigit() for f in fields)
 
 
-def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
-    """Return the pairs of all lines; a matrix's further columns are checked, not kept."""
+def read_pairs(source: Source, layout: Layout, *, matrix: bool, with_values: bool = False) -> Pairs:
+    """Return the pairs of all lines; a matrix's further columns are checked.
+
+    with_values: keep the third column of a matrix, numbers of any sign, as weights.
+    """
     from evener.io.graphs import pairs_kernels as kernels
     from evener.io.number_kernels import COLUMNS, OK
 
     pieces = Pieces(source, layout.start)
     # A line takes at least four bytes: two digits, a blank, the line's end.
     rows = min(pieces.rows[-1], (len(source.data) - layout.start) // 4 + 1)
-    weighted = layout.n_columns > 2 and not matrix
+    weighted = layout.n_columns > 2 and (with_values or not matrix)
     u, v = np.empty(rows, np.int64), np.empty(rows, np.int64)
     w: FloatArray = np.empty(rows if weighted else 0)
 
@@ -109,7 +114,9 @@ def read_pairs(source: Source, layout: Layout, *, matrix: bool) -> Pairs:
         if code != OK:
             text.refuse(source, code, place)
         rows = int(place[1])
-    weights = text.weights_of(w[:rows], place) if weighted else None
+    weights: NumberArray | None = w[:rows] if weighted else None
+    if weighted and not matrix:
+        weights = text.weights_of(w[:rows], place)
     return Pairs(u[:rows], v[:rows], weights)
 
 
@@ -149,6 +156,73 @@ def graph_of_pattern(
     return graph
 
 
+def arcs_of_entries(
+    source: Source,
+    n: int,
+    rows: IntArray,
+    columns: IntArray,
+    values: npt.NDArray[Any] | None,
+    *,
+    symmetry: str = "general",
+) -> DirectedGraph:
+    """Return the graph with an arc from i to j for each entry (i, j) of a matrix of n rows.
+
+    values (entries,): weigh the arcs unless one is no weight; None for a pattern. symmetry: which
+    other triangle the file leaves out, in the words of Matrix Market. Entries that stand more than
+    once are added up. Adds notes on what was left out.
+    """
+    off = rows != columns
+    diagonal = int(off.size - np.count_nonzero(off))
+    tails, heads = rows[off], columns[off]
+    values = None if values is None else values[off]
+    if symmetry != "general":
+        tails, heads = np.concatenate([tails, heads]), np.concatenate([heads, tails])
+        if values is not None:
+            other = -values if symmetry == "skew-symmetric" else values
+            values = np.concatenate([values, other])
+    note = f"A matrix of {diagonal + tails.size:,} entries, each an arc from its row to its column"
+    if values is not None:
+        unfit = _unfit_for_weights(values)
+        note += f"; its values are not used: {unfit}" if unfit else ", weighing what it holds"
+        values = None if unfit else values
+    if diagonal:
+        note += f"; the {diagonal:,} on the diagonal are left out"
+    source.notes.append(note + ".")
+    graph = DirectedGraph.from_arcs(n, tails, heads, weights=_whole_where_all_are(values))
+    if graph.m < tails.size:
+        source.notes.append(f"{tails.size - graph.m:,} entries stand more than once: added up.")
+        if values is not None:
+            return _added_up(n, tails, heads, values)
+    return graph
+
+
+def _unfit_for_weights(values: npt.NDArray[Any]) -> str:
+    """Return why values cannot weigh arcs, in words; nothing where they can."""
+    if values.dtype.kind == "c":
+        return "they are complex"
+    if not np.isfinite(values).all():
+        return "some are not finite"
+    return "some are negative" if (values < 0).any() else ""
+
+
+def _whole_where_all_are(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    """Return values as int64 if all are whole numbers that a double holds exactly."""
+    if values is None or values.dtype.kind != "f":
+        return values
+    whole = bool((values == np.rint(values)).all() and (values < 2.0**53).all())
+    return values.astype(np.int64) if whole else values
+
+
+def _added_up(n: int, tails: IntArray, heads: IntArray, values: npt.NDArray[Any]) -> DirectedGraph:
+    """Return the graph in which the weights of equal arcs are added up."""
+    from scipy.sparse import coo_array
+
+    matrix = coo_array((values, (tails, heads)), shape=(n, n))
+    matrix.sum_duplicates()
+    weights = _whole_where_all_are(matrix.data)
+    return DirectedGraph.from_arcs(n, matrix.row, matrix.col, weights=weights)
+
+
 def recognises(source: Source) -> bool:
     """Return whether suffix and lines fit; the lines alone might be an edge list's."""
     if source.suffix not in {".triplet", ".triplets", ".tri", ".ijv", ".mtx"} or not source.is_text:
@@ -157,13 +231,17 @@ def recognises(source: Source) -> bool:
     return layout is not None and layout.numbered and 2 <= layout.n_columns <= 4
 
 
-def read(source: Source) -> Graph:
-    """Return the graph of A + A^T; the largest index says how many rows there are."""
+def read(source: Source, *, directed: bool = False) -> Graph | DirectedGraph:
+    """Return the graph of A + A^T; the largest index says how many rows there are.
+
+    directed: the arcs of A, weighing what the third column holds where there are three.
+    """
     layout = layout_of(source)
     if layout is None or not 2 <= layout.n_columns <= 4:
         raise source.error("the lines must be `row column [value]`")
     try:
-        pairs = read_pairs(source, layout, matrix=True)
+        kept = directed and layout.n_columns == 3
+        pairs = read_pairs(source, layout, matrix=True, with_values=kept)
     except InputError as error:
         if source.suffix != ".mtx":
             raise
@@ -176,4 +254,7 @@ def read(source: Source) -> Graph:
     n = int(max(pairs.u.max(), pairs.v.max())) + 1 - base
     text.check_vertices(source, n)
     source.notes.append(f"Bare triplets, taken as counted from {base}: {n:,} rows.")
-    return graph_of_pattern(source, n, pairs.u - base, pairs.v - base, halved=False)
+    rows, columns = pairs.u - base, pairs.v - base
+    if directed:
+        return arcs_of_entries(source, n, rows, columns, pairs.weights)
+    return graph_of_pattern(source, n, rows, columns, halved=False)

@@ -28,6 +28,7 @@ from evener.io.number_kernels import (
     TOO_LONG,
     is_end,
     read_index,
+    read_real,
     read_weight,
     skip_blanks,
     skip_line,
@@ -43,13 +44,14 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
     """Read lines of two whole numbers and n_columns - 2 values from `pos` to a line's end, `end`.
 
     limits: the smallest number, the largest first one of a line, the largest second one. The value
-    of EDGES is a weight, kept unless w is empty; those of the other forms are checked, not kept.
-    Lines that begin with % are skipped. ENTRIES, those of Matrix Market, have blanks between fields
-    alone; in other forms , ; | may stand there, too, and # begins a comment, { what is left out.
-    where[1]: the number of lines.
+    of EDGES is a weight, not negative; that of other forms any number. Values are kept in w; if it
+    is empty, they are checked alone. Lines that begin with % are skipped. ENTRIES, those of Matrix
+    Market, have blanks between fields alone; in other forms , ; | may stand there, too, and #
+    begins a comment, { what is left out. where[1]: the number of lines.
     """
     lowest, highest_u, highest_v = limits
     separated, first = form != ENTRIES, int(form == ENTRIES)
+    checked_alone = form != EDGES and w.size == 0
     count = 0
     while True:
         while pos < end and (
@@ -73,55 +75,75 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
         u[count] = value - first
         while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
             pos += 1
-        if (
-            separated
-            and pos < end
-            and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
-        ):
-            pos = skip_blanks(data, pos + 1)
-        found = 1
+        if separated:
+            pos = past_mark(data, pos, end)
+        if pos >= end or data[pos] == NEWLINE:
+            where[1] = 1
+            return COLUMNS
+        where[0] = pos
+        code, value, after = read_index(data, pos, end)
+        if code != OK:
+            return code
+        if value < lowest or value > highest_v:
+            where[1] = value
+            return OUT_OF_RANGE
+        v[count] = value - first
+        pos = after
+        while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+            pos += 1
+        if separated:
+            pos = past_mark(data, pos, end)
+        found = 2
+        # A loop of its own for what most matrices hold takes less time.
+        while checked_alone and pos < end and data[pos] != NEWLINE:
+            after = pos
+            while after < end and IN_NUMBER[data[after]]:
+                after += 1
+            if after == pos or (after < end and data[after] > SPACE):
+                break
+            found += 1
+            pos = after
+            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+                pos += 1
         while pos < end and data[pos] != NEWLINE:
             where[0] = pos
-            if found == 1:
-                code, value, after = read_index(data, pos, end)
-                if code != OK:
-                    return code
-                if value < lowest or value > highest_v:
-                    where[1] = value
-                    return OUT_OF_RANGE
-                v[count] = value - first
-                pos = after
-            elif separated and data[pos] == BRACE:
+            if separated and data[pos] == BRACE:
                 while pos < end and data[pos] != NEWLINE:
                     pos += 1
                 break
-            elif form == EDGES:
-                code, weight, pos = read_weight(data, pos, where)
-                if code != OK:
-                    return code
-                if w.size > 0:
-                    w[count] = weight
+            after, weight = pos, 0.0
+            if form == EDGES:
+                code, weight, after = read_weight(data, pos, where)
+            elif w.size > 0:
+                code, weight, after = read_real(data, pos)
             else:
-                after = pos
                 while after < end and IN_NUMBER[data[after]]:
                     after += 1
-                c = data[after] if after < end else NEWLINE
-                if after == pos or (c > SPACE and not is_end(c)):
-                    return NOT_A_NUMBER
-                pos = after
+                code = OK if after > pos else NOT_A_NUMBER
+            if code == OK and after < end and not (separated and is_end(data[after])):
+                code = OK if data[after] <= SPACE else NOT_A_NUMBER
+            if code != OK:
+                return code
+            if w.size > 0:
+                w[count] = weight
+            pos = after
             found += 1
             while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
                 pos += 1
-            if (
-                separated
-                and pos < end
-                and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
-            ):
-                pos = skip_blanks(data, pos + 1)
+            if separated:
+                pos = past_mark(data, pos, end)
         if found != n_columns:
             where[1] = found
             return COLUMNS
         count += 1
+
+
+@inner()
+def past_mark(data, pos, end):
+    """Return the offset past one of , ; | and the blanks behind it, if one stands at `pos`."""
+    if pos < end and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR):
+        pos = skip_blanks(data, pos + 1)
+    return pos
 
 
 @njit(cache=True, nogil=True)
