@@ -294,3 +294,27 @@ def test_options_by_position_must_be_options():
     with pytest.raises(UsageError, match=r"options must be PlanOptions, not 0\.02") as caught:
         ev.plan(path(6), 2, 0.02)
     assert "epsilon=0.02" in caught.value.hint
+
+
+def test_arcs_are_divided_as_edges_and_a_note_says_so(tmp_path):
+    arcs = ev.DirectedGraph.from_arcs(6, [0, 1, 2, 3, 4, 5, 1], [1, 2, 3, 4, 5, 0, 0])
+    edges = arcs.undirected()
+    plan, same = (ev.plan(graph, 2, tool="metis", objective="cut") for graph in (arcs, edges))
+    assert np.array_equal(plan.partition.part, same.partition.part)
+    assert plan.notes[0] == "arcs are divided as edges: 7 arcs join 6 pairs of vertices"
+    assert plan.notes[1:] == same.notes
+    judged = (ev.evaluate(graph, plan.partition, 2).metrics for graph in (arcs, edges))
+    assert len({str(one) for one in judged}) == 1
+    assert len(ev.compare(arcs, 2, ["metis"])) == 1
+    assert str(ev.advise(arcs, 2)) == str(ev.advise(edges, 2))
+    ev.write_graph(tmp_path / "a.csv", arcs)
+    reading = ev.read(tmp_path / "a.csv", directed=True)
+    assert (
+        sum(
+            "divided as edges" in note
+            for note in ev.plan(reading, 2, tool="metis", objective="cut").notes
+        )
+        == 1
+    )
+    parts = ev.distribute(reading, plan)
+    assert sum(part.out.ends.size for part in parts) == 7

@@ -78,12 +78,7 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         default="cells",
         help="divide a mesh by its cells (default) or its points",
     )
-    group.add_argument(
-        "--directed",
-        action="store_true",
-        default=None,
-        help="lines of lists and entries of matrices are arcs: what is run follows their direction",
-    )
+    add_directed_option(group)
     group.add_argument("--coords", metavar="FILE", help="coordinates of the vertices")
     group.add_argument(
         "--weights",
@@ -107,6 +102,16 @@ def add_reading_options(parser: argparse.ArgumentParser) -> None:
         type=float,
         metavar="B",
         help="memory that an edge takes at each end (default 12)",
+    )
+
+
+def add_directed_option(parser: argparse._ActionsContainer) -> None:
+    """Add --directed; not given, it is None, and what a plan records counts."""
+    parser.add_argument(
+        "--directed",
+        action="store_true",
+        default=None,
+        help="lines of lists and entries of matrices are arcs: what is run follows their direction",
     )
 
 

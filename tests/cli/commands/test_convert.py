@@ -92,3 +92,15 @@ def test_what_a_format_cannot_hold(convert, tmp_path):
     assert code == 3
     assert "whole numbers only" in said
     assert not (tmp_path / "b.grf").exists()
+
+
+def test_arcs_arrive_where_the_format_has_them(convert, tmp_path):
+    (tmp_path / "a.edges").write_text("0 1 2\n1 0 5\n2 1 7\n")
+    code, shown, _ = convert("--directed", tmp_path / "a.edges", tmp_path / "b.mtx")
+    assert code == 0
+    assert "3 vertices, 3 arcs" in shown
+    again = read_graph(tmp_path / "b.mtx", directed=True)
+    assert (again.adjncy.tolist(), again.adjwgt.tolist()) == ([1, 0, 1], [2, 5, 7])
+    code, _, said = convert("--directed", tmp_path / "a.edges", tmp_path / "b.graph")
+    assert code == 2
+    assert "metis has no arcs" in said

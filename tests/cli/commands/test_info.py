@@ -150,3 +150,16 @@ def test_a_cost_that_is_none(info, tail, value):
     code, _, said = info(tail, f"--bytes-per-vertex={value}")
     assert code in (2, 3)
     assert "bytes_per_vertex" in said
+
+
+def test_directed(info, tmp_path):
+    (tmp_path / "a.edges").write_text("0 1\n1 0\n0 2\n3 2\n")
+    code, shown, _ = info(tmp_path / "a.edges", "--directed")
+    assert code == 0
+    assert "arcs           4, 2 of them with one back" in shown
+    assert "out-degree     0 to 2, mean 1.00" in shown
+    assert "in-degree      0 to 2, mean 1.00" in shown
+    facts = json.loads(info(tmp_path / "a.edges", "--directed", "--json")[1])
+    assert (facts["directed"], facts["m"], facts["both_ways"]) == (True, 4, 2)
+    assert facts["components"] == 1
+    assert "directed" not in json.loads(info(tmp_path / "a.edges", "--json")[1])

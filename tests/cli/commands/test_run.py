@@ -3,6 +3,7 @@
 import json
 import shlex
 
+import networkx as nx
 import numpy as np
 import pytest
 
@@ -233,3 +234,66 @@ def test_the_command_names_how_the_plan_was_made(tmp_path, capsys, monkeypatch):
     command = json.loads(capsys.readouterr().out)["advice"]["command"]
     assert "--machine 'my mesh.plan'" in command
     assert "--kernel spmv --bytes-per-value 4 --format metis" in command
+
+
+@pytest.fixture(scope="module")
+def web(tmp_path_factory):
+    """A directed list of arcs, its plan for three devices, and the networkx graph of it."""
+    folder = tmp_path_factory.mktemp("web")
+    graph = nx.gnp_random_graph(200, 0.02, seed=5, directed=True)
+    graph.remove_nodes_from(list(nx.isolates(graph)))
+    (folder / "web.edges").write_text("".join(f"{u} {v}\n" for u, v in graph.edges))
+    words = ["plan", str(folder / "web.edges"), "--directed", "--speeds", "1,1,2"]
+    assert main([*words, "-o", str(folder / "web.plan"), "--quiet"]) == 0
+    return folder, nx.relabel_nodes(graph, {v: i for i, v in enumerate(sorted(graph))})
+
+
+def test_programs_follow_the_arcs_that_the_plan_records(web, tmp_path):
+    folder, graph = web
+
+    def values_of(*words):
+        output = tmp_path / "values.npy"
+        words = [str(folder / "web.plan"), str(folder / "web.edges"), *words, "-o", str(output)]
+        assert main(["run", *words, "--quiet", "--verify"]) == 0
+        return np.load(output)
+
+    levels = nx.single_source_shortest_path_length(graph, 3)
+    assert values_of("--app", "bfs", "--source", "3").tolist() == [
+        levels.get(v, -1) for v in range(len(graph))
+    ]
+    assert -1 in values_of("--app", "bfs", "--source", "3")
+    smallest = {v: min(c) for c in nx.weakly_connected_components(graph) for v in c}
+    assert values_of("--app", "wcc").tolist() == [smallest[v] for v in range(len(graph))]
+    ranks = np.full(len(graph), 1 / len(graph))
+    links = nx.to_scipy_sparse_array(graph, nodelist=range(len(graph)), dtype=float)
+    parts = 1 / np.maximum(links.sum(axis=1), 1)
+    for _ in range(10):
+        ranks = 0.15 / len(graph) + 0.85 * (links.T @ (ranks * parts))
+    assert values_of("--app", "pagerank") == pytest.approx(ranks, rel=1e-4)
+
+
+def test_plans_of_arcs_are_replayed_distributed_and_judged(web, capsys, tmp_path):
+    folder, graph = web
+    case = [str(folder / "web.plan"), str(folder / "web.edges")]
+    assert main(["replay", *case]) == 0
+    assert main(["distribute", *case, "-o", str(tmp_path / "parts"), "--json", "--quiet"]) == 0
+    assert main(["evaluate", case[1], case[0], "--as", case[0]]) == 0
+    assert main(["report", *case, "-o", str(tmp_path / "x.html")]) == 0
+    said = capsys.readouterr()
+    assert "Identical" in said.out
+    written = json.loads(next(line for line in said.out.splitlines() if line.startswith("{")))
+    assert (written["directed"], written["arcs"]) == (True, graph.number_of_edges())
+    assert said.err.count("arcs are divided as edges") == 1
+
+
+def test_a_plan_of_edges_runs_on_arcs_where_these_are_asked_for(web, tmp_path):
+    folder, _ = web
+    plan, output = tmp_path / "edges.plan", tmp_path / "levels.npy"
+    assert main(["plan", str(folder / "web.edges"), "--k", "2", "-o", str(plan), "--quiet"]) == 0
+    found = []
+    words = ["run", str(plan), str(folder / "web.edges"), "--app", "bfs"]
+    for more in ([], ["--directed"]):
+        assert main([*words, *more, "-o", str(output), "--verify", "--quiet"]) == 0
+        found.append(np.load(output))
+    assert found[0].min() == 0
+    assert found[1].min() == -1

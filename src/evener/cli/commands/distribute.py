@@ -6,6 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import (
+    add_directed_option,
     add_rereading_options,
     is_its_input,
     read_again,
@@ -33,6 +34,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replace a folder that evener distribute has written"
     )
+    add_directed_option(parser)
     add_rereading_options(parser)
 
 

@@ -17,6 +17,7 @@ from evener.cli.divisions import (
     refuse_beside_plan,
 )
 from evener.cli.graph_options import (
+    add_directed_option,
     add_rereading_options,
     is_its_input,
     read_again,
@@ -93,6 +94,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add_record_options(parser)
     add_policy_options(parser)
+    add_directed_option(parser)
     add_rereading_options(parser)
 
 
