@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
 from evener.errors import InfeasibleError, NotFoundError, UsageError
+from evener.files.opening import is_there
 
 if TYPE_CHECKING:
     from evener.arrays import FloatArray
@@ -67,7 +68,10 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--policies", metavar="P", help="its policies, such as OH; with --family")
     group.add_argument("--policy", metavar="NAME", help="both in one word, such as DP-OH or C-PG")
     group.add_argument(
-        "--ratio", metavar="R", help="r, how much faster a GPU is; paper: as it was fitted there"
+        "--ratio",
+        metavar="R",
+        help="r, how much faster a GPU is; or paper: as it was fitted there; or a file of "
+        "`evener measure pagerank --ratio`",
     )
     group.add_argument("--cpu-share", type=float, metavar="A", help="part of the arcs for CPUs")
     group.add_argument(
@@ -106,7 +110,7 @@ def divisions_of(
         return [_own(graph, platform, out)]
     from evener.partitioning.policies.families import policy_blocks
 
-    ratio = args.ratio if args.ratio in (None, "paper") else _number(args.ratio)
+    ratio = args.ratio if args.ratio in (None, "paper") else _ratio(args.ratio, graph, platform)
     made = policy_blocks(graph, platform, name, ratio=ratio, cpu_share=args.cpu_share)
     found = [Division(name, platform, made.partition, made)]
     if not args.no_own:
@@ -117,11 +121,18 @@ def divisions_of(
     return found
 
 
-def _number(text: str) -> float:
+def _ratio(text: str, graph: Graph | DirectedGraph, platform: Platform) -> float:
+    """Return r: a number, or by the arcs of a machine as a file of --ratio says."""
+    from evener.measuring.ratio import read_ratio
+    from evener.partitioning.policies.machines import machines_of
+
     try:
         return float(text)
     except ValueError:
-        raise UsageError(f"--ratio {text}: a number, or the word paper") from None
+        if not is_there(text):
+            message = f"--ratio {text}: a number, the word paper, or a file"
+            raise UsageError(message) from None
+    return read_ratio(text).at(graph.arcs_out().adjncy.size / machines_of(platform).n_machines)
 
 
 def _own(graph: Graph | DirectedGraph, platform: Platform, out: Output) -> Division:

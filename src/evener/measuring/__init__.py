@@ -13,6 +13,7 @@ rectangles.py  speeds of rectangles by height and width
 links.py       links, by round trips (pings.py; messages.py is the other process)
 devices.py     cores and CUDA devices of this computer
 machine.py     this computer, or the computers of all ranks, as a machine file
+ratio.py       how much faster a GPU is than a CPU, by arcs, here or emulated; its file
 traces.py      samples from times that a program took, or from Paraver (paraver.py)
 
 Imports running, sizing, io and all below. Read session.py first, then campaign.py.

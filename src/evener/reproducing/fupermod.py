@@ -57,11 +57,13 @@ def reproduce(
     )
 
 
-def write_result(folder: str | Path, result: PaperResult, where: str = EMULATED) -> list[str]:
+def write_result(
+    folder: str | Path, result: PaperResult, where: str = EMULATED, title: str = "FuPerMod"
+) -> list[str]:
     """Write the plots, README.md with the findings, and numbers.jsonl; return the files' names.
 
-    where: the machines that were used. The folder is made if absent. Raises InputError where that
-    is not possible.
+    where: the machines that were used. title: what was tried on them. The folder is made if absent.
+    Raises InputError where that is not possible.
     """
     target = Path(folder)
     try:
@@ -72,15 +74,15 @@ def write_result(folder: str | Path, result: PaperResult, where: str = EMULATED)
     for plot in result.plots:
         names.append(f"{plot.name}.png")
         save_figure(target / names[-1], draw_lines(plot.panels))
-    write_text(target / "README.md", _page(result, names, where))
+    write_text(target / "README.md", _page(result, names, f"{title}, tried on {where}"))
     tables = {"findings": [finding.row() for finding in result.findings], **result.tables}
     lines = [json.dumps({"table": name, **row}) for name, rows in tables.items() for row in rows]
     write_text(target / "numbers.jsonl", "\n".join(lines) + "\n")
     return [*names, "README.md", "numbers.jsonl"]
 
 
-def _page(result: PaperResult, pictures: list[str], where: str) -> str:
-    parts = [f"# FuPerMod, tried on {where}", f"{counted(result.verdicts)}."]
+def _page(result: PaperResult, pictures: list[str], title: str) -> str:
+    parts = [f"# {title}", f"{counted(result.verdicts)}."]
     for finding in result.findings:
         row = finding.row()
         head = f"## {row.pop('where')}: {row.pop('verdict')}"

@@ -173,7 +173,7 @@ def test_emulated_seconds_repeat(nodes, capsys):
         (["--family", "DP"], "go together"),
         (["--policy", "DP-OH", "--family", "DP"], "not beside them"),
         (["--policy", "DP-XY"], "DP-XY"),
-        (["--policy", "C-PG", "--ratio", "many"], "a number, or the word paper"),
+        (["--policy", "C-PG", "--ratio", "many"], "a number, the word paper, or a file"),
         (["--emulate", "--devices", "cpu:0"], "neither ranks nor devices"),
     ],
 )

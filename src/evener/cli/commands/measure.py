@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.graphs.graph import Graph
     from evener.measuring.devices import MeasuredDevice
+    from evener.measuring.ratio import Timed
     from evener.measuring.session import Settings
     from evener.running.comm import Comm
 
@@ -42,6 +44,10 @@ def run(args: argparse.Namespace, out: Output) -> int:
         raise UsageError("either a KERNEL is measured or a --trace FILE is read")
     if args.trace:
         return _read_traces(trace_options_from(args), args.output, out)
+    if args.ratio:
+        return _measure_ratio(args, out)
+    if args.machine is not None or args.fast:
+        raise UsageError("--machine and --fast go with --ratio")
     options = measure_options_from(args)
     comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
@@ -89,6 +95,50 @@ def _measure_speeds(options: MeasureOptions, comm: Comm, out: Output) -> int:
         records = measure(settings, options.output, progress, comm)
     show_records(records, options.kernel, options.output, out)
     return 0
+
+
+def _measure_ratio(args: argparse.Namespace, out: Output) -> int:
+    """Fit r by arcs to PageRank on two devices, here or emulated; print and write it."""
+    from evener.measuring.ratio import FEW_SCALES, SCALES, fit_ratio, ratio_points, write_ratio
+
+    if args.kernel != "pagerank":
+        raise UsageError(f"--ratio is of pagerank, not of {args.kernel}")
+    timed, names, how = _two_devices(args)
+    with out.progress("Measuring r") as progress:
+        points = ratio_points(timed, FEW_SCALES if args.fast else SCALES, tell=progress)
+    fit = fit_ratio(points)
+    write_ratio(args.output, fit, points, names, how)
+    rows = [(p.scale, f"{p.arcs:,.0f}", f"{p.r:.2f}", f"{p.deviation:.2f}") for p in points]
+    out.table(("scale", "arcs", "r", "deviation"), rows)
+    a, b = fit.ends
+    out.say(f"r of {names[1]} to {names[0]}, {how}: {fit.offset:.3g} + {1e6 * fit.slope:.3g} for "
+            f"each million arcs up to {a:,.0f}; {fit.middle:.3g} up to {b:,.0f}; then "
+            f"{fit.large:.3g}.")  # fmt: skip
+    out.say(f"Written: {args.output}")
+    out.result({"written": args.output, "kernel": "pagerank", "devices": names, "how": how,
+                "fit": asdict(fit), "points": [asdict(point) for point in points]})  # fmt: skip
+    return 0
+
+
+def _two_devices(args: argparse.Namespace) -> tuple[Timed, list[str], str]:
+    """Return what times the CPU and the GPU, their names, and whether they are here."""
+    from evener.measuring.devices import devices_of
+    from evener.measuring.ratio import emulated_timer, timer_here
+
+    if args.machine is not None:
+        from evener.io.machines.platforms import read_platform
+
+        if args.device is not None:
+            raise UsageError("--machine is emulated: --device does not go along")
+        platform = read_platform(args.machine)
+        return emulated_timer(platform), list(platform.names), "emulated"
+    devices = devices_of(args.device)
+    if len(devices) != 2 or any(device.kind != "cpu" for device in devices):
+        raise UsageError(
+            "--ratio here needs two devices of cores, such as --device cpu0,cpu1",
+            hint="Or --machine FILE, a CPU and a GPU that are emulated.",
+        )
+    return timer_here([d.cpus for d in devices]), [d.name for d in devices], "here"
 
 
 def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:

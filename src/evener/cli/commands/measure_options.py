@@ -47,7 +47,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     _add_loads(parser)
     _add_precision(parser)
     _add_kernel_options(parser)
+    _add_ratio_options(parser)
     _add_trace_options(parser)
+
+
+def _add_ratio_options(parser: argparse.ArgumentParser) -> None:
+    """Add --ratio, its machine and how much is measured."""
+    group = parser.add_argument_group("r, how many times as fast a GPU is as a CPU (pagerank)")
+    group.add_argument(
+        "--ratio", action="store_true",
+        help="r by arcs: parts of R-MAT graphs on the two devices of --device in turn",
+    )  # fmt: skip
+    group.add_argument(
+        "--machine", metavar="FILE", help="a machine of a CPU and a GPU to emulate, in arcs/s"
+    )
+    group.add_argument("--fast", action="store_true", help="smaller graphs")
 
 
 def _add_loads(parser: argparse.ArgumentParser) -> None:

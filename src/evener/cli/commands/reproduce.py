@@ -7,25 +7,29 @@ import shutil
 import textwrap
 from typing import TYPE_CHECKING
 
+from evener.errors import UsageError
+
 if TYPE_CHECKING:
     from evener.cli.output import Output, Progress
     from evener.reproducing.findings import Finding, PaperResult
 
-PAPERS = ("fupermod",)
+# Papers by the names of their experiments, and what their pages are called.
+PAPERS = {"fupermod": "FuPerMod", "dhgp": "Distributed heterogeneous graph processing"}
 TRIALS, FEW_TRIALS = 20, 3
 LEAST_WIDTH, WIDTH, INDENT = 40, 78, 11  # of findings, and of their text
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the paper, and where results go."""
-    parser.add_argument("paper", choices=PAPERS, metavar="PAPER", help="fupermod")
+    parser.add_argument("paper", choices=PAPERS, metavar="PAPER", help=", ".join(PAPERS))
     parser.add_argument(
         "--fast", action="store_true", help="fewer sizes or trials of each experiment"
     )
     parser.add_argument(
         "--here",
         action="store_true",
-        help="predict and measure iterations on two cores of this computer instead (minutes)",
+        help="fupermod: predict and measure iterations on two cores of this computer instead "
+        "(minutes)",
     )
     parser.add_argument(
         "-o", "--output", metavar="FOLDER", help="write plots, a page and the numbers there"
@@ -35,16 +39,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run the experiments, print the findings, write plots and numbers."""
     from evener.reproducing.findings import counted
-    from evener.reproducing.fupermod import EMULATED, reproduce, write_result
+    from evener.reproducing.fupermod import EMULATED, write_result
 
+    if args.here and args.paper != "fupermod":
+        raise UsageError(f"--here is for fupermod, not {args.paper}")
     where = "this computer" if args.here else EMULATED
     with out.progress(f"Reproducing {args.paper}") as progress:
         result = (
             _measured(FEW_TRIALS if args.fast else TRIALS, progress)
             if args.here
-            else reproduce(args.fast, progress)
+            else _reproduced(args.paper, args.fast, progress)
         )
-        written = write_result(args.output, result, where) if args.output else []
+        title = PAPERS[args.paper]
+        written = write_result(args.output, result, where, title) if args.output else []
     if args.here:
         _show_errors(result, out)
     for finding in result.findings:
@@ -62,6 +69,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
         }
     )
     return 0
+
+
+def _reproduced(paper: str, fast: bool, progress: Progress) -> PaperResult:
+    from evener.reproducing import dhgp, fupermod
+
+    return {"fupermod": fupermod.reproduce, "dhgp": dhgp.reproduce}[paper](fast, progress)
 
 
 def _show(finding: Finding, out: Output) -> None:

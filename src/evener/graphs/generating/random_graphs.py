@@ -70,12 +70,26 @@ def rmat(
     n, count = 1 << scale, edge_factor << scale
     check_memory(n, RMAT_BYTES_A_VERTEX + RMAT_BYTES_AN_EDGE * edge_factor, "vertices")
     rng = random_source(seed)
+    u, v = rmat_ends(scale, count, rng, (a, b, c))
+    label = rng.permutation(n).astype(np.int32)
+    return Graph.from_edges(n, label[u], label[v])
+
+
+def rmat_ends(
+    scale: int,
+    count: int,
+    rng: np.random.Generator,
+    shares: tuple[float, float, float] = (0.57, 0.19, 0.19),
+) -> tuple[npt.NDArray[np.int32], npt.NDArray[np.int32]]:
+    """Return the tails and heads (count,) of arcs of an R-MAT graph, labels not permuted.
+
+    Small numbers have high degrees; loops and repeated arcs are kept. shares: a, b and c of `rmat`.
+    """
     u, v = np.empty(count, np.int32), np.empty(count, np.int32)
     for first in range(0, count, CHUNK):
         piece = slice(first, min(first + CHUNK, count))
-        u[piece], v[piece] = _draw(piece.stop - first, scale, (a, b, c), rng)
-    label = rng.permutation(n).astype(np.int32)
-    return Graph.from_edges(n, label[u], label[v])
+        u[piece], v[piece] = _draw(piece.stop - first, scale, shares, rng)
+    return u, v
 
 
 def _draw(

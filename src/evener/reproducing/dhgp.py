@@ -1,0 +1,232 @@
+"""All experiments of [Guo16]_ on emulated machines with shrunken graphs: Figures 3 to 9.
+
+Values are computed, seconds are of a virtual clock: dhgp_setup.py says by which terms, dhgp_runs.py
+what is run. Findings that follow from these terms alone say "by construction". Seconds of
+partitioning are measured on this computer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+
+import numpy as np
+
+from evener.measuring.ratio import RatioFit, RatioPoint, emulated_timer, fit_ratio, ratio_points
+from evener.partitioning.policies.families import EVALUATED
+from evener.partitioning.policies.ratios import paper_ratio
+from evener.reproducing import dhgp_findings as findings
+from evener.reproducing.dhgp_runs import (
+    APPS,
+    breakdown,
+    overview,
+    partitioned,
+    scaled,
+    swept,
+)
+from evener.reproducing.dhgp_setup import (
+    StandIn,
+    das4,
+    ordered_by_degree,
+    scale_graph,
+    stand_ins,
+)
+from evener.reproducing.findings import Panel, PaperResult, Plot, Row
+
+Tell = Callable[[str, float], None]
+Rows = Sequence[Row]
+
+MACHINES = (1, 2, 4, 6, 8, 10)
+BEST = ("C-PG", "DP-RH", "PD-HR", "C-R")  # section IV-E
+PARTITIONERS = ("C-PG", "DP-RH", "PD-HR")
+SHARES = (0.01, 0.02, 0.04, 0.08, 0.16, 0.32)  # Figure 4; 0.04 is what PageRank's r gives
+PROFILED = (10, 11, 12, 13, 14)  # scales that stand for Scale-20 to Scale-24 of section III-E
+MOST_ARCS = 5.2e8  # of Scale-24, about half of Scale-25 in Table IV
+LARGER = 4.0  # stand-ins without --fast, relative to those with it
+
+
+@dataclass(frozen=True)
+class _Sizes:
+    """part: of the stand-ins. seeds: of r. scales: of R-MAT graphs that are partitioned."""
+
+    part: float
+    seeds: int
+    scales: tuple[int, ...]
+
+
+FAST = _Sizes(1.0, 5, (12, 13, 14, 15, 16))
+WHOLE = _Sizes(LARGER, 5, (13, 14, 15, 16, 17, 18))
+
+
+def reproduce(fast: bool = False, tell: Tell = lambda *_: None) -> PaperResult:
+    """Run all experiments, with smaller graphs if `fast`.
+
+    tell: called with the name of the next experiment, and the part that is done.
+    """
+    sizes = FAST if fast else WHOLE
+    graphs = stand_ins(sizes.part)
+    results = []
+    for i, (name, experiment) in enumerate(_experiments(graphs, sizes).items()):
+        tell(name, i / 6)
+        results.append(experiment())
+    return PaperResult(
+        [one for result in results for one in result.findings],
+        [plot for result in results for plot in result.plots],
+        {name: rows for result in results for name, rows in result.tables.items()},
+    )
+
+
+def _experiments(
+    graphs: Mapping[str, StandIn], sizes: _Sizes
+) -> dict[str, Callable[[], PaperResult]]:
+    return {
+        "ratio": lambda: ratio(sizes.seeds),
+        "overview": lambda: all_configurations(graphs.values()),
+        "shares": lambda: shares(graphs["G4"]),
+        "breakdown": lambda: breakdowns(graphs["G4"]),
+        "scaling": lambda: scaling(graphs),
+        "partitioning": lambda: partitioning(sizes.scales),
+    }
+
+
+def ratio(seeds: int) -> PaperResult:
+    """Figure 3: r by the arcs of the part that a device has."""
+    largest = scale_graph(PROFILED[-1])
+    shrink = MOST_ARCS / largest.m
+    points = ratio_points(emulated_timer(das4(1, shrink)), PROFILED, scale_graph, seeds=seeds)
+    real = [RatioPoint(p.scale, p.arcs * shrink, p.r, p.deviation) for p in points]
+    fit = fit_ratio(real)
+    x = [point.arcs / 1e6 for point in real]
+    lines = {
+        "emulated": [point.r for point in real],
+        "fitted to it": [fit.at(point.arcs) for point in real],
+        "paper's fit": [paper_ratio(point.arcs) for point in real],
+    }
+    panel = Panel("r by arcs", "million arcs", "CPU seconds / GPU seconds", x, lines)
+    tables: dict[str, Rows] = {"ratio": [asdict(p) for p in real], "fit": [_fit_row(fit)]}
+    return PaperResult([findings.ratio_varies(real, fit)], [Plot("figure-3", [panel])], tables)
+
+
+def _fit_row(fit: RatioFit) -> Row:
+    return {"offset": fit.offset, "slope": fit.slope, "first_end": fit.ends[0],
+            "second_end": fit.ends[1], "middle": fit.middle, "large": fit.large}  # fmt: skip
+
+
+def all_configurations(graphs: Iterable[StandIn]) -> PaperResult:
+    """Figures 5 and 9: ten configurations on four machines; TOTEM's on one."""
+    names, rows, alone = [], [], []
+    for stand_in in graphs:
+        names.append(stand_in.name)
+        rows += overview(stand_in, EVALUATED)
+        alone += scaled(stand_in, "DP-RH", (1,))
+    panels = [
+        Panel(app, "graph G1 to G5", "seconds", range(1, len(names) + 1),
+              {policy: [_seconds(rows, app=app, policy=policy, graph=name) for name in names]
+               for policy in EVALUATED}, log_y=True)
+        for app in APPS
+    ]  # fmt: skip
+    found = [
+        findings.no_winner(rows), findings.greedy_is_good(rows), findings.high_above_low(rows),
+        findings.friendster_alike(rows), findings.beside_others(rows, alone),
+    ]  # fmt: skip
+    lines = {
+        "C-PG, 4 machines": [
+            _seconds(rows, app="PageRank", policy="C-PG", graph=name) for name in names
+        ],
+        "one machine, HIGH": [_seconds(alone, graph=name) for name in names],
+    }
+    nine = Panel("PageRank", "graph G1 to G5", "seconds", range(1, len(names) + 1), lines, True)
+    return PaperResult(
+        found, [Plot("figure-5", panels), Plot("figure-9", [nine])],
+        {"configurations": rows, "one machine": alone},
+    )  # fmt: skip
+
+
+def _seconds(rows: Rows, **keys: str | float) -> float:
+    """Return the seconds of the row with these values; nan where there was no run."""
+    for row in rows:
+        if all(row.get(key) == value for key, value in keys.items()):
+            return float(row.get("seconds", np.nan))
+    return float("nan")
+
+
+def shares(stand_in: StandIn) -> PaperResult:
+    """Figure 4: BFS and WCC with other shares of the CPUs than PageRank's."""
+    rows = [
+        row for app in ("BFS", "WCC") for policy in ("DP-RH", "PD-HR")
+        for row in swept(stand_in, policy, app, SHARES)
+    ]  # fmt: skip
+    panels = [
+        Panel(app, "CPUs' share", "seconds", SHARES,
+              {policy: [_seconds(rows, app=app, policy=policy, cpu_share=s) for s in SHARES]
+               for policy in ("DP-RH", "PD-HR")}, log_y=True)
+        for app in ("BFS", "WCC")
+    ]  # fmt: skip
+    found = findings.share_of_pagerank(rows, SHARES[2])
+    return PaperResult([found], [Plot("figure-4", panels)], {"shares": rows})
+
+
+def breakdowns(stand_in: StandIn) -> PaperResult:
+    """Figure 6: seconds of each machine by C-PG and DP-OH; G4 with hubs first, too."""
+    ordered = ordered_by_degree(stand_in)
+    greedy, high = breakdown(stand_in, "C-PG"), breakdown(stand_in, "DP-OH")
+    first = [{**row, "numbered": "hubs first"} for policy in ("DP-OH", "PD-HO")
+             for row in breakdown(stand_in, policy, ordered)]  # fmt: skip
+    hubs = [row for row in first if row["policy"] == "DP-OH"]
+    panels = [
+        Panel(title, "machine", "seconds", [row["machine"] for row in rows],  # type: ignore[misc]
+              {key: [float(row[f"{key}_s"]) for row in rows] for key in ("cpu", "gpu", "exchange")},
+              log_y=True)
+        for title, rows in (("C-PG", greedy), ("DP-OH, hubs first", hubs))
+    ]  # fmt: skip
+    found = [
+        findings.computing_dominates(greedy, hubs), findings.greedy_is_balanced(greedy),
+        findings.order_fails(greedy, high, hubs), findings.share_for_memory(first),
+    ]  # fmt: skip
+    tables = {"breakdown": [*greedy, *high, *first]}
+    return PaperResult(found, [Plot("figure-6", panels)], tables)
+
+
+def scaling(graphs: Mapping[str, StandIn]) -> PaperResult:
+    """Figure 7: PageRank on G4 and G5, one machine to ten."""
+    rows = [row for name in ("G4", "G5") for policy in BEST
+            for row in scaled(graphs[name], policy, MACHINES)]  # fmt: skip
+    panels = [
+        Panel(name, "machines", "seconds", MACHINES,
+              {policy: [_seconds(rows, graph=name, policy=policy, machines=m) for m in MACHINES]
+               for policy in BEST}, log_y=True)
+        for name in ("G4", "G5")
+    ]  # fmt: skip
+    return PaperResult(
+        [findings.scales(rows), findings.share_falls(rows)], [Plot("figure-7", panels)],
+        {"scaling": rows},
+    )  # fmt: skip
+
+
+def partitioning(scales: Sequence[int]) -> PaperResult:
+    """Figure 8: seconds of partitioning, by machines and by the graph's size."""
+    graphs = {scale: scale_graph(scale) for scale in scales}
+    for policy in PARTITIONERS:
+        partitioned(graphs[scales[0]], policy, 2)  # compiles what is not
+    measured = partial(partitioned, graphs[scales[-1]])
+    by_count: list[Row] = [
+        {"policy": policy, "machines": m, "scale": scales[-1], "cpu_s": measured(policy, m)}
+        for policy in PARTITIONERS for m in MACHINES
+    ]  # fmt: skip
+    by_size: list[Row] = [
+        {"policy": policy, "machines": 4, "scale": scale, "cpu_s": partitioned(graph, policy, 4)}
+        for policy in PARTITIONERS for scale, graph in graphs.items()
+    ]  # fmt: skip
+    panels = [
+        Panel(title, label, "CPU seconds", values,
+              {policy: [float(row["cpu_s"]) for row in rows if row["policy"] == policy]
+               for policy in PARTITIONERS})
+        for title, label, values, rows in (
+            (f"R-MAT of scale {scales[-1]}", "machines", MACHINES, by_count),
+            ("4 machines", "scale", scales, by_size),
+        )
+    ]  # fmt: skip
+    found = [findings.greedy_partitions_fast(by_count), findings.size_matters(by_size)]
+    tables = {"partitioning": [*by_count, *by_size]}
+    return PaperResult(found, [Plot("figure-8", panels)], tables)

@@ -1,0 +1,141 @@
+"""Experiments of [Guo16]_: values are right, refusals are those of the paper, verdicts can fail."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evener.cli import main
+from evener.errors import InfeasibleError
+from evener.reproducing import dhgp_findings as findings
+from evener.reproducing.dhgp_runs import APPS, configured, overview, partitioned, scaled
+from evener.reproducing.dhgp_setup import stand_ins
+from evener.running.apps import bfs, pagerank, wcc
+
+GRAPHS = stand_ins(0.25)
+
+
+@pytest.mark.parametrize("policy", ["DP-OH", "PD-LR", "C-PG"])
+@pytest.mark.parametrize("app", APPS)
+def test_values_of_all_apps_are_right(app, policy):
+    stand_in = GRAPHS["G1"]
+    found = configured(stand_in, policy, app=app).run(app, stand_in.source)
+    assert found.seconds > 0
+    if app == "BFS":
+        assert bfs.verify(stand_in.graph, found.values, stand_in.source)
+    elif app == "PageRank":
+        assert pagerank.verify(stand_in.graph, found.values, 10)
+    else:
+        assert wcc.verify(stand_in.graph, found.values)
+
+
+def test_g5_does_not_fit_on_one_machine():
+    with pytest.raises(InfeasibleError, match="to build its part"):
+        configured(GRAPHS["G5"], "C-PG", 1)
+    rows = scaled(GRAPHS["G5"], "DP-RH", (1, 2))
+    assert ["refused" in row for row in rows] == [True, False]
+
+
+def test_the_gpus_memory_bounds_the_share_of_g5():
+    """The paper has 0.85; a stand-in has fewer messages for its arcs, which takes less memory."""
+    rows = overview(GRAPHS["G5"], ("DP-OH", "PD-HR"), ("PageRank",))
+    assert all(0.7 < row["cpu_share"] < 0.9 for row in rows)
+
+
+def test_seconds_repeat():
+    one, other = (overview(GRAPHS["G3"], ("C-PG", "C-R")) for _ in "ab")
+    assert one == other
+    assert all(np.isfinite(row["seconds"]) for row in one)
+
+
+def test_partitioning_takes_time():
+    assert partitioned(GRAPHS["G3"].graph, "C-PG", 4) > 0
+
+
+def row(graph, app, policy, seconds, share=0.85):
+    return {"graph": graph, "app": app, "policy": policy, "seconds": seconds, "cpu_share": share}
+
+
+def met(finding):
+    return [criterion.met for criterion in finding.criteria]
+
+
+def test_verdicts_on_configurations_can_fail():
+    seconds = {"C-PG": 1.0, "DP-OH": 2.0, "DP-OL": 3.0, "PD-HO": 1.5, "C-R": 9.0}
+    worst = [row("G1", "BFS", policy, t) for policy, t in seconds.items()]
+    other = [{**one, "app": "WCC", "seconds": 10 - one["seconds"]} for one in worst]
+    assert met(findings.no_winner(worst)) == [False, True]
+    assert met(findings.no_winner(worst + other)) == [True, False]
+    assert met(findings.greedy_is_good(worst)) == [True]
+    assert met(findings.greedy_is_good(other)) == [False]
+    assert met(findings.high_above_low(worst)) == [True]
+    assert met(findings.high_above_low(other)) == [False]
+    alike = [row("G5", "BFS", "C-PG", 1.0), row("G5", "BFS", "DP-OH", 1.2)]
+    assert met(findings.friendster_alike(alike)) == [True, True]
+    apart = [row("G5", "BFS", "C-PG", 1.0), row("G5", "BFS", "DP-OH", 1.3, 0.7)]
+    assert met(findings.friendster_alike(apart)) == [False, True]
+
+
+def test_verdicts_on_shares_can_fail():
+    rows = [
+        {**row("G4", app, policy, seconds), "cpu_share": share}
+        for app in ("BFS", "WCC")
+        for policy in ("DP-RH", "PD-HR")
+        for share, seconds in ((0.01, 0.5), (0.04, 1.0))
+    ]
+    assert met(findings.share_of_pagerank(rows, 0.04)) == [False, True, False, True]
+    slower = [{**one, "seconds": 1.0} for one in rows]
+    assert met(findings.share_of_pagerank(slower, 0.04)) == [True] * 4
+
+
+def machines(cpu, gpu, vertices):
+    return [{"cpu_s": c, "gpu_s": g, "exchange_s": 1.0, "gpu_vertices": v, "seconds": max(cpu)}
+            for c, g, v in zip(cpu, gpu, vertices, strict=True)]  # fmt: skip
+
+
+def test_verdicts_on_the_breakdown_can_fail():
+    even, uneven = machines([5, 5], [5, 5], [1, 200]), machines([9, 2], [0.5, 0.5], [1, 3])
+    assert met(findings.greedy_is_balanced(even)) == [True, True]
+    assert met(findings.greedy_is_balanced(uneven)) == [False, False]
+    assert met(findings.computing_dominates(even, even)) == [True, True]
+    assert met(findings.computing_dominates(even, machines([0.5], [0.2], [1]))) == [True, False]
+    assert met(findings.order_fails(uneven, uneven, even)) == [True, False, False]
+    assert met(findings.order_fails(even, even, uneven)) == [False, True, True]
+    shares = [{"policy": "DP-OH", "cpu_share": 0.351}, {"policy": "PD-HO", "cpu_share": 0.04}]
+    assert met(findings.share_for_memory(shares)) == [True, False]
+
+
+def scaling(graph, seconds):
+    return [{"graph": graph, "policy": "C-PG", "machines": m, "seconds": t, "cpu_share": 0.5}
+            for m, t in seconds.items()]  # fmt: skip
+
+
+def test_verdicts_on_scaling_can_fail():
+    good = scaling("G4", {1: 9.0, 4: 2.0, 10: 1.0}) + scaling("G5", {2: 9.0, 10: 1.0})
+    assert met(findings.scales(good)) == [True] * 4
+    bad = scaling("G4", {1: 9.0, 4: 8.0, 10: 1.0}) + scaling("G5", {1: 9.0, 10: 10.0})
+    assert met(findings.scales(bad)) == [False] * 4
+
+
+def test_verdicts_on_partitioning_can_fail():
+    def rows(greedy, others):
+        return [{"policy": policy, "scale": 9 + i, "cpu_s": t}
+                for policy, times in (("C-PG", greedy), ("DP-RH", others), ("PD-HR", others))
+                for i, t in enumerate(times)]  # fmt: skip
+
+    assert met(findings.greedy_partitions_fast(rows([1, 2], [3, 3]))) == [True, True]
+    assert met(findings.greedy_partitions_fast(rows([4, 2], [3, 3]))) == [False, False]
+    assert met(findings.size_matters(rows([1, 2], [3, 5]))) == [True, True]
+    assert met(findings.size_matters(rows([2, 1], [3, 1]))) == [False, False]
+
+
+@pytest.mark.slow
+def test_the_command_writes_everything(tmp_path, capsys):
+    folder = tmp_path / "dhgp"
+    assert main(["reproduce", "dhgp", "--fast", "-o", str(folder), "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert sorted(path.name for path in folder.iterdir()) == sorted(found["written"])
+    assert len(found["findings"]) == 15
+    assert found["verdicts"]["not tried"] == 0
+    assert (folder / "README.md").read_text().startswith("# Distributed heterogeneous")
+    assert main(["reproduce", "dhgp", "--here"]) == 2
