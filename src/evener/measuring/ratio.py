@@ -25,6 +25,7 @@ from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.platforms.platform import Platform
 from evener.running.apps.registry import APPS
+from evener.running.devices import Cuda
 from evener.running.emulated_run import VirtualMachine
 from evener.running.executing import run_program
 
@@ -147,14 +148,14 @@ def emulated_timer(platform: Platform) -> Timed:
     return timed
 
 
-def timer_here(cores: Sequence[Sequence[int]], most: int = SUPERSTEPS) -> Timed:
-    """Return what times PageRank on two sets of cores of this computer, both at once."""
-    if len(cores) != 2:
-        raise InputError(f"r is of two devices, and {len(cores)} are given")
+def timer_here(devices: Sequence[Sequence[int] | Cuda], most: int = SUPERSTEPS) -> Timed:
+    """Return what times PageRank on two devices of this computer, both at once."""
+    if len(devices) != 2:
+        raise InputError(f"r is of two devices, and {len(devices)} are given")
 
     def timed(graph: AnyGraph, partition: Partition) -> tuple[float, float]:
         program = APPS["pagerank"].program
-        found = run_program(program, graph, partition, cores=cores, most=most)
+        found = run_program(program, graph, partition, devices=devices, most=most)
         first, second = np.median(found.of_devices("computing"), axis=0).tolist()
         return first, second
 

@@ -124,6 +124,7 @@ def _two_devices(args: argparse.Namespace) -> tuple[Timed, list[str], str]:
     """Return what times the CPU and the GPU, their names, and whether they are here."""
     from evener.measuring.devices import devices_of
     from evener.measuring.ratio import emulated_timer, timer_here
+    from evener.running.devices import Cuda
 
     if args.machine is not None:
         from evener.io.machines.platforms import read_platform
@@ -133,12 +134,13 @@ def _two_devices(args: argparse.Namespace) -> tuple[Timed, list[str], str]:
         platform = read_platform(args.machine)
         return emulated_timer(platform), list(platform.names), "emulated"
     devices = devices_of(args.device)
-    if len(devices) != 2 or any(device.kind != "cpu" for device in devices):
+    if len(devices) != 2:
         raise UsageError(
-            "--ratio here needs two devices of cores, such as --device cpu0,cpu1",
+            "--ratio here needs two devices, such as --device cpu0,cuda0",
             hint="Or --machine FILE, a CPU and a GPU that are emulated.",
         )
-    return timer_here([d.cpus for d in devices]), [d.name for d in devices], "here"
+    ends = [Cuda(d.index) if d.kind == "cuda" else d.cpus for d in devices]
+    return timer_here(ends), [d.name for d in devices], "here"
 
 
 def _measure_links(options: MeasureOptions, comm: Comm, out: Output) -> int:
