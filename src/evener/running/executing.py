@@ -15,6 +15,7 @@ from evener.errors import EvenerError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
+from evener.running.checkpoints import Checkpoint, Checkpoints, CheckpointWriter, identity_of
 from evener.running.comm import NO_NAMES, Comm, Stopped, run_threads
 from evener.running.devices import Cuda
 from evener.running.distributing import LocalGraph, Want, distribute, local_graph
@@ -37,17 +38,18 @@ class ProgramRun:
 
     values (n,): by the graph's numbers. steps: of each device, its supersteps in order. seconds:
     wall time of all supersteps, the longest of any device, without reading, distributing and
-    compiling.
+    compiling. first: supersteps that were done before, where a run was continued.
     """
 
     values: npt.NDArray[Any]
     steps: tuple[tuple[Superstep, ...], ...]
     seconds: float
+    first: int = 0
 
     @property
     def supersteps(self) -> int:
-        """Number of supersteps."""
-        return len(self.steps[0])
+        """Number of supersteps, with those before this run."""
+        return self.first + len(self.steps[0])
 
     @property
     def edges(self) -> int:
@@ -66,11 +68,14 @@ class RunWatch:
 
     tell: called on the first device with the number of supersteps done. timeout [s]: how long a
     device waits for another that is a thread of this process. names: of devices, for messages.
+    checkpoints: where and when the run is kept. resume: from what it is continued.
     """
 
     tell: Tell | None = None
     timeout: float = PATIENCE
     names: Names = NO_NAMES
+    checkpoints: Checkpoints | None = None
+    resume: Checkpoint | None = None
 
 
 def run_program(
@@ -91,7 +96,15 @@ def run_program(
     each, not bound. Every rank gets the result. Raises UsageError where devices and blocks are not
     equally many, InputError as Engine does, and ToolError where a device fails or does not answer.
     """
-    share = _share_of(program, most, parameters)
+    if watch.checkpoints is not None or watch.resume is not None:
+        if any(isinstance(device, Cuda) for device in devices or ()):
+            raise UsageError("checkpoints are of runs on cores alone, without CUDA devices")
+        identity = identity_of(program, parameters or {}, graph)
+        if watch.resume is not None:
+            watch.resume.check(identity)
+        if watch.checkpoints is not None:
+            watch.checkpoints.identity = identity
+    share = _share_of(program, most, parameters, watch)
     want = wanted_arcs(program)
     return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
 
@@ -109,7 +122,7 @@ def run_on_parts(
 
     Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
     """
-    return _on_threads(_share_of(program, most, parameters), parts, devices, watch)
+    return _on_threads(_share_of(program, most, parameters, watch), parts, devices, watch)
 
 
 def run_shares(
@@ -170,7 +183,7 @@ def _on_threads(
 
 
 def _share_of(
-    program: VertexProgram, most: int, parameters: Mapping[str, float] | None
+    program: VertexProgram, most: int, parameters: Mapping[str, float] | None, watch: RunWatch
 ) -> AnyShare:
     """Return what a device does to run a program."""
 
@@ -182,7 +195,11 @@ def _share_of(
             from evener.running.engine.cuda_engine import cuda_engine
 
             engine = cast(DeviceEngine, cuda_engine(program, local, on, parameters))
-        return SuperstepLoop(comm, local, engine, tell).run(most)
+        start = None if watch.resume is None else watch.resume.state.of(local.owned)
+        first = 0 if start is None else start.step
+        asked = watch.checkpoints
+        keep = None if asked is None else CheckpointWriter(comm, local, asked, first)
+        return SuperstepLoop(comm, local, engine, tell, start, keep).run(most)
 
     return share
 
@@ -227,7 +244,7 @@ def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
     for owned, part, _, _ in found:
         values[owned] = part
     steps = tuple(tuple(steps) for _, _, steps, _ in found)
-    return ProgramRun(values, steps, max(seconds for *_, seconds in found))
+    return ProgramRun(values, steps, max(seconds for *_, seconds in found), own.first)
 
 
 def cores_here() -> list[int]:

@@ -297,3 +297,39 @@ def test_a_plan_of_edges_runs_on_arcs_where_these_are_asked_for(web, tmp_path):
         found.append(np.load(output))
     assert found[0].min() == 0
     assert found[1].min() == -1
+
+
+def test_a_run_is_kept_and_continued(case, capsys, tmp_path):
+    folder, words = tmp_path / "kept", ["--app", "pagerank", "--verify", "--json", "-o"]
+    whole, rest = tmp_path / "whole.npy", tmp_path / "rest.npy"
+    assert run(case, *words, str(whole), "--checkpoint", str(folder), "--every", "4") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["checkpoints"] == 2
+    assert 0 < said["checkpoint_seconds"] < said["seconds"]
+    assert run(case, *words, str(rest), "--resume", str(folder)) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["continued_after"], said["supersteps"], said["verified"]) == (8, 10, True)
+    assert np.array_equal(np.load(rest), np.load(whole))
+    assert run(case, "--app", "pagerank", "--resume", str(folder), "--checkpoint", str(folder)) == 0
+    said = capsys.readouterr().out
+    assert "pagerank: 2 supersteps in" in said
+    assert "Continued after 8 supersteps." in said
+    assert "0 checkpoints written" in said
+    assert run(case, "--app", "wcc", "--resume", str(folder)) == 3
+    assert "another run: program, pagerank there, wcc here" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--every", "0"], "at least 1"),
+        (["--every", "0s"], ""),
+        (["--every", "often"], "not a whole number"),
+        (["--timeout", "0"], ""),
+        (["--resume", "nowhere"], "nowhere: holds no checkpoint"),
+        (["--emulate", "--checkpoint", "there"], "checkpoints are of runs of a plan"),
+    ],
+)
+def test_wrong_words_about_checkpoints_are_refused(case, capsys, words, reason):
+    assert run(case, "--app", "pagerank", *words) != 0
+    assert reason in capsys.readouterr().err

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -33,17 +33,19 @@ if TYPE_CHECKING:
     from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.running.apps.registry import App
+    from evener.running.checkpoints import Checkpoints
     from evener.running.comm import MpiComm
     from evener.running.devices import Cuda
     from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.engine.program import VertexProgram
-    from evener.running.executing import ProgramRun
+    from evener.running.executing import ProgramRun, RunWatch
 
 SHOWN = 40  # devices in the table
 # Columns of seconds; an emulated machine has the second of them for the third and the last.
 TIMES = ("computing", "communicating", "packing", "waiting", "unpacking")
 EMULATED_TIMES = ("computing", "communicating", "waiting")
 TIMEOUT = 600.0  # [s] that of evener.running.failures
+EVERY = "60s"
 TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
 # Set by the launchers of MPI (MPICH and Intel, Open MPI, Slurm's srun --mpi) for each rank.
 RANKS_STATED = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
@@ -93,9 +95,34 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f})",
     )
     add_record_options(parser)
+    parser.add_argument(
+        "--checkpoint", metavar="FOLDER", help="keep what is needed to continue in this folder"
+    )
+    parser.add_argument(
+        "--every",
+        type=_every,
+        default=EVERY,
+        metavar="N|Ts",
+        help=f"how often: after so many supersteps, or seconds (default {EVERY})",
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="FOLDER",
+        help="continue from the checkpoint there, with this plan's devices, also others or fewer",
+    )
     add_policy_options(parser)
     add_directed_option(parser)
     add_rereading_options(parser)
+
+
+def _every(text: str) -> tuple[int | None, float | None]:
+    """Return supersteps or seconds between checkpoints: "100" or "30s"."""
+    if text.endswith("s"):
+        return None, positive_finite(text[:-1])
+    found = count(text)
+    if found < 1:
+        raise argparse.ArgumentTypeError(f"{text} supersteps: at least 1 is needed")
+    return found, None
 
 
 @dataclass(frozen=True)
@@ -143,9 +170,11 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
     devices = None if args.devices is None else devices_of(args.devices)
     if args.emulate and (comm is not None or devices is not None):
         raise UsageError("an emulated machine has neither ranks nor devices of this computer")
+    if (args.checkpoint or args.resume) and (args.emulate or args.plan is None):
+        raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
     graph, divisions = _divided(args, out)
     if comm is not None:
-        _watched(comm, divisions[0].platform.names, args.timeout)
+        _watched(comm, divisions[0].platform.names, args)
     if asked.app is not None and asked.app.program_for is not None:
         asked = replace(asked, program=asked.app.program_for(graph))
     said = []
@@ -181,22 +210,37 @@ def _divided(args: argparse.Namespace, out: Output) -> tuple[Graph | DirectedGra
 
 @dataclass(frozen=True)
 class _Found:
-    """A run, and the same on an emulated machine or None."""
+    """A run, the same on an emulated machine or None, and the checkpoints of it or None."""
 
     run: ProgramRun
     emulated: EmulatedMachineRun | None = None
+    kept: Checkpoints | None = None
 
     @property
     def seconds(self) -> float:
         return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
-def _watched(comm: MpiComm, names: Sequence[str], timeout: float) -> None:
+def _watched(comm: MpiComm, names: Sequence[str], args: argparse.Namespace) -> None:
     """Give ranks the names of their devices, waits an end, and the computer a guard."""
     from evener.running.failures import Names
 
-    comm.waits.names, comm.waits.timeout = Names(names), timeout
-    comm.watch()
+    comm.waits.names, comm.waits.timeout = Names(names), args.timeout
+    hint = f"--resume {args.checkpoint} continues from the last checkpoint there."
+    comm.watch(hint if args.checkpoint else "")
+
+
+def _watch(args: argparse.Namespace, names: Sequence[str], tell: Callable[[int], None]) -> RunWatch:
+    """Return what a run is to tell, to keep and to continue."""
+    from pathlib import Path
+
+    from evener.running.checkpoints import Checkpoints, read_checkpoint
+    from evener.running.executing import RunWatch
+    from evener.running.failures import Names
+
+    kept = None if args.checkpoint is None else Checkpoints(Path(args.checkpoint), *args.every)
+    resume = None if args.resume is None else read_checkpoint(args.resume)
+    return RunWatch(tell, args.timeout, Names(names), kept, resume)
 
 
 def _asked(args: argparse.Namespace) -> _Asked:
@@ -248,8 +292,7 @@ def _run(
 ) -> _Found:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
-    from evener.running.executing import RunWatch, run_program
-    from evener.running.failures import Names
+    from evener.running.executing import run_program
 
     out, args = said
     source = asked.parameters.get("source", 0)
@@ -265,10 +308,10 @@ def _run(
             machine = VirtualMachine(division.platform)
             emulated = machine.run(asked.program, graph, division.partition, tell=tell, **how)
             return _Found(emulated.run, emulated)
-        how["watch"] = RunWatch(tell, args.timeout, Names(division.platform.names))
-        how |= {"comm": comm, "devices": devices}
+        watch = _watch(args, division.platform.names, tell)
+        how |= {"comm": comm, "devices": devices, "watch": watch}
         found = run_program(asked.program, graph, division.partition, **how)
-        return _Found(found)
+        return _Found(found, kept=watch.checkpoints)
 
 
 def _write(
@@ -321,19 +364,29 @@ def _say(
     columns = ("device", *times, "sent", "arcs looked at")
     columns += () if n_bytes is None else ("needs",)
     out.table(columns, rows, most=SHOWN, what="devices")
-    steps, seconds, run = found.run.supersteps, found.seconds, found.run
+    steps, seconds, run = found.run.supersteps - found.run.first, found.seconds, found.run
     rate = "" if seconds <= 0 else f", {steps / seconds:,.0f} a second"
     arcs = "" if seconds <= 0 else f"; {run.edges / seconds / 1e6:,.1f} million arcs a second"
     where = "" if found.emulated is None else " on the emulated machine"
     name = asked.program.name
     of = f"{name}, {division.name}" if division.is_made_here else name
     out.say(f"{of}: {plural(steps, 'superstep')} in {duration(seconds)}{where}{rate}{arcs}.")
+    if run.first:
+        out.say(f"Continued after {plural(run.first, 'superstep')}.")
+    if found.kept is not None:
+        spent = f" of {duration(seconds)}" if found.kept.written else ""
+        written = plural(found.kept.written, "checkpoint")
+        out.say(f"{written} written in {duration(found.kept.took)}{spent}.")
     if division.made is not None:
         out.say(division.said())
     if right is not None:
         out.say("Verified by another algorithm." if right else "WRONG, by another algorithm.")
-    by = {"by": division.to_dict()} if division.is_made_here else {}
-    return {"program": name, "seconds": seconds, "supersteps": steps, "edges": run.edges,
+    by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
+    if found.kept is not None:
+        by |= {"checkpoints": found.kept.written, "checkpoint_seconds": found.kept.took}
+    if run.first:
+        by |= {"continued_after": run.first}
+    return {"program": name, "seconds": seconds, "supersteps": run.supersteps, "edges": run.edges,
             "verified": right, "devices": devices, **by}  # fmt: skip
 
 

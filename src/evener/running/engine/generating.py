@@ -82,12 +82,23 @@ def module_of(program: VertexProgram, target: Target | None = None) -> ModuleTyp
     functions that use what no kernel can.
     """
     target = target or CPU
+    name = f"evener_program_{digest_of(program, target)}"
+    with _loading:
+        if name in sys.modules:
+            return sys.modules[name]
+        return _loaded(name, _text(program, target), program, target)
+
+
+def digest_of(program: VertexProgram, target: Target | None = None) -> str:
+    """Return a digest of all that values depend on, besides parameters and graph.
+
+    target: the threads of a CPU unless given. Raises InputError for functions that use what no
+    kernel can.
+    """
+    target = target or CPU
     marks = [f"{name} {mark}" for name in program.functions for mark in _marks(program, name)]
     text = _text(program, target)
-    digest = hashlib.sha256("\n".join([FORM, text, *marks]).encode()).hexdigest()[:20]
-    name = f"evener_program_{digest}"
-    with _loading:
-        return sys.modules[name] if name in sys.modules else _loaded(name, text, program, target)
+    return hashlib.sha256("\n".join([FORM, text, *marks]).encode()).hexdigest()[:20]
 
 
 def compile_error(program: VertexProgram, error: Exception, weight: Any) -> InputError:

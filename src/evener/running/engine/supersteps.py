@@ -9,7 +9,7 @@ each device; before a superstep that pulls, owners send values and frontier to t
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import astuple, dataclass, field
 from typing import Any, Protocol, TypeVar
@@ -21,12 +21,15 @@ from evener.running.comm import Comm
 from evener.running.distributing import LocalGraph
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import frontier_kernels as frontier
-from evener.running.engine.engine import MOST
+from evener.running.engine.engine import MOST, Engine
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.states import RunState, restore, state_of
 from evener.running.halos import Halo
 
 Numbers = npt.NDArray[Any]
 Totals = tuple[int, int, int]  # over all devices: active vertices, arcs leaving these, arcs left
+# Called after each superstep with its number and how to get the state; writes it if that is due.
+Keep = Callable[[int, Callable[[], RunState]], None]
 T = TypeVar("T")
 
 
@@ -64,11 +67,15 @@ class Superstep:
 
 @dataclass(frozen=True, eq=False)
 class DeviceRun:
-    """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all."""
+    """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all.
+
+    first: supersteps that were done before it, where a run was continued.
+    """
 
     values: Numbers
     steps: list[Superstep]
     seconds: float
+    first: int = 0
 
 
 class DeviceEngine(Protocol):
@@ -102,7 +109,8 @@ class SuperstepLoop:
     """Runs a device's engine in step with those of all other devices; every rank makes one.
 
     comm: a rank for each device. local: this device's part. tell: called with the number of
-    supersteps done.
+    supersteps done. start: the state of this device's vertices from which a run is continued.
+    keep: called after each superstep but the last.
     """
 
     def __init__(
@@ -111,8 +119,11 @@ class SuperstepLoop:
         local: LocalGraph,
         engine: DeviceEngine,
         tell: Callable[[int], None] | None = None,
+        start: RunState | None = None,
+        keep: Keep | None = None,
     ) -> None:
         self.comm, self.local, self.engine = comm, local, engine
+        self._start, self._keep = start, keep
         self.halo = Halo.of(comm, local)
         self._flags = np.empty(local.n_local, np.uint8)  # which vertices are in the frontier
         self._tell = tell
@@ -123,21 +134,36 @@ class SuperstepLoop:
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         self.engine.compile()
+        if self._start is not None:
+            restore(self._cpu_engine, self.halo, self._start)
         self.comm.barrier()
         self._began = time.perf_counter()
         schedule = self.engine.program.schedule
         runs = {"dense": self._run_dense, "frontier": self._run_frontier}
         runs.get(schedule, self._run_to_fixpoint)(most)
         seconds = time.perf_counter() - self._began
-        return DeviceRun(self.engine.values[: self.local.n_owned], self._steps, seconds)
+        return DeviceRun(
+            self.engine.values[: self.local.n_owned], self._steps, seconds, self._first
+        )
+
+    @property
+    def _cpu_engine(self) -> Engine:
+        assert isinstance(self.engine, Engine)  # of CUDA devices, run_program keeps nothing
+        return self.engine
+
+    @property
+    def _first(self) -> int:
+        """Supersteps that were done before this run."""
+        return 0 if self._start is None else self._start.step
 
     # The dense schedule.
 
     def _run_dense(self, most: int) -> None:
         engine = self.engine
         has_halt = engine.program.halt is not None
-        engine.advance(0)  # the first values
-        for step in range(most):
+        if self._start is None:
+            engine.advance(0)  # the first values
+        for step in range(self._first, most):
             self._exchange(engine.payloads)
             self._compute()
             own = engine.change if has_halt else 0.0
@@ -146,24 +172,30 @@ class SuperstepLoop:
             given = change, step + 1, self.local.n_global, engine.parameters
             if has_halt and engine.program.halts(*given):
                 return
+            self._keep_after(step + 1)
 
     # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
     def _run_to_fixpoint(self, most: int) -> None:
-        for _ in range(most):
+        for step in range(self._first, most):
             self._compute()
             received = self._deliver()
             ended = all(self._gathered(self.engine.has_ended))
             self._end_step(received)
             if ended:
                 return
+            self._keep_after(step + 1)
 
     # The frontier schedule.
 
     def _run_frontier(self, most: int) -> None:
-        self.engine.advance(0)  # the first values
-        totals, before, direction = self._totals(), 0, frontier.PUSH
-        for step in range(most):
+        before, direction = 0, frontier.PUSH
+        if self._start is None:
+            self.engine.advance(0)  # the first values
+        else:
+            before, direction = (self._start.numbers[name] for name in ("before", "direction"))
+        totals = self._totals()
+        for step in range(self._first, most):
             if totals[0] == 0:
                 return
             direction = self._direction(direction if step else None, totals, before)
@@ -174,6 +206,8 @@ class SuperstepLoop:
             received = self._deliver() if direction == frontier.PUSH else self.local.ghosts.size
             before, totals = totals[0], self._totals()
             self._end_step(received)
+            kept = {"left": totals[2], "before": before, "direction": direction}
+            self._keep_after(step + 1, kept)
 
     def _totals(self) -> Totals:
         own = self.engine.control[[places.LENGTH, places.SCOUTED, places.LEFT]].tolist()
@@ -228,6 +262,10 @@ class SuperstepLoop:
         assert received <= (self.comm.size - 1) * local.n_owned
         return received
 
+    def _keep_after(self, step: int, numbers: Mapping[str, int] | None = None) -> None:
+        if self._keep is not None:
+            self._keep(step, lambda: state_of(self._cpu_engine, numbers))
+
     # What a superstep takes.
 
     def _compute(self) -> None:
@@ -261,4 +299,4 @@ class SuperstepLoop:
         self._steps.append(self._step)
         self._step = Superstep()
         if self._tell is not None:
-            self._tell(len(self._steps))
+            self._tell(self._first + len(self._steps))

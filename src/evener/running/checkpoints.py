@@ -1,0 +1,262 @@
+"""Checkpoints: folders from which a run that was ended is continued, on any devices.
+
+Each device writes a file with the values of its own vertices; then the first one replaces
+checkpoint.json, which names the files of one superstep. So whatever moment a run is ended at, the
+folder holds one whole checkpoint. Files of earlier ones are removed afterwards.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from evener.errors import EvenerError, InputError
+from evener.files.opening import read_bytes
+from evener.files.writing import atomic_write, refusal, write_text
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.io.archives import Arrays, read_arrays, write_arrays
+from evener.io.json_text import loads
+from evener.running.comm import Comm
+from evener.running.distributing import LocalGraph
+from evener.running.engine.generating import digest_of
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.states import RunState
+
+INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
+PATTERN = "step-*.npz"
+MOST_SHARE = 0.1  # of the time of a run, for writing, where checkpoints are asked for by seconds
+MOST_AHEAD = 1000  # supersteps after which the time is looked at again
+_NAMES = ("token", "owned", "values", "payloads", "active")
+_HINT = "Start the run anew, without --resume."
+
+
+@dataclass
+class Checkpoints:
+    """Where and how often a run is kept, and what that took on the first device.
+
+    steps: every so many supersteps; seconds: or whenever so much time has gone, and at most
+    MOST_SHARE of the time is spent on it. identity: as `identity_of` returns.
+    """
+
+    folder: Path
+    steps: int | None = None
+    seconds: float | None = None
+    identity: Mapping[str, Any] = field(default_factory=dict)
+    written: int = 0
+    took: float = 0.0  # [s]
+
+
+@dataclass(frozen=True, eq=False)
+class Checkpoint:
+    """A state read from a folder, and what it belongs to."""
+
+    folder: Path
+    state: RunState
+    identity: Mapping[str, Any]
+
+    def check(self, identity: Mapping[str, Any]) -> None:
+        """Raise InputError unless it is of the same program, parameters and graph."""
+        for name, value in identity.items():
+            found = self.identity.get(name)
+            if found != value:
+                said = f"{found} there, {value} here"
+                what = {"program": "program", "parameters": "parameters", "n": "number of vertices"}
+                shown = f": {what[name]}, {said}" if name in what else _OTHER[name]
+                raise InputError(
+                    f"is a checkpoint of another run{shown}", file=self.folder, hint=_HINT
+                )
+
+
+_OTHER = {
+    "code": ": the program's code, or the version of Python or Evener, is another",
+    "graph": ": the graph's arcs or weights are others",
+}
+
+
+def identity_of(
+    program: VertexProgram, parameters: Mapping[str, float], graph: Graph | DirectedGraph
+) -> dict[str, Any]:
+    """Return what two runs have in common if one may continue the other."""
+    arcs = graph.arcs_out()
+    digest = hashlib.blake2b(digest_size=16)
+    weights = arcs.adjwgt if program.is_weighted else None
+    for array, kind in ((arcs.xadj, "<i8"), (arcs.adjncy, "<i8"), (weights, None)):
+        if array is not None:
+            digest.update(np.ascontiguousarray(array, kind or array.dtype).data)
+    return {
+        "program": program.name,
+        "parameters": list(program.given(parameters)),
+        "code": digest_of(program),
+        "n": graph.n,
+        "graph": digest.hexdigest(),
+    }
+
+
+class CheckpointWriter:
+    """Writes one device's part of checkpoints; all devices make one and call it together."""
+
+    def __init__(self, comm: Comm, local: LocalGraph, asked: Checkpoints, first: int = 0) -> None:
+        self.comm, self.local, self.asked = comm, local, asked
+        self._token = comm.bcast(secrets.token_hex(8) if comm.rank == 0 else "")
+        self._first, self._next = first, first + 1
+        self._began = self._ended = time.perf_counter()
+        self._last = 0.0  # seconds of the last checkpoint
+        if comm.rank == 0:
+            _make(asked.folder)
+        comm.barrier()
+
+    def __call__(self, step: int, take: Callable[[], RunState]) -> None:
+        """Write what take() returns if a checkpoint is due after this superstep."""
+        if not self._is_due(step):
+            return
+        began = time.perf_counter()
+        state, rank = take(), self.comm.rank
+        narrow = np.uint32 if self.local.n_global < 2**32 else np.int64
+        arrays: Arrays = {
+            "token": np.array(f"{self._token} {step} {rank}"),
+            "owned": self.local.owned.astype(narrow),
+            "values": state.values,
+        }
+        if state.payloads is not None:
+            arrays["payloads"] = state.payloads
+        if state.active is not None:
+            arrays["active"] = np.packbits(state.active)
+        with atomic_write(self.asked.folder / _file(step, rank)) as file:
+            write_arrays(file, arrays, level=0)
+        self.comm.barrier()  # all parts are there
+        if rank == 0:
+            self._commit(step, state)
+        self.comm.barrier()  # none is written while older ones are removed
+        self._ended = time.perf_counter()
+        self._last = self._ended - began
+        if rank == 0:
+            self.asked.written += 1
+            self.asked.took += self._last
+
+    def _is_due(self, step: int) -> bool:
+        if self.asked.steps is not None:
+            return step % self.asked.steps == 0
+        if step < self._next:
+            return False
+        due, ahead = self.comm.bcast(self._planned(step) if self.comm.rank == 0 else (False, 1))
+        self._next = step + ahead
+        return bool(due)
+
+    def _planned(self, step: int) -> tuple[bool, int]:
+        """Return whether one is due, and after how many supersteps to look at the time again."""
+        now = time.perf_counter()
+        pause = max(self.asked.seconds or 0.0, self._last * (1 / MOST_SHARE - 1))
+        left = self._ended + pause - now
+        if left <= 0:
+            return True, 1
+        seconds = (now - self._began) / (step - self._first)  # of a superstep
+        return False, max(1, min(MOST_AHEAD, int(left / 2 / max(seconds, 1e-9))))
+
+    def _commit(self, step: int, state: RunState) -> None:
+        """Make this checkpoint the one that the folder holds; remove the files of others."""
+        files = [_file(step, rank) for rank in range(self.comm.size)]
+        index = {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "token": self._token,
+            "step": step,
+            "files": files,
+            "numbers": dict(state.numbers),
+            "identity": dict(self.asked.identity),
+        }
+        write_text(self.asked.folder / INDEX, json.dumps(index, indent=1) + "\n")
+        for path in self.asked.folder.glob(PATTERN):
+            if path.name not in files:
+                path.unlink(missing_ok=True)
+
+
+def read_checkpoint(folder: str | Path) -> Checkpoint:
+    """Read the checkpoint that a folder holds.
+
+    Raises InputError where there is none, and where it is damaged.
+    """
+    folder = Path(folder)
+    path = folder / INDEX
+    if not path.exists():
+        raise InputError("holds no checkpoint", file=folder, hint=_HINT)
+    with _refused(path):
+        index = loads(read_bytes(path), finite=True)
+        if index["format"] != FORMAT:
+            raise InputError("does not describe a checkpoint", hint=_HINT)
+        if index["format_version"] > FORMAT_VERSION:
+            raise InputError("is of a later version of this format", hint="Update evener.")
+        step, files = int(index["step"]), [str(name) for name in index["files"]]
+        seen = np.zeros(int(index["identity"]["n"]), bool)
+    whole: Arrays = {}
+    for rank, name in enumerate(files):
+        file = folder / _file(step, rank)
+        with _refused(file):
+            if name != file.name:
+                raise InputError("is not what checkpoint.json names", hint=_HINT)
+            _add(
+                whole,
+                seen,
+                read_arrays(read_bytes(file), _NAMES),
+                f"{index['token']} {step} {rank}",
+            )
+    with _refused(path):
+        if not seen.all():
+            raise InputError("names files that do not hold all vertices", hint=_HINT)
+        numbers = {str(key): int(value) for key, value in index["numbers"].items()}
+        state = RunState(step, numbers=numbers, **whole)
+        return Checkpoint(folder, state, dict(index["identity"]))
+
+
+def _add(whole: Arrays, seen: Any, arrays: Arrays, token: str) -> None:
+    """Put one file's arrays where they belong among those of all vertices."""
+    if str(arrays["token"]) != token:
+        raise InputError("belongs to another checkpoint", hint=_HINT)
+    owned = arrays["owned"]
+    seen[owned] = True
+    if "active" in arrays:
+        arrays["active"] = np.unpackbits(arrays["active"], count=owned.size)
+    for name in _NAMES[2:]:
+        if name in arrays:
+            target = whole.setdefault(name, np.empty(seen.size, arrays[name].dtype))
+            target[owned] = arrays[name]
+
+
+def _file(step: int, rank: int) -> str:
+    return f"step-{step}-device-{rank}.npz"
+
+
+def _make(folder: Path) -> None:
+    """Make the folder; refuse one that holds other files than checkpoints."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        names = {path.name for path in folder.iterdir() if not path.name.startswith(".evener-")}
+        names -= {INDEX, *(path.name for path in folder.glob(PATTERN))}
+    except OSError as error:
+        raise refusal(error, folder) from error
+    if names:
+        raise InputError(f"holds other files than checkpoints, as {min(names)}", file=folder)
+
+
+@contextmanager
+def _refused(file: Path) -> Iterator[None]:
+    """Raise InputError, with the file, for whatever makes a checkpoint unusable."""
+    try:
+        yield
+    except InputError as error:
+        raise InputError(
+            error.message, file=error.file or file, hint=error.hint or _HINT
+        ) from error
+    except EvenerError:
+        raise
+    except (ValueError, TypeError, KeyError, IndexError, AttributeError, MemoryError) as error:
+        raise InputError("is a damaged checkpoint", file=file, hint=_HINT) from error

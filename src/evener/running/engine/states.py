@@ -1,0 +1,119 @@
+"""RunState: what is kept of a run between two supersteps, so that it can be continued.
+
+It names vertices by their global numbers and knows nothing of ghosts, queues and buckets, so that
+other devices, also more or fewer, can continue. Values come out the same; the number of supersteps,
+too, but for the union schedule, where each device joins its vertices anew at first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.running.engine import atomics_kernels as places
+from evener.running.engine import frontier_kernels as frontier
+from evener.running.engine.bucket_kernels import BACK
+from evener.running.engine.engine import Engine
+from evener.running.halos import Halo
+
+Numbers = npt.NDArray[Any]
+
+
+@dataclass(frozen=True, eq=False)
+class RunState:
+    """A run after `step` supersteps: of all vertices by number, or of a device's in their order.
+
+    values: of vertices. payloads: what they send in the next superstep; None unless the schedule is
+    dense. active: 1 for those which are handled in it, uint8; None for schedules dense and union.
+    numbers: of the run as a whole, which the frontier schedule needs to choose its direction.
+    """
+
+    step: int
+    values: Numbers
+    payloads: Numbers | None = None
+    active: Numbers | None = None
+    numbers: Mapping[str, int] = field(default_factory=dict)
+
+    def of(self, owned: Numbers) -> RunState:
+        """Return the state of these vertices, in this order."""
+        payloads = None if self.payloads is None else self.payloads[owned]
+        active = None if self.active is None else self.active[owned]
+        return RunState(self.step, self.values[owned], payloads, active, self.numbers)
+
+
+def state_of(engine: Engine, numbers: Mapping[str, int] | None = None) -> RunState:
+    """Return the state of a device's own vertices, after a superstep and its exchanges."""
+    own, schedule = engine.sizes.n_owned, engine.program.schedule
+    payloads = active = None
+    if schedule == "dense":
+        payloads = engine.payloads[:own]
+    elif schedule == "frontier":
+        active = np.empty(engine.sizes.n_local, np.uint8)
+        engine.show(active)
+        active = active[:own]
+    elif schedule == "bucket":
+        active = np.unpackbits(engine.work.bits.view(np.uint8), bitorder="little")[:own]
+    return RunState(engine.supersteps, engine.values[:own], payloads, active, numbers or {})
+
+
+def restore(engine: Engine, halo: Halo, state: RunState) -> None:
+    """Put an engine that has computed nothing in a state; all devices call, each with its part."""
+    {
+        "dense": _restore_dense,
+        "frontier": _restore_frontier,
+        "bucket": _restore_bucket,
+        "union": _restore_union,
+    }[engine.program.schedule](engine, halo, state)
+    engine.control[places.STEP] = state.step
+
+
+def _restore_dense(engine: Engine, _: Halo, state: RunState) -> None:
+    engine.advance(0)
+    engine.control[places.STEP] = state.step  # which of two arrays holds the payloads
+    own = engine.sizes.n_owned
+    engine.values[:own], engine.payloads[:own] = state.values, state.payloads
+
+
+def _restore_frontier(engine: Engine, halo: Halo, state: RunState) -> None:
+    engine.advance(0)  # clears the bitmaps
+    _fill(engine, halo, state)
+    assert state.active is not None
+    found = np.flatnonzero(state.active)
+    engine.work.queue[: found.size] = found
+    pulled = state.numbers["direction"] == frontier.PULL
+    scouted = 1 if pulled else int(engine.vertices.degrees[found].sum())  # as the kernel counts
+    control = engine.control
+    control[[places.FORM, places.SHRANK, places.FLIPPED]] = frontier.QUEUE, 0, 0
+    control[[places.LENGTH, places.SCOUTED]] = found.size, scouted
+    control[places.LEFT] = state.numbers["left"] if halo.comm.rank == 0 else 0  # they are summed
+
+
+def _restore_bucket(engine: Engine, halo: Halo, state: RunState) -> None:
+    _fill(engine, halo, state)
+    assert state.active is not None
+    work = engine.work
+    work.bins[:] = 0
+    work.bins[:, int(BACK)] = -1
+    flags = np.zeros(64 * work.bits.size, np.uint8)
+    flags[: state.active.size] = state.active
+    work.bits[:] = np.packbits(flags, bitorder="little").view(np.uint64)
+    engine.control[places.MISSED] = np.count_nonzero(state.active)
+
+
+def _restore_union(engine: Engine, halo: Halo, state: RunState) -> None:
+    engine.advance(1)  # joins the device's vertices: of one device alone, all that there is to do
+    if engine.sizes.n_owned == engine.sizes.n_global:
+        return
+    _fill(engine, halo, state)
+    engine.work.sent[:] = engine.values[engine.sizes.n_owned :]  # what owners know
+    engine.control[[places.MARKED, places.ENDED]] = 0
+
+
+def _fill(engine: Engine, halo: Halo, state: RunState) -> None:
+    """Set the values of own vertices and of ghosts."""
+    engine.values[: engine.sizes.n_owned] = state.values
+    halo.exchange(engine.values)
