@@ -28,6 +28,9 @@ def test_devices_of_each_device():
         ("cpu:0-1,cpu:1", "core 1 belongs to two devices"),
         ("cpu:3-1", "no core, or one twice"),
         ("cpu:1+1", "no core, or one twice"),
+        ("cpu:0,cuda", "no device 'cuda'"),
+        ("cpu:0,cuda:99", "no CUDA device 99"),
+        ("cuda:0,cuda:0", "a CUDA device is named twice"),
     ],
 )
 def test_other_words_are_refused(words, reason):

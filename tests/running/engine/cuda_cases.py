@@ -1,7 +1,14 @@
 """Vertex programs on a CUDA device give what they give on a CPU. Run by test_cuda_engine.py."""
 
+import contextlib
+import io
+import sys
+import tempfile
+from pathlib import Path
+
 import numpy as np
 
+from evener.cli import main
 from evener.errors import InputError, UsageError
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
@@ -127,6 +134,18 @@ def refused():
         raise AssertionError
 
 
+def by_command():
+    with tempfile.TemporaryDirectory() as folder, contextlib.redirect_stdout(io.StringIO()):
+        mesh, plan, values = (str(Path(folder) / name) for name in ("m.npz", "m.plan", "v.npy"))
+        assert main(["generate", "grid", "--shape", "5x5", "-o", mesh]) == 0
+        assert main(["plan", mesh, "--k", "2", "-o", plan]) == 0
+        devices = ["--devices", "cpu:0,cuda:0"]
+        assert main(["run", plan, mesh, "--app", "bfs", "--verify", *devices, "-o", values]) == 0
+        levels = np.load(values).reshape(5, 5)
+    assert (levels == np.add.outer(np.arange(5), np.arange(5))).all()
+
+
+sys.setswitchinterval(1e-4)  # s: the simulator's threads wait for each other by turns
 on_one_device(random_graph(40, 170, 1, directed=True, weights=9), (*APPS, LARGEST, BITS), True)
 on_one_device(hub(2 * THREADS), APPS)
 for n in (1, 2):
@@ -136,4 +155,5 @@ beside_a_cpu(random_graph(40, 400, 6, directed=True), 2, 6, (bfs.PROGRAM, LARGES
 sums_are_the_same_twice()
 it_halts()
 refused()
+by_command()
 print("all as on the CPU")

@@ -103,6 +103,7 @@ class CudaEngine:
         self.vertices = Vertices(device.put(local.numbers), device.put(local.degrees))
         self.control = np.zeros(CONTROL_SIZE, np.int64)
         self.control[[STEP, DIRECTION]] = -1
+        self.control[SHARED] = int(local.k > 1)
         self.kernels = generating.module_of(program, TARGET)
         self._values = device.empty(local.n_local, program.dtype)
         self._values_here = device.pinned(local.n_local, program.dtype)

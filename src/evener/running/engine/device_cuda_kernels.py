@@ -53,7 +53,10 @@ class CudaDevice:
 
     def __init__(self, index: int) -> None:
         check_cuda(index)
-        config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small graphs are no mistake
+        if not SIMULATED:
+            from numba.cuda import dispatcher
+
+            dispatcher.config.CUDA_LOW_OCCUPANCY_WARNINGS = 0  # small graphs are no mistake
         cuda.select_device(index)
         self._stream = cuda.stream()
 
