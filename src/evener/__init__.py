@@ -60,6 +60,8 @@ _HOME = {
     "UsageError": "evener.errors",
     "WORKLOADS": "evener.plans.workload",
     "Workload": "evener.plans.workload",
+    "ProgramRun": "evener.running.executing",
+    "VertexProgram": "evener.running.engine.program",
     "Precision": "evener.measuring.outcomes",
     "TraceLog": "evener.measuring.traces",
     "benchmark": "evener.measuring.benchmark",
@@ -94,6 +96,7 @@ _HOME = {
     "refine": "evener.partitioning.refine",
     "replan": "evener.planning.plan",
     "rib_blocks": "evener.partitioning.initial.geometric",
+    "run_program": "evener.running.executing",
     "solve_sizes": "evener.sizing",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
@@ -114,14 +117,14 @@ __all__ = [
     "DeviceSpeeds", "DirectedGraph", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
     "GraphLike", "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping",
     "Mesh", "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions",
-    "Platform", "PlatformLike", "Precision", "Prediction", "Reading", "Rebalancer", "Refined",
-    "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "Tiled",
-    "Tiling", "ToolError", "TraceLog", "UsageError", "Workload", "advise", "benchmark",
-    "best_subset", "compare", "contract_for", "distribute", "enforce", "evaluate", "find_workload",
-    "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph", "map_blocks",
-    "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read",
+    "Platform", "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer",
+    "Refined", "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface",
+    "Tiled", "Tiling", "ToolError", "TraceLog", "UsageError", "VertexProgram", "Workload", "advise",
+    "benchmark", "best_subset", "compare", "contract_for", "distribute", "enforce", "evaluate",
+    "find_workload", "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph",
+    "map_blocks", "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read",
     "read_distributed", "read_graph", "read_part", "read_plan", "read_platform", "read_speeds",
-    "read_traces", "refine", "replan", "rib_blocks", "solve_sizes", "target_sizes",
+    "read_traces", "refine", "replan", "rib_blocks", "run_program", "solve_sizes", "target_sizes",
     "target_weights", "tile", "timed", "with_curves", "write_distributed", "write_graph",
     "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
@@ -176,6 +179,8 @@ if TYPE_CHECKING:
     from evener.reporting.html import write_report
     from evener.running.distributed import read_distributed, write_distributed
     from evener.running.distributing import LocalGraph, distribute, local_graph
+    from evener.running.engine.program import VertexProgram
+    from evener.running.executing import ProgramRun, run_program
     from evener.running.halos import Halo
     from evener.sizing import (
         Sizes,

@@ -10,7 +10,7 @@ from evener.graphs.generating.grid import grid
 from evener.planning.breakdown import breakdown_of, divided_by, divided_into, limit_of
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.running.apps import bfs, pagerank
-from evener.running.engine.supersteps import Superstep
+from evener.running.engine.recording import Superstep
 from evener.running.executing import ProgramRun
 
 GRAPH = grid((20, 20))

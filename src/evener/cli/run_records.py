@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evener.plans.plan import Plan
     from evener.reporting.runs import RunAdvice
     from evener.running.engine.program import VertexProgram
+    from evener.running.engine.solver import Solver
     from evener.running.executing import ProgramRun
 
 
@@ -48,7 +49,7 @@ def records_asked(args: argparse.Namespace) -> list[str]:
 
 def write_records(
     args: argparse.Namespace,
-    program: VertexProgram,
+    program: VertexProgram | Solver,
     graph: Graph | DirectedGraph,
     division: Division,
     run: ProgramRun,

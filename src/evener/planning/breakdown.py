@@ -18,6 +18,7 @@ from evener.plans.plan import Evaluation, Plan
 from evener.plans.workload import WEIGHTS, Workload
 from evener.platforms.platform import Platform
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun
 
 ACTIVITIES = ("computing", "packing", "waiting", "unpacking")
@@ -114,7 +115,7 @@ def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: P
 
 
 def breakdown_of(
-    run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph, program: VertexProgram
+    run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph, program: VertexProgram | Solver
 ) -> Breakdown:
     """Return measured and predicted seconds of a mean superstep. graph: what was run on."""
     platform, loads = divided.platform, divided.loads
@@ -163,7 +164,10 @@ def _mean(run: ProgramRun, name: str) -> FloatArray:
 
 
 def _passes(
-    run: ProgramRun, graph: Graph | DirectedGraph, partition: Partition, program: VertexProgram
+    run: ProgramRun,
+    graph: Graph | DirectedGraph,
+    partition: Partition,
+    program: VertexProgram | Solver,
 ) -> FloatArray:
     """(k,) how often a mean superstep looks at each arc of a device; 1 with the dense schedule."""
     if program.schedule == "dense":

@@ -27,7 +27,8 @@ from evener.platforms.with_curves import seconds_at
 from evener.running.distributing import LocalGraph, distribute
 from evener.running.engine.engine import MOST
 from evener.running.engine.program import VertexProgram
-from evener.running.engine.supersteps import Superstep
+from evener.running.engine.recording import Superstep
+from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
 
 
@@ -104,7 +105,7 @@ class VirtualMachine:
 
     def run(
         self,
-        program: VertexProgram,
+        program: VertexProgram | Solver,
         graph: Graph | DirectedGraph,
         partition: Partition,
         *,
@@ -123,7 +124,7 @@ class VirtualMachine:
 
     def run_on(
         self,
-        program: VertexProgram,
+        program: VertexProgram | Solver,
         parts: Sequence[LocalGraph],
         *,
         most: int = MOST,

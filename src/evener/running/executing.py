@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -21,8 +22,10 @@ from evener.running.devices import Cuda
 from evener.running.distributing import LocalGraph, Want, distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
 from evener.running.engine.pool import ThreadPool
-from evener.running.engine.program import VertexProgram
-from evener.running.engine.supersteps import DeviceEngine, DeviceRun, Superstep, SuperstepLoop
+from evener.running.engine.program import VertexProgram, parameters_of
+from evener.running.engine.recording import DeviceRun, Superstep
+from evener.running.engine.solver import Solver
+from evener.running.engine.supersteps import DeviceEngine, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 
 Devices = Sequence[Sequence[int] | Cuda]
@@ -79,7 +82,7 @@ class RunWatch:
 
 
 def run_program(
-    program: VertexProgram,
+    program: VertexProgram | Solver,
     graph: Graph | DirectedGraph,
     partition: Partition,
     *,
@@ -99,6 +102,8 @@ def run_program(
     if watch.checkpoints is not None or watch.resume is not None:
         if any(isinstance(device, Cuda) for device in devices or ()):
             raise UsageError("checkpoints are of runs on cores alone, without CUDA devices")
+        if isinstance(program, Solver):
+            raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
         identity = identity_of(program, parameters or {}, graph)
         if watch.resume is not None:
             watch.resume.check(identity)
@@ -110,7 +115,7 @@ def run_program(
 
 
 def run_on_parts(
-    program: VertexProgram,
+    program: VertexProgram | Solver,
     parts: Sequence[LocalGraph],
     *,
     devices: Devices | None = None,
@@ -183,9 +188,15 @@ def _on_threads(
 
 
 def _share_of(
-    program: VertexProgram, most: int, parameters: Mapping[str, float] | None, watch: RunWatch
+    program: VertexProgram | Solver,
+    most: int,
+    parameters: Mapping[str, float] | None,
+    watch: RunWatch,
 ) -> AnyShare:
     """Return what a device does to run a program."""
+    if isinstance(program, Solver):
+        chosen = parameters_of(program.name, program.parameters, parameters or {})
+        return partial(_solved, program, most, chosen)
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
         engine: DeviceEngine
@@ -204,8 +215,24 @@ def _share_of(
     return share
 
 
-def wanted_arcs(program: VertexProgram) -> Want:
+def _solved(
+    solver: Solver,
+    most: int,
+    parameters: Mapping[str, float],
+    comm: Comm,
+    local: LocalGraph,
+    pool: ThreadPool,
+    tell: Tell | None,
+) -> DeviceRun:
+    if not isinstance(pool, ThreadPool):
+        raise UsageError(f"{solver.name} runs on cores alone, without CUDA devices")
+    return solver.solve(comm, local, pool, tell, most=most, **parameters)
+
+
+def wanted_arcs(program: VertexProgram | Solver) -> Want:
     """Return which arcs the program's schedule reads."""
+    if isinstance(program, Solver):
+        return program.want
     ways = WAYS[program.schedule] if program.direction == "out" else ("out", "into")
     return "both" if len(ways) == 2 else ways[0]  # type: ignore[return-value]
 

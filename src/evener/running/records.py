@@ -19,7 +19,7 @@ from evener.files.writing import write_text
 from evener.plans.plan import Plan
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device
-from evener.running.engine.supersteps import Superstep
+from evener.running.engine.recording import Superstep
 from evener.running.executing import ProgramRun
 
 CONFIDENCE = 0.95  # of the intervals of samples, as `evener measure` states them by default

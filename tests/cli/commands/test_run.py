@@ -2,6 +2,8 @@
 
 import json
 import shlex
+import subprocess
+import sys
 
 import networkx as nx
 import numpy as np
@@ -73,6 +75,21 @@ def test_a_program_of_the_users(case, tmp_path):
     output = tmp_path / "values.npy"
     assert run(case, "--program", str(tmp_path / "largest.py"), "-o", str(output), "--quiet") == 0
     assert np.load(output).tolist() == [499] * 500
+
+
+def test_another_process_runs_a_users_program_from_the_cache(case, tmp_path):
+    (tmp_path / "largest.py").write_text(PROGRAM)
+    words = ["run", str(case / "web.plan"), str(case / "web.graph"), "--quiet", "--program"]
+    for name in ("first.npy", "second.npy"):
+        done = subprocess.run(
+            [sys.executable, "-m", "evener", *words, str(tmp_path / "largest.py"), "-o", name],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert np.load(tmp_path / name).tolist() == [499] * 500
 
 
 @pytest.mark.parametrize(

@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from evener.running.devices import Cuda
     from evener.running.emulated_run import EmulatedMachineRun
     from evener.running.engine.program import VertexProgram
+    from evener.running.engine.solver import Solver
     from evener.running.executing import ProgramRun, RunWatch
 
 SHOWN = 40  # devices in the table
@@ -56,7 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", nargs="?", help="a plan file (or a machine, below)")
     parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
     group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument("--app", metavar="NAME", help="pagerank, bfs, wcc, sssp")
+    group.add_argument("--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, cg, jacobi")
     group.add_argument("--program", metavar="FILE.py", help="a vertex program of your own")
     parser.add_argument(
         "--iterations", type=count, metavar="N", help="supersteps at most (pagerank: 10)"
@@ -129,7 +130,7 @@ def _every(text: str) -> tuple[int | None, float | None]:
 class _Asked:
     """What is to be run: a program, the app that it is of or None, its parameters, supersteps."""
 
-    program: VertexProgram
+    program: VertexProgram | Solver
     app: App | None
     parameters: dict[str, float]
     most: int
@@ -250,13 +251,15 @@ def _asked(args: argparse.Namespace) -> _Asked:
     from evener.running.engine.program import VertexProgram
 
     app = None if args.app is None else find_app(args.app)
-    program = VertexProgram.from_file(args.program) if app is None else app.program
+    program: VertexProgram | Solver = (
+        VertexProgram.from_file(args.program) if app is None else app.program
+    )
     parameters = dict(_parameter(word) for word in args.set)
     if args.source is not None:
         parameters["source"] = args.source
     program.given(parameters)
     most = args.iterations or (None if app is None else app.iterations)
-    if most is None and program.schedule == "dense" and program.halt is None:
+    if most is None and not program.ends_by_itself:
         raise UsageError(
             f"{program.name} does not end by itself", hint="--iterations N says when it does."
         )

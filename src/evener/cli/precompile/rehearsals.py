@@ -360,9 +360,11 @@ def files() -> None:
 
 
 def distributing() -> None:
-    """Divide graphs among devices, undirected and directed, all devices at once and one alone."""
+    """Divide graphs among devices, all at once and one alone, and solve systems on them."""
     from evener.graphs.directed import DirectedGraph
+    from evener.running.apps import laplacian
     from evener.running.distributing import distribute, local_graph
+    from evener.running.executing import run_program
 
     u, v = np.arange(39), np.arange(1, 40)
     partition = Partition((np.arange(40) % 3).astype(np.int32), 3)
@@ -374,6 +376,8 @@ def distributing() -> None:
         ):
             distribute(graph, partition, want="both", threads=1)
             local_graph(graph, partition, 1, want="both", threads=1)
+    for solver in (laplacian.CG, laplacian.JACOBI):
+        run_program(solver, Graph.from_edges(40, u, v), partition, most=2)
 
 
 # Ordered so that two processes end at about the same time: while one runs "cut", the other compiles

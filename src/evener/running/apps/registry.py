@@ -1,4 +1,4 @@
-"""The vertex programs by name, with what people are given as results and how these are verified."""
+"""The applications by name, with what people are given as results and how these are verified."""
 
 from __future__ import annotations
 
@@ -12,8 +12,9 @@ import numpy.typing as npt
 from evener.errors import one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.running.apps import bfs, pagerank, sssp, wcc
+from evener.running.apps import bfs, laplacian, pagerank, sssp, wcc
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.solver import Solver
 
 Values = npt.NDArray[Any]
 Verify = Callable[[Graph | DirectedGraph, Values, int, Mapping[str, float]], bool]
@@ -21,7 +22,7 @@ Verify = Callable[[Graph | DirectedGraph, Values, int, Mapping[str, float]], boo
 
 @dataclass(frozen=True)
 class App:
-    """A vertex program that is here: what it computes, in a few words, and the program.
+    """An application that is here: what it computes, in a few words, and its program.
 
     iterations: supersteps where none are asked for; None: until it ends by itself. result: makes of
     a run's values those that are written. program_for: makes the program for a graph where that
@@ -30,7 +31,7 @@ class App:
     """
 
     purpose: str
-    program: VertexProgram
+    program: VertexProgram | Solver
     verify: Verify
     iterations: int | None = None
     result: Callable[[Values], Values] = np.asarray
@@ -39,6 +40,7 @@ class App:
 
 # Supersteps of PageRank, the only condition for its end in [Guo16]_ (section IV-A).
 PAGERANK_ITERATIONS = 10
+SOLVER_ITERATIONS = 1000  # at most, where the tolerance is not reached before
 
 APPS = {
     "pagerank": App(
@@ -63,6 +65,20 @@ APPS = {
         sssp.PROGRAM,
         lambda graph, values, _, given: sssp.verify(graph, values, int(given["source"])),
         program_for=sssp.program_for,
+    ),
+    "cg": App(
+        "solution of (L + shift I) x = b by conjugate gradients, L the graph's Laplacian",
+        laplacian.CG,
+        lambda graph, values, _, given: laplacian.verify(graph, values, given["shift"]),
+        iterations=SOLVER_ITERATIONS,
+    ),
+    "jacobi": App(
+        "the same by Jacobi's method",
+        laplacian.JACOBI,
+        lambda graph, values, sweeps, given: laplacian.verify_sweeps(
+            graph, values, sweeps, given["shift"]
+        ),
+        iterations=SOLVER_ITERATIONS,
     ),
 }
 

@@ -119,16 +119,12 @@ class VertexProgram:
         Raises InputError for names that the program does not have, and for a fraction where the
         default is an integer.
         """
-        for name, value in parameters.items():
-            if name not in self.parameters:
-                known = ", ".join(self.parameters) or "none"
-                near = meant(name, self.parameters)
-                hint = f"There are: {known}."
-                raise InputError(f"{self.name} has no parameter {name}{near}", hint=hint)
-            if isinstance(self.parameters[name], int) and value != int(value):
-                raise InputError(f"{name} is to be an integer, not {value}")
-        whole = {**self.parameters, **parameters}
-        return tuple(type(self.parameters[name])(value) for name, value in whole.items())
+        return tuple(parameters_of(self.name, self.parameters, parameters).values())
+
+    @property
+    def ends_by_itself(self) -> bool:
+        """Whether a run ends where no number of supersteps is asked for."""
+        return self.schedule != "dense" or self.halt is not None
 
     def halts(self, change: float, step: int, n: int, parameters: Sequence[float]) -> bool:
         """Whether halt() ends a run. change: of all values; step: how many supersteps there were.
@@ -198,6 +194,24 @@ class VertexProgram:
         code = function.__code__
         line = code.co_firstlineno
         return InputError(f"{self.name}: {message}", file=code.co_filename, line=line, hint=hint)
+
+
+def parameters_of(
+    program: str, defaults: Mapping[str, float], given: Mapping[str, float]
+) -> dict[str, float]:
+    """Return the values of all parameters of a program, those given instead of the defaults.
+
+    Raises InputError for names that it does not have, and for a fraction where the default is an
+    integer.
+    """
+    for name, value in given.items():
+        if name not in defaults:
+            hint = f"There are: {', '.join(defaults) or 'none'}."
+            raise InputError(f"{program} has no parameter {name}{meant(name, defaults)}", hint=hint)
+        if isinstance(defaults[name], int) and value != int(value):
+            raise InputError(f"{name} is to be an integer, not {value}")
+    whole = {**defaults, **given}
+    return {name: type(defaults[name])(value) for name, value in whole.items()}
 
 
 def arguments_of(function: Callable[..., Any]) -> list[str]:

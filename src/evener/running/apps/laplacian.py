@@ -1,0 +1,182 @@
+"""Solvers for (L + shift I) x = b on divided graphs: conjugate gradients, and Jacobi's method.
+
+L is the Laplacian of the graph's weighted edges; the shift makes it positive definite, as in the
+evaluation of [LDHT]_, section VI. Each device has the rows of its vertices. The same number of
+devices gives the same x, whatever the threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector
+from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.apps import laplacian_kernels as kernels
+from evener.running.comm import Comm
+from evener.running.distributing import LocalGraph
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.recording import DeviceRun, StepRecorder
+from evener.running.engine.solver import Solver
+
+SHIFT = 0.1  # of the diagonal, in units of an edge's weight
+TOLERANCE = 1e-6  # of the residual, relative to b
+VERTICES_OF_CHUNK = 4096  # some 20 us of work each; sums are kept by chunk
+MIXING = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64
+NONE: FloatArray = np.empty(0)
+
+
+def right_side(vertices: IntVector) -> FloatArray:
+    """Return b of these vertices: numbers in [0, 1) that look random, by global number."""
+    with np.errstate(over="ignore"):
+        mixed = (vertices.astype(np.uint64) + np.uint64(1)) * MIXING
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * MIXING
+    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)
+
+
+class _System(NamedTuple):
+    """A device's rows: arcs (offsets, ends, weights), diagonal and b of owned vertices, chunks."""
+
+    arcs: tuple[npt.NDArray[Any], npt.NDArray[Any], FloatArray]
+    diagonal: FloatArray
+    b: FloatArray
+    chunks: IntVector
+
+
+def _system(local: LocalGraph, shift: float) -> _System:
+    """Return the rows of a device. Raises InputError for directed graphs and shifts below zero."""
+    if not 0 < shift < np.inf:
+        raise InputError(f"the shift must be above zero, and is {shift}")
+    if local.out is None or local.out is not local.into:
+        raise InputError("the Laplacian of a directed graph is not symmetric: nothing to solve")
+    arcs = local.out
+    offsets = arcs.offsets.astype(np.int64)
+    weights = NONE if arcs.weights is None else arcs.weights.astype(np.float64)
+    counted = np.ones(arcs.ends.size) if arcs.weights is None else weights
+    totals = np.concatenate([[0.0], np.cumsum(counted)])
+    diagonal = totals[offsets[1:]] - totals[offsets[:-1]] + shift
+    m = local.n_owned
+    chunks = np.append(np.arange(0, m, VERTICES_OF_CHUNK), m)
+    return _System((offsets, arcs.ends, weights), diagonal, right_side(local.owned), chunks)
+
+
+def conjugate_gradients(
+    comm: Comm,
+    local: LocalGraph,
+    pool: ThreadPool,
+    tell: Callable[[int], None] | None = None,
+    *,
+    most: int = 1000,
+    shift: float = SHIFT,
+    tolerance: float = TOLERANCE,
+) -> DeviceRun:
+    """Return one device's x after at most `most` steps, preconditioned by the diagonal.
+
+    Every device calls. It ends when the residual is at most `tolerance` times b, in 2-norm. Raises
+    InputError as for directed graphs and shifts that are not above zero.
+    """
+    arcs, diagonal, b, chunks = _system(local, shift)
+    m = local.n_owned
+    x, r, q = np.zeros(m), b.copy(), np.empty(m)
+    p = np.zeros(local.n_local)
+    p[:m] = r / diagonal
+    dots, pairs = np.zeros(chunks.size - 1), np.zeros((chunks.size - 1, 2))
+    steps = StepRecorder(comm, local, tell)
+    steps.begin()
+    rz, bb = (steps.summed(float(one @ r)) for one in (p[:m], r))
+    for _ in range(most if bb > 0 else 0):
+        steps.exchange(p)
+        with steps.timed("computing"):
+            pool.run(kernels.multiply, chunks, arcs, diagonal, p, q, dots)
+        alpha = rz / steps.summed(float(dots.sum()))
+        with steps.timed("computing"):
+            pool.run(kernels.descend, chunks, alpha, diagonal, (x, r, p, q), pairs)
+        found = np.array(steps.gathered(pairs.sum(axis=0))).sum(axis=0)
+        following, rr = found.tolist()
+        done = rr <= tolerance**2 * bb
+        if not done:
+            with steps.timed("computing"):
+                pool.run(kernels.turn, chunks, following / rz, diagonal, r, p)
+        rz = following
+        steps.now.edges = arcs[1].size
+        steps.end(local.ghosts.size)
+        if done:
+            break
+    return DeviceRun(x, steps.steps, steps.seconds)
+
+
+def jacobi(
+    comm: Comm,
+    local: LocalGraph,
+    pool: ThreadPool,
+    tell: Callable[[int], None] | None = None,
+    *,
+    most: int = 1000,
+    shift: float = SHIFT,
+    tolerance: float = TOLERANCE,
+) -> DeviceRun:
+    """Return one device's x after at most `most` sweeps of Jacobi's method.
+
+    Every device calls. It ends when x changes by at most `tolerance` times its size, in 2-norm.
+    Raises InputError as `conjugate_gradients` does.
+    """
+    arcs, diagonal, b, chunks = _system(local, shift)
+    m = local.n_owned
+    x, following = np.zeros(local.n_local), np.zeros(local.n_local)
+    dots = np.zeros(chunks.size - 1)
+    steps = StepRecorder(comm, local, tell)
+    steps.begin()
+    for _ in range(most):
+        steps.exchange(x)
+        with steps.timed("computing"):
+            pool.run(kernels.relax, chunks, arcs, diagonal, b, x, following, dots)
+            size = float(following[:m] @ following[:m])
+        change, norm = np.array(steps.gathered((float(dots.sum()), size))).sum(axis=0).tolist()
+        x, following = following, x
+        steps.now.edges = arcs[1].size
+        steps.end(local.ghosts.size)
+        if change <= tolerance**2 * norm:
+            break
+    return DeviceRun(x[:m], steps.steps, steps.seconds)
+
+
+CG = Solver("cg", conjugate_gradients, {"shift": SHIFT, "tolerance": TOLERANCE})
+JACOBI = Solver("jacobi", jacobi, {"shift": SHIFT, "tolerance": TOLERANCE})
+
+
+def verify(
+    graph: Graph | DirectedGraph, x: npt.NDArray[Any], shift: float, tolerance: float = 1e-4
+) -> bool:
+    """Whether SciPy's product (L + shift I) x is b, up to `tolerance` times b in 2-norm.
+
+    x (n,): by the vertices' numbers.
+    """
+    pattern, diagonal, b = _scipy_system(graph, shift)
+    return bool(np.linalg.norm(diagonal * x - pattern @ x - b) <= tolerance * np.linalg.norm(b))
+
+
+def verify_sweeps(
+    graph: Graph | DirectedGraph, x: npt.NDArray[Any], sweeps: int, shift: float
+) -> bool:
+    """Whether SciPy gets the same x by as many sweeps of Jacobi's method, up to rounding."""
+    pattern, diagonal, b = _scipy_system(graph, shift)
+    expected = np.zeros(b.size)
+    for _ in range(sweeps):
+        expected = (b + pattern @ expected) / diagonal
+    return bool(np.linalg.norm(x - expected) <= 1e-10 * np.linalg.norm(expected))
+
+
+def _scipy_system(graph: Graph | DirectedGraph, shift: float) -> tuple[Any, FloatArray, FloatArray]:
+    """Return the weights as a SciPy matrix, the diagonal of L + shift I, and b."""
+    from scipy.sparse import csr_array
+
+    arcs = graph.arcs_out()
+    n = arcs.xadj.size - 1
+    weights = np.ones(arcs.adjncy.size) if arcs.adjwgt is None else arcs.adjwgt.astype(float)
+    pattern = csr_array((weights, arcs.adjncy, arcs.xadj), shape=(n, n))
+    return pattern, np.asarray(pattern.sum(axis=1)) + shift, right_side(np.arange(n))

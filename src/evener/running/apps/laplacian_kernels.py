@@ -1,0 +1,71 @@
+"""The steps of conjugate gradients and of Jacobi's method on L + shift I, by threads of a device.
+
+L is the Laplacian of the graph's weighted edges. Sums are kept by chunk of vertices, so that they
+do not depend on the number of threads. The kernels are called by ThreadPool.run.
+"""
+
+# mypy: ignore-errors
+from evener.jit import inner, njit
+
+
+@inner(counted=False)
+def row_times(u, offsets, ends, weights, x):
+    """Return the sum over arcs of vertex u: weight times x at the other end."""
+    total = 0.0
+    if weights.size == 0:
+        for j in range(offsets[u], offsets[u + 1]):
+            total += x[ends[j]]
+    else:
+        for j in range(offsets[u], offsets[u + 1]):
+            total += weights[j] * x[ends[j]]
+    return total
+
+
+@njit(cache=True, nogil=True, counted=False)
+def multiply(thread, threads, chunks, arcs, diagonal, p, q, dots):
+    """Set q = (L + shift I) p for owned vertices, and dots to p . q by chunk."""
+    offsets, ends, weights = arcs
+    n = chunks.size - 1
+    for c in range(n * thread // threads, n * (thread + 1) // threads):
+        dot = 0.0
+        for u in range(chunks[c], chunks[c + 1]):
+            q[u] = diagonal[u] * p[u] - row_times(u, offsets, ends, weights, p)
+            dot += p[u] * q[u]
+        dots[c] = dot
+
+
+@njit(cache=True, nogil=True, counted=False)
+def descend(thread, threads, chunks, alpha, diagonal, vectors, dots):
+    """Move x by alpha p and the residual by -alpha q; dots (chunks, 2): r . r / diagonal, r . r."""
+    x, r, p, q = vectors
+    n = chunks.size - 1
+    for c in range(n * thread // threads, n * (thread + 1) // threads):
+        preconditioned, plain = 0.0, 0.0
+        for u in range(chunks[c], chunks[c + 1]):
+            x[u] += alpha * p[u]
+            r[u] -= alpha * q[u]
+            preconditioned += r[u] * r[u] / diagonal[u]
+            plain += r[u] * r[u]
+        dots[c, 0], dots[c, 1] = preconditioned, plain
+
+
+@njit(cache=True, nogil=True, counted=False)
+def turn(thread, threads, chunks, beta, diagonal, r, p):
+    """Set p = r / diagonal + beta p for owned vertices."""
+    n = chunks.size - 1
+    for c in range(n * thread // threads, n * (thread + 1) // threads):
+        for u in range(chunks[c], chunks[c + 1]):
+            p[u] = r[u] / diagonal[u] + beta * p[u]
+
+
+@njit(cache=True, nogil=True, counted=False)
+def relax(thread, threads, chunks, arcs, diagonal, b, x, following, dots):
+    """Set following = (b + arcs x) / diagonal for owned vertices; dots: squared change by chunk."""
+    offsets, ends, weights = arcs
+    n = chunks.size - 1
+    for c in range(n * thread // threads, n * (thread + 1) // threads):
+        change = 0.0
+        for u in range(chunks[c], chunks[c + 1]):
+            following[u] = (b[u] + row_times(u, offsets, ends, weights, x)) / diagonal[u]
+            change += (following[u] - x[u]) ** 2
+        dots[c] = change

@@ -1,0 +1,130 @@
+"""StepRecorder: what each superstep takes on one device, and the calls that take it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import astuple, dataclass, field
+from typing import Any, TypeVar
+
+import numpy.typing as npt
+
+from evener.running.comm import Comm
+from evener.running.distributing import LocalGraph
+from evener.running.halos import Halo
+
+T = TypeVar("T")
+
+
+@dataclass
+class Superstep:
+    """What one device did in one superstep.
+
+    computing, packing, waiting, unpacking [s]: packing and unpacking are of messages, waiting for
+    messages and for the other devices. sent [B]; sent_to: device -> its part of that. received:
+    messages, each for one vertex. edges: arcs looked at. spans: which of the four it did, from when
+    [s, from the first superstep's beginning] and how long [s], in order.
+    """
+
+    computing: float = 0.0
+    packing: float = 0.0
+    waiting: float = 0.0
+    unpacking: float = 0.0
+    sent: int = 0
+    received: int = 0
+    edges: int = 0
+    sent_to: dict[int, int] = field(default_factory=dict)
+    spans: list[tuple[str, float, float]] = field(default_factory=list)
+
+    def count_sent(self, device: int, n_bytes: int) -> None:
+        """Add to what was sent to a device [B]."""
+        self.sent += n_bytes
+        self.sent_to[device] = self.sent_to.get(device, 0) + n_bytes
+
+    def add(self, name: str, began: float, seconds: float) -> None:
+        """Count seconds of computing, packing, waiting or unpacking."""
+        setattr(self, name, getattr(self, name) + seconds)
+        if seconds > 0:
+            self.spans.append((name, began, seconds))
+
+
+@dataclass(frozen=True, eq=False)
+class DeviceRun:
+    """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all.
+
+    first: supersteps that were done before it, where a run was continued.
+    """
+
+    values: npt.NDArray[Any]
+    steps: list[Superstep]
+    seconds: float
+    first: int = 0
+
+
+class StepRecorder:
+    """Records the supersteps of one device while it computes and exchanges by its halo.
+
+    comm: a rank for each device, which all make one. local: this device's part. steps: those that
+    have ended. now: the one under way; `begin` starts the clock. tell: called with the number of
+    supersteps done, `first` of them before.
+    """
+
+    def __init__(
+        self,
+        comm: Comm,
+        local: LocalGraph,
+        tell: Callable[[int], None] | None = None,
+        first: int = 0,
+    ) -> None:
+        self.comm, self.halo = comm, Halo.of(comm, local)
+        self._sends = local.sends
+        self.steps: list[Superstep] = []
+        self.now = Superstep()
+        self._tell, self._first = tell, first
+        self._began = time.perf_counter()
+
+    def begin(self) -> None:
+        """Start the clock, once all devices are here."""
+        self.comm.barrier()
+        self._began = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Seconds since `begin`."""
+        return time.perf_counter() - self._began
+
+    @contextmanager
+    def timed(self, name: str) -> Iterator[None]:
+        """Add the seconds of the block to a field of the superstep under way."""
+        began = self.seconds
+        yield
+        self.now.add(name, began, self.seconds - began)
+
+    def exchange(self, x: npt.NDArray[Any]) -> None:
+        """Set the values of the ghosts in x to those of their owners."""
+        before, began = astuple(self.halo.times), self.seconds
+        self.halo.exchange(x)
+        spent = [now - then for now, then in zip(astuple(self.halo.times), before, strict=True)]
+        for name, seconds in zip(("packing", "waiting", "unpacking"), spent, strict=False):
+            self.now.add(name, began, seconds)
+            began += seconds
+        for q, numbers in self._sends.items():
+            self.now.count_sent(q, numbers.size * x.itemsize)
+
+    def gathered(self, value: T) -> list[T]:
+        """Return the values of all devices, in their order."""
+        with self.timed("waiting"):
+            return self.comm.allgather(value)
+
+    def summed(self, value: float) -> float:
+        """Return the sum over all devices, added in their order."""
+        return float(sum(self.gathered(value)))
+
+    def end(self, received: int) -> None:
+        """End the superstep under way, in which so many messages were received."""
+        self.now.received = received
+        self.steps.append(self.now)
+        self.now = Superstep()
+        if self._tell is not None:
+            self._tell(self._first + len(self.steps))

@@ -1,0 +1,32 @@
+"""Solver: an application with a loop of its own, as a VertexProgram is one without."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+
+from evener.running.distributing import Want
+from evener.running.engine.program import parameters_of
+from evener.running.engine.recording import DeviceRun
+
+
+@dataclass(frozen=True, eq=False)
+class Solver:
+    """An application that each device runs by a function, which exchanges through a Halo.
+
+    solve(comm, local, pool, tell, most=, **parameters): what one device does, for up to `most`
+    supersteps; returns its values and what its supersteps took. want: the arcs that each device's
+    part holds. parameters: their defaults.
+    """
+
+    name: str
+    solve: Callable[..., DeviceRun]
+    parameters: Mapping[str, float] = field(default_factory=dict)
+    want: Want = "both"
+
+    ends_by_itself = True
+    schedule = "dense"  # every superstep looks at each arc once
+
+    def given(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
+        """Return the values of all parameters, these instead of the defaults; see VertexProgram."""
+        return tuple(parameters_of(self.name, self.parameters, parameters).values())
