@@ -35,7 +35,7 @@ def test_solution_is_that_of_elimination_on_any_number_of_devices(n, weights):
 def test_threads_change_nothing():
     graph = random_graph(9000, 30000, 1)
     one = run_program(laplacian.CG, graph, divided(graph, 2), most=20)
-    both = run_program(laplacian.CG, graph, divided(graph, 1), cores=[[0]], most=20)
+    both = run_program(laplacian.CG, graph, divided(graph, 1), devices=[[0]], most=20)
     assert one.supersteps == both.supersteps
     assert np.allclose(one.values, both.values, rtol=1e-9)
     assert [len(steps) for steps in one.steps] == [one.supersteps] * 2
