@@ -1,13 +1,20 @@
 """Bytes counted in advance against those of the arrays that are made."""
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import evener as ev
 from evener.graphs.generating.grid import grid
+from evener.running.apps.registry import APPS
 from evener.running.comm import run_threads
-from evener.running.fitting import Held, RunBytes, bytes_of_run
+from evener.running.engine.engine import Engine
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.supersteps import SuperstepLoop
+from evener.running.executing import wanted_arcs
+from evener.running.fitting import Held, RunBytes, bytes_of_program, bytes_of_run
+from tests.running.engine.parts import random_graph
 from tests.running.test_distributing import cases
 
 ARRAYS = [
@@ -68,3 +75,36 @@ def test_of_a_plan_and_without_arrays():
     assert [one.graph for one in found] == [part.nbytes for part in ev.distribute(graph, plan)]
     assert all(one[1:] == (0, 0) for one in found)
     assert RunBytes(1, 2, 4).total == 7
+
+
+@pytest.mark.parametrize(("directed", "weighted"), [(False, False), (True, False), (True, True)])
+@pytest.mark.parametrize("app", ["pagerank", "bfs", "wcc", "sssp"])
+def test_bytes_of_a_program_are_what_its_run_holds(app, directed, weighted):
+    graph = random_graph(3000, 24000, 5, directed=directed, weights=9 if weighted else None)
+    partition = ev.Partition(np.random.default_rng(1).integers(0, 4, graph.n), 4)
+    program = APPS[app].program_for(graph) if APPS[app].program_for else APPS[app].program
+    expected = bytes_of_program(graph, partition, program, cores=[1, 2, 1, 1])
+    parts = ev.distribute(graph, partition, want=wanted_arcs(program))
+    pools = [1, 2, 1, 1]
+    found = run_threads(4, lambda comm: held(comm, parts[comm.rank], program, pools[comm.rank]))
+    for before, (part, arrays, halo) in zip(expected, found, strict=True):
+        assert before.graph == part
+        assert before.arrays == arrays
+        assert before.halo == halo
+        assert before.total == pytest.approx(part + arrays + halo, rel=0.03)
+
+
+def held(comm, local, program, threads):
+    """Bytes of the arrays that the part, the engine, the loop and the halo hold after a run."""
+    with ThreadPool(threads) as pool:
+        engine = Engine(program, local, pool)
+        loop = SuperstepLoop(comm, local, engine)
+        loop.run(4)
+        made = [engine.values, engine.control, engine._sync, loop._flags, *engine.work]
+        known = [local.numbers, local.degrees]
+        known += [array for arcs in (local.out, local.into) if arcs for array in arcs]
+        made += [array for arcs in (engine.out, engine.into, engine.vertices) for array in arcs]
+        own = {
+            id(array): array.nbytes for array in made if not any(array is other for other in known)
+        }
+        return local.nbytes, sum(own.values()), loop.halo.nbytes

@@ -13,10 +13,16 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, as_graph_or_arcs
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
 from evener.running.distributing import UNSIGNED, PartSize, Want, part_sizes
+from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.work import LocalSizes, work_bytes
+from evener.running.executing import wanted_arcs
 
 INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
 _NUMPY_INDEX = np.dtype(np.intp).itemsize
@@ -70,6 +76,46 @@ def bytes_of_run(
     weight = 0 if taken.adjwgt is None else taken.adjwgt.dtype.itemsize
     sizes = part_sizes(taken, divided, want=want, threads=threads)
     return [bytes_on_device(size, arrays, taken.adjncy.size, weight) for size in sizes]
+
+
+def bytes_of_program(
+    graph: Graph | DirectedGraph,
+    divided: Plan | Partition | str | os.PathLike[str],
+    program: VertexProgram,
+    *,
+    cores: Sequence[int] | None = None,
+    threads: int | None = None,
+) -> list[RunBytes]:
+    """Return what a run of a program allocates on each device, until it has exchanged all it does.
+
+    cores: of each device, one by default; the rest is as of `bytes_of_run`. A run that never pulls
+    needs no buffers for exchanges of a frontier, which are counted.
+    """
+    sizes = part_sizes(graph, divided, want=wanted_arcs(program), threads=threads)
+    weight = 0 if graph.adjwgt is None else graph.adjwgt.dtype.itemsize
+    own = cores or [1] * len(sizes)
+    return [
+        _bytes_of_part(size, graph, program, weight, count)
+        for size, count in zip(sizes, own, strict=True)
+    ]
+
+
+def _bytes_of_part(
+    size: PartSize, graph: Graph | DirectedGraph, program: VertexProgram, weight: int, cores: int
+) -> RunBytes:
+    """Return what a device allocates for its part: LocalGraph, Engine, SuperstepLoop and Halo."""
+    exchanged = {"dense": (program.dtype,), "frontier": (program.dtype, "u1")}
+    held = [Held(kind, exchanged=True) for kind in exchanged.get(program.schedule, ())]
+    lists = sum(size.sent_counts.values()) * _NUMPY_INDEX
+    sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
+    arrays = work_bytes(program, sizes, size.arcs[-1], cores)
+    arrays += size.n_local * (np.dtype(program.dtype).itemsize + 1)  # values, flags
+    if program.is_weighted and not weight:
+        arrays += sum(size.arcs)  # weights of 1, a byte each
+    arrays += NUMBER * (CONTROL_SIZE + SYNC_SIZE)
+    return RunBytes(
+        _graph_bytes(size, graph.adjncy.size, weight), arrays, _halo_bytes(size, held) or lists
+    )
 
 
 def bytes_on_device(

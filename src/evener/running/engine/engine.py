@@ -27,7 +27,7 @@ from evener.running.engine.atomics_kernels import (
 )
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
-from evener.running.engine.work import WORK, ArcsOf, LocalSizes, Vertices
+from evener.running.engine.work import ArcsOf, LocalSizes, Vertices, work_of
 
 Numbers = npt.NDArray[Any]
 MOST = 1 << 40  # supersteps: no bound
@@ -79,7 +79,7 @@ class Engine:
         )
         self.vertices = Vertices(local.numbers, local.degrees)
         self.values = np.empty(local.n_local, program.dtype)
-        self.work = WORK[program.schedule](program, self.sizes, self.out, self.into, pool.threads)
+        self.work = work_of(program, self.sizes, self.into.ends.size, pool.threads)
         self.control = np.zeros(CONTROL_SIZE, np.int64)
         self.control[[STEP, MOST_STEPS, DIRECTION]] = -1
         self.control[SHARED] = int(local.k > 1)

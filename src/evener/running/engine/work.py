@@ -90,65 +90,82 @@ class UnionWork(NamedTuple):
     sent: Numbers
 
 
+# Makes an array of a shape and type; what it holds is not said.
+Empty = Callable[[Any, npt.DTypeLike], Numbers]
+
+
 def _dense(
-    program: VertexProgram, sizes: LocalSizes, _: ArcsOf, into: ArcsOf, __: int
+    program: VertexProgram, sizes: LocalSizes, n_into: int, _: int, empty: Empty
 ) -> DenseWork:
-    even = np.empty(sizes.n_local, program.dtype)
-    odd = even if program.in_place else np.empty_like(even)
-    size = into.ends.size + 2 * sizes.n_owned
-    return DenseWork(even, odd, np.empty((2, size // ARCS_OF_CHUNK + 1)))
+    even = empty(sizes.n_local, program.dtype)
+    odd = even if program.in_place else empty(sizes.n_local, program.dtype)
+    size = n_into + 2 * sizes.n_owned
+    return DenseWork(even, odd, empty((2, size // ARCS_OF_CHUNK + 1), np.float64))
 
 
 def _frontier(
-    program: VertexProgram, sizes: LocalSizes, _: ArcsOf, __: ArcsOf, threads: int
+    program: VertexProgram, sizes: LocalSizes, _: int, threads: int, empty: Empty
 ) -> FrontierWork:
     # A vertex is queued once a superstep; and again if it is settled after it had changed before.
     length = sizes.n_owned * (1 if program.settled is None else 2) + int(BUFFER)
     words = (sizes.n_local + 63) // 64
     return FrontierWork(
-        np.empty(length, np.uint32),
-        np.empty(length, np.uint32),
-        np.empty(words, np.uint64),
-        np.empty(words, np.uint64),
-        np.empty(threads * int(BUFFER), np.uint32),
-        np.empty(sizes.n_local - sizes.n_owned, np.uint32),
+        empty(length, np.uint32),
+        empty(length, np.uint32),
+        empty(words, np.uint64),
+        empty(words, np.uint64),
+        empty(threads * int(BUFFER), np.uint32),
+        empty(sizes.n_local - sizes.n_owned, np.uint32),
     )
 
 
-def _bucket(
-    _: VertexProgram, sizes: LocalSizes, __: ArcsOf, ___: ArcsOf, threads: int
-) -> BucketWork:
+def _bucket(_: VertexProgram, sizes: LocalSizes, __: int, threads: int, empty: Empty) -> BucketWork:
     # Of a thread: room for its share of all vertices and a chunk begun in each bucket. Vertices may
     # stand in several buckets, and be shared unevenly: twice the vertices, of which most stay
     # untouched.
     chunks = 2 * sizes.n_owned // int(CHUNK) + 2 * int(BINS)
     ghosts = sizes.n_local - sizes.n_owned
     return BucketWork(
-        np.empty((threads, 4 * int(BINS) + 2), np.int64),
-        np.empty((threads, chunks * int(CHUNK)), np.uint32),
-        np.empty((threads, chunks), np.int64),
-        np.empty((threads, FUSED), np.uint32),
-        np.empty(threads * chunks * int(CHUNK), np.uint32),
-        np.empty((sizes.n_local + 63) // 64, np.uint64),
-        np.empty(ghosts, np.uint32),
+        empty((threads, 4 * int(BINS) + 2), np.int64),
+        empty((threads, chunks * int(CHUNK)), np.uint32),
+        empty((threads, chunks), np.int64),
+        empty((threads, FUSED), np.uint32),
+        empty(threads * chunks * int(CHUNK), np.uint32),
+        empty((sizes.n_local + 63) // 64, np.uint64),
+        empty(ghosts, np.uint32),
     )
 
 
-def _union(program: VertexProgram, sizes: LocalSizes, _: ArcsOf, __: ArcsOf, ___: int) -> UnionWork:
+def _union(program: VertexProgram, sizes: LocalSizes, _: int, __: int, empty: Empty) -> UnionWork:
     ghosts = sizes.n_local - sizes.n_owned
     return UnionWork(
-        np.empty(sizes.n_local, np.uint32),
-        np.empty(2 * SAMPLES, np.uint32),
-        np.empty(2 * SAMPLES, np.int64),
-        np.empty(ghosts, np.uint32),
-        np.empty(ghosts, program.dtype),
+        empty(sizes.n_local, np.uint32),
+        empty(2 * SAMPLES, np.uint32),
+        empty(2 * SAMPLES, np.int64),
+        empty(ghosts, np.uint32),
+        empty(ghosts, program.dtype),
     )
 
 
-Maker = Callable[[VertexProgram, LocalSizes, ArcsOf, ArcsOf, int], Any]
+Maker = Callable[[VertexProgram, LocalSizes, int, int, Empty], Any]
 WORK: dict[str, Maker] = {
     "dense": _dense,
     "frontier": _frontier,
     "bucket": _bucket,
     "union": _union,
 }
+
+
+def work_of(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> Any:
+    """Return the arrays of the program's schedule. n_into: how many arcs reach owned vertices."""
+    return WORK[program.schedule](program, sizes, n_into, threads, np.empty)
+
+
+def work_bytes(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> int:
+    """Return the bytes of what `work_of` returns; nothing of their size is made."""
+
+    def counted(shape: Any, dtype: npt.DTypeLike) -> Numbers:
+        return np.broadcast_to(np.empty((), dtype), shape)
+
+    work = WORK[program.schedule](program, sizes, n_into, threads, counted)
+    return sum({id(array): array.nbytes for array in work}.values())
