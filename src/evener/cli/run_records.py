@@ -114,6 +114,6 @@ def _reading(args: argparse.Namespace, plan: Plan) -> list[str]:
     }
     words: list[str] = []
     for key, value in given.items():
-        if (key, value) != ("by", "cells"):
+        if value is not False and (key, value) != ("by", "cells"):
             words += [f"--{key.replace('_', '-')}", *([] if value is True else [str(value)])]
     return words

@@ -9,6 +9,7 @@ compare.py     several partitioners side by side, by the same steps
 evaluate.py    any partition recounted and compared with a contract: the last step of both
 bottleneck.py  what limits a partition, and which changes would help most; breakdown.py: what limits
                a run, by what its supersteps took
+least_devices.py  on how few equal devices a program fits, by what it allocates
 device_sets/   estimates for sets of devices: used by makespan and by advise
 advise/        which devices are worth using: a question of its own, answered by many plans
 

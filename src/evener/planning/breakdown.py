@@ -106,7 +106,7 @@ def divided_by(plan: Plan) -> Divided:
 
 def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: Platform) -> Divided:
     """Return blocks that no plan made: a vertex weighs as many units as arcs leave or reach it."""
-    edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
+    edges = graph.undirected()
     weighted = replace(edges, vwgt=np.maximum(edges.degrees, 1).astype(np.int64))
     most = np.full(platform.k, float(weighted.total_weight))
     anything = Contract(most / platform.k, np.zeros(platform.k), most, may_be_unused=True)

@@ -5,6 +5,8 @@ import json
 import numpy as np
 import pytest
 
+from evener.graphs.generating.random_graphs import barabasi_albert
+from evener.io import write_graph
 from evener.sizing import target_sizes
 
 GRID_BYTES = 120 * 24 + 2 * (10 * 11 + 9 * 12) * 12
@@ -95,3 +97,78 @@ def test_weights_count(evener, grid_file, tmp_path):
 @pytest.mark.parametrize("epsilon", ["-0.1", "1", "nan"])
 def test_refused_as_usage(evener, grid_file, epsilon):
     assert evener("fits", grid_file, "--k", 2, "--epsilon", epsilon).code == 2
+
+
+MEMORIES = (
+    'name = "cpu"\nspeed = 1.0\nmemory_GiB = {0}',
+    'name = "gpu"\nkind = "cuda"\ncount = 2\nspeed = 4.0\nmemory_GiB = {1}',
+)
+
+
+def app_machine(tmp_path, cpu, gpu):
+    return machine(tmp_path, *(row.format(cpu, gpu) for row in MEMORIES))
+
+
+def test_a_program_fits_a_plan_made_with_the_bytes_that_are_said(evener, tmp_path):
+    write_graph(tmp_path / "g.graph", barabasi_albert(4000, 8, 3))
+    file = app_machine(tmp_path, 0.001, 0.00018)
+    graph = tmp_path / "g.graph"
+    said = evener("fits", graph, "--machine", file, "--app", "pagerank", "--json")
+    assert said.code == 0
+    found = json.loads(said.out)
+    assert found["fits"] is True
+    gpu = found["devices"][1]
+    assert gpu["total"] == gpu["graph"] + gpu["arrays"] + gpu["halo"] <= gpu["memory_bytes"]
+    assert found["needed_bytes"] == sum(device["total"] for device in found["devices"])
+    assert [one["kind"] for one in found["least"]] == ["cpu", "cuda"]
+    assert found["least"][0]["devices"] == 1
+    assert found["least"][1]["devices"] >= 2
+    per = [f"--bytes-per-{one}={found[f'bytes_per_{one}']}" for one in ("vertex", "edge")]
+    plan = tmp_path / "g.plan"
+    assert evener("plan", graph, "--machine", file, *per, "-o", plan).code == 0
+    assert evener("run", plan, graph, "--app", "pagerank").code in (0, 4)  # another preset
+
+
+def test_a_program_that_does_not_fit_is_refused_by_fits_and_by_run(evener, tmp_path):
+    graph, file = tmp_path / "g.graph", app_machine(tmp_path, 0.0001, 0.00003)
+    write_graph(graph, barabasi_albert(4000, 8, 3))
+    said = evener("fits", graph, "--machine", file, "--app", "bfs", "--json")
+    assert said.code == 4
+    found = json.loads(said.out)
+    assert found["fits"] is False
+    assert "too little" in said.err
+    gpu = found["devices"][1]
+    assert gpu["short_bytes"] == gpu["total"] - gpu["memory_bytes"] > 0
+    plan = tmp_path / "g.plan"
+    per = ["--bytes-per-vertex", "1", "--bytes-per-edge", "0"]
+    assert evener("plan", graph, "--machine", file, *per, "-o", plan).code == 0
+    said = evener("run", plan, graph, "--app", "bfs")
+    assert said.code == 4
+    assert "too little" in said.err
+    assert said.out == ""
+
+
+def test_more_cores_need_more_buffers(evener, tmp_path, grid_file, monkeypatch):
+    monkeypatch.setattr("os.sched_getaffinity", lambda _: {0, 1, 2})
+    words = ["fits", grid_file, "--k", "2", "--app", "bfs", "--json", "--devices"]
+    one, two = (
+        json.loads(evener(*words, cores).out)["devices"]
+        for cores in ("cpu:0,cpu:1", "cpu:0-1,cpu:2")
+    )
+    assert two[0]["arrays"] > one[0]["arrays"]
+    assert two[1] == one[1]
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"),
+    [
+        (["--devices", "cpu:0"], "--devices counts with --app"),
+        (["--app", "bsf"], "did you mean bfs?"),
+        (["--app", "bfs", "--program", "x.py"], "one of both"),
+        (["--app", "bfs", "--devices", "cpu:0"], "1 devices in --devices, 2 of the machine"),
+    ],
+)
+def test_wrong_words_about_programs(evener, grid_file, words, reason):
+    said = evener("fits", grid_file, "--k", "2", *words)
+    assert said.code == 2
+    assert reason in said.err

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -15,12 +15,16 @@ from evener.cli.graph_options import (
 )
 from evener.cli.judged import add_epsilon, finite
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.program_bytes import bytes_rows, cores_in, program_of, refuse_too_large
+from evener.errors import InfeasibleError, UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs.directed import DirectedGraph
     from evener.graphs.graph import Graph
     from evener.plans.partition import Contract
     from evener.platforms.platform import Platform
+    from evener.running.engine.program import VertexProgram
 
 MAX_ROWS = 8
 
@@ -28,6 +32,13 @@ MAX_ROWS = 8
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add the command's arguments."""
     parser.add_argument("graph", metavar="GRAPH", help="a mesh, matrix or graph file")
+    parser.add_argument("--app", metavar="NAME", help="for what `evener run --app NAME` allocates")
+    parser.add_argument(
+        "--program", metavar="FILE.py", help="for what `evener run --program FILE.py` allocates"
+    )
+    parser.add_argument(
+        "--devices", metavar="LIST", help="cores of each device, as of `evener run` (default: one)"
+    )
     add_epsilon(parser)
     add_machine_options(parser)
     add_reading_options(parser)
@@ -35,11 +46,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Exit 0 where the graph fits, 4 where it does not."""
-    from evener.errors import InfeasibleError
     from evener.sizing import contract_for
     from evener.wording import memory
 
     platform = machine_of(machine_options_from(args), out)
+    if args.app is not None or args.program is not None:
+        return _fits_program(args, platform, out)
+    if args.devices is not None:
+        raise UsageError("--devices counts with --app and --program alone")
     graph = graph_to_divide(read_workload(args.graph, read_options_from(args), out), out)
     devices = _shares_by_speed(graph, platform)
     answer = {"vertices": graph.n, "needed_bytes": graph.total_bytes,
@@ -61,6 +75,73 @@ def run(args: argparse.Namespace, out: Output) -> int:
         f"{full} of {platform.k} devices filled to their memory."
     )
     return 0
+
+
+def _fits_program(args: argparse.Namespace, platform: Platform, out: Output) -> int:
+    """Say what a run of a program allocates on each device of a plan; exit 0 where that fits."""
+    from evener.planning.least_devices import MOST, planned_by_bytes
+    from evener.wording import memory
+
+    graph = read_workload(args.graph, read_options_from(args), out).graph
+    program = program_of(args, graph)
+    cores = _cores(args, platform)
+    with out.progress("Planning") as progress:
+        progress("plan", 0.1)
+        found = planned_by_bytes(graph, program, platform, cores)
+        least = _least(graph, program, platform, cores)
+    needed = found.needed
+    columns, rows, devices = bytes_rows(platform, needed)
+    out.table(columns, rows, most=MAX_ROWS, what="devices")
+    for one in least:
+        of = "" if one.memory is None else f" of {memory(one.memory)}"
+        said = f"more than {MOST:,}" if one.devices is None else f"{one.devices:,}"
+        out.say(f"{program.name} needs {said} {one.kind}{of} alone.")
+    out.result({"fits": all(not device["short_bytes"] for device in devices),
+                "program": program.name, "vertices": graph.n,
+                "needed_bytes": sum(one.total for one in needed),
+                "memory_bytes": finite(platform.memories.sum()),
+                "bytes_per_vertex": found.per_vertex, "bytes_per_edge": found.per_edge,
+                "least": [{"kind": one.kind, "memory_bytes": one.memory, "devices": one.devices}
+                          for one in least], "devices": devices})  # fmt: skip
+    refuse_too_large(program.name, platform, needed)
+    out.say(
+        f"It fits: {program.name} takes {memory(sum(one.total for one in needed))} in all. Plan "
+        f"with --bytes-per-vertex {found.per_vertex:.4g} --bytes-per-edge {found.per_edge:.4g}."
+    )
+    return 0
+
+
+class _Least(NamedTuple):
+    """How many devices of a kind and a memory [B] a program needs; None: more than MOST."""
+
+    kind: str
+    memory: float | None
+    devices: int | None
+
+
+def _least(
+    graph: Graph | DirectedGraph, program: VertexProgram, platform: Platform, cores: list[int]
+) -> list[_Least]:
+    """Return how many devices of each kind and memory the program needs."""
+    from evener.planning.least_devices import least_devices
+
+    kinds = {(one.kind, one.memory): cores[b] for b, one in enumerate(platform.devices)}
+    return [
+        _Least(kind, has, 1 if has is None else least_devices(graph, program, has, count))
+        for (kind, has), count in kinds.items()
+    ]
+
+
+def _cores(args: argparse.Namespace, platform: Platform) -> list[int]:
+    """Return how many cores each device has."""
+    from evener.running.devices import devices_of
+
+    if args.devices is None:
+        return [1] * platform.k
+    cores = cores_in(devices_of(args.devices))
+    if len(cores) != platform.k:
+        raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")
+    return cores
 
 
 def _refuse_impossible(graph: Graph, contract: Contract, platform: Platform) -> None:

@@ -178,6 +178,9 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
         _watched(comm, divisions[0].platform.names, args)
     if asked.app is not None and asked.app.program_for is not None:
         asked = replace(asked, program=asked.app.program_for(graph))
+    if not args.emulate:
+        for division in divisions:
+            _refuse_too_large(asked.program, graph, division, devices)
     said = []
     for division in divisions:
         found = _run(asked, graph, division, comm, devices, (out, args))
@@ -207,6 +210,26 @@ def _divided(args: argparse.Namespace, out: Output) -> tuple[Graph | DirectedGra
         out.note(f"note: the plan was not made from {args.graph}")
     division = Division(args.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
     return reading.graph, [division]
+
+
+def _refuse_too_large(
+    program: VertexProgram,
+    graph: Graph | DirectedGraph,
+    division: Division,
+    devices: list[list[int] | Cuda] | None,
+) -> None:
+    """Raise InfeasibleError where a device's memory does not hold its part of the run."""
+    import numpy as np
+
+    from evener.cli.program_bytes import cores_in, refuse_too_large
+    from evener.running.fitting import bytes_of_program
+
+    platform, partition = division.platform, division.partition
+    if not np.isfinite(platform.memories).any() or (devices and len(devices) != platform.k):
+        return
+    cores = None if devices is None else cores_in(devices)
+    needed = bytes_of_program(graph, partition, program, cores=cores)
+    refuse_too_large(program.name, platform, needed)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,75 @@
+"""Bytes that a run of a program allocates on each device, beside the memory that it has."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from evener.errors import InfeasibleError, UsageError
+
+if TYPE_CHECKING:
+    from evener.graphs.directed import DirectedGraph
+    from evener.graphs.graph import Graph
+    from evener.platforms.platform import Platform
+    from evener.running.devices import Cuda
+    from evener.running.engine.program import VertexProgram
+    from evener.running.fitting import RunBytes
+
+
+def program_of(args: argparse.Namespace, graph: Graph | DirectedGraph) -> VertexProgram:
+    """Return the program of --app or --program, of which just one is given."""
+    from evener.running.apps.registry import find_app
+    from evener.running.engine.program import VertexProgram
+
+    if args.program is not None:
+        if args.app is not None:
+            raise UsageError("--app and --program: one of both")
+        return VertexProgram.from_file(args.program)
+    app = find_app(args.app)
+    return app.program if app.program_for is None else app.program_for(graph)
+
+
+def cores_in(devices: Sequence[Sequence[int] | Cuda]) -> list[int]:
+    """Return how many cores each device has; 1 for a CUDA device, which has no buffers of cores."""
+    from evener.running.devices import Cuda
+
+    return [1 if isinstance(device, Cuda) else len(device) for device in devices]
+
+
+def bytes_rows(
+    platform: Platform, needed: Sequence[RunBytes]
+) -> tuple[tuple[str, ...], list[list[str]], list[dict[str, Any]]]:
+    """Return columns and rows of a table, and the same for --json."""
+    from evener.wording import memory
+
+    found: list[dict[str, Any]] = []
+    rows = []
+    for device, one in zip(platform.devices, needed, strict=True):
+        has = np.inf if device.memory is None else device.memory
+        short = max(one.total - has, 0.0)
+        rows.append([device.name, memory(one.graph), memory(one.arrays), memory(one.halo),
+                     memory(one.total), memory(has), memory(short) if short else ""])  # fmt: skip
+        found.append({"device": device.name, **one._asdict(), "total": one.total,
+                      "memory_bytes": device.memory, "short_bytes": short})  # fmt: skip
+    return ("device", "graph", "arrays", "messages", "in all", "memory", "short"), rows, found
+
+
+def refuse_too_large(name: str, platform: Platform, needed: Sequence[RunBytes]) -> None:
+    """Raise InfeasibleError where a device's memory does not hold what a run allocates there."""
+    from evener.wording import memory
+
+    totals = np.array([one.total for one in needed], np.float64)
+    short = totals - platform.memories
+    if not (short > 0).any():
+        return
+    b = int(short.argmax())
+    more = int((short > 0).sum()) - 1
+    others = f"; {more} more of {platform.k:,} devices lack some" if more else ""
+    raise InfeasibleError(
+        f"{name} needs {memory(float(totals[b]))} on {platform.names[b]}, which has "
+        f"{memory(float(platform.memories[b]))}: {memory(float(short[b]))} too little{others}",
+        hint="evener fits GRAPH --machine FILE --app NAME says how many devices it needs.",
+    )
