@@ -121,7 +121,7 @@ def make(folder):
             graph, machine, ev.PlanOptions(workload=ev.find_workload("spmv"), threads=1)
         ),
     }
-    _put_all(folder, "graph", graph_samples.GRAPHS)
+    _put_all(folder, "graph", graph_samples.GRAPHS | graph_samples.DIRECTED)
     _put_all(folder, "coords", graph_samples.COORDINATES)
     _put_all(folder, "weights", graph_samples.WEIGHTS)
     _put_all(folder, "mesh", {name: text[0].encode() for name, text in mesh_samples.TEXTS.items()})

@@ -27,7 +27,8 @@ from evener.wording import without_marks
 
 CODES = (0, 2, 3, 4, 5)
 EXPORTS = ("metis", "scotch", "npy", "csv", "json")
-WRITTEN = ("x.graph", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz")
+WITH_ARCS = ("x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
+WRITTEN = ("x.graph", "x.grf", "x.mtx", "x.csv", "x.npz", "x.edges.gz", "x.dot")
 FAST = ("--preset", "fast", "--threads", "1")
 MACHINE = ("--machine", "machine.toml")
 
@@ -85,6 +86,8 @@ def _graph(name, random):
     options = ["--by", random.choice(("cells", "points"))]
     if random.random() < 0.2:
         options += ["--format", random.choice(FORMATS).name]
+    if random.random() < 0.4:
+        options.append("--directed")
     if run("info", name, *options, *random.choice(([], ["--json"]))):
         return
     random.choice((_planned, _planned, _converted, _judged, _fitted))(name, options, random)
@@ -101,29 +104,34 @@ def _planned(name, options, random):
             raise FoundError("a plan is not replayed")
         _written_again("x.plan")
         _exported("x.plan", name, random)
+        if random.random() < 0.3:
+            app = random.choice(("bfs", "wcc", "pagerank"))
+            if run("run", "x.plan", name, "--app", app, "--verify"):
+                raise FoundError("a plan is not run")
 
 
 def _converted(name, options, random):
-    target = random.choice(WRITTEN)
+    directed = "--directed" in options
+    target = random.choice(WITH_ARCS if directed else WRITTEN)
     if run("convert", name, target, *options) == 0:
-        before = ev.read_graph(name, by=options[1], **_format(options))
+        before = ev.read_graph(name, **_reading(options))
         if not before.m and (".csv" in target or ".edges" in target):
             return  # a list of none
-        after = ev.read_graph(target)
+        after = ev.read_graph(target, directed=directed)
         # Lists of edges hold no vertices without any.
-        count = (
-            np.count_nonzero(before.degrees) if ".csv" in target or ".edges" in target else before.n
-        )
+        listed = ".csv" in target or ".edges" in target
+        count = before.n - (before.isolated.size if listed else 0)
         if (after.n, after.m) != (count, before.m):
             raise FoundError(f"{target}: {after.n}, {after.m} for {count}, {before.m}")
 
 
-def _format(options):
-    return {"format": options[3]} if len(options) > 3 else {}
+def _reading(options):
+    given = {"by": options[1], "directed": "--directed" in options}
+    return given | ({"format": options[3]} if "--format" in options else {})
 
 
 def _judged(name, options, random):
-    n = ev.read_graph(name, by=options[1], **_format(options)).n
+    n = ev.read_graph(name, **_reading(options)).n
     np.savetxt("x.part", np.arange(n) % 3, fmt="%d")
     run("evaluate", name, "x.part", *options, *MACHINE)
     run("refine", name, "x.part", *options, *MACHINE, "-o", "y.part")
@@ -131,7 +139,7 @@ def _judged(name, options, random):
 
 def _fitted(name, options, random):
     run("fits", name, *options, *MACHINE)
-    run("sizes", "--graph", name, *(options if len(options) < 3 else []), *MACHINE)
+    run("sizes", "--graph", name, *(options if "--format" not in options else []), *MACHINE)
 
 
 def _real(name, random):

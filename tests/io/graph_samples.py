@@ -9,6 +9,7 @@ import scipy.io
 import scipy.sparse as sp
 import zstandard
 
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.formats import format_named
 
@@ -25,6 +26,11 @@ def _own() -> bytes:
         coords=np.arange(6.0).reshape(3, 2),
         labels=np.array(["a", "bb", "c"]),
     )
+    return format_named("npz").write(graph)[0]
+
+
+def _directed() -> bytes:
+    graph = DirectedGraph.from_arcs(3, [0, 1, 2], [1, 0, 1], weights=[1, 2, 3], vwgt=[1.5, 0, 2])
     return format_named("npz").write(graph)[0]
 
 
@@ -76,6 +82,18 @@ GRAPHS = {
         b'/* of\n two lines */\nstrict graph {\n node [weight=1.5 pos="0,1!"]\n 3 -- 1:n\n'
         b" subgraph cluster_x { edge [weight=2]; 2 [weight=3]; 2 -- 3 }\n # done\n label=x\n}\n"
     ),
+}
+
+# To be read with directed=True; the first alone is refused without it.
+DIRECTED = {
+    "arcs.dot": b'digraph g { node [weight=1] a -> b -> "c d" [weight=0.5]; node [weight=2]; c:n -> a\n b -> a }\n',
+    "real.mtx": _BANNER
+    + b"coordinate real general\n% c\n4 4 5\n2 1 .5\n1 2 3\n3 1 1e-3\n4 4 2\n4 3 7\n",
+    "integer.mtx": _BANNER + b"coordinate integer symmetric\n3 3 3\n2 1 5\n3 2 7\n3 3 1\n",
+    "arcs.npz": _directed(),
+    "csc.npz": _saved(_MATRIX.tocsc(), compressed=True),
+    "values.ijv": b"1 2 4.5\n2 1 1e3\n3 1 7\n2 1 2\n",
+    "arcs.edges": b"0 1 2.5\n1 0 3\n4 2 1\n",
 }
 
 # For a graph of three vertices.

@@ -42,6 +42,7 @@ GIVEN = {
     "tetrahedra": "--n 30",
     "grid": "--shape 4x5x6",
     "rmat": "--scale 6 --edge-factor 4 --a 0.5",
+    "uniform": "--scale 6 --edge-factor 3",
     "barabasi-albert": "--n 50 --degree 2",
     "airfoil": "--n-triangles 4000 --camber 0 --thickness 0.15",
 }
@@ -57,7 +58,7 @@ def test_every_family_is_written_and_reads_back(family, suffix, generate):
     assert (said["written"], said["family"]) == (file, family)
     graph = read(file).graph
     assert (graph.n, graph.m) == (said["vertices"], said["edges"])
-    assert (graph.coords is None) == (family in ("rmat", "barabasi-albert"))
+    assert (graph.coords is None) == (family in ("rmat", "uniform", "barabasi-albert"))
 
 
 @pytest.mark.parametrize("family", [name for name, f in GENERATORS.items() if f.returns == "mesh"])
@@ -129,7 +130,7 @@ def test_json_says_what_was_asked(generate):
         ("rmat --scale 31 -o a.graph", 2, "scale must lie from 0 to 30, not 31"),
         ("rmat --scale 5 --seed -1 -o a.graph", 2, "the seed must not be negative, and is -1"),
         ("rmat --scale 5 -o a.su2", 2, "a.su2 would be a mesh file, but this family is a graph"),
-        ("rmat --scale 5 -o a.foo", 2, "Use one of .npz, .mtx, .grf, .graph, .csv."),
+        ("rmat --scale 5 -o a.foo", 2, "Use one of .npz, .mtx, .dot, .grf, .graph, .csv."),
         ("airfoil -o a.foo", 2, ".csv, .su2, .vtu."),
         ("airfoil -o no/a.su2", 3, "no/a.su2: cannot be written: there is no folder no"),
         ("airfoil -o .", 3, ".: is a folder; a file name is needed"),
@@ -169,3 +170,14 @@ def test_help_lists_all_families(capsys):
     for name, family in families().items():
         assert f"{name} " in shown
         assert family.purpose in shown
+
+
+def test_arcs_are_generated_and_written_where_the_format_has_them(generate):
+    words = ("rmat", "--scale", "6", "--directed", "-o")
+    code, shown, _ = generate(*words, "made.npz", "--json")
+    said = json.loads(shown)
+    assert (code, said["directed"]) == (0, True)
+    assert read("made.npz", directed=True).graph.m == said["arcs"]
+    code, _, error = generate(*words, "made.graph")
+    assert code == 2
+    assert "metis has no arcs" in error

@@ -30,6 +30,7 @@ SMALL = {
     "triangles": {"n": 200},
     "tetrahedra": {"n": 60},
     "rmat": {"scale": 7},
+    "uniform": {"scale": 7},
     "barabasi-albert": {"n": 100, "degree": 3},
     "airfoil": {"n_triangles": 4000},
     "grid": {"shape": (5, 6)},

@@ -6,7 +6,7 @@ import pytest
 from evener.errors import UsageError
 from evener.graphs.generating import random_graphs as rmat_module
 from evener.graphs.generating.grid import grid
-from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat
+from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat, uniform
 
 
 @pytest.mark.parametrize("dim", [2, 3])
@@ -51,6 +51,22 @@ def test_rmat_has_graph500s_shape():
 def test_rmat_of_equal_shares_is_a_random_graph():
     found = rmat(12, 50101, 8, 0.25, 0.25, 0.25)
     assert found.degrees.max() < 4 * found.degrees.mean()
+
+
+@pytest.mark.parametrize("make", [rmat, uniform])
+def test_drawn_arcs_are_those_of_the_undirected_graph(make):
+    arcs, edges = make(9, 5, directed=True), make(9, 5)
+    assert np.array_equal(arcs.undirected().adjncy, edges.adjncy)
+    assert arcs.m > edges.m
+    assert np.array_equal(make(9, 5, directed=True).adjncy, arcs.adjncy)
+
+
+def test_ends_of_uniform_graphs_are_uniform():
+    found = uniform(12, 3, directed=True)
+    # Poisson of mean 16, less few that repeat.
+    for degrees in (found.degrees, np.diff(found.arcs_in().xadj)):
+        assert degrees.mean() == pytest.approx(16, rel=0.01)
+        assert degrees.var() == pytest.approx(16, rel=0.1)
 
 
 def test_rmat_of_one_vertex_and_of_one_quadrant():

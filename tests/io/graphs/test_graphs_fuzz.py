@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evener.errors import EvenerError
 from evener.io import read_graph
 from tests.choosing import slow_but
-from tests.io.graph_samples import COORDINATES, GRAPHS, WEIGHTS
+from tests.io.graph_samples import COORDINATES, DIRECTED, GRAPHS, WEIGHTS
 from tests.io.mutations import mutated
 
 PATH = b"3 2\n2\n1 3\n2\n"
@@ -74,6 +74,21 @@ def test_mutated_graphs(folder, name, data):
     path.write_bytes(data.draw(mutated(GRAPHS[name])))
     format_ = data.draw(st.sampled_from([None, None, *FORMATS]))
     refused_or_sound(path, format=format_)
+
+
+@pytest.mark.parametrize("name", DIRECTED)
+def test_the_directed_samples_are_good(put, name):
+    assert read_graph(put(DIRECTED[name], name), directed=True).m > 0
+
+
+@pytest.mark.parametrize("name", slow_but(DIRECTED, 0, 1, 3))
+@fuzz
+@given(st.data())
+def test_mutated_directed_graphs(folder, name, data):
+    path = folder / name
+    path.write_bytes(data.draw(mutated(DIRECTED[name])))
+    format_ = data.draw(st.sampled_from([None, None, *FORMATS]))
+    refused_or_sound(path, format=format_, directed=True)
 
 
 @pytest.mark.parametrize("name", slow_but(COORDINATES, 0, 3))

@@ -116,9 +116,12 @@ def test_all_that_a_graph_has_comes_back(tmp_path, suffix):
         assert np.array_equal(again.coords, graph.coords)
 
 
-def test_dot_refuses_names_that_would_change(tmp_path):
-    graph = Graph.from_edges(2, [0], [1], labels=np.array(["a", "b\\"]))
-    with pytest.raises(InputError, match="cannot be written in DOT"):
+@pytest.mark.parametrize(
+    ("names", "reason"), [(["a", "b\\"], "cannot be written in DOT"), (["a", "a"], "the same name")]
+)
+def test_dot_refuses_names_that_would_change(tmp_path, names, reason):
+    graph = Graph.from_edges(2, [0], [1], labels=np.array(names))
+    with pytest.raises(InputError, match=reason):
         write_graph(tmp_path / "g.dot", graph)
 
 

@@ -14,6 +14,7 @@ from evener.wording import meant
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.graphs.directed import DirectedGraph
     from evener.graphs.generating.families import Family
     from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
@@ -72,11 +73,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             texts.setdefault(parameter, {}).setdefault(text, []).append(name)
     for parameter, meanings in texts.items():
         about = "; ".join(f"{', '.join(names)}: {text}" for text, names in meanings.items())
-        parser.add_argument(_option(parameter), metavar="X", help=about)
+        if any(_kind_of(family, parameter) == "bool" for family in known.values()):
+            parser.add_argument(_option(parameter), action="store_const", const="yes", help=about)
+        else:
+            parser.add_argument(_option(parameter), metavar="X", help=about)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Make it, write it, say what it is."""
+    from evener.io.write import writer_for
+
     known = families()
     if args.family not in known:
         near = meant(args.family, known)
@@ -88,6 +94,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     refuse_unwritable(args.output)
     suffix = _suffix(args.output, args.to)
     as_mesh = _checked_suffix(suffix, Path(args.output), family)
+    if given.get("directed"):
+        writer_for(Path(f"graph{suffix}"), None, directed=True)
     with out.progress("generate") as progress:
         progress(args.family, 0.02)  # show the bar at once: how long it takes is unknown
         made = family.make(**given)
@@ -114,11 +122,18 @@ def _given(family_name: str, options: dict[str, str | None], seed: int) -> dict[
     for name in family.parameters:
         text = options[name]
         if text is not None:
-            given[name] = _value(text, str(signature[name].annotation), _option(name))
+            given[name] = _value(text, _kind_of(family, name), _option(name))
         elif signature[name].default is inspect.Parameter.empty:
             about = family.parameters[name]
             raise UsageError(f"{family_name} needs {_option(name)}", hint=f"It is the {about}.")
     return given
+
+
+def _kind_of(family: Family, parameter: str) -> str:
+    """Return the type of a parameter, as it is annotated; empty where the family lacks it."""
+    if parameter not in family.parameters:
+        return ""
+    return str(inspect.signature(family.make).parameters[parameter].annotation)
 
 
 def _value(text: str, annotation: str, option: str) -> Any:
@@ -126,6 +141,7 @@ def _value(text: str, annotation: str, option: str) -> Any:
         "str": (str, "a text"),
         "int": (int, "a whole number"),
         "float": (float, "a number"),
+        "bool": (bool, "given or not"),
         "Sequence[int]": (lambda sides: [int(side) for side in sides.split("x")], "as 100x200"),
     }
     convert, wanted = kinds[annotation]
@@ -180,7 +196,11 @@ def _option(parameter: str) -> str:
 
 
 def _write(
-    path: str, made: Graph | Mesh | tuple[DeviceSpeeds, ...], suffix: str, *, as_mesh: bool
+    path: str,
+    made: Graph | DirectedGraph | Mesh | tuple[DeviceSpeeds, ...],
+    suffix: str,
+    *,
+    as_mesh: bool,
 ) -> tuple[tuple[str, ...], dict[str, int]]:
     """Write a mesh as such or as the graph of its cells; returns remarks and counts."""
     if isinstance(made, tuple):
@@ -196,5 +216,6 @@ def _write(
             write_mesh(path, made, suffix)
             return (), {"cells": made.n_cells, "points": made.n_points}
         made = made.dual_graph()
-    entry = writer_for(Path(f"graph{suffix}"), None)
-    return write_graph(path, made, entry.name), {"vertices": made.n, "edges": made.m}
+    entry = writer_for(Path(f"graph{suffix}"), None, directed=not made.symmetric)
+    counts = {"vertices": made.n, "edges" if made.symmetric else "arcs": made.m}
+    return write_graph(path, made, entry.name), counts

@@ -17,10 +17,13 @@ from evener.graphs.generating.delaunay import (
     triangle_mesh,
 )
 from evener.graphs.generating.grid import grid
-from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat
+from evener.graphs.generating.random_graphs import barabasi_albert, rgg, rmat, uniform
 
 N_POINTS = "number of points"
 N_VERTICES = "number of vertices"
+N_SCALE = "2^SCALE vertices"
+N_DRAWN = "edges drawn for each vertex (default 16)"
+IS_DIRECTED = "edges drawn are arcs"
 
 
 @dataclass(frozen=True)
@@ -71,12 +74,19 @@ GENERATORS = {
         "graph",
         "R-MAT power law with Graph500's shares",
         {
-            "scale": "2^SCALE vertices",
-            "edge_factor": "edges drawn for each vertex (default 16)",
+            "scale": N_SCALE,
+            "edge_factor": N_DRAWN,
             "a": "share of the first quadrant (default 0.57)",
             "b": "share of the second (default 0.19)",
             "c": "share of the third (default 0.19)",
+            "directed": IS_DIRECTED,
         },
+    ),
+    "uniform": Family(
+        uniform,
+        "graph",
+        "edges between random vertices",
+        {"scale": N_SCALE, "edge_factor": N_DRAWN, "directed": IS_DIRECTED},
     ),
     "barabasi-albert": Family(
         barabasi_albert,

@@ -1,24 +1,28 @@
-"""Random graphs: geometric, R-MAT [CZF04]_ and Barabási-Albert [BA99]_.
+"""Random graphs: geometric, R-MAT [CZF04]_, uniform and Barabási-Albert [BA99]_.
 
-Geometric graphs join uniform points within a radius. The other two have power-law degrees: R-MAT
-draws edges from a recursive matrix, by default with Graph500's parameters; Barabási and Albert's
-vertices join earlier ones by preferential attachment.
+Geometric graphs join uniform points within a radius. R-MAT draws edges from a recursive matrix, by
+default with Graph500's parameters, as GAPBS's Kronecker graphs; uniform graphs draw both ends of an
+edge from all vertices. Barabási and Albert's vertices join earlier ones by preferential attachment.
+Degrees of R-MAT and of preferential attachment follow power laws.
 """
 
 from __future__ import annotations
+
+from typing import Literal, overload
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.arrays import FloatArray
 from evener.errors import UsageError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.generating.checks import at_least, between, check_memory, random_source
 from evener.graphs.generating.delaunay import sorted_points
 from evener.graphs.graph import Graph
 
 # Memory at the peak, measured.
 RGG_BYTES_A_VERTEX, BYTES_A_NEIGHBOUR = 100, 20
-RMAT_BYTES_A_VERTEX, RMAT_BYTES_AN_EDGE = 60, 40
+DRAWN_BYTES_A_VERTEX, DRAWN_BYTES_AN_EDGE = 60, 40
 BA_BYTES_AN_EDGE = 40
 
 ROUNDING = 1e-9  # by which a, b and c may exceed 1 in all: 0.6 + 0.3 + 0.1 does
@@ -50,6 +54,28 @@ def rgg_of(points: FloatArray, degree: float) -> Graph:
     return Graph.from_edges(n, pairs[:, 0], pairs[:, 1], coords=points)
 
 
+@overload
+def rmat(
+    scale: int,
+    seed: int,
+    edge_factor: int = ...,
+    a: float = ...,
+    b: float = ...,
+    c: float = ...,
+    *,
+    directed: Literal[False] = ...,
+) -> Graph: ...
+@overload
+def rmat(
+    scale: int,
+    seed: int,
+    edge_factor: int = ...,
+    a: float = ...,
+    b: float = ...,
+    c: float = ...,
+    *,
+    directed: bool,
+) -> Graph | DirectedGraph: ...
 def rmat(
     scale: int,
     seed: int,
@@ -57,22 +83,22 @@ def rmat(
     a: float = 0.57,
     b: float = 0.19,
     c: float = 0.19,
-) -> Graph:
+    *,
+    directed: bool = False,
+) -> Graph | DirectedGraph:
     """Return an R-MAT graph of 2^scale vertices from edge_factor * 2^scale drawn edges.
 
     At every level of the matrix an edge falls into its quadrants with probability a, b, c and
     1 - a - b - c. Labels are permuted; loops and repeated edges are dropped, which leaves fewer.
+    directed: an edge drawn is an arc from its row to its column.
     """
-    between(scale, 0, 30, "scale")
-    between(edge_factor, 1, 2**20, "edge_factor")
+    n, count = _drawn(scale, edge_factor)
     if not (min(a, b, c) >= 0 and a + b + c <= 1 + ROUNDING):
         raise UsageError(f"a, b, c must be shares of 1, not {a}, {b}, {c}")
-    n, count = 1 << scale, edge_factor << scale
-    check_memory(n, RMAT_BYTES_A_VERTEX + RMAT_BYTES_AN_EDGE * edge_factor, "vertices")
     rng = random_source(seed)
     u, v = rmat_ends(scale, count, rng, (a, b, c))
     label = rng.permutation(n).astype(np.int32)
-    return Graph.from_edges(n, label[u], label[v])
+    return _joined(n, label[u], label[v], directed=directed)
 
 
 def rmat_ends(
@@ -90,6 +116,33 @@ def rmat_ends(
         piece = slice(first, min(first + CHUNK, count))
         u[piece], v[piece] = _draw(piece.stop - first, scale, shares, rng)
     return u, v
+
+
+def uniform(
+    scale: int, seed: int, edge_factor: int = 16, *, directed: bool = False
+) -> Graph | DirectedGraph:
+    """Return a graph of 2^scale vertices from edge_factor * 2^scale edges with random ends.
+
+    Loops and repeated edges are dropped, which leaves a few less. directed: edges are arcs.
+    """
+    n, count = _drawn(scale, edge_factor)
+    ends = random_source(seed).integers(n, size=(2, count), dtype=np.int32)
+    return _joined(n, ends[0], ends[1], directed=directed)
+
+
+def _drawn(scale: int, edge_factor: int) -> tuple[int, int]:
+    """Return how many vertices and edges these are; UsageError where memory is short."""
+    between(scale, 0, 30, "scale")
+    between(edge_factor, 1, 2**20, "edge_factor")
+    n = 1 << scale
+    check_memory(n, DRAWN_BYTES_A_VERTEX + DRAWN_BYTES_AN_EDGE * edge_factor, "vertices")
+    return n, edge_factor << scale
+
+
+def _joined(
+    n: int, u: npt.NDArray[np.int32], v: npt.NDArray[np.int32], *, directed: bool
+) -> Graph | DirectedGraph:
+    return DirectedGraph.from_arcs(n, u, v) if directed else Graph.from_edges(n, u, v)
 
 
 def _draw(

@@ -177,6 +177,11 @@ def _names_of(graph: Graph | DirectedGraph) -> list[str]:
     if graph.labels is None:
         return list(map(str, range(graph.n)))
     labels = graph.labels.tolist()
+    if len(set(labels)) < len(labels):
+        raise InputError(
+            "two vertices have the same name, which DOT takes for one",
+            hint="`.npz` keeps names as they are.",
+        )
     for label in labels:
         if isinstance(label, str) and _UNWRITABLE.search(label):
             raise InputError(
