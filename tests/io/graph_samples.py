@@ -86,7 +86,10 @@ GRAPHS = {
 
 # To be read with directed=True; the first alone is refused without it.
 DIRECTED = {
-    "arcs.dot": b'digraph g { node [weight=1] a -> b -> "c d" [weight=0.5]; node [weight=2]; c:n -> a\n b -> a }\n',
+    "arcs.dot": (
+        b'digraph g { node [weight=1] a -> b -> "c d" [weight=0.5]; node [weight=2]; c:n -> a\n'
+        b" b -> a }\n"
+    ),
     "real.mtx": _BANNER
     + b"coordinate real general\n% c\n4 4 5\n2 1 .5\n1 2 3\n3 1 1e-3\n4 4 2\n4 3 7\n",
     "integer.mtx": _BANNER + b"coordinate integer symmetric\n3 3 3\n2 1 5\n3 2 7\n3 3 1\n",
