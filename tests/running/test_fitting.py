@@ -1,5 +1,7 @@
 """Bytes counted in advance against those of the arrays that are made."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -107,4 +109,28 @@ def held(comm, local, program, threads):
         own = {
             id(array): array.nbytes for array in made if not any(array is other for other in known)
         }
-        return local.nbytes, sum(own.values()), loop.halo.nbytes
+        return local.nbytes, sum(own.values()), loop.steps.halo.nbytes
+
+
+@pytest.mark.parametrize("app", ["cg", "jacobi"])
+@pytest.mark.parametrize("weights", [None, 9])
+def test_bytes_of_a_solver_are_what_it_holds(app, weights):
+    """Arrays that live when a superstep ends, as Python counts them."""
+    graph = random_graph(20000, 100000, 5, weights=weights)
+    solver = APPS[app].program
+    (before,) = bytes_of_program(graph, ev.Partition(np.zeros(graph.n, np.int32), 1), solver)
+    (part,) = ev.distribute(graph, ev.Partition(np.zeros(graph.n, np.int32), 1))
+    found = []
+    with ThreadPool(1) as pool:
+
+        def work(comm):
+            solver.solve(comm, part, pool, most=2)  # compiled
+            tracemalloc.start()
+            tell = lambda _: found.append(tracemalloc.get_traced_memory()[0])  # noqa: E731
+            solver.solve(comm, part, pool, tell, most=2)
+            tracemalloc.stop()
+
+        run_threads(1, work)
+    temporary = 16 * graph.adjncy.size if weights is None else 8 * graph.adjncy.size
+    assert before.arrays <= 1.03 * found[-1]
+    assert found[-1] <= 1.03 * (before.arrays + temporary)  # kept until the solver returns

@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from evener.platforms.platform import Platform
     from evener.running.devices import Cuda
     from evener.running.engine.program import VertexProgram
+    from evener.running.engine.solver import Solver
     from evener.running.fitting import RunBytes
 
 
-def program_of(args: argparse.Namespace, graph: Graph | DirectedGraph) -> VertexProgram:
+def program_of(args: argparse.Namespace, graph: Graph | DirectedGraph) -> VertexProgram | Solver:
     """Return the program of --app or --program, of which just one is given."""
     from evener.running.apps.registry import find_app
     from evener.running.engine.program import VertexProgram

@@ -17,6 +17,7 @@ from evener.plans.partition import Partition
 from evener.plans.workload import WORKLOADS
 from evener.platforms.platform import Platform
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.solver import Solver
 from evener.running.fitting import RunBytes, bytes_of_program
 
 MOST = 1024  # devices tried
@@ -39,7 +40,10 @@ class PlannedBytes(NamedTuple):
 
 
 def planned_by_bytes(
-    graph: Graph | DirectedGraph, program: VertexProgram, platform: Platform, cores: Sequence[int]
+    graph: Graph | DirectedGraph,
+    program: VertexProgram | Solver,
+    platform: Platform,
+    cores: Sequence[int],
 ) -> PlannedBytes:
     """Return what a run on a plan allocates that counts vertices and edges as the program does.
 
@@ -76,7 +80,7 @@ def _planned(graph: Graph, platform: Platform) -> Partition:
 
 
 def least_devices(
-    graph: Graph | DirectedGraph, program: VertexProgram, memory: float, cores: int = 1
+    graph: Graph | DirectedGraph, program: VertexProgram | Solver, memory: float, cores: int = 1
 ) -> int | None:
     """Return how many devices of this memory [B] are needed; None where MOST are not enough.
 
@@ -106,7 +110,9 @@ def least_devices(
     return count
 
 
-def _fullest(graph: Graph | DirectedGraph, program: VertexProgram, k: int, cores: int) -> int:
+def _fullest(
+    graph: Graph | DirectedGraph, program: VertexProgram | Solver, k: int, cores: int
+) -> int:
     """Return the bytes on the fullest of k devices with blocks of about equal bytes."""
     partition = Partition(np.zeros(graph.n, np.int32), 1) if k == 1 else _divided(graph, k)
     return max(one.total for one in bytes_of_program(graph, partition, program, cores=[cores] * k))

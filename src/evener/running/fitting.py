@@ -21,6 +21,7 @@ from evener.plans.plan import Plan
 from evener.running.distributing import UNSIGNED, PartSize, Want, part_sizes
 from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.solver import Solver
 from evener.running.engine.work import LocalSizes, work_bytes
 from evener.running.executing import wanted_arcs
 
@@ -81,7 +82,7 @@ def bytes_of_run(
 def bytes_of_program(
     graph: Graph | DirectedGraph,
     divided: Plan | Partition | str | os.PathLike[str],
-    program: VertexProgram,
+    program: VertexProgram | Solver,
     *,
     cores: Sequence[int] | None = None,
     threads: int | None = None,
@@ -101,21 +102,36 @@ def bytes_of_program(
 
 
 def _bytes_of_part(
-    size: PartSize, graph: Graph | DirectedGraph, program: VertexProgram, weight: int, cores: int
+    size: PartSize,
+    graph: Graph | DirectedGraph,
+    program: VertexProgram | Solver,
+    weight: int,
+    cores: int,
 ) -> RunBytes:
-    """Return what a device allocates for its part: LocalGraph, Engine, SuperstepLoop and Halo."""
-    exchanged = {"dense": (program.dtype,), "frontier": (program.dtype, "u1")}
-    held = [Held(kind, exchanged=True) for kind in exchanged.get(program.schedule, ())]
+    """Return what a device allocates for its part: LocalGraph, what computes, and Halo."""
+    if isinstance(program, Solver):
+        kinds: tuple[str, ...] = ("f8",)
+        arrays = program.bytes_held(size.n_owned, size.n_local, size.arcs[-1], weight > 0)
+    else:
+        exchanged = {"dense": (program.dtype,), "frontier": (program.dtype, "u1")}
+        kinds = exchanged.get(program.schedule, ())
+        arrays = _engine_bytes(size, graph, program, weight, cores)
+    held = [Held(kind, exchanged=True) for kind in kinds]
     lists = sum(size.sent_counts.values()) * _NUMPY_INDEX
+    halo = _halo_bytes(size, held) or lists
+    return RunBytes(_graph_bytes(size, graph.adjncy.size, weight), arrays, halo)
+
+
+def _engine_bytes(
+    size: PartSize, graph: Graph | DirectedGraph, program: VertexProgram, weight: int, cores: int
+) -> int:
+    """Return the bytes of what Engine and SuperstepLoop make, the part and the halo apart."""
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     arrays = work_bytes(program, sizes, size.arcs[-1], cores)
     arrays += size.n_local * (np.dtype(program.dtype).itemsize + 1)  # values, flags
     if program.is_weighted and not weight:
         arrays += sum(size.arcs)  # weights of 1, a byte each
-    arrays += NUMBER * (CONTROL_SIZE + SYNC_SIZE)
-    return RunBytes(
-        _graph_bytes(size, graph.adjncy.size, weight), arrays, _halo_bytes(size, held) or lists
-    )
+    return arrays + NUMBER * (CONTROL_SIZE + SYNC_SIZE)
 
 
 def bytes_on_device(

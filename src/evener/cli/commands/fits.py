@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from evener.plans.partition import Contract
     from evener.platforms.platform import Platform
     from evener.running.engine.program import VertexProgram
+    from evener.running.engine.solver import Solver
 
 MAX_ROWS = 8
 
@@ -120,7 +121,10 @@ class _Least(NamedTuple):
 
 
 def _least(
-    graph: Graph | DirectedGraph, program: VertexProgram, platform: Platform, cores: list[int]
+    graph: Graph | DirectedGraph,
+    program: VertexProgram | Solver,
+    platform: Platform,
+    cores: list[int],
 ) -> list[_Least]:
     """Return how many devices of each kind and memory the program needs."""
     from evener.planning.least_devices import least_devices

@@ -213,7 +213,7 @@ def _divided(args: argparse.Namespace, out: Output) -> tuple[Graph | DirectedGra
 
 
 def _refuse_too_large(
-    program: VertexProgram,
+    program: VertexProgram | Solver,
     graph: Graph | DirectedGraph,
     division: Division,
     devices: list[list[int] | Cuda] | None,

@@ -145,8 +145,22 @@ def jacobi(
     return DeviceRun(x[:m], steps.steps, steps.seconds)
 
 
-CG = Solver("cg", conjugate_gradients, {"shift": SHIFT, "tolerance": TOLERANCE})
-JACOBI = Solver("jacobi", jacobi, {"shift": SHIFT, "tolerance": TOLERANCE})
+def _bytes_of_cg(n_owned: int, n_local: int, n_arcs: int, is_weighted: bool) -> int:
+    """Bytes of x, r, q and p, and of the system."""
+    return 8 * (3 * n_owned + n_local) + _bytes_of_system(n_owned, n_arcs, is_weighted)
+
+
+def _bytes_of_jacobi(n_owned: int, n_local: int, n_arcs: int, is_weighted: bool) -> int:
+    """Bytes of x before and after a sweep, and of the system."""
+    return 16 * n_local + _bytes_of_system(n_owned, n_arcs, is_weighted)
+
+
+def _bytes_of_system(n_owned: int, n_arcs: int, is_weighted: bool) -> int:
+    return 8 * (3 * n_owned + 1 + (n_arcs if is_weighted else 0))
+
+
+CG = Solver("cg", conjugate_gradients, _bytes_of_cg, {"shift": SHIFT, "tolerance": TOLERANCE})
+JACOBI = Solver("jacobi", jacobi, _bytes_of_jacobi, {"shift": SHIFT, "tolerance": TOLERANCE})
 
 
 def verify(

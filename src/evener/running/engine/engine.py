@@ -87,15 +87,27 @@ class Engine:
         self.kernels = generating.module_of(program)
 
     def compile(self) -> None:
-        """Compile the kernel unless it is; no vertex gets a value."""
+        """Compile the kernels unless they are; no vertex gets a value."""
         try:
             self.kernels.run(0, 1, *self._arguments())  # the control says: no step at all
+            if self.control[SHARED] and self.program.schedule != "dense":
+                self._compile_exchange()
         except Exception as error:
             if not generating.is_compile_error(error):
                 raise
             weights = self.into.weights
             weight = weights.dtype.type(1) if weights.size else 1
             raise generating.compile_error(self.program, error, weight) from error
+
+    def _compile_exchange(self) -> None:
+        """Compile what is called between supersteps, by calling it for no vertex."""
+        self.take_marked()
+        self.deliver(np.empty(0, np.uint32), np.empty(0, self.program.dtype))
+        if self.program.schedule == "frontier":
+            sizes, self.sizes = self.sizes, LocalSizes(0, 0, 0, 0, self.sizes.is_directed)
+            self.show(np.empty(0, np.uint8))
+            self.see(np.empty(0, np.uint8))
+            self.sizes = sizes
 
     def advance(self, most: int) -> None:
         """Compute up to `most` further supersteps, after the first values if there are none yet."""

@@ -16,11 +16,13 @@ class Solver:
 
     solve(comm, local, pool, tell, most=, **parameters): what one device does, for up to `most`
     supersteps; returns its values and what its supersteps took. want: the arcs that each device's
-    part holds. parameters: their defaults.
+    part holds. parameters: their defaults. bytes_held(own vertices, local vertices, arcs, whether
+    arcs have weights): of its arrays on a device; one of float64 is exchanged.
     """
 
     name: str
     solve: Callable[..., DeviceRun]
+    bytes_held: Callable[[int, int, int, bool], int]
     parameters: Mapping[str, float] = field(default_factory=dict)
     want: Want = "both"
 
