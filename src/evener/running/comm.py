@@ -28,6 +28,7 @@ from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
 
 Buffer = npt.NDArray[Any]
 Buffers = Mapping[int, Buffer]
+Tagged = Mapping[tuple[int, int], Buffer]  # by rank and tag
 NO_NAMES = Names()
 
 
@@ -124,8 +125,8 @@ class MpiSwap:
         self,
         comm: Any,
         waits: MpiWaits,
-        outgoing: Mapping[tuple[int, int], Buffer],
-        incoming: Mapping[tuple[int, int], Buffer],
+        outgoing: Tagged,
+        incoming: Tagged,
     ) -> None:
         requests = [comm.Recv_init(b, source=rank, tag=tag) for (rank, tag), b in incoming.items()]
         requests += [comm.Send_init(b, dest=rank, tag=tag) for (rank, tag), b in outgoing.items()]
@@ -203,7 +204,7 @@ class Comm(Protocol):
         """
 
 
-class _Shared:
+class Shared:
     """What the threads of a group have in common: a place for each, and a barrier."""
 
     def __init__(
@@ -245,7 +246,7 @@ class _Shared:
 class ThreadComm:
     """One of several threads that play ranks; values are handed over, not copied."""
 
-    def __init__(self, rank: int, size: int, shared: _Shared) -> None:
+    def __init__(self, rank: int, size: int, shared: Shared) -> None:
         self.rank, self.size, self._shared = rank, size, shared
 
     def barrier(self) -> None:
@@ -318,7 +319,7 @@ def run_threads(
     """
     if size < 1:
         raise UsageError(f"at least one rank is needed, not {size}")
-    shared = _Shared(size, computers or [0] * size, timeout, names)
+    shared = Shared(size, computers or [0] * size, timeout, names)
     return play_ranks([ThreadComm(rank, size, shared) for rank in range(size)], work, shared.stop)
 
 
@@ -429,24 +430,36 @@ class MpiComm:
         """Wait until all are here, asleep: cores are left to those that still work."""
         self.waits.until(self._comm.Ibarrier().Test, 1e-3)
 
-    def send(self, data: bytearray | memoryview, to: int) -> None:
+    def send(self, data: bytearray | memoryview, to: int, tag: int = MESSAGE) -> None:
         """Send bytes to a rank that receives them."""
-        self._comm.Send(data, dest=to, tag=MESSAGE)
+        self._comm.Send(data, dest=to, tag=tag)
 
-    def receive(self, buffer: bytearray | memoryview, source: int) -> int:
+    def receive(self, buffer: bytearray | memoryview, source: int, tag: int = MESSAGE) -> int:
         """Receive bytes, at most as many as the buffer holds; return how many."""
         status = self._mpi.Status()
-        self._comm.Recv(buffer, source=source, tag=MESSAGE, status=status)
+        self._comm.Recv(buffer, source=source, tag=tag, status=status)
         return int(status.Get_count())
 
     def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
         """Return an exchange of persistent requests."""
-        return MpiSwap(
-            self._comm,
-            self.waits,
+        return self.tagged(
             {(rank, MESSAGE): buffer for rank, buffer in outgoing.items()},
             {(rank, MESSAGE): buffer for rank, buffer in incoming.items()},
         )
+
+    def tagged(self, outgoing: Tagged, incoming: Tagged) -> Swap:
+        """Return an exchange of buffers by rank and tag: of several between the same ranks."""
+        return MpiSwap(self._comm, self.waits, outgoing, incoming)
+
+    def check_threads(self, devices: int, most: int) -> None:
+        """Raise ToolError unless a process may have so many devices, each with a thread."""
+        if devices > most:
+            raise UsageError(f"{devices} devices in a process: {most} at most")
+        if devices > 1 and self._mpi.Query_thread() < self._mpi.THREAD_MULTIPLE:
+            raise ToolError(
+                "this MPI lets one thread of a process send alone (no MPI_THREAD_MULTIPLE)",
+                hint="Start a rank for each device.",
+            )
 
     def beside(self) -> tuple[int, int]:
         """Return first and end of the ranks in a row on this computer; all ranks call at first."""

@@ -17,7 +17,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.checkpoints import Checkpoint, Checkpoints, CheckpointWriter, identity_of
-from evener.running.comm import NO_NAMES, Comm, Stopped, run_threads
+from evener.running.comm import NO_NAMES, Comm, MpiComm, Stopped, run_threads
 from evener.running.devices import Cuda
 from evener.running.distributing import LocalGraph, Want, distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
@@ -27,6 +27,7 @@ from evener.running.engine.recording import DeviceRun, Superstep
 from evener.running.engine.solver import Solver
 from evener.running.engine.supersteps import DeviceEngine, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
+from evener.running.hybrid import devices_of_process, run_hybrid
 
 Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
@@ -94,7 +95,8 @@ def run_program(
 ) -> ProgramRun:
     """Run a program on one device for each block, for up to `most` supersteps.
 
-    comm: a rank for each device, each of which calls; None: devices are threads of this process.
+    comm: a rank for each device, each of which calls, or processes of MPI that have several devices
+    each; None: devices are threads of this process.
     devices: of each the cores to which its threads are bound, or a CUDA device; None: one thread
     each, not bound. Every rank gets the result. Raises UsageError where devices and blocks are not
     equally many, InputError as Engine does, and ToolError where a device fails or does not answer.
@@ -163,12 +165,18 @@ def _run(
     """Run a share on one device for each block, of whatever kind."""
     if devices is not None and len(devices) != partition.k:
         raise UsageError(f"{len(devices)} devices for {partition.k} blocks")
+    if isinstance(comm, MpiComm) and comm.size != partition.k:
+        own = devices_of_process(comm, partition.k)
+        parts = {device: local_graph(graph, partition, device, want=want) for device in own}
+        runs = run_hybrid(
+            comm,
+            partition.k,
+            lambda one: _on_rank(one, share, parts[one.rank], devices, watch),
+        )
+        return runs[0]
     if comm is not None:
         if comm.size != partition.k:
-            raise UsageError(
-                f"{comm.size} ranks for {partition.k} blocks: each rank is one device",
-                hint=f"mpiexec -n {partition.k} ..., or a plan for {comm.size} devices.",
-            )
+            raise UsageError(f"{comm.size} ranks for {partition.k} blocks: each is one device")
         local = local_graph(graph, partition, comm.rank, want=want)
         return _on_rank(comm, share, local, devices, watch)
     return _on_threads(share, distribute(graph, partition, want=want), devices, watch)

@@ -247,9 +247,9 @@ class _Found:
 
 def _watched(comm: MpiComm, names: Sequence[str], args: argparse.Namespace) -> None:
     """Give ranks the names of their devices, waits an end, and the computer a guard."""
-    from evener.running.failures import Names
+    from evener.running.hybrid import names_of_processes
 
-    comm.waits.names, comm.waits.timeout = Names(names), args.timeout
+    comm.waits.names, comm.waits.timeout = names_of_processes(comm, names), args.timeout
     hint = f"--resume {args.checkpoint} continues from the last checkpoint there."
     comm.watch(hint if args.checkpoint else "")
 

@@ -1,0 +1,183 @@
+"""Several devices in each process of MPI: a thread for each, whose rank is the device's number.
+
+Process p of P has the devices d with d P // k = p, which follow each other. Values that all gather
+go through the first thread of each process: MPI takes one such call at a time from a process.
+Messages of a Swap do not: each thread starts and finishes its own, so that none is copied to a
+common buffer or waits for another device's; MPI must allow that (MPI_THREAD_MULTIPLE).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from itertools import pairwise
+from typing import TypeVar
+
+from evener.errors import UsageError
+from evener.running.comm import (
+    Buffers,
+    Comm,
+    MpiComm,
+    Shared,
+    Swap,
+    Tagged,
+    ThreadComm,
+    play_ranks,
+)
+from evener.running.failures import Names
+from evener.running.sharing import Memory, alone
+
+T = TypeVar("T")
+MOST_DEVICES = 128  # of a process: two numbers of devices make up a tag of MPI, below 2^15
+LONGER = 5.0  # seconds that threads wait beyond the timeout, so that who waits for MPI speaks first
+
+
+def devices_of_process(mpi: MpiComm, k: int, process: int | None = None) -> range:
+    """Return the devices of one of MPI's processes, of this one unless given.
+
+    Raises UsageError for more processes than devices, ToolError where MPI allows no threads.
+    """
+    if mpi.size > k:
+        raise UsageError(
+            f"{mpi.size} ranks for {k} blocks: each rank has a device or more",
+            hint=f"mpiexec -n {k} or less, or a plan for {mpi.size} devices.",
+        )
+    first = mpi.rank if process is None else process
+    found = range(*(-(-p * k // mpi.size) for p in (first, first + 1)))
+    mpi.check_threads(len(found), MOST_DEVICES)
+    return found
+
+
+def names_of_processes(mpi: MpiComm, names: Sequence[str]) -> Names:
+    """Return what MPI's processes are called: by the names of all their devices."""
+    own = [devices_of_process(mpi, len(names), process) for process in range(mpi.size)]
+    return Names(tuple(", ".join(names[device] for device in devices) for devices in own))
+
+
+class SwapOfBoth:
+    """Exchanges with threads of this process and with other processes."""
+
+    def __init__(self, near: Swap, far: Swap) -> None:
+        self._near, self._far = near, far
+
+    def start(self) -> None:
+        """Send all outgoing buffers."""
+        self._far.start()
+        self._near.start()
+
+    def finish(self, rest: float = 0.0) -> None:
+        """Fill all incoming buffers."""
+        self._far.finish(rest)  # first: whoever waits for MPI moves others' messages, too
+        self._near.finish(rest)
+
+
+class HybridComm:
+    """One device among the k of all processes: a Comm.
+
+    near: the thread's rank among those of its process. mpi: the processes.
+    """
+
+    def __init__(self, near: ThreadComm, mpi: MpiComm, k: int) -> None:
+        self.near, self.mpi, self.size = near, mpi, k
+        self._starts = [devices_of_process(mpi, k, p).start for p in range(mpi.size)] + [k]
+        self.rank = self._starts[mpi.rank] + near.rank
+
+    def barrier(self) -> None:
+        """Wait until all are here."""
+        self.near.barrier()
+        self._led(self.mpi.barrier)
+
+    def allgather(self, value: T) -> list[T]:
+        """Return the values of all devices, in their order."""
+        own = self.near.allgather(value)
+        return self._led(lambda: [one for of in self.mpi.allgather(own) for one in of])
+
+    def bcast(self, value: T, root: int = 0) -> T:
+        """Return the value of device `root`."""
+        return self.allgather(value if self.rank == root else None)[root]  # type: ignore[return-value]
+
+    def exchange(self, parts: Sequence[T]) -> list[T]:
+        """Send parts[d] to each device d; return what each has sent here."""
+        own = self.near.allgather(parts)
+        return self._led(lambda: self._exchanged(own))[self.near.rank]
+
+    def rest(self) -> None:
+        """Wait until all are here, asleep."""
+        self.near.barrier()
+        self._led(self.mpi.rest)
+
+    def send(self, data: bytearray | memoryview, to: int) -> None:
+        """Send bytes to one device."""
+        process, place = self._home(to)
+        if process == self.mpi.rank:
+            self.near.send(data, place)
+        else:
+            self.mpi.send(data, process, _tag(self.near.rank, place))
+
+    def receive(self, buffer: bytearray | memoryview, source: int) -> int:
+        """Receive bytes; return how many."""
+        process, place = self._home(source)
+        if process == self.mpi.rank:
+            return self.near.receive(buffer, place)
+        return self.mpi.receive(buffer, process, _tag(place, self.near.rank))
+
+    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+        """Return an exchange with threads and processes."""
+        near_out, far_out = self._divided(outgoing, lambda place: _tag(self.near.rank, place))
+        near_in, far_in = self._divided(incoming, lambda place: _tag(place, self.near.rank))
+        return SwapOfBoth(self.near.swap(near_out, near_in), self.mpi.tagged(far_out, far_in))
+
+    def beside(self) -> tuple[int, int]:
+        """Return this device alone: rows that move are copied."""
+        return self.rank, self.rank + 1
+
+    def memory(self, n_bytes: int) -> Memory:
+        """Return memory of this device alone."""
+        return alone(n_bytes)
+
+    def _led(self, work: Callable[[], T]) -> T:
+        """Return to all threads what work() returns on the first."""
+        found = work() if self.near.rank == 0 else None
+        return self.near.bcast(found)  # type: ignore[return-value]
+
+    def _exchanged(self, own: list[Sequence[T]]) -> list[list[T]]:
+        """Return for each thread here what all devices have sent it."""
+        starts, me = self._starts, self.mpi.rank
+        sent = [
+            [list(parts[a:b]) for parts in own] if process != me else []
+            for process, (a, b) in enumerate(pairwise(starts))
+        ]
+        found = self.mpi.exchange(sent)
+        found[me] = [list(parts[starts[me] : starts[me + 1]]) for parts in own]
+        return [[parts[place] for of in found for parts in of] for place in range(self.near.size)]
+
+    def _home(self, device: int) -> tuple[int, int]:
+        """Return a device's process, and its place there."""
+        process = device * self.mpi.size // self.size
+        return process, device - self._starts[process]
+
+    def _divided(self, buffers: Buffers, tag: Callable[[int], int]) -> tuple[Buffers, Tagged]:
+        """Return those of this process by place, and the others by process and tag."""
+        near, far = {}, {}
+        for device, buffer in buffers.items():
+            process, place = self._home(device)
+            if process == self.mpi.rank:
+                near[place] = buffer
+            else:
+                far[process, tag(place)] = buffer
+        return near, far
+
+
+def run_hybrid(mpi: MpiComm, k: int, work: Callable[[Comm], T]) -> list[T]:
+    """Run work(comm) as this process's devices among k; return what they return, in order.
+
+    Raises what the first device that failed has raised, and as `devices_of_process`.
+    """
+    devices = devices_of_process(mpi, k)
+    shared = Shared(len(devices), [0] * len(devices), mpi.waits.timeout + LONGER, mpi.waits.names)
+    nears = [ThreadComm(place, len(devices), shared) for place in range(len(devices))]
+    return play_ranks([HybridComm(near, mpi, k) for near in nears], work, shared.stop)
+
+
+def _tag(source: int, to: int) -> int:
+    """Return the tag of messages between two devices, by their places in their processes."""
+    return 1 + source * MOST_DEVICES + to
