@@ -6,14 +6,17 @@ import numpy as np
 import pytest
 
 import evener as ev
+from evener.plans.partition import Partition
 from evener.platforms.models.fitting import Constant
 from evener.running.apps import jacobi, matmul, spmv
 from evener.running.comm import MpiComm, run_threads
 from evener.running.distributing import distribute, local_graph
 from evener.running.emulation import EmulatedMachine
 from evener.running.halos import Halo
+from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.spreading import HeldRows
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, values_of
+from tests.running.random_runs import APPS, is_right, random_case
 
 N = 42
 
@@ -52,6 +55,47 @@ def rows_apart(comm):
             first = int(new[: comm.rank].sum())
             assert np.array_equal(held.rows, whole[first : first + new[comm.rank]])
         held.free()
+
+
+def random_runs(comm):
+    """Apps on random graphs, a rank with one device or up to three; more words: first, end seed."""
+    for seed in range(*map(int, sys.argv[2:4] or (0, 12))):
+        draw = np.random.default_rng(seed)
+        graph, partition, source = random_case(seed, most_blocks=3 * comm.size)
+        k = int(draw.integers(comm.size, 3 * comm.size + 1))
+        partition = Partition((partition.part % k).astype(np.int32), k)
+        for app in APPS:
+            assert is_right(app, (graph, partition, source), comm=comm), (app, seed)
+
+
+def hybrid_messages(comm):
+    """What devices of several processes say arrives, as between threads."""
+    k = 2 * comm.size + 1
+
+    def work(own):
+        sent = own.exchange([(own.rank, to) for to in range(own.size)])
+        parts = {q: np.full(3, 10.0 * own.rank + q) for q in range(k) if q != own.rank}
+        found = {q: np.empty(3) for q in parts}
+        swap = own.swap(parts, found)
+        for _ in range(3):
+            swap.start()
+            swap.finish()
+        buffer = bytearray(4)
+        if own.rank == 0:
+            for to in range(1, k):
+                own.send(bytearray(b"four"), to)
+        received = own.receive(buffer, 0) if own.rank else 4
+        own.rest()
+        own.barrier()
+        return (own.allgather(own.rank), own.bcast(own.rank, root=k - 1), sent, received,
+                {q: one.tolist() for q, one in found.items()})  # fmt: skip
+
+    for device, found in zip(devices_of_process(comm, k), run_hybrid(comm, k, work), strict=True):
+        everyone, root, sent, received, swapped = found
+        assert everyone == list(range(k))
+        assert (root, received) == (k - 1, 4)
+        assert sent == [(q, device) for q in range(k)]
+        assert swapped == {q: [10.0 * q + device] * 3 for q in range(k) if q != device}
 
 
 def matmul_over_a_tiling(comm):
@@ -108,6 +152,8 @@ if __name__ == "__main__":
             "spmv": products_with_ghosts,
             "halo": values_of_ghosts,
             "failing": a_rank_that_fails,
+            "hybrid": hybrid_messages,
+            "random": random_runs,
         }[sys.argv[1]](world)
         world.barrier()
         if world.rank == 0:

@@ -15,6 +15,7 @@ import evener as ev
 from evener import write_graph, write_plan
 from evener.cli import main
 from evener.graphs.generating.random_graphs import barabasi_albert
+from tests.mpi import killing
 
 ROOT = Path(__file__).parents[2]
 BESIDE = Path(sys.executable).parent / "mpiexec"
@@ -46,6 +47,10 @@ def run_words(ranks, *words):
     [
         ("jacobi", 2),
         ("halo", 3),
+        ("hybrid", 2),
+        ("random", 2),
+        pytest.param("hybrid", 3, marks=pytest.mark.slow),
+        pytest.param("random", 5, marks=pytest.mark.slow),
         pytest.param("matmul", 3, marks=pytest.mark.slow),
         pytest.param("spmv", 3, marks=pytest.mark.slow),
     ],
@@ -121,3 +126,10 @@ sys.exit(evener.cli.main({endless[2:]!r}))
     assert done.returncode != 0
     assert re.search(said, done.stderr), done.stderr
     assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize("app", [pytest.param("pagerank", marks=pytest.mark.slow), "bfs"])
+def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
+    killing.make(tmp_path, [app])
+    draw = np.random.default_rng(len(app))
+    assert killing.killed_and_continued(tmp_path, app, draw)[1] < killing.WITHIN

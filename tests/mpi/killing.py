@@ -1,0 +1,125 @@
+"""Kills ranks of runs and continues these: `python -m tests.mpi.killing COUNT [SEED]`.
+
+A run with checkpoints is started by mpiexec, one of its ranks gets SIGKILL after a random time, and
+the run is continued from its checkpoint with another plan and number of ranks. Values must be those
+of a run that nobody disturbed.
+"""
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+
+import evener as ev
+from evener.graphs.graph import Graph
+
+MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
+N = 3000
+APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "3000"]}
+EARLIEST, LATEST = 1.0, 4.0  # seconds after the start at which ranks are killed
+WITHIN = 5.0  # seconds in which the others are to end
+
+
+def make(folder, apps=tuple(APPS)):
+    """Write a graph on which programs take long, plans for 2 to 5 devices, and right values."""
+    draw = np.random.default_rng(8)
+    ends = np.concatenate(
+        [[np.arange(N - 1), np.arange(1, N)], draw.integers(0, N, (2, 4))], axis=1
+    )
+    graph = Graph.from_edges(N, *ends, weights=draw.integers(1, 9, ends.shape[1]))
+    ev.write_graph(folder / "path.graph", graph)
+    for k in (2, 3, 5):
+        ev.write_plan(folder / f"{k}.plan", ev.plan(str(folder / "path.graph"), k))
+    for app in apps:
+        started(folder, app, 3, 1, "-o", folder / f"{app}.npy").communicate()
+
+
+def started(folder, app, k, ranks, *words):
+    """Start a run on processes."""
+    command = [MPIEXEC, "-n", str(ranks)] if ranks > 1 else []
+    command += [sys.executable, "-m", "evener", "run", folder / f"{k}.plan", folder / "path.graph"]
+    command += ["--app", app, *APPS[app], "--quiet", *words]
+    return subprocess.Popen(
+        [str(word) for word in command], stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env=os.environ | {"OMP_NUM_THREADS": "1"},
+    )  # fmt: skip
+
+
+def ranks_of(pid):
+    """Return the processes that a launcher has started to run evener."""
+    parents, known = {}, {pid}
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (folder / "cmdline").read_bytes()
+            parents[int(folder.name)] = (
+                int((folder / "stat").read_text().rsplit(")")[-1].split()[1]),
+                words,
+            )
+        except OSError:
+            continue
+    for _ in range(4):
+        known |= {one for one, (parent, _) in parents.items() if parent in known}
+    return [
+        one
+        for one in sorted(known - {pid})
+        if b"\0evener\0run\0" in parents[one][1] and b"hydra" not in parents[one][1]
+    ]
+
+
+def killed_and_continued(folder, app, draw):
+    """Kill a rank of a run, and continue the run; return what happened, and seconds until its end.
+
+    Raises AssertionError where a run hangs or ends with other values.
+    """
+    kept = folder / f"kept-{draw.integers(2**40)}"
+    k = int(draw.choice([2, 3, 5]))
+    ranks = int(draw.integers(2, min(k, 3) + 1))
+    every = str(draw.choice(["20", "150", "0.05s"]))
+    run = started(folder, app, k, ranks, "--checkpoint", kept, "--every", every)
+    time.sleep(draw.uniform(EARLIEST, LATEST))
+    victims = ranks_of(run.pid)
+    ended, took = "ended before", 0.0
+    if victims and run.poll() is None:
+        os.kill(int(draw.choice(victims)), signal.SIGKILL)
+        began = time.monotonic()
+        said = run.communicate(timeout=60)[1]
+        took = time.monotonic() - began
+        assert took < WITHIN, f"{app}: {took:.1f} s until the end"
+        if run.returncode:
+            ended = "named" if " was killed" in said else "killed before its guard"
+    else:
+        run.communicate(timeout=60)
+    has = (kept / "checkpoint.json").exists()
+    other = int(draw.choice([2, 3, 5]))
+    output = folder / "again.npy"
+    words = ["--resume", kept] if has else []
+    again = started(
+        folder, app, other, int(draw.integers(1, min(other, 3) + 1)), "-o", output, *words
+    )
+    said = again.communicate(timeout=120)[1]
+    assert again.returncode == 0, said
+    expected, found = np.load(folder / f"{app}.npy"), np.load(output)
+    assert np.array_equal(found, expected), f"{app}: other values after {ended}"
+    output.unlink()
+    return f"{ended}, {'continued' if has else 'begun anew'}", took
+
+
+def main(count, seed):
+    draw, seen, longest = np.random.default_rng(seed), Counter(), 0.0
+    with tempfile.TemporaryDirectory() as name:
+        make(Path(name))
+        for _ in range(count):
+            what, took = killed_and_continued(Path(name), str(draw.choice(list(APPS))), draw)
+            seen[what] += 1
+            longest = max(longest, took)
+            print(dict(seen), f"longest {longest:.2f} s", flush=True)
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), int(sys.argv[2]) if len(sys.argv) > 2 else 0)
