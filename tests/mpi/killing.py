@@ -22,7 +22,8 @@ from evener.graphs.graph import Graph
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
 N = 3000
 APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "3000"]}
-EARLIEST, LATEST = 1.0, 4.0  # seconds after the start at which ranks are killed
+BEGUN, STARTED = 2.0, 5.0  # seconds: ranks are killed so long after the first superstep or start
+LONGEST_START = 40.0  # seconds
 WITHIN = 5.0  # seconds in which the others are to end
 
 
@@ -82,7 +83,13 @@ def killed_and_continued(folder, app, draw):
     ranks = int(draw.integers(2, min(k, 3) + 1))
     every = str(draw.choice(["20", "150", "0.05s"]))
     run = started(folder, app, k, ranks, "--checkpoint", kept, "--every", every)
-    time.sleep(draw.uniform(EARLIEST, LATEST))
+    if draw.random() < 0.8:  # else while Python starts, files are read, kernels loaded
+        began = time.monotonic()
+        while not kept.exists() and time.monotonic() - began < LONGEST_START:
+            time.sleep(0.005)
+        time.sleep(draw.uniform(0, BEGUN))
+    else:
+        time.sleep(draw.uniform(0, STARTED))
     victims = ranks_of(run.pid)
     ended, took = "ended before", 0.0
     if victims and run.poll() is None:
