@@ -1,4 +1,4 @@
-"""Devices of processes: which belong where; all that they say within one process (see tests/mpi)."""
+"""Devices of processes: which belong where, and what they exchange within one process."""
 
 import numpy as np
 import pytest
