@@ -9,7 +9,7 @@ from evener.cli import main
 from evener.errors import InfeasibleError
 from evener.reproducing import dhgp_findings as findings
 from evener.reproducing.dhgp_runs import APPS, configured, overview, partitioned, scaled
-from evener.reproducing.dhgp_setup import stand_ins
+from evener.reproducing.dhgp_setup import ordered_by_degree, stand_ins
 from evener.running.apps import bfs, pagerank, wcc
 
 GRAPHS = stand_ins(0.25)
@@ -36,10 +36,23 @@ def test_g5_does_not_fit_on_one_machine():
     assert ["refused" in row for row in rows] == [True, False]
 
 
-def test_the_gpus_memory_bounds_the_share_of_g5():
-    """The paper has 0.85; a stand-in has fewer messages for its arcs, which takes less memory."""
-    rows = overview(GRAPHS["G5"], ("DP-OH", "PD-HR"), ("PageRank",))
-    assert all(0.7 < row["cpu_share"] < 0.9 for row in rows)
+def share(stand_in, policy, graph=None):
+    return configured(stand_in, policy, graph=graph).made.cpu_share
+
+
+@pytest.mark.parametrize("policy", ["DP-OH", "PD-HR"])
+def test_the_gpus_memory_bounds_the_share_of_g5_to_the_papers(policy):
+    assert share(stand_ins()["G5"], policy) == pytest.approx(0.85, abs=0.005)
+
+
+def test_the_gpus_memory_bounds_the_share_of_g4_by_o_and_h_alone():
+    """Figure 6, with hubs first: the last GPU has nearly all vertices. The paper has 0.35."""
+    stand_in = stand_ins()["G4"]
+    hubs = ordered_by_degree(stand_in.graph)
+    for policy in ("DP-OH", "PD-HO"):
+        assert 0.25 < share(stand_in, policy, hubs) < 0.4
+    assert share(stand_in, "DP-OL", hubs) == pytest.approx(0.04, abs=0.005)
+    assert share(stand_in, "DP-OH") == pytest.approx(0.04, abs=0.005)
 
 
 def test_seconds_repeat():
@@ -101,8 +114,9 @@ def test_verdicts_on_the_breakdown_can_fail():
     assert met(findings.computing_dominates(even, machines([0.5], [0.2], [1]))) == [True, False]
     assert met(findings.order_fails(uneven, uneven, even)) == [True, False, False]
     assert met(findings.order_fails(even, even, uneven)) == [False, True, True]
-    shares = [{"policy": "DP-OH", "cpu_share": 0.351}, {"policy": "PD-HO", "cpu_share": 0.04}]
-    assert met(findings.share_for_memory(shares)) == [True, False]
+    shares = {"DP-OH": 0.351, "PD-HO": 0.04, "DP-OL": 0.04, "PD-LO": 0.1}
+    rows = [{"policy": policy, "cpu_share": share} for policy, share in shares.items()]
+    assert met(findings.share_for_memory(rows)) == [False, False, True, False]
 
 
 def scaling(graph, seconds):

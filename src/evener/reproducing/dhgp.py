@@ -169,9 +169,9 @@ def shares(stand_in: StandIn) -> PaperResult:
 
 def breakdowns(stand_in: StandIn) -> PaperResult:
     """Figure 6: seconds of each machine by C-PG and DP-OH; G4 with hubs first, too."""
-    ordered = ordered_by_degree(stand_in)
+    ordered = ordered_by_degree(stand_in.graph)
     greedy, high = breakdown(stand_in, "C-PG"), breakdown(stand_in, "DP-OH")
-    first = [{**row, "numbered": "hubs first"} for policy in ("DP-OH", "PD-HO")
+    first = [{**row, "numbered": "hubs first"} for policy in ("DP-OH", "PD-HO", "DP-OL", "PD-LO")
              for row in breakdown(stand_in, policy, ordered)]  # fmt: skip
     hubs = [row for row in first if row["policy"] == "DP-OH"]
     panels = [

@@ -17,7 +17,7 @@ from evener.errors import InfeasibleError
 from evener.graphs.directed import DirectedGraph
 from evener.partitioning.policies.families import PolicyBlocks, policy_blocks, policy_part
 from evener.platforms.platform import Platform
-from evener.reproducing.dhgp_setup import HOST_MEMORY, StandIn, das4
+from evener.reproducing.dhgp_setup import HOST_MEMORY, MESSAGES, StandIn, das4
 from evener.reproducing.findings import Row
 from evener.running.apps import bfs, pagerank
 from evener.running.distributing import LocalGraph, distribute
@@ -73,7 +73,9 @@ def configured(
     chosen = graph or (stand_in.both_ways if app == "WCC" else stand_in.graph)
     platform = das4(n_machines, stand_in.shrink)
     ratio = stand_in.ratio(n_machines)
-    made = policy_blocks(chosen, platform, policy, ratio=ratio, cpu_share=cpu_share)
+    made = policy_blocks(
+        chosen, platform, policy, ratio=ratio, cpu_share=cpu_share, footprint=MESSAGES
+    )
     parts = distribute(chosen, made.partition, want="both")
     _refuse_full_hosts(made, parts, stand_in.shrink)
     return Configured(made, parts, VirtualMachine(platform))

@@ -18,6 +18,7 @@ import numpy.typing as npt
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.generating.random_graphs import rmat_ends
 from evener.graphs.graph import Graph
+from evener.partitioning.policies.footprint import Footprint
 from evener.partitioning.policies.ratios import paper_ratio
 from evener.platforms.platform import Device, Level, Link, Platform
 
@@ -36,6 +37,10 @@ HOST_MEMORY = 24.0 * 2**30
 CPU_TERMS = {"vertex_arcs": 4.0, "near_values": 6e5, "far_factor": 2.5}
 GPU_TERMS = {"vertex_arcs": 2.0, "list_share": 1 / 15}
 LAUNCHES = 5e-5  # [s] of the GPU's kernels in a superstep; the CPU's loops take a fifth of it
+# Of a message: which vertex, its value, and the value of the next superstep, 4 B each, and the same
+# where it arrives (section II: inbox and outbox buffers; the paper does not give their size). With
+# the second value the memory of the GPUs bounds the CPUs' share of G5 to the paper's 0.85.
+MESSAGES = Footprint(outbox=12.0, inbox=12.0)
 NETWORK = Link(2e-6, 1 / 3e9)  # InfiniBand of 24 Gbit/s, section IV-A; 2 us: usual
 BUS = Link(1e-5, 1 / 5e9)  # PCI Express 2.0 with 16 lanes: 10 us and 5 GB/s are usual
 
@@ -117,10 +122,12 @@ def stand_ins(part: float = 1.0) -> dict[str, StandIn]:
     return {row[0]: StandIn(*row) for row in rows}
 
 
-def ordered_by_degree(stand_in: StandIn) -> DirectedGraph:
-    """Return the stand-in with R-MAT's own numbers, where small ones have many arcs."""
-    n = stand_in.graph.n
-    return _rmat_of(n, stand_in.degree, shuffled=False)
+def ordered_by_degree(graph: DirectedGraph) -> DirectedGraph:
+    """Return the graph numbered by falling out-degree; the paper says that its G4 nearly is."""
+    rank = np.empty(graph.n, np.int64)
+    rank[np.argsort(-graph.degrees, kind="stable")] = np.arange(graph.n)
+    tails = np.repeat(np.arange(graph.n), graph.degrees)
+    return DirectedGraph.from_arcs(graph.n, rank[tails], rank[graph.adjncy])
 
 
 def scale_graph(scale: int, degree: float = 61) -> DirectedGraph:
@@ -128,19 +135,19 @@ def scale_graph(scale: int, degree: float = 61) -> DirectedGraph:
     return _rmat_of(2**scale, degree)
 
 
-def _rmat_of(n: float, degree: float, *, shuffled: bool = True) -> DirectedGraph:
+def _rmat_of(n: float, degree: float) -> DirectedGraph:
     """Return an R-MAT graph; vertices without arcs are left out, as of Scale-25 in Table IV."""
     rng = np.random.default_rng(SEED)
     scale = int(np.ceil(np.log2(n)))
     tails, heads = rmat_ends(scale, int(2**scale * degree / 2), rng)
     for _ in range(2):  # loops, repeats and vertices without arcs change the mean degree
-        made = _finished(tails, heads, directed=False, shuffled=shuffled)
+        made = _finished(tails, heads, directed=False, shuffled=True)
         more = int(tails.size * (degree * made.n / made.m - 1))
         if more <= 0:
             break
         further = rmat_ends(scale, more, rng)
         tails, heads = np.append(tails, further[0]), np.append(heads, further[1])
-    return _finished(tails, heads, directed=False, shuffled=shuffled)
+    return _finished(tails, heads, directed=False, shuffled=True)
 
 
 def _talk(n: float, degree: float) -> DirectedGraph:
