@@ -1,4 +1,4 @@
-"""The tables of what `evener reproduce fupermod` writes: findings, and predictions made here."""
+"""The tables of what `evener reproduce` writes: findings, and predictions made here."""
 
 from records import markdown
 
@@ -20,6 +20,14 @@ def fupermod(lines):
     for line in (line for line in lines if line["table"] == "findings"):
         tried = "; lacking: ".join(filter(None, (line["tried"], line["lacking"])))
         rows.append([tried if key == "tried" else line[key] for key in keys])
+    return markdown(rows)
+
+
+def dhgp(lines):
+    """What the paper says beside what `evener reproduce dhgp` sees, and verdicts."""
+    rows = [("in the paper", "paper says", "we see", "criteria", "lacking", "verdict")]
+    keys = ("where", "says", "seen", "criteria", "lacking", "verdict")
+    rows += [[line[key] for key in keys] for line in lines if line["table"] == "findings"]
     return markdown(rows)
 
 

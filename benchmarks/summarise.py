@@ -36,6 +36,7 @@ PAGES = {
         "adaptive": "adaptive.table",
         "tiling": "tiling.table",
         "fupermod": "reproduced.fupermod",
+        "dhgp": "reproduced.dhgp",
         "here": "reproduced.here",
         "truth": "truth.table",
         "measured": "measured.table",

@@ -100,22 +100,44 @@ def _out_arcs(part: LocalGraph) -> int:
 
 
 def overview(stand_in: StandIn, policies: Sequence[str], apps: Sequence[str] = APPS) -> list[Row]:
-    """Return a row for each policy and app on four machines (Figure 5)."""
+    """Return a row for each policy and app on four machines (Figure 5).
+
+    DP and PD have one share of the CPUs on a graph, as in section IV-B: the least with which all of
+    them fit the GPUs.
+    """
     rows: list[Row] = []
+    forms = {"WCC": "WCC" if stand_in.is_directed else "PageRank"}
+    kinds = dict.fromkeys(forms.get(app, "PageRank") for app in apps)
+    ready = {kind: _all_configured(stand_in, policies, kind) for kind in kinds}
     for policy in policies:
-        ready: dict[bool, Configured] = {}
         for app in apps:
-            row = {"graph": stand_in.name, "policy": policy, "app": app}
-            both = app == "WCC" and stand_in.is_directed
-            try:
-                ready[both] = ready.get(both) or configured(stand_in, policy, app=app)
-            except InfeasibleError as error:
-                rows.append({**row, "refused": error.message})
+            made = ready[forms.get(app, "PageRank")][policy]
+            row: Row = {"graph": stand_in.name, "policy": policy, "app": app}
+            if isinstance(made, str):
+                rows.append({**row, "refused": made})
                 continue
-            found = ready[both].run(app, stand_in.source)
-            share = ready[both].made.cpu_share
-            rows.append({**row, **_figures(found), "cpu_share": -1.0 if share is None else share})
+            share = -1.0 if made.made.cpu_share is None else made.made.cpu_share
+            found = made.run(app, stand_in.source)
+            rows.append({**row, **_figures(found), "cpu_share": share})
     return rows
+
+
+def _all_configured(
+    stand_in: StandIn, policies: Sequence[str], app: str
+) -> dict[str, Configured | str]:
+    """Return the stand-in divided by each policy, or why it cannot be."""
+    made: dict[str, Configured | str] = {}
+    for policy in policies:
+        try:
+            made[policy] = configured(stand_in, policy, app=app)
+        except InfeasibleError as error:
+            made[policy] = error.message
+    shares = {name: own.made.cpu_share for name, own in made.items() if isinstance(own, Configured)}
+    most = max((share for share in shares.values() if share is not None), default=0.0)
+    for policy, share in shares.items():
+        if share is not None and share < most:
+            made[policy] = configured(stand_in, policy, app=app, cpu_share=most)
+    return made
 
 
 def _figures(found: EmulatedMachineRun) -> dict[str, float]:
