@@ -290,10 +290,9 @@ class CudaDense(CudaEngine):
 
 
 class CudaFrontier(CudaEngine):
-    """The frontier schedule, and the bucket schedule as one that goes on until nothing changes.
+    """The frontier schedule, and the bucket schedule as rounds of it until no vertex changes.
 
-    Buckets are not kept: every vertex that changed sends in the next round. Only with `control`
-    asking for it does a superstep of the former pull.
+    Only where `control` asks for it does a superstep of the former pull.
     """
 
     _ends_empty = True
@@ -312,6 +311,7 @@ class CudaFrontier(CudaEngine):
         self._flags_here = device.pinned(sizes.n_local, np.uint8)
         self._counts = device.pinned(frontier.COUNTS, np.int64)
         self._counts[:] = 0
+        self._counts[frontier.NOW :] = -frontier.NONE, frontier.NONE
         self.work = FrontierOnDevice(
             device.empty(sizes.n_local, self.program.dtype),
             device.empty(self._words, np.uint32),
@@ -320,7 +320,7 @@ class CudaFrontier(CudaEngine):
             device.put(order),
             device.put(self._starts),
             device.empty(sizes.n_local - sizes.n_owned, np.uint8),
-            device.put(np.zeros(frontier.COUNTS, np.int64)),
+            device.put(self._counts),
         )
         self.control[LEFT] = int(arcs.sum())
 
@@ -352,6 +352,8 @@ class CudaFrontier(CudaEngine):
     def _superstep(self) -> None:
         if self.program.schedule == "bucket":
             while not self.has_ended:
+                if self.control[LENGTH] == 0:
+                    self._counts[frontier.NOW] = self._counts[frontier.NEXT]
                 self._round("push")
             return
         pulls = self.control[DIRECTION] == PULL
@@ -363,6 +365,7 @@ class CudaFrontier(CudaEngine):
         """Push or pull, and settle."""
         before = self._counts.copy()
         self._counts[: frontier.EDGES] = 0  # EDGES itself is the sum of all pulls
+        self._counts[frontier.NEXT] = frontier.NONE
         self.device.send(self._counts, self.work.counts)
         if name == "push":
             self.control[EDGES] += before[frontier.ARCS]
@@ -391,7 +394,8 @@ class CudaFrontier(CudaEngine):
         self.device.wait()
         self.control[LENGTH] = self._counts[: frontier.CLASSES].sum()
         self.control[SCOUTED] = self._counts[frontier.DEGREES]
-        self.control[ENDED] = self.control[LENGTH] == 0
+        waits = self._counts[frontier.NEXT] < frontier.NONE
+        self.control[ENDED] = self.control[LENGTH] == 0 and not waits
         if self._counts[frontier.FAILED]:
             raise self.program.wrong_priority()
 

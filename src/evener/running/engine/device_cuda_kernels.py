@@ -103,9 +103,10 @@ class CudaDevice:
 
 
 def _head(program):
-    """Return the lines that define `kernel`, `helper` and `join_at`."""
+    """Return the lines that define `kernel`, `helper`, `join_at` and HAS_BUCKETS."""
     decorator = "lambda function: function" if SIMULATED else "cuda.jit(device=True)"
     lines = ["from numba import cuda", "", "kernel = cuda.jit", f"helper = {decorator}"]
+    lines += [f"HAS_BUCKETS = {program.schedule == 'bucket'}"]
     if program.combine in JOINS_AT:
         joining = JOINS_AT[program.combine]
         lines += ["", "", "@helper", "def join_at(array, place, value):", f"    {joining}"]

@@ -6,6 +6,9 @@ got any in `work.touched`; values stay as they are. `settle` applies the message
 vertices that changed: the next frontier, which is in `work.bits`, too. So the values after each
 superstep are the same, in whatever order threads come.
 
+With buckets, vertices that changed wait in `work.bits` until theirs is the lowest: Meyer and
+Sanders, Delta-stepping (2003), in rounds of all that are in the bucket.
+
 Vertices are in three classes by their numbers of arcs, each with a part of the queue: a thread, a
 warp or a block takes one vertex (Merrill, Garland and Grimshaw, Scalable GPU Graph Traversal, 2012,
 section 5).
@@ -18,6 +21,7 @@ from numba import cuda
 from evener.running.engine.device_cuda_kernels import THREADS, WARP
 from evener.running.engine.hooks_kernels import (
     GOES_BOTH_WAYS,
+    HAS_BUCKETS,
     HAS_SETTLED,
     IDENTITY,
     IS_WEIGHTED,
@@ -37,11 +41,13 @@ from evener.running.engine.hooks_kernels import (
 
 # Places in `work.counts` (COUNTS,) int64. The first three: vertices queued of each class. DEGREES:
 # arcs leaving these; ARCS: arcs that pushing from them looks at. EDGES: arcs that pulls looked at.
-# FAILED: 1 if a message was of a lower bucket. MARKED: ghosts that `collect` found.
+# FAILED: 1 if a message was of a lower bucket. MARKED: ghosts that `collect` found. NOW: the bucket
+# up to which vertices are taken; NEXT: the lowest of those that wait, or NONE.
 CLASSES = 3
-DEGREES, ARCS, EDGES, FAILED, MARKED = range(CLASSES, CLASSES + 5)
-COUNTS = CLASSES + 5
-BITS = 32  # of a word
+DEGREES, ARCS, EDGES, FAILED, MARKED, NOW, NEXT = range(CLASSES, CLASSES + 7)
+COUNTS = CLASSES + 7
+NONE = 2**62
+BITS, SHIFT = 32, 5  # of a word; v >> SHIFT is the word of vertex v
 ONE = np.uint32(1)
 
 
@@ -63,16 +69,39 @@ def class_of(arcs):
 
 
 @helper
+def first_bit(bits):
+    """Return the place of the lowest bit that is set."""
+    return np.int64(cuda.ffs(bits)) - 1
+
+
+@helper
 def is_marked(bits, v):
     """Whether the bit of a vertex is set."""
-    return (bits[v // BITS] >> np.uint32(v % BITS)) & ONE != 0
+    return (bits[v >> SHIFT] >> np.uint32(v & (BITS - 1))) & ONE != 0
 
 
 @helper
 def is_new(bits, v):
     """Set the bit of a vertex: whether it was not set."""
-    bit = ONE << np.uint32(v % BITS)
-    return (cuda.atomic.or_(bits, v // BITS, bit) & bit) == 0
+    bit = ONE << np.uint32(v & (BITS - 1))
+    return (cuda.atomic.or_(bits, v >> SHIFT, bit) & bit) == 0
+
+
+@helper
+def in_bucket(waiting, word, values, work, parameters):
+    """Return those of a word's bits that are in the bucket, or below; note which one is next."""
+    taken, nearest = np.uint32(0), np.int64(NONE)
+    while waiting != 0:
+        bit = first_bit(waiting)
+        waiting &= waiting - ONE
+        bucket = np.int64(bucket_of(values[word * BITS + bit], parameters))
+        if bucket <= work.counts[NOW]:
+            taken |= ONE << np.uint32(bit)
+        else:
+            nearest = min(nearest, bucket)
+    if nearest < NONE:
+        cuda.atomic.min(work.counts, NEXT, nearest)
+    return taken
 
 
 @helper
@@ -86,15 +115,16 @@ def queue_bits(active, word, sizes, vertices, out, into, work):
     small, medium, large = np.int64(0), np.int64(0), np.int64(0)
     degrees, arcs = np.int64(0), np.int64(0)
     if active != 0:
-        for bit in range(BITS):
-            if (active >> np.uint32(bit)) & ONE:
-                u = word * BITS + bit
-                degrees += np.int64(vertices.degrees[u])
-                count = arcs_at(u, sizes, out, into)
-                arcs += count
-                small += class_of(count) == 0
-                medium += class_of(count) == 1
-                large += class_of(count) == 2
+        left = active
+        while left != 0:
+            u = word * BITS + first_bit(left)
+            left &= left - ONE
+            degrees += np.int64(vertices.degrees[u])
+            count = arcs_at(u, sizes, out, into)
+            arcs += count
+            small += class_of(count) == 0
+            medium += class_of(count) == 1
+            large += class_of(count) == 2
         small = cuda.atomic.add(totals, 0, small)
         medium = cuda.atomic.add(totals, 1, medium)
         large = cuda.atomic.add(totals, 2, large)
@@ -106,20 +136,19 @@ def queue_bits(active, word, sizes, vertices, out, into, work):
         if thread < CLASSES:
             totals[thread] = work.starts[thread] + before
     cuda.syncthreads()
-    if active != 0:
-        for bit in range(BITS):
-            if (active >> np.uint32(bit)) & ONE:
-                u = word * BITS + bit
-                kind = class_of(arcs_at(u, sizes, out, into))
-                if kind == 0:
-                    work.queue[totals[0] + small] = u
-                    small += 1
-                elif kind == 1:
-                    work.queue[totals[1] + medium] = u
-                    medium += 1
-                else:
-                    work.queue[totals[2] + large] = u
-                    large += 1
+    while active != 0:
+        u = word * BITS + first_bit(active)
+        active &= active - ONE
+        kind = class_of(arcs_at(u, sizes, out, into))
+        if kind == 0:
+            work.queue[totals[0] + small] = u
+            small += 1
+        elif kind == 1:
+            work.queue[totals[1] + medium] = u
+            medium += 1
+        else:
+            work.queue[totals[2] + large] = u
+            large += 1
 
 
 @kernel
@@ -135,10 +164,10 @@ def begin(sizes, vertices, out, into, values, work, parameters):
         if v >= sizes.n_owned:
             work.marks[v - sizes.n_owned] = 0
         elif value != as_value(IDENTITY):
-            active |= ONE << np.uint32(v % BITS)
+            active |= ONE << np.uint32(v & (BITS - 1))
     if word * BITS < sizes.n_local:
         work.touched[word] = 0
-        work.bits[word] = active
+        work.bits[word] = np.uint32(0) if HAS_BUCKETS else active
     queue_bits(active, word, sizes, vertices, out, into, work)
 
 
@@ -234,20 +263,26 @@ def settle(sizes, vertices, out, into, values, work, step, parameters):
         touched = work.touched[word]
         if touched != 0:
             work.touched[word] = 0
-            for bit in range(BITS):
-                if (touched >> np.uint32(bit)) & ONE:
-                    v = word * BITS + bit
-                    message, old = work.inbox[v], values[v]
-                    work.inbox[v] = as_value(IDENTITY)
-                    degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
-                    new = as_value(applied(old, message, degree, vertex, n, step, parameters))
-                    if new != old:
-                        values[v] = new
-                        if v < sizes.n_owned:
-                            active |= ONE << np.uint32(bit)
-                        else:
-                            work.marks[v - sizes.n_owned] = 1
-        work.bits[word] = active
+        while touched != 0:
+            bit = first_bit(touched)
+            touched &= touched - ONE
+            v = word * BITS + bit
+            message, old = work.inbox[v], values[v]
+            work.inbox[v] = as_value(IDENTITY)
+            degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
+            new = as_value(applied(old, message, degree, vertex, n, step, parameters))
+            if new != old:
+                values[v] = new
+                if v < sizes.n_owned:
+                    active |= ONE << np.uint32(bit)
+                else:
+                    work.marks[v - sizes.n_owned] = 1
+        if HAS_BUCKETS:
+            waiting = work.bits[word] | active
+            active = in_bucket(waiting, word, values, work, parameters)
+            work.bits[word] = waiting & ~active
+        else:
+            work.bits[word] = active
     queue_bits(active, word, sizes, vertices, out, into, work)
 
 
@@ -276,7 +311,10 @@ def receive(count, sizes, vertices, out, into, values, work, targets, received, 
         new = as_value(applied(old, received[i], degree, vertex, n, step, parameters))
         if new != old:
             values[u] = new
-            if is_new(work.bits, u):
+            is_added = is_new(work.bits, u)
+            if HAS_BUCKETS:
+                cuda.atomic.min(work.counts, NEXT, np.int64(bucket_of(new, parameters)))
+            elif is_added:
                 arcs = arcs_at(u, sizes, out, into)
                 kind = class_of(arcs)
                 place = work.starts[kind] + cuda.atomic.add(work.counts, kind, 1)
@@ -298,8 +336,8 @@ def see(sizes, work, flags):
     """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
     v = sizes.n_owned + np.int64(cuda.grid(1))
     if v < sizes.n_local:
-        bit = ONE << np.uint32(v % BITS)
+        bit = ONE << np.uint32(v & (BITS - 1))
         if flags[v]:
-            cuda.atomic.or_(work.bits, v // BITS, bit)
+            cuda.atomic.or_(work.bits, v >> SHIFT, bit)
         else:
-            cuda.atomic.and_(work.bits, v // BITS, ~bit)
+            cuda.atomic.and_(work.bits, v >> SHIFT, ~bit)

@@ -18,6 +18,7 @@ IS_WEIGHTED = False  # whether `along` takes the weight of an arc
 HAS_HALT = False  # dense: whether the change is summed
 HAS_SETTLED = False  # frontier: whether is_settled is worth a call
 TAKES_FIRST = False  # frontier: whether any one message will do
+HAS_BUCKETS = False  # on CUDA devices: whether the frontier schedule takes vertices by buckets
 GOES_BOTH_WAYS = False  # whether arcs count in both directions
 
 
