@@ -13,10 +13,10 @@ from evener.measuring.devices import cuda_devices
 ROOT = Path(__file__).parents[3]
 
 
-def run(script, **variables):
-    """Run one of the scripts beside this file in a process of its own: what it writes."""
+def run(module, **variables):
+    """Run one of the modules beside this file in a process of its own: what it writes."""
     done = subprocess.run(
-        [sys.executable, Path(__file__).parent / script], env=os.environ | variables, cwd=ROOT,
+        [sys.executable, "-m", f"{__package__}.{module}"], env=os.environ | variables, cwd=ROOT,
         text=True, capture_output=True, timeout=250, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -27,20 +27,20 @@ def run(script, **variables):
 def test_in_the_simulator():
     if importlib.util.find_spec("numba.cuda") is None:
         pytest.skip("numba-cuda is not installed")
-    assert run("cuda_cases.py", NUMBA_ENABLE_CUDASIM="1") == "all as on the CPU\n"
+    assert run("cuda_cases", NUMBA_ENABLE_CUDASIM="1") == "all as on the CPU\n"
 
 
 @pytest.mark.gpu
 def test_on_a_gpu():
     if not cuda_devices():
         pytest.skip("no CUDA device here")
-    assert run("cuda_cases.py") == "all as on the CPU\n"
+    assert run("cuda_cases") == "all as on the CPU\n"
 
 
 @pytest.mark.slow
 def test_kernels_compile_to_ptx():
     """For devices of compute capability 7.5 and 8.0; no device is needed, NVIDIA's compiler is."""
-    said = run("cuda_ptx.py", NUMBA_ENABLE_CUDASIM="0")
+    said = run("cuda_ptx", NUMBA_ENABLE_CUDASIM="0")
     if said.startswith("no compiler"):
         pytest.skip(said)
     assert said.splitlines()[-1] == "all compiled"

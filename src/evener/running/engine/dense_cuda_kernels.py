@@ -35,6 +35,12 @@ MOST_BLOCKS = 1024  # of `finish`: as many sums of changes are added up on the C
 
 
 @helper
+def least(one, other):
+    """Return the smaller of two numbers."""
+    return one if one < other else other
+
+
+@helper
 def vertex_at(offsets, low, high, place):
     """Return the vertex, from low to high, to which the item at `place` belongs."""
     while low < high:
@@ -44,6 +50,13 @@ def vertex_at(offsets, low, high, place):
         else:
             high = middle
     return low
+
+
+@helper
+def thread_of(offsets, u, first):
+    """Return the thread with the first item of a vertex, of a block whose own is at `first`."""
+    place = np.int64(offsets[u]) + u - first
+    return place // ITEMS if place > 0 else np.int64(0)
 
 
 @helper
@@ -80,7 +93,7 @@ def pull(sizes, arcs, payloads, combined, carries, parameters):
     n, thread = np.int64(sizes.n_owned), np.int64(cuda.threadIdx.x)
     offsets = arcs.offsets
     first = np.int64(cuda.blockIdx.x) * TILE
-    last = min(first + TILE, n + np.int64(offsets[n]))
+    last = least(first + TILE, n + np.int64(offsets[n]))
     if thread < 2:
         bounds[thread] = vertex_at(offsets, np.int64(0), n, first if thread == 0 else last)
     cuda.syncthreads()
@@ -91,8 +104,8 @@ def pull(sizes, arcs, payloads, combined, carries, parameters):
         payload = payloads[np.int64(arcs.ends[first_arc + i])]
         messages[i] = as_value(message_of(payload, weight, parameters))
     cuda.syncthreads()
-    place = min(first + thread * ITEMS, last)
-    count = min(np.int64(ITEMS), last - place)
+    place = least(first + thread * ITEMS, last)
+    count = least(np.int64(ITEMS), last - place)
     begun = vertex_at(offsets, first_vertex, last_vertex, place)
     u, j = begun, place - begun
     rest, ended = as_value(IDENTITY), as_value(IDENTITY)
@@ -110,16 +123,14 @@ def pull(sizes, arcs, payloads, combined, carries, parameters):
     rests[thread] = rest
     cuda.syncthreads()
     if u > begun:
-        start = max(np.int64(offsets[begun]) + begun - first, np.int64(0))
         whole = as_value(IDENTITY)
-        for other in range(start // ITEMS, thread):
+        for other in range(thread_of(offsets, begun, first), thread):
             whole = joined(whole, rests[other])
         combined[begun] = joined(whole, ended)
     if thread == THREADS - 1:
         whole = as_value(IDENTITY)
         if last_vertex < n:
-            start = max(np.int64(offsets[last_vertex]) + last_vertex - first, np.int64(0))
-            for other in range(start // ITEMS, THREADS):
+            for other in range(thread_of(offsets, last_vertex, first), THREADS):
                 whole = joined(whole, rests[other])
         carries[cuda.blockIdx.x] = whole
 

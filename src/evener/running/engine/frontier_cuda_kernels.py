@@ -98,7 +98,7 @@ def in_bucket(waiting, word, values, work, parameters):
         if bucket <= work.counts[NOW]:
             taken |= ONE << np.uint32(bit)
         else:
-            nearest = min(nearest, bucket)
+            nearest = bucket if bucket < nearest else nearest
     if nearest < NONE:
         cuda.atomic.min(work.counts, NEXT, nearest)
     return taken
@@ -156,7 +156,9 @@ def begin(sizes, vertices, out, into, values, work, parameters):
     """Make the first values of all local vertices and the first frontier, a thread for a word."""
     word = np.int64(cuda.grid(1))
     active = np.uint32(0)
-    for v in range(word * BITS, min(word * BITS + BITS, sizes.n_local)):
+    for v in range(word * BITS, word * BITS + BITS):
+        if v >= sizes.n_local:
+            break
         degree = np.int64(vertices.degrees[v])
         value = as_value(initial(vertices.numbers[v], degree, sizes.n_global, parameters))
         values[v] = value

@@ -26,7 +26,7 @@ def link(u, v, parents):
     """
     one, other = np.int64(parents[u]), np.int64(parents[v])
     while one != other:
-        high, low = max(one, other), min(one, other)
+        high, low = (one, other) if one > other else (other, one)
         found = np.int64(cuda.atomic.cas(parents, high, np.uint32(high), np.uint32(low)))
         if found == high or found == low:
             break
