@@ -16,10 +16,12 @@ from evener.rebalancing.decision_log import read_decisions
 from evener.rebalancing.row_rebalancer import RowRebalancer
 from evener.reporting.decisions import write_decisions
 from evener.reporting.html import report, write_comparison
+from evener.reporting.runs import advice_of, write_run
 from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 from tests.reporting.pages import parse, table_of
 from tests.reporting.test_html import assert_numbers_are_the_plans, comparison_rows
+from tests.reporting.test_runs import made as made_run
 
 pytestmark = pytest.mark.browser
 
@@ -214,6 +216,19 @@ def test_a_phone_shows_a_comparison(chromium, tmp_path):
     write_comparison(path, comparison_rows(), grid(3, 3), machine(2),
                      options={"seed": 7}, inputs={"graph": "0" * 64})  # fmt: skip
     assert_fits_a_phone(chromium, tmp_path, path.read_text())
+
+
+def test_a_phone_shows_a_run(chromium, tmp_path):
+    plan, run, breakdown = made_run(40)
+    names = [f"a-rather-long-name-of-a-device-{b:02d}" for b in range(40)]
+    devices = [
+        replace(one, name=name) for one, name in zip(plan.platform.devices, names, strict=True)
+    ]
+    platform = replace(plan.platform, devices=tuple(devices))
+    command = {"loads": ["evener", "plan", "x" * 200, "--speeds", "y" * 100]}
+    advice = advice_of(breakdown, names, command)
+    write_run(tmp_path / "run.html", run, platform, breakdown, advice, "z" * 200)
+    assert_fits_a_phone(chromium, tmp_path, (tmp_path / "run.html").read_text())
 
 
 def test_a_phone_shows_decisions(chromium, tmp_path):
