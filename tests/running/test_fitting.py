@@ -134,3 +134,45 @@ def test_bytes_of_a_solver_are_what_it_holds(app, weights):
     temporary = 16 * graph.adjncy.size if weights is None else 8 * graph.adjncy.size
     assert before.arrays <= 1.03 * found[-1]
     assert found[-1] <= 1.03 * (before.arrays + temporary)  # kept until the solver returns
+
+
+class CountingDevice:
+    """Stands for a CUDA device: counts the bytes that are allocated there."""
+
+    def __init__(self):
+        self.n_bytes = 0
+
+    def put(self, array):
+        self.n_bytes += array.nbytes
+        return array
+
+    def empty(self, size, dtype):
+        made = np.zeros(max(int(size), 1), dtype)
+        self.n_bytes += made.nbytes
+        return made
+
+    def pinned(self, size, dtype):
+        return np.zeros(max(int(size), 1), dtype)[: int(size)]
+
+    def pair(self, size, dtype):
+        return self.empty(size, dtype), self.pinned(size, dtype)
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("app", ["pagerank", "bfs", "wcc", "sssp"])
+@pytest.mark.parametrize("weights", [None, 9])
+def test_bytes_on_cuda_devices_are_what_their_engines_allocate(app, directed, weights, monkeypatch):
+    cuda_engine = pytest.importorskip("evener.running.engine.cuda_engine")
+    monkeypatch.setattr(cuda_engine.generating, "module_of", lambda *_: None)
+    graph = random_graph(3000, 24000, 5, directed=directed, weights=weights)
+    partition = ev.Partition(np.random.default_rng(1).integers(0, 3, graph.n), 3)
+    program = APPS[app].program_for(graph) if APPS[app].program_for else APPS[app].program
+    kinds = {"dense": cuda_engine.CudaDense, "union": cuda_engine.CudaUnion}
+    engine = kinds.get(program.schedule, cuda_engine.CudaFrontier)
+    expected = bytes_of_program(graph, partition, program, cores=[0, 0, 0])
+    for part, before in zip(
+        ev.distribute(graph, partition, want=wanted_arcs(program)), expected, strict=True
+    ):
+        device = CountingDevice()
+        engine(program, part, device)
+        assert device.n_bytes == pytest.approx(before.total, rel=1e-3)  # starts of no ghosts

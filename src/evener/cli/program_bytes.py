@@ -34,10 +34,10 @@ def program_of(args: argparse.Namespace, graph: Graph | DirectedGraph) -> Vertex
 
 
 def cores_in(devices: Sequence[Sequence[int] | Cuda]) -> list[int]:
-    """Return how many cores each device has; 1 for a CUDA device, which has no buffers of cores."""
+    """Return how many cores each device has; 0 for a CUDA device."""
     from evener.running.devices import Cuda
 
-    return [1 if isinstance(device, Cuda) else len(device) for device in devices]
+    return [0 if isinstance(device, Cuda) else len(device) for device in devices]
 
 
 def bytes_rows(

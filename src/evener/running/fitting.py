@@ -89,8 +89,9 @@ def bytes_of_program(
 ) -> list[RunBytes]:
     """Return what a run of a program allocates on each device, until it has exchanged all it does.
 
-    cores: of each device, one by default; the rest is as of `bytes_of_run`. A run that never pulls
-    needs no buffers for exchanges of a frontier, which are counted.
+    cores: of each device, one by default, 0 for a CUDA device, of which the bytes in its own memory
+    are counted; the rest is as of `bytes_of_run`. A run that never pulls needs no buffers for
+    exchanges of a frontier, which are counted.
     """
     sizes = part_sizes(graph, divided, want=wanted_arcs(program), threads=threads)
     weight = 0 if graph.adjwgt is None else graph.adjwgt.dtype.itemsize
@@ -109,6 +110,8 @@ def _bytes_of_part(
     cores: int,
 ) -> RunBytes:
     """Return what a device allocates for its part: LocalGraph, what computes, and Halo."""
+    if cores == 0 and not isinstance(program, Solver):
+        return _cuda_bytes(size, graph, program, weight)
     if isinstance(program, Solver):
         kinds: tuple[str, ...] = ("f8",)
         arrays = program.bytes_held(size.n_owned, size.n_local, size.arcs[-1], weight > 0)
@@ -120,6 +123,19 @@ def _bytes_of_part(
     lists = sum(size.sent_counts.values()) * _NUMPY_INDEX
     halo = _halo_bytes(size, held) or lists
     return RunBytes(_graph_bytes(size, graph.adjncy.size, weight), arrays, halo)
+
+
+def _cuda_bytes(
+    size: PartSize, graph: Graph | DirectedGraph, program: VertexProgram, weight: int
+) -> RunBytes:
+    """Return what CudaEngine allocates on its device; messages are kept elsewhere."""
+    from evener.running.engine.cuda_engine import device_bytes
+
+    sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
+    most = max(size.sent_counts.values(), default=0)
+    alone = size._replace(k=-1, sent_counts={})  # neither lists of messages nor starts of ghosts
+    part = _graph_bytes(alone, graph.adjncy.size, (weight or 1) if program.is_weighted else 0)
+    return RunBytes(part, device_bytes(program, sizes, size.arcs, most), 0)
 
 
 def _engine_bytes(

@@ -137,11 +137,11 @@ def _least(
 
 
 def _cores(args: argparse.Namespace, platform: Platform) -> list[int]:
-    """Return how many cores each device has."""
+    """Return how many cores each device has; 0 for a CUDA device."""
     from evener.running.devices import devices_of
 
     if args.devices is None:
-        return [1] * platform.k
+        return [0 if device.kind == "cuda" else 1 for device in platform.devices]
     cores = cores_in(devices_of(args.devices))
     if len(cores) != platform.k:
         raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")

@@ -8,7 +8,7 @@ runs of local numbers, so that each is one copy.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -499,3 +499,23 @@ def cuda_engine(
 ) -> CudaEngine:
     """Return the engine of a program on a device. Raises InputError as Engine does."""
     return SCHEDULES[program.schedule](program, local, device, parameters)
+
+
+def device_bytes(program: VertexProgram, size: LocalSizes, arcs: Sequence[int], most: int) -> int:
+    """Return the bytes of values and work that a CudaEngine allocates on its device.
+
+    arcs: of each list that it has; most: the most vertices that are sent to one other device.
+    """
+    item, n, m = np.dtype(program.dtype).itemsize, max(size.n_local, 1), max(size.n_owned, 1)
+    ghosts = max(size.n_local - size.n_owned, 1)
+    common = n * item + (ghosts + max(most, 1)) * (4 + item)
+    if program.schedule == "dense":
+        ways = arcs if program.direction == "both" and size.is_directed else arcs[-1:]
+        tiles = sum(max(-(-(size.n_owned + count) // dense.TILE), 1) for count in ways)
+        blocks = max(min(-(-size.n_owned // THREADS), dense.MOST_BLOCKS), 1)
+        return common + (len(ways) * m + tiles + n) * item + 8 * blocks
+    if program.schedule == "union":
+        return common + 4 * n + ghosts * item + 8 * union.COUNTS
+    words = max(-(-size.n_local // frontier.BITS), 1)
+    lists = 4 * (m + size.n_owned) + 8 * (frontier.CLASSES + 1 + frontier.COUNTS)
+    return common + n * (item + 1) + 8 * words + lists + ghosts
