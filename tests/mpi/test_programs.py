@@ -114,12 +114,12 @@ def test_a_process_that_is_killed_or_stopped_is_named(endless, signal_name, said
     code = f"""
 import os, signal, sys, threading, evener.cli
 from evener.running.comm import MpiComm
-watch = MpiComm.watch
-def watch_and_end(self, hint=""):
-    watch(self, hint)
+describe = MpiComm.describe
+def describe_and_end(self, *given):
+    describe(self, *given)
     if self.rank == 1:
         threading.Timer(1.5, lambda: os.kill(os.getpid(), signal.{signal_name})).start()
-MpiComm.watch = watch_and_end
+MpiComm.describe = describe_and_end
 sys.exit(evener.cli.main({endless[2:]!r}))
 """
     done = run_words(2, "-c", code)

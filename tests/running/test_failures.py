@@ -23,10 +23,10 @@ def test_errors_that_were_not_raised_on_purpose_name_the_device():
     assert names.failed(1, own) is own
 
 
-def guarded(tmp_path, states, victim):
+def guarded(tmp_path, states, victim, described=b""):
     """Start two processes and a guard, kill one; return what the guard said."""
     flags = tmp_path / "flags"
-    flags.write_bytes(bytes(2))
+    flags.write_bytes(bytes(2) + described)
     ranks = [
         subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) for _ in "ab"
     ]
@@ -34,12 +34,12 @@ def guarded(tmp_path, states, victim):
     words = [str(word) for rank, name in zip(ranks, "ab", strict=True) for word in (rank.pid, name)]
     with flags.open("rb") as file:
         guard = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(script), str(file.fileno()), "Try again.", *words],
+            [sys.executable, "-I", "-S", str(script), str(file.fileno()), *words],
             pass_fds=(file.fileno(),),
             stderr=subprocess.PIPE,
             text=True,
         )
-    flags.write_bytes(states)
+    flags.write_bytes(states + described)
     ranks[victim].kill()
     if states != bytes(2):
         ranks[1 - victim].kill()
@@ -54,7 +54,9 @@ def guarded(tmp_path, states, victim):
 @pytest.mark.parametrize("victim", [0, 1])
 def test_a_guard_names_who_was_killed_and_ends_the_other(tmp_path, victim):
     said = guarded(tmp_path, bytes(2), victim)
-    assert said == f"evener: {'ab'[victim]} was killed\nTry again.\n"
+    assert said == f"evener: {'ab'[victim]} was killed\n"
+    said = guarded(tmp_path, bytes(2), victim, b"Try again.\na (cpu)\nb (gpu)")
+    assert said == f"evener: {'ab'[victim]} ({'cg'[victim]}pu) was killed\nTry again.\n"
 
 
 @LINUX

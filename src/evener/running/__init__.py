@@ -1,6 +1,8 @@
 """Running: ranks and what they exchange, example programs, emulated machines.
 
-comm.py       ranks as threads of this process or as processes of MPI
+comm.py       ranks as threads of this process or as processes of MPI; hybrid.py: as both
+failures.py   waits that end, names of ranks that fail; guard_child.py sees which one was killed
+checkpoints.py   folders from which a run is continued
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
 halos.py      values exchanged between the ranks that own vertices and those that need them

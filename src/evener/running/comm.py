@@ -473,11 +473,17 @@ class MpiComm:
         assert self._neighbours is not None
         return self._neighbours.memory(n_bytes)
 
-    def watch(self, hint: str = "") -> None:
-        """Start a guard that says which rank is killed; all ranks call. hint: what to do then."""
+    def watch(self) -> None:
+        """Start a guard that says which rank is killed; all ranks call."""
         near = self._comm.Split_type(self._mpi.COMM_TYPE_SHARED, self.rank)
-        self._guard = Guard(near, self.waits.names.of(self.rank), hint)
+        self._guard = Guard(near, self.rank)
         near.Free()
+
+    def describe(self, names: Names, timeout: float, hint: str = "") -> None:
+        """Give the ranks names for messages, waits an end; hint: what to do where one is killed."""
+        self.waits.names, self.waits.timeout = names, timeout
+        if self._guard is not None:
+            self._guard.describe(names, hint)
 
     def abort(self, code: int = 1) -> NoReturn:
         """End all ranks, after this one has said why."""

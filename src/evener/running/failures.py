@@ -130,23 +130,30 @@ class MpiWaits:
 class Guard:
     """A process that says which rank of this computer was killed, and ends the others.
 
-    near: communicator of the ranks of this computer, each of which makes one. name: of this rank.
-    hint: what can be done about it. Only on Linux; elsewhere nothing is watched.
+    near: communicator of the ranks of this computer, each of which makes one. rank: this one among
+    all. Only on Linux; elsewhere nothing is watched.
     """
 
-    def __init__(self, near: Any, name: str, hint: str = "") -> None:
+    def __init__(self, near: Any, rank: int) -> None:
         self._place = int(near.Get_rank())
         self._file: int | None = None
         if not hasattr(os, "pidfd_open"):
             return
-        ranks = near.allgather((os.getpid(), name))
+        ranks = near.allgather((os.getpid(), rank))
+        self._ranks = [one for _, one in ranks]
         path = near.bcast(_flags(len(ranks)) if self._place == 0 else None)
         self._file = os.open(path, os.O_RDWR)
         near.Barrier()
         if self._place == 0:
             Path(path).unlink()
-            _start(self._file, hint, ranks)
+            _start(self._file, ranks)
         _open.append(self)
+
+    def describe(self, names: Names, hint: str) -> None:
+        """Tell the guard what ranks are called, and what can be done where one is killed."""
+        if self._file is not None and self._place == 0:
+            lines = [hint, *(names.of(rank) for rank in self._ranks)]
+            os.pwrite(self._file, "\n".join(lines).encode(), len(self._ranks))
 
     def ended(self, *, in_order: bool = True) -> None:
         """Note that this rank ends, in order or after it has said what is wrong."""
@@ -171,11 +178,11 @@ def _flags(size: int) -> str:
     return path
 
 
-def _start(flags: int, hint: str, ranks: Sequence[tuple[int, str]]) -> None:
-    words = [word for pid, name in ranks for word in (str(pid), name)]
+def _start(flags: int, ranks: Sequence[tuple[int, int]]) -> None:
+    words = [word for pid, rank in ranks for word in (str(pid), Names().of(rank))]
     script = str(Path(__file__).with_name("guard_child.py"))
     subprocess.Popen(
-        [sys.executable, "-I", "-S", script, str(flags), hint, *words],
+        [sys.executable, "-I", "-S", script, str(flags), *words],
         start_new_session=True,
         pass_fds=(flags,),
         stdin=subprocess.DEVNULL,

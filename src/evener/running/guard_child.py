@@ -3,8 +3,8 @@
 Run as a script, without the package: a launcher of MPI ends the ranks that are left within
 milliseconds after one was killed, so none of them could say it.
 
-python guard_child.py FLAGS HINT PID NAME PID NAME ...: FLAGS is an open file with a byte for each
-rank, which says how it has ended.
+python guard_child.py FLAGS PID NAME PID NAME ...: FLAGS is an open file with a byte for each rank,
+which says how it has ended; then, once they are known, lines: what to do, better names of all.
 """
 
 import os
@@ -16,10 +16,11 @@ from contextlib import suppress
 from pathlib import Path
 
 ENDED, FAILED = b"\1", b"\2"  # in order, or after it has said itself what was wrong
+MOST = 1 << 20  # bytes of names
 GRACE = 1.0  # seconds that the launcher has to end the ranks that are left
 
 
-def main(flags: int, hint: str, pids: list[int], names: list[str]) -> None:
+def main(flags: int, pids: list[int], names: list[str]) -> None:
     """Return when all ranks have ended, or one was killed and the others are ended, too."""
     out_of_memory = _kills_for_memory()
     watched: dict[int, int] = {}
@@ -28,7 +29,7 @@ def main(flags: int, hint: str, pids: list[int], names: list[str]) -> None:
         try:
             file = os.pidfd_open(pid)
         except ProcessLookupError:
-            _tell(names[rank], hint, out_of_memory)
+            _tell(flags, names, rank, out_of_memory)
             _end(list(watched))
             return
         watched[file] = rank
@@ -41,12 +42,14 @@ def main(flags: int, hint: str, pids: list[int], names: list[str]) -> None:
             if FAILED in states:
                 return
             if states[rank : rank + 1] != ENDED:
-                _tell(names[rank], hint, out_of_memory)
+                _tell(flags, names, rank, out_of_memory)
                 _end(list(watched))
                 return
 
 
-def _tell(name: str, hint: str, out_of_memory: int) -> None:
+def _tell(flags: int, names: list[str], rank: int, out_of_memory: int) -> None:
+    hint, *better = os.pread(flags, MOST, len(names)).decode().split("\n")
+    name = (better or names)[rank]
     why = ": the computer has run out of memory" if _kills_for_memory() > out_of_memory else ""
     sys.stderr.write(f"evener: {name} was killed{why}\n" + (f"{hint}\n" if hint else ""))
     sys.stderr.flush()
@@ -70,5 +73,5 @@ def _kills_for_memory() -> int:
 
 
 if __name__ == "__main__":
-    given = sys.argv[3:]
-    main(int(sys.argv[1]), sys.argv[2], [int(pid) for pid in given[::2]], given[1::2])
+    given = sys.argv[2:]
+    main(int(sys.argv[1]), [int(pid) for pid in given[::2]], given[1::2])

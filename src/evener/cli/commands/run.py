@@ -142,6 +142,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if comm is None:
         return _answer(args, None, out)
     try:
+        comm.watch()
         code = _answer(args, comm, out)
     except Exception as error:  # told and ended here: other ranks would wait for this one
         _end_all(comm, error)
@@ -175,7 +176,7 @@ def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
         raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
     graph, divisions = _divided(args, out)
     if comm is not None:
-        _watched(comm, divisions[0].platform.names, args)
+        _describe(comm, divisions[0].platform.names, args)
     if asked.app is not None and asked.app.program_for is not None:
         asked = replace(asked, program=asked.app.program_for(graph))
     if not args.emulate:
@@ -245,13 +246,12 @@ class _Found:
         return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
-def _watched(comm: MpiComm, names: Sequence[str], args: argparse.Namespace) -> None:
-    """Give ranks the names of their devices, waits an end, and the computer a guard."""
+def _describe(comm: MpiComm, names: Sequence[str], args: argparse.Namespace) -> None:
+    """Give ranks the names of their devices, and waits an end."""
     from evener.running.hybrid import names_of_processes
 
-    comm.waits.names, comm.waits.timeout = names_of_processes(comm, names), args.timeout
     hint = f"--resume {args.checkpoint} continues from the last checkpoint there."
-    comm.watch(hint if args.checkpoint else "")
+    comm.describe(names_of_processes(comm, names), args.timeout, hint if args.checkpoint else "")
 
 
 def _watch(args: argparse.Namespace, names: Sequence[str], tell: Callable[[int], None]) -> RunWatch:

@@ -9,6 +9,7 @@ pool.py             ThreadPool: the threads
 cuda_engine.py      the same on a CUDA device, with templates of its own: *_cuda_kernels.py;
                     device_cuda_kernels.py: the device
 recording.py        what supersteps take; solver.py: applications with loops of their own
+states.py           RunState: what is kept of a run between supersteps, to continue it
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges
 
 Read program.py first, then hooks_kernels.py.
