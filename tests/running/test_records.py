@@ -35,9 +35,16 @@ def test_samples_are_loads_and_mean_seconds_and_can_be_read(plan, run, tmp_path)
         (sample,) = one.samples
         seconds = [step.computing for step in run.steps[b]]
         assert sample.load == plan.certificate.weights[b]
-        assert sample.seconds == pytest.approx(np.mean(seconds))
+        assert sample.seconds == pytest.approx(np.median(seconds))
         assert sample.repetitions == 6
         assert sample.half_width > 0
+
+
+def test_supersteps_of_unlike_work_count_by_their_mean(plan):
+    run = run_program(bfs.PROGRAM, grid((40, 30)), plan.partition)
+    for b, one in enumerate(samples_of(run, plan)):
+        seconds = [step.computing for step in run.steps[b]]
+        assert one.samples[0].seconds == pytest.approx(np.mean(seconds))
 
 
 def test_a_device_without_a_block_keeps_its_stated_speed_in_the_measured_unit(run):

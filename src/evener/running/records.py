@@ -27,15 +27,17 @@ MICROSECOND = 1e-6  # [s], the unit of times in a trace
 
 
 def samples_of(run: ProgramRun, plan: Plan) -> tuple[DeviceSpeeds, ...]:
-    """Return one sample of each device: its load [units] and mean seconds computing a superstep.
+    """Return one sample of each device: its load [units] and seconds of computing a superstep.
 
+    Their median where a device looks at as many arcs in all supersteps, as it ignores interruptions
+    by other processes; else their mean.
     A device without a block keeps the speed that the plan's machine states, times the ratio of
     measured to stated speed of all devices that computed; its notes say so.
     Raises UsageError where no device computed anything.
     """
     loads = plan.certificate.weights
     seconds = run.of_devices("computing")
-    means = seconds.mean(axis=0) if len(seconds) else np.zeros(loads.size)
+    means = _typical(seconds, run.of_devices("edges"))
     known = (loads > 0) & (means > 0)
     if not known.any():
         raise UsageError("no superstep was computed: there are no speeds to write")
@@ -53,6 +55,14 @@ def samples_of(run: ProgramRun, plan: Plan) -> tuple[DeviceSpeeds, ...]:
             notes = {"source": f"not measured: its stated speed times {ratio:.3g}"}
         found.append(DeviceSpeeds(device.name, (sample,), _capacity(device), notes=notes))
     return tuple(found)
+
+
+def _typical(seconds: FloatArray, edges: FloatArray) -> FloatArray:
+    """(k,) median or mean of the seconds (supersteps, k) of each device; 0 without supersteps."""
+    if not len(seconds):
+        return np.zeros(seconds.shape[1])
+    alike = (edges == edges[0]).all(axis=0)
+    return np.where(alike, np.median(seconds, axis=0), seconds.mean(axis=0))
 
 
 def _half_width(seconds: FloatArray) -> float:
