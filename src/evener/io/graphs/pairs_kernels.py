@@ -75,8 +75,12 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
         u[count] = value - first
         while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
             pos += 1
-        if separated:
-            pos = past_mark(data, pos, end)
+        if (
+            separated
+            and pos < end
+            and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
+        ):
+            pos = skip_blanks(data, pos + 1)
         if pos >= end or data[pos] == NEWLINE:
             where[1] = 1
             return COLUMNS
@@ -91,8 +95,12 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
         pos = after
         while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
             pos += 1
-        if separated:
-            pos = past_mark(data, pos, end)
+        if (
+            separated
+            and pos < end
+            and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
+        ):
+            pos = skip_blanks(data, pos + 1)
         found = 2
         # A loop of its own for what most matrices hold takes less time.
         while checked_alone and pos < end and data[pos] != NEWLINE:
@@ -130,20 +138,16 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
             found += 1
             while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
                 pos += 1
-            if separated:
-                pos = past_mark(data, pos, end)
+            if (
+                separated
+                and pos < end
+                and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
+            ):
+                pos = skip_blanks(data, pos + 1)
         if found != n_columns:
             where[1] = found
             return COLUMNS
         count += 1
-
-
-@inner()
-def past_mark(data, pos, end):
-    """Return the offset past one of , ; | and the blanks behind it, if one stands at `pos`."""
-    if pos < end and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR):
-        pos = skip_blanks(data, pos + 1)
-    return pos
 
 
 @njit(cache=True, nogil=True)
