@@ -50,9 +50,11 @@ def main(flags: int, pids: list[int], names: list[str]) -> None:
 def _tell(flags: int, names: list[str], rank: int, out_of_memory: int) -> None:
     hint, *better = os.pread(flags, MOST, len(names)).decode().split("\n")
     name = (better or names)[rank]
-    why = ": the computer has run out of memory" if _kills_for_memory() > out_of_memory else ""
-    sys.stderr.write(f"evener: {name} was killed{why}\n" + (f"{hint}\n" if hint else ""))
-    sys.stderr.flush()
+    sys.stderr.write(f"evener: {name} was killed\n" + (f"{hint}\n" if hint else ""))
+    sys.stderr.flush()  # at once: soon the launcher, which passes it on, is gone
+    if _kills_for_memory() > out_of_memory:
+        sys.stderr.write("evener: the computer has run out of memory\n")
+        sys.stderr.flush()
 
 
 def _end(files: list[int]) -> None:
