@@ -121,10 +121,10 @@ def all_configurations(graphs: Iterable[StandIn]) -> PaperResult:
         rows += overview(stand_in, EVALUATED)
         alone += scaled(stand_in, "DP-RH", (1,))
     panels = [
-        Panel(app, "graph G1 to G5", "seconds", range(1, len(names) + 1),
+        Panel(f"{app}, {family} and C", "graph G1 to G5", "seconds", range(1, len(names) + 1),
               {policy: [_seconds(rows, app=app, policy=policy, graph=name) for name in names]
-               for policy in EVALUATED}, log_y=True)
-        for app in APPS
+               for policy in EVALUATED if policy.startswith((family, "C"))}, log_y=True)
+        for app in APPS for family in ("DP", "PD")
     ]  # fmt: skip
     found = [
         findings.no_winner(rows), findings.greedy_is_good(rows), findings.high_above_low(rows),

@@ -39,7 +39,7 @@ GPU_TERMS = {"vertex_arcs": 2.0, "list_share": 1 / 15}
 LAUNCHES = 5e-5  # [s] of the GPU's kernels in a superstep; the CPU's loops take a fifth of it
 # Of a message: which vertex, its value, and the value of the next superstep, 4 B each, and the same
 # where it arrives (section II: inbox and outbox buffers; the paper does not give their size). With
-# the second value the memory of the GPUs bounds the CPUs' share of G5 to the paper's 0.85.
+# the second value the memory of the GPUs bounds the CPUs' share of G5 to nearly the paper's 0.85.
 MESSAGES = Footprint(outbox=12.0, inbox=12.0)
 NETWORK = Link(2e-6, 1 / 3e9)  # InfiniBand of 24 Gbit/s, section IV-A; 2 us: usual
 BUS = Link(1e-5, 1 / 5e9)  # PCI Express 2.0 with 16 lanes: 10 us and 5 GB/s are usual
