@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from evener.errors import InfeasibleError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.partitioning.policies import orders
-from evener.partitioning.policies.families import EVALUATED, NAMES, policy_blocks
+from evener.partitioning.policies.families import EVALUATED, NAMES, policy_blocks, policy_part
 from evener.partitioning.policies.footprint import Footprint
 from evener.platforms.platform import Device, Level, Platform
 
@@ -193,3 +193,10 @@ def test_unknown_words_are_refused():
         policy_blocks(graph, platform, "DP-OH", cpu_share=1.5)
     with pytest.raises(UsageError, match="no level 'rack'"):
         policy_blocks(graph, platform, "DP-OH", level="rack")
+
+
+@pytest.mark.parametrize("policy", NAMES)
+def test_the_part_alone_is_that_of_the_blocks(policy):
+    graph, platform = skewed(), machines(3)
+    blocks = policy_blocks(graph, platform, policy, ratio=12.0)
+    assert (policy_part(graph, platform, policy, ratio=12.0) == blocks.partition.part).all()
