@@ -62,9 +62,8 @@ def share_of_pagerank(rows: Rows, share: float) -> Finding:
             best = min(own, key=lambda key: own[key])
             faster = [s for s, seconds in own.items()
                       if s not in allowed and seconds < (1 - VARIANCE) * own[share]]  # fmt: skip
-            seen.append(
-                f"{app} by {policy} best at {best:g}, {own[share] / own[best] - 1:.0%} less"
-            )
+            longer = own[share] / own[best] - 1
+            seen.append(f"{app} by {policy} best at {best:g}; {share:g} takes {longer:.0%} longer")
             criteria.append(Criterion(f"{app} by {policy}: no other share is faster", not faster))
     return Finding(
         "IV-B, Figure 4: share of the CPUs",
