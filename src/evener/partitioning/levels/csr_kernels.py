@@ -11,7 +11,7 @@ from evener.jit import inner
 
 
 class CSRGraph(NamedTuple):
-    """A graph in compressed sparse rows.
+    """A graph in compressed sparse rows: the arrays of an evener.Graph, which has checked them.
 
     The edges of v are the entries xadj[v] to xadj[v + 1] of adjncy (e,), each edge once from
     either end. adjwgt (e,): their weights, or (0,) where all are 1; vwgt (n,): vertex weights.
