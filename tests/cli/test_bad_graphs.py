@@ -40,7 +40,7 @@ def refusal(tmp_path, capsys):
         ("truncated.graph", "4 4\n2 3\n1 3\n1 2", ":1", "4 vertices, but 3 lines follow"),
         ("truncated.mtx", MATRIX.format("2 3 1").replace("3 3 2", "3 3 9"), ":4", "2 of 9 entries"),
         ("truncated.grf", "0\n3 4\n0 000\n1 1\n2 0", ":5", "ends after 1 of 3 vertices"),
-        ("truncated.csv", "u,v\n0,1\n1,", ":3", "1 fields; the lines before have 2"),
+        ("truncated.csv", "u,v\n0,1\n1,", ":3", "1 field; the lines before have 2"),
         ("asymmetric.graph", "3 2\n2\n1 3\n1\n", ":4", "not the other way round"),
         ("asymmetric.grf", "0\n2 2\n0 000\n2 1 1\n0\n", "", "more than once"),
         ("loop.graph", "2 1\n1\n2\n", ":2", "its own neighbour"),
@@ -82,7 +82,7 @@ def test_wrong_files(refusal, name, content, place, words):
         ("0 0\n1 nan\n", ":2", "not finite"),
         ("0 0\n1 1e400\n", ":2", "not finite"),
         ("0 0\n", "", "1 vertices; there are 2"),
-        ("0 0\n1\n", ":2", "1 fields"),
+        ("0 0\n1\n", ":2", "1 field"),
     ],
 )
 def test_wrong_coordinates(refusal, tmp_path, coords, place, words):

@@ -7,6 +7,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 from zipfile import is_zipfile
 
@@ -107,7 +108,7 @@ def _curved(options: MachineOptions, out: Output | None) -> Platform:
 
 def _platform_in(path: str) -> Platform:
     """Return the machine that a machine file describes, or that a plan file was made for."""
-    if is_zipfile(path):
+    if Path(path).is_file() and is_zipfile(path):  # a pipe would be waited for
         from evener.io.plans.plan import read_plan
 
         return read_plan(path).platform

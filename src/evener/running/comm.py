@@ -15,7 +15,6 @@ import threading
 import time
 import traceback
 import weakref
-from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, Self, TypeVar
 
@@ -54,21 +53,19 @@ class Mail:
 
     def __init__(self, patience: float, names: Names) -> None:
         self._patience, self._names = patience, names  # [s]
-        self._queues: defaultdict[tuple[int, int], queue.SimpleQueue[Any]] = defaultdict(
-            queue.SimpleQueue
-        )
+        self._queues: dict[tuple[int, int], queue.SimpleQueue[Any]] = {}
         self._is_closed = False
 
     def put(self, source: int, to: int, value: Any) -> None:
         """Send a value."""
-        self._queues[source, to].put(value)
+        self._box(source, to).put(value)
 
     def take(self, source: int, to: int) -> Any:
         """Return the next value that was sent.
 
         Raises ToolError where none comes in time, Stopped where the mail is closed.
         """
-        box = self._queues[source, to]
+        box = self._box(source, to)
         if self._is_closed:  # asked after the box was there: one of the two is seen by `close`
             raise Stopped
         try:
@@ -78,6 +75,11 @@ class Mail:
         if value is Stopped:
             raise Stopped
         return value
+
+    def _box(self, source: int, to: int) -> queue.SimpleQueue[Any]:
+        """Return the queue of a pair; of two threads that ask first, both get the same."""
+        box = self._queues.get((source, to))
+        return self._queues.setdefault((source, to), queue.SimpleQueue()) if box is None else box
 
     def close(self) -> None:
         """End all waits, now and from now on."""

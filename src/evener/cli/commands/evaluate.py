@@ -188,7 +188,7 @@ def _balance(judged: Evaluation, figures: dict[str, str]) -> list[list[str]]:
         return [
             ["unused devices", f"{int((~used).sum()):,}"],
             [f"smallest block / {what}", f"{smallest:.3f}"],
-            [f"largest block / {what}", f"{ratios.max():.3f}"],
+            [f"largest block / {what}", f"{ratios.max(initial=0.0):.3f}"],
         ]
     return [
         ["imbalance against targets", figures["imbalance against targets"]],
