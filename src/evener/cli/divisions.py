@@ -6,7 +6,8 @@ import argparse
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from evener.cli.machines import add_machine_options, machine_of, machine_options_from
+from evener.cli.machines import add_machine_options, machine_of
+from evener.cli.run_options import RunOptions
 from evener.errors import InfeasibleError, NotFoundError, UsageError
 from evener.files.opening import is_there
 
@@ -79,41 +80,43 @@ def add_policy_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def policy_name(args: argparse.Namespace) -> str | None:
+def policy_name(options: RunOptions) -> str | None:
     """Return the policy asked for; None: none. Raises UsageError for half of one and for two."""
-    given = args.family is not None, args.policies is not None
-    if args.policy is not None and any(given):
+    given = options.family is not None, options.policies is not None
+    if options.policy is not None and any(given):
         raise UsageError("--policy NAME is --family and --policies in one word: not beside them")
     if given[0] != given[1]:
         raise UsageError("--family and --policies go together, as in --family DP --policies OH")
-    return f"{args.family}-{args.policies}" if all(given) else args.policy
+    return f"{options.family}-{options.policies}" if all(given) else options.policy
 
 
-def refuse_beside_plan(args: argparse.Namespace) -> None:
+def refuse_beside_plan(options: RunOptions) -> None:
     """Raise UsageError where a plan file and what would take its place are both given."""
     names = ("machine", "k", "speeds", "family", "policies", "policy", "ratio", "cpu_share")
-    found = [f"--{name.replace('_', '-')}" for name in names if getattr(args, name) is not None]
+    found = [f"--{name.replace('_', '-')}" for name in names if getattr(options, name) is not None]
     if found:
         raise UsageError(f"a plan says which device gets what; {found[0]} does not go along")
 
 
-def divisions_of(
-    graph: Graph | DirectedGraph, args: argparse.Namespace, out: Output
-) -> list[Division]:
+def divisions_of(graph: Graph | DirectedGraph, options: RunOptions, out: Output) -> list[Division]:
     """Return the policy's blocks and, beside them unless --no-own, those of our plan for seconds.
 
     Without a policy our plan alone.
     """
-    name = policy_name(args)
-    platform = machine_of(machine_options_from(args), out)
+    name = policy_name(options)
+    platform = machine_of(options.machines, out)
     if name is None:
         return [_own(graph, platform, out)]
     from evener.partitioning.policies.families import policy_blocks
 
-    ratio = args.ratio if args.ratio in (None, "paper") else _ratio(args.ratio, graph, platform)
-    made = policy_blocks(graph, platform, name, ratio=ratio, cpu_share=args.cpu_share)
+    ratio = (
+        options.ratio
+        if options.ratio in (None, "paper")
+        else _ratio(options.ratio, graph, platform)
+    )
+    made = policy_blocks(graph, platform, name, ratio=ratio, cpu_share=options.cpu_share)
     found = [Division(name, platform, made.partition, made)]
-    if not args.no_own:
+    if not options.no_own:
         try:
             found.append(_own(graph, platform, out))
         except (InfeasibleError, NotFoundError) as error:

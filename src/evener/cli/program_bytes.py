@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -20,17 +19,20 @@ if TYPE_CHECKING:
     from evener.running.fitting import RunBytes
 
 
-def program_of(args: argparse.Namespace, graph: Graph | DirectedGraph) -> VertexProgram | Solver:
+def program_of(
+    app: str | None, program: str | None, graph: Graph | DirectedGraph
+) -> VertexProgram | Solver:
     """Return the program of --app or --program, of which just one is given."""
     from evener.running.apps.registry import find_app
     from evener.running.engine.program import VertexProgram
 
-    if args.program is not None:
-        if args.app is not None:
+    if program is not None:
+        if app is not None:
             raise UsageError("--app and --program: one of both")
-        return VertexProgram.from_file(args.program)
-    app = find_app(args.app)
-    return app.program if app.program_for is None else app.program_for(graph)
+        return VertexProgram.from_file(program)
+    assert app is not None
+    found = find_app(app)
+    return found.program if found.program_for is None else found.program_for(graph)
 
 
 def cores_in(devices: Sequence[Sequence[int] | Cuda]) -> list[int]:

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evener.cli.graph_options import recorded_reading
+from evener.cli.run_options import RunOptions
 from evener.cli.values import page
 from evener.errors import UsageError
 
@@ -34,12 +35,12 @@ def add_record_options(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def records_asked(args: argparse.Namespace) -> list[str]:
+def records_asked(options: RunOptions) -> list[str]:
     """Return the files asked for. Raises UsageError where the run cannot fill them."""
-    asked = [one for one in (args.report, args.samples, args.trace) if one is not None]
-    if asked and args.emulate:
+    asked = [one for one in (options.report, options.samples, options.trace) if one is not None]
+    if asked and options.emulate:
         raise UsageError("pages, samples and traces are of runs on devices, not of emulated ones")
-    if args.samples is not None and args.plan is None:
+    if options.samples is not None and options.plan is None:
         raise UsageError(
             "samples are in the units of a plan's loads: there is no plan",
             hint="Plan first: evener plan GRAPH --machine FILE --kernel pagerank -o X.plan",
@@ -48,7 +49,7 @@ def records_asked(args: argparse.Namespace) -> list[str]:
 
 
 def write_records(
-    args: argparse.Namespace,
+    options: RunOptions,
     program: VertexProgram | Solver,
     graph: Graph | DirectedGraph,
     division: Division,
@@ -61,34 +62,34 @@ def write_records(
     from evener.running.records import samples_of, trace_of, write_trace
 
     platform, plan = division.platform, division.plan
-    if args.samples is not None and plan is not None:
-        write_speeds(args.samples, samples_of(run, plan))
-    if args.trace is not None:
-        write_trace(args.trace, trace_of(run, platform.names, machine_names(platform)))
+    if options.samples is not None and plan is not None:
+        write_speeds(options.samples, samples_of(run, plan))
+    if options.trace is not None:
+        write_trace(options.trace, trace_of(run, platform.names, machine_names(platform)))
     if plan is None:
         divided = divided_into(graph, division.partition, platform)
     else:
         divided = divided_by(plan)
     breakdown = breakdown_of(run, divided, graph, program)
-    advice = advice_of(breakdown, platform.names, _commands(args, plan))
-    if args.report is not None:
-        title = f"{program.name} on {Path(args.graph).name}, {platform.k:,} devices"
-        write_run(args.report, run, platform, breakdown, advice, title)
+    advice = advice_of(breakdown, platform.names, _commands(options, plan))
+    if options.report is not None:
+        title = f"{program.name} on {Path(options.graph).name}, {platform.k:,} devices"
+        write_run(options.report, run, platform, breakdown, advice, title)
     return advice
 
 
-def _commands(args: argparse.Namespace, plan: Plan | None) -> dict[str, list[str]]:
+def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:
     """Return the commands that may help, by what limits a run; none without a plan file."""
-    if args.plan is None or plan is None:
+    if options.plan is None or plan is None:
         return {}
-    planning = ["evener", "plan", args.graph, "--machine", args.plan]
-    to = [*_reading(args, plan), "-o", str(Path(args.plan).with_suffix(".again.plan"))]
-    samples = ["--speeds", args.samples or "run.samples"]
-    asking = ["evener", "advise", args.graph, "--machine", args.plan]
+    planning = ["evener", "plan", options.graph, "--machine", options.plan]
+    to = [*_reading(options, plan), "-o", str(Path(options.plan).with_suffix(".again.plan"))]
+    samples = ["--speeds", options.samples or "run.samples"]
+    asking = ["evener", "advise", options.graph, "--machine", options.plan]
     return {
         "units": [*planning, "--kernel", "pagerank", *to],
         "loads": [*planning, *samples, *_workload(plan), *to],
-        "exchange": [*asking, *_workload(plan), *_reading(args, plan)],
+        "exchange": [*asking, *_workload(plan), *_reading(options, plan)],
     }
 
 
@@ -106,11 +107,11 @@ def _workload(plan: Plan) -> list[str]:
     return words
 
 
-def _reading(args: argparse.Namespace, plan: Plan) -> list[str]:
+def _reading(options: RunOptions, plan: Plan) -> list[str]:
     """Return the options by which the plan's graph was read."""
     given = recorded_reading(plan)
     given |= {
-        key: value for key in ("coords", "weights") if (value := getattr(args, key)) is not None
+        key: value for key in ("coords", "weights") if (value := getattr(options, key)) is not None
     }
     words: list[str] = []
     for key, value in given.items():

@@ -52,7 +52,9 @@ def run(args: argparse.Namespace, out: Output) -> int:
 
     platform = machine_of(machine_options_from(args), out)
     if args.app is not None or args.program is not None:
-        return _fits_program(args, platform, out)
+        graph = read_workload(args.graph, read_options_from(args), out).graph
+        program = program_of(args.app, args.program, graph)
+        return _fits_program(graph, program, _cores(args.devices, platform), platform, out)
     if args.devices is not None:
         raise UsageError("--devices counts with --app and --program alone")
     graph = graph_to_divide(read_workload(args.graph, read_options_from(args), out), out)
@@ -78,14 +80,17 @@ def run(args: argparse.Namespace, out: Output) -> int:
     return 0
 
 
-def _fits_program(args: argparse.Namespace, platform: Platform, out: Output) -> int:
+def _fits_program(
+    graph: Graph | DirectedGraph,
+    program: VertexProgram | Solver,
+    cores: list[int],
+    platform: Platform,
+    out: Output,
+) -> int:
     """Say what a run of a program allocates on each device of a plan; exit 0 where that fits."""
     from evener.planning.least_devices import MOST, planned_by_bytes
     from evener.wording import memory
 
-    graph = read_workload(args.graph, read_options_from(args), out).graph
-    program = program_of(args, graph)
-    cores = _cores(args, platform)
     with out.progress("Planning") as progress:
         progress("plan", 0.1)
         found = planned_by_bytes(graph, program, platform, cores)
@@ -136,13 +141,13 @@ def _least(
     ]
 
 
-def _cores(args: argparse.Namespace, platform: Platform) -> list[int]:
+def _cores(devices: str | None, platform: Platform) -> list[int]:
     """Return how many cores each device has; 0 for a CUDA device."""
     from evener.running.devices import devices_of
 
-    if args.devices is None:
+    if devices is None:
         return [0 if device.kind == "cuda" else 1 for device in platform.devices]
-    cores = cores_in(devices_of(args.devices))
+    cores = cores_in(devices_of(devices))
     if len(cores) != platform.k:
         raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")
     return cores

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.trace:
         return _read_traces(trace_options_from(args), args.output, out)
     if args.ratio:
-        return _measure_ratio(args, out)
+        return _measure_ratio(_ratio_options_from(args), out)
     if args.machine is not None or args.fast:
         raise UsageError("--machine and --fast go with --ratio")
     options = measure_options_from(args)
@@ -97,43 +97,58 @@ def _measure_speeds(options: MeasureOptions, comm: Comm, out: Output) -> int:
     return 0
 
 
-def _measure_ratio(args: argparse.Namespace, out: Output) -> int:
+@dataclass(frozen=True)
+class _RatioOptions:
+    """What `--ratio` measures: with which kernel, on which devices, how long, to which file."""
+
+    kernel: str
+    fast: bool
+    output: str
+    machine: str | None
+    device: str | None
+
+
+def _ratio_options_from(args: argparse.Namespace) -> _RatioOptions:
+    return _RatioOptions(args.kernel, args.fast, args.output, args.machine, args.device)
+
+
+def _measure_ratio(options: _RatioOptions, out: Output) -> int:
     """Fit r by arcs to PageRank on two devices, here or emulated; print and write it."""
     from evener.measuring.ratio import FEW_SCALES, SCALES, fit_ratio, ratio_points, write_ratio
 
-    if args.kernel != "pagerank":
-        raise UsageError(f"--ratio is of pagerank, not of {args.kernel}")
-    timed, names, how = _two_devices(args)
+    if options.kernel != "pagerank":
+        raise UsageError(f"--ratio is of pagerank, not of {options.kernel}")
+    timed, names, how = _two_devices(options)
     with out.progress("Measuring r") as progress:
-        points = ratio_points(timed, FEW_SCALES if args.fast else SCALES, tell=progress)
+        points = ratio_points(timed, FEW_SCALES if options.fast else SCALES, tell=progress)
     fit = fit_ratio(points)
-    write_ratio(args.output, fit, points, names, how)
+    write_ratio(options.output, fit, points, names, how)
     rows = [(p.scale, f"{p.arcs:,.0f}", f"{p.r:.2f}", f"{p.deviation:.2f}") for p in points]
     out.table(("scale", "arcs", "r", "deviation"), rows)
     a, b = fit.ends
     out.say(f"r of {names[1]} to {names[0]}, {how}: {fit.offset:.3g} + {1e6 * fit.slope:.3g} for "
             f"each million arcs up to {a:,.0f}; {fit.middle:.3g} up to {b:,.0f}; then "
             f"{fit.large:.3g}.")  # fmt: skip
-    out.say(f"Written: {args.output}")
-    out.result({"written": args.output, "kernel": "pagerank", "devices": names, "how": how,
+    out.say(f"Written: {options.output}")
+    out.result({"written": options.output, "kernel": "pagerank", "devices": names, "how": how,
                 "fit": asdict(fit), "points": [asdict(point) for point in points]})  # fmt: skip
     return 0
 
 
-def _two_devices(args: argparse.Namespace) -> tuple[Timed, list[str], str]:
+def _two_devices(options: _RatioOptions) -> tuple[Timed, list[str], str]:
     """Return what times the CPU and the GPU, their names, and whether they are here."""
     from evener.measuring.devices import devices_of
     from evener.measuring.ratio import emulated_timer, timer_here
     from evener.running.devices import Cuda
 
-    if args.machine is not None:
+    if options.machine is not None:
         from evener.io.machines.platforms import read_platform
 
-        if args.device is not None:
+        if options.device is not None:
             raise UsageError("--machine is emulated: --device does not go along")
-        platform = read_platform(args.machine)
+        platform = read_platform(options.machine)
         return emulated_timer(platform), list(platform.names), "emulated"
-    devices = devices_of(args.device)
+    devices = devices_of(options.device)
     if len(devices) != 2:
         raise UsageError(
             "--ratio here needs two devices, such as --device cpu0,cuda0",

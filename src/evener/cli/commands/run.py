@@ -21,9 +21,9 @@ from evener.cli.graph_options import (
     add_rereading_options,
     is_its_input,
     read_again,
-    read_options_from,
     read_workload,
 )
+from evener.cli.run_options import RunOptions, run_options_from
 from evener.cli.run_records import add_record_options, records_asked, write_records
 from evener.cli.values import count, positive_finite, refuse_outputs
 from evener.errors import EvenerError, UsageError
@@ -138,12 +138,12 @@ class _Asked:
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Run, print what each device took; exit 5 where the values are found to be wrong."""
-    comm = _ranks()
+    options, comm = run_options_from(args), _ranks()
     if comm is None:
-        return _answer(args, None, out)
+        return _answer(options, None, out)
     try:
         comm.watch()
-        code = _answer(args, comm, out)
+        code = _answer(options, comm, out)
     except Exception as error:  # told and ended here: other ranks would wait for this one
         _end_all(comm, error)
     comm.__exit__(None, None, None)
@@ -160,56 +160,56 @@ def _end_all(comm: MpiComm, error: Exception) -> NoReturn:
     comm.abort(known.exit_code)
 
 
-def _answer(args: argparse.Namespace, comm: MpiComm | None, out: Output) -> int:
+def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
     from evener.running.devices import devices_of
 
-    asked = _asked(args)
+    asked = _asked(options)
     speaks = comm is None or comm.rank == 0
     if not speaks:
         out.is_json, out.is_quiet = False, True
-    written = [*([] if args.output is None else [args.output]), *records_asked(args)]
-    refuse_outputs(written, [args.plan, args.graph, args.machine])
-    devices = None if args.devices is None else devices_of(args.devices)
-    if args.emulate and (comm is not None or devices is not None):
+    written = [*([] if options.output is None else [options.output]), *records_asked(options)]
+    refuse_outputs(written, [options.plan, options.graph, options.machine])
+    devices = None if options.devices is None else devices_of(options.devices)
+    if options.emulate and (comm is not None or devices is not None):
         raise UsageError("an emulated machine has neither ranks nor devices of this computer")
-    if (args.checkpoint or args.resume) and (args.emulate or args.plan is None):
+    if (options.checkpoint or options.resume) and (options.emulate or options.plan is None):
         raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
-    graph, divisions = _divided(args, out)
+    graph, divisions = _divided(options, out)
     if comm is not None:
-        _describe(comm, divisions[0].platform.names, args)
+        _describe(comm, divisions[0].platform.names, options)
     if asked.app is not None and asked.app.program_for is not None:
         asked = replace(asked, program=asked.app.program_for(graph))
-    if not args.emulate:
+    if not options.emulate:
         for division in divisions:
             _refuse_too_large(asked.program, graph, division, devices)
     said = []
     for division in divisions:
-        found = _run(asked, graph, division, comm, devices, (out, args))
-        right = _verified(asked, graph, found.run) if speaks and args.verify else None
+        found = _run(asked, graph, division, comm, devices, (out, options))
+        right = _verified(asked, graph, found.run) if speaks and options.verify else None
         said.append(_say(asked, division, found, right, out))
         if speaks and division is divisions[0]:
-            said[0] |= _write(args, asked, graph, division, found, out)
+            said[0] |= _write(options, asked, graph, division, found, out)
     if written:
         out.say(f"Written: {', '.join(written)}")
-    beside = {"beside": said[1:]} if args.plan is None else {}
-    out.result({**said[0], "written": args.output, "records": records_asked(args), **beside})
+    beside = {"beside": said[1:]} if options.plan is None else {}
+    out.result({**said[0], "written": options.output, "records": records_asked(options), **beside})
     return 5 if any(one["verified"] is False for one in said) else 0
 
 
-def _divided(args: argparse.Namespace, out: Output) -> tuple[Graph | DirectedGraph, list[Division]]:
+def _divided(options: RunOptions, out: Output) -> tuple[Graph | DirectedGraph, list[Division]]:
     """Return the graph, and the blocks to be run: of the plan, or those made for the machine."""
-    if args.plan is None:
-        graph = read_workload(args.graph, read_options_from(args), out).graph
-        return graph, divisions_of(graph, args, out)
+    if options.plan is None:
+        graph = read_workload(options.graph, options.reading, out).graph
+        return graph, divisions_of(graph, options, out)
     from evener.io.plans.plan import read_plan
 
-    refuse_beside_plan(args)
-    plan = read_plan(args.plan)
-    reading = read_again(args.graph, plan, read_options_from(args), out, args.plan)
+    refuse_beside_plan(options)
+    plan = read_plan(options.plan)
+    reading = read_again(options.graph, plan, options.reading, out, options.plan)
     plan.partition.checked_for(reading.graph.n)
     if not is_its_input(plan, reading.inputs):
-        out.note(f"note: the plan was not made from {args.graph}")
-    division = Division(args.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
+        out.note(f"note: the plan was not made from {options.graph}")
+    division = Division(options.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
     return reading.graph, [division]
 
 
@@ -246,15 +246,17 @@ class _Found:
         return self.run.seconds if self.emulated is None else self.emulated.seconds
 
 
-def _describe(comm: MpiComm, names: Sequence[str], args: argparse.Namespace) -> None:
+def _describe(comm: MpiComm, names: Sequence[str], options: RunOptions) -> None:
     """Give ranks the names of their devices, and waits an end."""
     from evener.running.hybrid import names_of_processes
 
-    hint = f"--resume {args.checkpoint} continues from the last checkpoint there."
-    comm.describe(names_of_processes(comm, names), args.timeout, hint if args.checkpoint else "")
+    hint = f"--resume {options.checkpoint} continues from the last checkpoint there."
+    comm.describe(
+        names_of_processes(comm, names), options.timeout, hint if options.checkpoint else ""
+    )
 
 
-def _watch(args: argparse.Namespace, names: Sequence[str], tell: Callable[[int], None]) -> RunWatch:
+def _watch(options: RunOptions, names: Sequence[str], tell: Callable[[int], None]) -> RunWatch:
     """Return what a run is to tell, to keep and to continue."""
     from pathlib import Path
 
@@ -262,26 +264,30 @@ def _watch(args: argparse.Namespace, names: Sequence[str], tell: Callable[[int],
     from evener.running.executing import RunWatch
     from evener.running.failures import Names
 
-    kept = None if args.checkpoint is None else Checkpoints(Path(args.checkpoint), *args.every)
-    resume = None if args.resume is None else read_checkpoint(args.resume)
-    return RunWatch(tell, args.timeout, Names(names), kept, resume)
+    kept = (
+        None
+        if options.checkpoint is None
+        else Checkpoints(Path(options.checkpoint), *options.every)
+    )
+    resume = None if options.resume is None else read_checkpoint(options.resume)
+    return RunWatch(tell, options.timeout, Names(names), kept, resume)
 
 
-def _asked(args: argparse.Namespace) -> _Asked:
+def _asked(options: RunOptions) -> _Asked:
     """Return the program and its parameters. Raises UsageError for what it does not have."""
     from evener.running.apps.registry import find_app
     from evener.running.engine.engine import MOST
     from evener.running.engine.program import VertexProgram
 
-    app = None if args.app is None else find_app(args.app)
+    app = None if options.app is None else find_app(options.app)
     program: VertexProgram | Solver = (
-        VertexProgram.from_file(args.program) if app is None else app.program
+        VertexProgram.from_file(str(options.program)) if app is None else app.program
     )
-    parameters = dict(_parameter(word) for word in args.set)
-    if args.source is not None:
-        parameters["source"] = args.source
+    parameters = dict(_parameter(word) for word in options.set)
+    if options.source is not None:
+        parameters["source"] = options.source
     program.given(parameters)
-    most = args.iterations or (None if app is None else app.iterations)
+    most = options.iterations or (None if app is None else app.iterations)
     if most is None and not program.ends_by_itself:
         raise UsageError(
             f"{program.name} does not end by itself", hint="--iterations N says when it does."
@@ -314,13 +320,13 @@ def _run(
     division: Division,
     comm: MpiComm | None,
     devices: list[list[int] | Cuda] | None,
-    said: tuple[Output, argparse.Namespace],
+    said: tuple[Output, RunOptions],
 ) -> _Found:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
     from evener.running.executing import run_program
 
-    out, args = said
+    out, options = said
     source = asked.parameters.get("source", 0)
     if "source" in asked.program.parameters and not 0 <= source < graph.n:
         raise UsageError(f"there is no vertex {source} among {graph.n:,}, counted from 0")
@@ -330,18 +336,18 @@ def _run(
             progress(f"superstep {step:,}", step / asked.most if asked.most < MOST else 0.0)
 
         how: dict[str, Any] = {"most": asked.most, "parameters": asked.parameters}
-        if args.emulate:
+        if options.emulate:
             machine = VirtualMachine(division.platform)
             emulated = machine.run(asked.program, graph, division.partition, tell=tell, **how)
             return _Found(emulated.run, emulated)
-        watch = _watch(args, division.platform.names, tell)
+        watch = _watch(options, division.platform.names, tell)
         how |= {"comm": comm, "devices": devices, "watch": watch}
         found = run_program(asked.program, graph, division.partition, **how)
         return _Found(found, kept=watch.checkpoints)
 
 
 def _write(
-    args: argparse.Namespace,
+    options: RunOptions,
     asked: _Asked,
     graph: Graph | DirectedGraph,
     division: Division,
@@ -353,13 +359,13 @@ def _write(
 
     from evener.files.writing import atomic_write
 
-    if args.output is not None:
+    if options.output is not None:
         values = found.run.values
-        with atomic_write(args.output) as file:
+        with atomic_write(options.output) as file:
             np.save(file, values if asked.app is None else asked.app.result(values))
     if found.emulated is not None:
         return {}
-    advice = write_records(args, asked.program, graph, division, found.run)
+    advice = write_records(options, asked.program, graph, division, found.run)
     out.say(f"{advice.sentence}: {advice.command}" if advice.command else advice.sentence)
     return {"advice": advice._asdict()}
 
