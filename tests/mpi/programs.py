@@ -15,7 +15,7 @@ from evener.running.emulation import EmulatedMachine
 from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.spreading import HeldRows
-from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, values_of
+from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
 from tests.running.random_runs import APPS, is_right, random_case
 
 N = 42
@@ -134,6 +134,8 @@ def values_of_ghosts(comm):
         for op, dtype in OPS:
             assert reduced(comm, parts, op, dtype), (op, dtype)
             assert reduced(MPI.COMM_WORLD, parts, op, dtype, (2,)), (op, dtype)
+        for dtype in ("f8", "i4", "u2"):
+            assert some_to_owners(comm, parts, dtype), dtype
     with pytest.raises(ev.InputError, match="which expects 0"):
         Halo(comm, 2, {1: [0]} if comm.rank == 0 else {}, {})
 

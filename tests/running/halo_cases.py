@@ -54,3 +54,36 @@ def reduced(comm, parts, op, dtype, tail=()):
     halo.reduce(x, op)
     ghosts = slice(local.n_owned, None)
     return np.array_equal(x, expected) and np.array_equal(x[ghosts], before[ghosts])
+
+
+def some_to_owners(comm, parts, dtype, seed=0):
+    """Whether owners get the values of ghosts drawn at random, anew each time, none at first."""
+    own = comm_of(comm).rank
+    local, halo = parts[own], Halo.of(comm, parts[own])
+    rng = [np.random.default_rng([seed, part.rank]) for part in parts]
+    for turn in range(4):
+        drawn = []  # of every part: ghosts in any order, as all ranks know them
+        for part, draw in zip(parts, rng, strict=True):
+            chosen = draw.permutation(np.arange(part.n_owned, part.n_local))
+            drawn.append(chosen[: draw.integers(chosen.size + 1) if turn else 0].astype(np.uint32))
+        values = [values_of(part.n_local, dtype, seed=part.rank) for part in parts]
+        expected = [
+            (local.numbers[t].tolist(), values[q][g].tolist())
+            for q, t, g in _that_come(parts, own, drawn)
+        ]
+        found = [
+            (local.numbers[targets].tolist(), came.tolist())
+            for targets, came in halo.to_owners(drawn[own], values[own][drawn[own]])
+        ]
+        if found != expected:
+            return False
+    return True
+
+
+def _that_come(parts, own, drawn):
+    """Yield (rank, own vertices here, its ghosts), for each rank that sends any, rising."""
+    for q, part in enumerate(parts):
+        first, last = part.receives.get(own, (0, 0))
+        ghosts = drawn[q][(drawn[q] >= first) & (drawn[q] < last)]
+        if ghosts.size:
+            yield q, parts[own].sends[q][ghosts - first], ghosts

@@ -103,6 +103,7 @@ def held(comm, local, program, threads):
         loop = SuperstepLoop(comm, local, engine)
         loop.run(4)
         made = [engine.values, engine.control, engine._sync, loop._flags, *engine.work]
+        made += engine._taken or ()
         known = [local.numbers, local.degrees]
         known += [array for arcs in (local.out, local.into) if arcs for array in arcs]
         made += [array for arcs in (engine.out, engine.into, engine.vertices) for array in arcs]

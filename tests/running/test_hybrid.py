@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
-from evener.running.comm import ThreadSwap
 from evener.running.failures import Names
 from evener.running.hybrid import devices_of_process, names_of_processes, run_hybrid
+from evener.running.swaps import ThreadSwap
 
 
 class OneProcess:
@@ -30,7 +30,7 @@ class OneProcess:
 
     exchange = staticmethod(list)
 
-    def tagged(self, outgoing, incoming):
+    def tagged(self, outgoing, incoming, sized):
         assert not outgoing
         assert not incoming
         return ThreadSwap(0, None, {}, {})

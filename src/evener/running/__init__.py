@@ -1,11 +1,13 @@
 """Running: ranks and what they exchange, example programs, emulated machines.
 
-comm.py       ranks as threads of this process or as processes of MPI; hybrid.py: as both
+comm.py       ranks as threads of this process or as processes of MPI; hybrid.py: as both;
+              swaps.py: their exchanges that are made once and repeated
 failures.py   waits that end, names of ranks that fail; guard_child.py sees which one was killed
 checkpoints.py   folders from which a run is continued
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
-halos.py      values exchanged between the ranks that own vertices and those that need them
+halos.py      values exchanged between the ranks that own vertices and those that need them;
+              sparse.py: of some ghosts, to their owners
 spreading.py  rows divided over ranks, moved when their sizes change; sharing.py: without copying
               between the ranks of one computer
 emulation.py  devices with given speed models, noise and drift, on a virtual clock

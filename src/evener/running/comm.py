@@ -14,8 +14,7 @@ import sys
 import threading
 import time
 import traceback
-import weakref
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NoReturn, Protocol, Self, TypeVar
 
 import numpy as np
@@ -24,135 +23,9 @@ import numpy.typing as npt
 from evener.errors import ToolError, UsageError
 from evener.running.failures import GRACE, MESSAGE, PATIENCE, Guard, MpiWaits, Names
 from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
+from evener.running.swaps import Buffer, Buffers, Mail, MpiSwap, Stopped, Swap, Tagged, ThreadSwap
 
-Buffer = npt.NDArray[Any]
-Buffers = Mapping[int, Buffer]
-Tagged = Mapping[tuple[int, int], Buffer]  # by rank and tag
 NO_NAMES = Names()
-
-
-class Swap(Protocol):
-    """An exchange that can be started again once it is finished."""
-
-    def start(self) -> None:
-        """Send the contents of the outgoing buffers, which may be changed after `finish`."""
-
-    def finish(self, rest: float = 0.0) -> None:
-        """Return when the incoming buffers are filled.
-
-        rest [s]: time to sleep between two checks, where ranks share a core; 0: wait without sleep.
-        """
-
-
-class Stopped(Exception):  # noqa: N818 - the error is that of another rank
-    """Another rank has failed: there is nothing to wait for."""
-
-
-class Mail:
-    """Values that threads send to each other: a queue for each pair, so sending never waits."""
-
-    def __init__(self, patience: float, names: Names) -> None:
-        self._patience, self._names = patience, names  # [s]
-        self._queues: dict[tuple[int, int], queue.SimpleQueue[Any]] = {}
-        self._is_closed = False
-
-    def put(self, source: int, to: int, value: Any) -> None:
-        """Send a value."""
-        self._box(source, to).put(value)
-
-    def take(self, source: int, to: int) -> Any:
-        """Return the next value that was sent.
-
-        Raises ToolError where none comes in time, Stopped where the mail is closed.
-        """
-        box = self._box(source, to)
-        if self._is_closed:  # asked after the box was there: one of the two is seen by `close`
-            raise Stopped
-        try:
-            value = box.get(timeout=self._patience)
-        except queue.Empty:
-            raise self._names.stalled([source], self._patience) from None
-        if value is Stopped:
-            raise Stopped
-        return value
-
-    def _box(self, source: int, to: int) -> queue.SimpleQueue[Any]:
-        """Return the queue of a pair; of two threads that ask first, both get the same."""
-        box = self._queues.get((source, to))
-        return self._queues.setdefault((source, to), queue.SimpleQueue()) if box is None else box
-
-    def close(self) -> None:
-        """End all waits, now and from now on."""
-        self._is_closed = True
-        for box in list(self._queues.values()):
-            box.put(Stopped)
-
-
-class ThreadSwap:
-    """Between threads: a copy of each buffer is sent, in memory that is returned and reused."""
-
-    def __init__(self, rank: int, mail: Mail, outgoing: Buffers, incoming: Buffers) -> None:
-        self._rank, self._mail = rank, mail
-        self._outgoing, self._incoming = outgoing, incoming
-        self._back: dict[int, queue.SimpleQueue[Buffer]] = {
-            to: queue.SimpleQueue() for to in outgoing
-        }
-
-    def start(self) -> None:
-        """Send copies of all outgoing buffers."""
-        for to, buffer in self._outgoing.items():
-            back = self._back[to]
-            if back.empty():
-                copy = buffer.copy()
-            else:
-                copy = back.get()
-                np.copyto(copy, buffer)
-            self._mail.put(self._rank, to, (copy, back))
-
-    def finish(self, rest: float = 0.0) -> None:  # noqa: ARG002 - threads wait asleep
-        """Fill the incoming buffers. Raises ToolError where a rank sends nothing in time."""
-        for source, buffer in self._incoming.items():
-            copy, back = self._mail.take(source, self._rank)
-            buffer[:] = copy
-            back.put(copy)
-
-
-class MpiSwap:
-    """Between processes of MPI: persistent requests over the buffers themselves.
-
-    outgoing, incoming: (process, tag) -> buffer. waits: how to wait for them.
-    """
-
-    def __init__(
-        self,
-        comm: Any,
-        waits: MpiWaits,
-        outgoing: Tagged,
-        incoming: Tagged,
-    ) -> None:
-        requests = [comm.Recv_init(b, source=rank, tag=tag) for (rank, tag), b in incoming.items()]
-        requests += [comm.Send_init(b, dest=rank, tag=tag) for (rank, tag), b in outgoing.items()]
-        self._requests, self._waits = requests, waits
-        self._kind: Any = type(requests[0]) if requests else None
-        weakref.finalize(self, _free, requests)
-
-    def start(self) -> None:
-        """Start all requests."""
-        if self._requests:
-            self._kind.Startall(self._requests)
-
-    def finish(self, rest: float = 0.0) -> None:
-        """Wait for all requests. Raises ToolError where that takes too long."""
-        if self._requests:
-            self._waits.until(lambda: self._kind.Testall(self._requests), rest)
-
-
-def _free(requests: list[Any]) -> None:
-    """Free requests that are not active."""
-    for request in requests:
-        request.Free()
-
-
 T = TypeVar("T")
 SLOT = 256  # bytes that each rank may gather in one message, its length among them
 LENGTH = 8  # bytes of that length
@@ -190,10 +63,11 @@ class Comm(Protocol):
     def receive(self, buffer: bytearray | memoryview, source: int) -> int:
         """Receive bytes, at most as many as the buffer holds; return how many."""
 
-    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+    def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
         """Return an exchange, to be made many times, of buffers by rank, C-contiguous.
 
-        What rank r has outgoing to q, q has incoming from r, of the same length.
+        What rank r has outgoing to q, q has incoming from r, of the same length. sized: of buffers
+        of uint8 which begin with how many of their bytes are sent; see swaps.py.
         """
 
     def beside(self) -> tuple[int, int]:
@@ -285,9 +159,9 @@ class ThreadComm:
         buffer[: len(data)] = data
         return len(data)
 
-    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+    def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
         """Return an exchange that hands copies over."""
-        return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming)
+        return ThreadSwap(self.rank, self._shared.swaps, outgoing, incoming, sized=sized)
 
     def beside(self) -> tuple[int, int]:
         """Return first and end of the ranks in a row on what is this thread's computer."""
@@ -442,16 +316,17 @@ class MpiComm:
         self._comm.Recv(buffer, source=source, tag=tag, status=status)
         return int(status.Get_count())
 
-    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+    def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
         """Return an exchange of persistent requests."""
         return self.tagged(
             {(rank, MESSAGE): buffer for rank, buffer in outgoing.items()},
             {(rank, MESSAGE): buffer for rank, buffer in incoming.items()},
+            sized=sized,
         )
 
-    def tagged(self, outgoing: Tagged, incoming: Tagged) -> Swap:
+    def tagged(self, outgoing: Tagged, incoming: Tagged, *, sized: bool = False) -> Swap:
         """Return an exchange of buffers by rank and tag: of several between the same ranks."""
-        return MpiSwap(self._comm, self.waits, outgoing, incoming)
+        return MpiSwap(self._comm, self.waits, outgoing, incoming, sized=sized)
 
     def check_threads(self, devices: int, most: int) -> None:
         """Raise ToolError unless a process may have so many devices, each with a thread."""

@@ -17,7 +17,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.checkpoints import Checkpoint, Checkpoints, CheckpointWriter, identity_of
-from evener.running.comm import NO_NAMES, Comm, MpiComm, Stopped, run_threads
+from evener.running.comm import NO_NAMES, Comm, MpiComm, run_threads
 from evener.running.devices import Cuda
 from evener.running.distributing import LocalGraph, Want, distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
@@ -28,6 +28,7 @@ from evener.running.engine.solver import Solver
 from evener.running.engine.supersteps import DeviceEngine, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 from evener.running.hybrid import devices_of_process, run_hybrid
+from evener.running.swaps import Stopped
 
 Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]

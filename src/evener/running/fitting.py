@@ -24,6 +24,7 @@ from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 from evener.running.engine.work import LocalSizes, work_bytes
 from evener.running.executing import wanted_arcs
+from evener.running.sparse import room
 
 INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
 _NUMPY_INDEX = np.dtype(np.intp).itemsize
@@ -122,6 +123,8 @@ def _bytes_of_part(
     held = [Held(kind, exchanged=True) for kind in kinds]
     lists = sum(size.sent_counts.values()) * _NUMPY_INDEX
     halo = _halo_bytes(size, held) or lists
+    if not isinstance(program, Solver) and program.schedule != "dense":
+        halo += _sparse_bytes(size, np.dtype(program.dtype).itemsize)
     return RunBytes(_graph_bytes(size, graph.adjncy.size, weight), arrays, halo)
 
 
@@ -145,6 +148,8 @@ def _engine_bytes(
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     arrays = work_bytes(program, sizes, size.arcs[-1], cores)
     arrays += size.n_local * (np.dtype(program.dtype).itemsize + 1)  # values, flags
+    if program.schedule != "dense" and size.k > 1:
+        arrays += size.n_ghosts * (INDEX + np.dtype(program.dtype).itemsize)  # those that changed
     if program.is_weighted and not weight:
         arrays += sum(size.arcs)  # weights of 1, a byte each
     return arrays + NUMBER * (CONTROL_SIZE + SYNC_SIZE)
@@ -183,3 +188,10 @@ def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
     most = max(size.sent_counts.values(), default=0)
     buffers = sum(kinds.values()) * (sent + ghosts) + sum(sums.values()) * (sent + ghosts + most)
     return buffers + (sent * _NUMPY_INDEX if kinds or sums else 0)
+
+
+def _sparse_bytes(size: PartSize, item: int) -> int:
+    """Return SparseReduce.nbytes: room for all ghosts, and for what comes of them elsewhere."""
+    counts = [*size.ghost_counts.values(), *size.sent_counts.values()]
+    most = max(size.sent_counts.values(), default=0)
+    return sum(room(count, item) for count in counts) + INDEX * most

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, Literal, TypeAlias, get_args
@@ -21,6 +21,7 @@ from evener.arrays import IntArray, as_integers
 from evener.errors import InputError, UsageError, one_of
 from evener.running.comm import Comm, comm_of
 from evener.running.distributing import LocalGraph
+from evener.running.sparse import SparseReduce
 
 Values: TypeAlias = npt.NDArray[Any]
 Op: TypeAlias = Literal["sum", "min", "max", "or"]
@@ -79,6 +80,7 @@ class Halo:
         self._agree(fault)
         self._check_counts()
         self._made: dict[tuple[Any, ...], _Exchange] = {}
+        self._sparse: dict[np.dtype[Any], SparseReduce] = {}
         self._bound: dict[int, _Exchange] = {}  # by id of the array, which they hold
         self._seen: deque[weakref.ref[Values]] = deque(maxlen=MOST_BOUND)
         self._pending: tuple[_Exchange, Values] | None = None
@@ -109,7 +111,8 @@ class Halo:
         """Bytes of lists of numbers and of all buffers made so far."""
         lists = [*self._sends.values(), *self._receives.values()]
         own = sum(numbers.nbytes for numbers in lists if not isinstance(numbers, slice))
-        return own + sum(made.nbytes for made in self._made.values())
+        made = sum(one.nbytes for one in self._made.values())
+        return own + made + sum(one.nbytes for one in self._sparse.values())
 
     def exchange(self, x: Values, rest: float = 0.0) -> None:
         """Set the values of the ghosts in x to those of their owners.
@@ -156,6 +159,41 @@ class Halo:
         made.start(x, self.times)
         made.finish(rest, self.times)
         made.combine(x, ufunc, self.times)
+
+    def to_owners(
+        self, ghosts: npt.NDArray[np.uint32], values: Values, rest: float = 0.0
+    ) -> Iterator[tuple[npt.NDArray[np.uint32], Values]]:
+        """Yield local numbers of own vertices and the values that other ranks have sent for them.
+
+        ghosts (s,): local numbers of those whose values (s,) go to their owners, each at most once,
+        of a number type; rest: as for exchange. What comes is yielded neighbour by neighbour,
+        rising, in arrays that the next one overwrites. Messages are as long as what they hold, in
+        buffers that are made at the first call for a type. Raises InputError where the ghosts of an
+        owner are no range of local numbers, and for types of other sizes than 1, 2, 4 and 8 bytes.
+        """
+        made = self.sparse_of(values.dtype)
+        times, began = self.times, perf_counter()
+        made.pack(ghosts, values)
+        packed = perf_counter()
+        made.start()
+        made.finish(rest)
+        times.packing += packed - began
+        times.waiting += perf_counter() - packed
+        times.sent += made.sent_bytes
+        return made.taken()
+
+    def sparse_of(self, dtype: npt.DTypeLike) -> SparseReduce:
+        """Return the buffers of `to_owners` for a type, made where there are none yet."""
+        if self._pending is not None:
+            raise UsageError("an exchange has been started and not finished")
+        kind = np.dtype(dtype)
+        if kind not in self._sparse:
+            sends, receives = (
+                {q: numbers for q, numbers in lists.items() if _count(numbers)}
+                for lists in (self._sends, self._receives)
+            )
+            self._sparse[kind] = SparseReduce(self.comm, sends, receives, kind)
+        return self._sparse[kind]
 
     def _exchange_of(self, x: Values) -> _Exchange:
         """Return buffers for x; from its second exchange on with x itself among them."""

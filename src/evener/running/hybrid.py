@@ -13,18 +13,10 @@ from itertools import pairwise
 from typing import TypeVar
 
 from evener.errors import UsageError
-from evener.running.comm import (
-    Buffers,
-    Comm,
-    MpiComm,
-    Shared,
-    Swap,
-    Tagged,
-    ThreadComm,
-    play_ranks,
-)
+from evener.running.comm import Comm, MpiComm, Shared, ThreadComm, play_ranks
 from evener.running.failures import Names
 from evener.running.sharing import Memory, alone
+from evener.running.swaps import Buffers, Swap, Tagged
 
 T = TypeVar("T")
 MOST_DEVICES = 128  # of a process: two numbers of devices make up a tag of MPI, below 2^15
@@ -120,11 +112,12 @@ class HybridComm:
             return self.near.receive(buffer, place)
         return self.mpi.receive(buffer, process, _tag(place, self.near.rank))
 
-    def swap(self, outgoing: Buffers, incoming: Buffers) -> Swap:
+    def swap(self, outgoing: Buffers, incoming: Buffers, *, sized: bool = False) -> Swap:
         """Return an exchange with threads and processes."""
         near_out, far_out = self._divided(outgoing, lambda place: _tag(self.near.rank, place))
         near_in, far_in = self._divided(incoming, lambda place: _tag(place, self.near.rank))
-        return SwapOfBoth(self.near.swap(near_out, near_in), self.mpi.tagged(far_out, far_in))
+        near = self.near.swap(near_out, near_in, sized=sized)
+        return SwapOfBoth(near, self.mpi.tagged(far_out, far_in, sized=sized))
 
     def beside(self) -> tuple[int, int]:
         """Return this device alone: rows that move are copied."""

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InputError, ToolError, UsageError
+from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
 from evener.running.engine.engine import Engine
@@ -128,3 +129,23 @@ def test_a_device_that_fails_in_mid_run_is_named(monkeypatch):
     graph, watch = random_graph(60, 200), RunWatch(names=Names(("a", "b", "c")))
     with pytest.raises(ToolError, match=r"rank \d \([abc]\) has run out of memory: no room"):
         run_program(pagerank.PROGRAM, graph, divided(graph, 3), most=50, watch=watch)
+
+
+def test_a_ghost_that_changes_twice_in_a_superstep_is_sent_once():
+    """One that is settled by its second change; every ghost does so, and there is room for each."""
+
+    def init(vertex):
+        return 39 - vertex if vertex < 40 else np.iinfo(np.int32).max
+
+    def settled(value):
+        return value == 0
+
+    program = VertexProgram(init=init, settled=settled, combine="min", dtype="int32")
+    tails, heads = np.meshgrid(np.arange(40), np.arange(40, 80))
+    others = np.meshgrid(np.arange(80, 280), np.arange(80, 280))  # arcs enough for a push
+    ends = [np.append(one, other) for one, other in zip((tails, heads), others, strict=True)]
+    graph = Graph.from_edges(280, *ends)
+    blocks = np.where((np.arange(280) >= 40) & (np.arange(280) < 80), 1, 0)
+    found = run_program(program, graph, Partition(blocks, 2))
+    assert not found.values[40:80].any()
+    assert found.of_devices("received").max() == 40

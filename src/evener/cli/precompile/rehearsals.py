@@ -360,11 +360,16 @@ def files() -> None:
 
 
 def distributing() -> None:
-    """Divide graphs among devices, all at once and one alone, and solve systems on them."""
+    """Divide graphs among devices, all at once and one alone, and solve systems on them.
+
+    Values of ghosts go to owners: of 4 bytes and of 8.
+    """
     from evener.graphs.directed import DirectedGraph
     from evener.running.apps import laplacian
+    from evener.running.comm import run_threads
     from evener.running.distributing import distribute, local_graph
     from evener.running.executing import run_program
+    from evener.running.halos import Halo
 
     u, v = np.arange(39), np.arange(1, 40)
     partition = Partition((np.arange(40) % 3).astype(np.int32), 3)
@@ -378,6 +383,7 @@ def distributing() -> None:
             local_graph(graph, partition, 1, want="both", threads=1)
     for solver in (laplacian.CG, laplacian.JACOBI):
         run_program(solver, Graph.from_edges(40, u, v), partition, most=2)
+    run_threads(1, lambda comm: [Halo(comm, 1, {}, {}).sparse_of(of) for of in ("i4", "f8")])
 
 
 # Ordered so that two processes end at about the same time: while one runs "cut", the other compiles

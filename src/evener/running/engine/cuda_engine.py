@@ -149,7 +149,7 @@ class CudaEngine:
         self.device.fetch(places, places_here, 0, count)
         self.device.fetch(sent, sent_here, 0, count)
         self.device.wait()
-        return places_here[:count].copy(), sent_here[:count].copy()
+        return places_here[:count], sent_here[:count]
 
     def deliver(self, targets: Numbers, received: Numbers) -> None:
         """Apply what take_marked returned on other devices for owned vertices."""

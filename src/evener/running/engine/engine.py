@@ -83,6 +83,7 @@ class Engine:
         self.control = np.zeros(CONTROL_SIZE, np.int64)
         self.control[[STEP, MOST_STEPS, DIRECTION]] = -1
         self.control[SHARED] = int(local.k > 1)
+        self._taken: tuple[Numbers, Numbers] | None = None
         self._sync = np.zeros(SYNC_SIZE, np.int64)
         self.kernels = generating.module_of(program)
 
@@ -119,11 +120,15 @@ class Engine:
     def take_marked(self) -> tuple[Numbers, Numbers]:
         """Return local numbers and values of the ghosts that changed since the last call.
 
-        Their owners are to be given them, by `deliver`, before the next superstep. Not with the
-        dense schedule, in which payloads are exchanged before each superstep.
+        Both are overwritten by the next call. Their owners are to be given them, by `deliver`,
+        before the next superstep. Not with the dense schedule, in which payloads are exchanged
+        before each superstep.
         """
-        places = np.empty(self.control[MARKED], np.uint32)
-        sent = np.empty(places.size, self.program.dtype)
+        if self._taken is None:
+            ghosts = self.sizes.n_local - self.sizes.n_owned
+            self._taken = np.empty(ghosts, np.uint32), np.empty(ghosts, self.program.dtype)
+        count = self.control[MARKED]
+        places, sent = (array[:count] for array in self._taken)
         self.kernels.take_marked(self.values, self.work, self.control, places, sent)
         return places, sent
 

@@ -98,9 +98,12 @@ def replaced(values, v, old, new, threads):
 
 
 @helper
-def is_added(bits, v, value, parameters):
-    """Whether a changed vertex is to be queued: unless it is, or others see that it is settled."""
-    if HAS_SETTLED and is_settled(value, parameters):
+def is_added(bits, v, n_owned, value, parameters):
+    """Whether a changed vertex is to be queued: unless it is, or others see that it is settled.
+
+    Ghosts, which are marked instead, always have a bit: there is room for each of them once.
+    """
+    if HAS_SETTLED and v < n_owned and is_settled(value, parameters):
         return True
     word, bit = v >> np.uint64(6), ONE << (v & np.uint64(63))
     return (bits[word] & bit) == 0 and (fetch_or(bits, word, bit) & bit) == 0
@@ -298,7 +301,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
                                 if new == old:
                                     break
                                 if replaced(values, v, old, new, threads):
-                                    if is_added(next_bits, v, new, parameters):
+                                    if is_added(next_bits, v, n_owned, new, parameters):
                                         if v < n_owned:
                                             found += degree
                                             count = kept(
@@ -344,7 +347,7 @@ def deliver(sizes, vertices, targets, received, values, work, control, parameter
         new = applied(old, received[i], degree, vertex, n, step, parameters)
         if new != old:
             values[u] = new
-            if is_added(bits, u, new, parameters):
+            if is_added(bits, u, np.uint64(sizes.n_owned), new, parameters):
                 queue[np.uint64(control[LENGTH])] = u
                 control[LENGTH] += 1
                 control[SCOUTED] += degree

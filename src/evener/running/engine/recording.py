@@ -103,14 +103,40 @@ class StepRecorder:
 
     def exchange(self, x: npt.NDArray[Any]) -> None:
         """Set the values of the ghosts in x to those of their owners."""
+        self.start_exchange(x)
+        self.finish_exchange()
+
+    def start_exchange(self, x: npt.NDArray[Any]) -> None:
+        """Begin an exchange, during which own vertices may be computed; see Halo."""
+        with self._of_halo():
+            self.halo.start_exchange(x)
+        for q, numbers in self._sends.items():
+            self.now.count_sent(q, numbers.size * x.itemsize)
+
+    def finish_exchange(self) -> None:
+        """Return when the ghosts have their values."""
+        with self._of_halo():
+            self.halo.finish()
+
+    def to_owners(
+        self, ghosts: npt.NDArray[Any], values: npt.NDArray[Any]
+    ) -> Iterator[tuple[npt.NDArray[Any], npt.NDArray[Any]]]:
+        """Send values of ghosts to their owners; yield own vertices and values that came here."""
+        with self._of_halo():
+            found = self.halo.to_owners(ghosts, values)
+        for q, count in self.halo.sparse_of(values.dtype).sent.items():
+            self.now.count_sent(q, count * (ghosts.itemsize + values.itemsize))
+        return found
+
+    @contextmanager
+    def _of_halo(self) -> Iterator[None]:
+        """Add what the halo takes in the block to the superstep under way."""
         before, began = astuple(self.halo.times), self.seconds
-        self.halo.exchange(x)
+        yield
         spent = [now - then for now, then in zip(astuple(self.halo.times), before, strict=True)]
         for name, seconds in zip(("packing", "waiting", "unpacking"), spent, strict=False):
             self.now.add(name, began, seconds)
             began += seconds
-        for q, numbers in self._sends.items():
-            self.now.count_sent(q, numbers.size * x.itemsize)
 
     def gathered(self, value: T) -> list[T]:
         """Return the values of all devices, in their order."""

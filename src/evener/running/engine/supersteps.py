@@ -82,6 +82,8 @@ class SuperstepLoop:
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         self.engine.compile()
+        if self.engine.program.schedule != "dense":
+            self.steps.halo.sparse_of(self.engine.program.dtype)  # before the clock starts
         if self._start is not None:
             restore(self._cpu_engine, self.steps.halo, self._start)
         self.steps.begin()
@@ -186,27 +188,15 @@ class SuperstepLoop:
 
     def _deliver(self) -> int:
         """Send values of ghosts that changed to their owners; return how many came here."""
-        engine, local = self.engine, self.local
+        engine, received = self.engine, 0
         with self.steps.timed("packing"):
-            numbers, values = engine.take_marked()
-            order = np.argsort(numbers)  # ghosts are numbered by owner
-            numbers, values = numbers[order].astype(np.int64), values[order]
-            parts: list[Any] = [None] * self.comm.size
-            for q, (first, end) in local.receives.items():
-                a, b = np.searchsorted(numbers, [first, end])
-                parts[q] = (numbers[a:b] - first).astype(np.uint32), values[a:b]
-                self.steps.now.count_sent(q, int(b - a) * (4 + values.itemsize))
-        with self.steps.timed("waiting"):
-            found = self.comm.exchange(parts)
-        received = 0
+            marked = engine.take_marked()
+        found = self.steps.to_owners(*marked)
         with self.steps.timed("unpacking"):
-            for q, part in enumerate(found):
-                if part is None or q not in local.sends:
-                    continue
-                which, values = part
-                engine.deliver(local.sends[q][which], values)
-                received += which.size
-        assert received <= (self.comm.size - 1) * local.n_owned
+            for targets, values in found:
+                engine.deliver(targets, values)
+                received += targets.size
+        assert received <= (self.comm.size - 1) * self.local.n_owned
         return received
 
     def _keep_after(self, step: int, numbers: Mapping[str, int] | None = None) -> None:

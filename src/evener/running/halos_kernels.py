@@ -1,0 +1,62 @@
+"""Kernels of halos: values of some ghosts, put into the messages to their owners."""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import inner, njit
+
+HEAD = 8  # bytes at the beginning of a message: its length
+NUMBER = 4  # bytes of a number, which are followed by the values, from a multiple of eight on
+
+
+@inner()
+def owner_of(ghost, starts):
+    """Return the place of a ghost's owner: the last one whose ghosts start at or before it."""
+    low, high = 0, starts.size
+    while high - low > 1:
+        middle = (low + high) // 2
+        if starts[middle] <= ghost:
+            low = middle
+        else:
+            high = middle
+    return low
+
+
+@njit(cache=True, nogil=True)
+def pack(ghosts, values, starts, begins, lengths, messages, numbers, places):
+    """Write ghosts' numbers and values into the messages of their owners.
+
+    ghosts (s,): local numbers; values (s,): theirs, as unsigned integers of the same size. starts
+    (q,): the first local number of each owner's ghosts, rising. begins (q,): where each message
+    begins, a multiple of eight [B]. messages, numbers, places: all messages as arrays of uint64, of
+    uint32 and of the type of values. A message holds its own length [B], how far each number is
+    from the owner's start, and the values. lengths (q,): set to how many numbers each has.
+    """
+    item = values.itemsize
+    lengths[:] = 0
+    for i in range(ghosts.size):
+        lengths[owner_of(np.int64(ghosts[i]), starts)] += 1
+    ends = lengths.copy()
+    lengths[:] = 0
+    for i in range(ghosts.size):
+        ghost = np.int64(ghosts[i])
+        q = owner_of(ghost, starts)
+        first = begins[q] + HEAD
+        numbers[first // NUMBER + lengths[q]] = ghost - starts[q]
+        places[(first + padded(ends[q])) // item + lengths[q]] = values[i]
+        lengths[q] += 1
+    for q in range(starts.size):
+        messages[begins[q] // HEAD] = HEAD + padded(lengths[q]) + item * lengths[q]
+
+
+@inner()
+def padded(count):
+    """Return the bytes of so many numbers, up to a multiple of eight."""
+    return (count * NUMBER + 7) // 8 * 8
+
+
+@njit(cache=True, nogil=True)
+def chosen(listed, which, found):
+    """Set found (s,) to the entries of a list at places which (s,)."""
+    for i in range(which.size):
+        found[i] = listed[which[i]]
