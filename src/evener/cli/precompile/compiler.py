@@ -95,7 +95,8 @@ def hastened() -> Iterator[None]:
 
     What is compiled is the same: garbage is searched for less often, and the compiler finds sooner
     that two sets of its flags are equal. Numba hashes and compares them some 500,000 times, and
-    makes dictionaries of all flags each time; its hashes are of the flags' names alone.
+    makes dictionaries of all flags each time, though few are set; its hashes are of the flags'
+    names alone.
     """
     from numba.core.targetconfig import TargetConfig
 
@@ -109,10 +110,14 @@ def hastened() -> Iterator[None]:
         return hashes[kind]
 
     def are_equal(self: Any, other: Any) -> Any:
-        # Those set alone at first; where they differ, all can still be equal by their defaults.
-        if type(self) is type(other) and self._values == other._values:  # noqa: SLF001
-            return True
-        return equal(self, other)
+        if type(self) is not type(other):
+            return equal(self, other)
+        ours, theirs = self._values, other._values  # noqa: SLF001
+        for name in ours.keys() | theirs.keys():  # those set in neither have their defaults
+            default = self.options[name].default
+            if ours.get(name, default) != theirs.get(name, default):
+                return False
+        return True
 
     gc.set_threshold(OBJECTS_PER_COLLECTION, *thresholds[1:])
     TargetConfig.__hash__ = kept_hash  # type: ignore[method-assign]
