@@ -1,168 +1,326 @@
-"""The engine against the GAP benchmark suite (C++, OpenMP): seconds of each application, ratios.
+"""Issue 16, section 5, as far as one process goes: asked beside reached.
 
-    python benchmarks/engine.py --gapbs FOLDER [--scales 16,17,18] [--threads 1,2] [--apps ...]
+    python benchmarks/engine.py --gapbs FOLDER [--peers PYTHON,...] [--graphs ...] [--threads 1,2]
+        [--apps ...] [--parts suite,peers,around,start,memory] [--data FOLDER] [--budget SECONDS]
 
-FOLDER: the suite's source, after `make`, which also makes the graphs: Kronecker graphs as of
-Graph500, 16 edges a vertex. Both sides run the same graph and source, in turns; each allocates its
-arrays within the time that is measured, and each thread has a core. Wall time: the least of all
-trials. CPU time, of one thread, for busy machines: of ours the least; of the suite, which does not
-print it, that of many trials without that of one, divided. Writes a JSON line per graph,
-application and count of threads to results/engine.jsonl and prints their table; without the suite
-a line that says so.
+suite   seconds of each application by the engine, by a kernel written by hand for it, and by the
+        GAP benchmark suite (C++, OpenMP; FOLDER: its source after `make`, -O3 -fopenmp): the same
+        graph, sources and threads, in turns, `budget` seconds and at least three rounds each
+peers   the same by graph libraries (engine_peers.py) that the Pythons of --peers have; the engine
+        to the best of them. One that takes over three times the best is run once
+around  a run on one device as of `evener run`, to its kernel alone, called once a superstep
+start   a user's program in a new process: the first time, and the second
+memory  how much a process grows by a graph and a run on it, to the bytes of the graph's CSR arrays
+
+Results are made within what is measured; each thread has a core. Ratios are of medians over all
+rounds, summed over the sources. Graphs are kept in the folder of --data. Writes a JSON line for
+each to results/engine.jsonl and prints their table; what is not there is left out, with a line.
 """
 
+import itertools
 import os
-import re
-import resource
-import shutil
 import subprocess
+import sys
+import tempfile
 import time
 from pathlib import Path
 
 import numpy as np
+from engine_cases import (
+    APPS,
+    HERE,
+    NO_BOUND,
+    STEPS,
+    HandWritten,
+    Library,
+    OurEngine,
+    Suite,
+    asked_of_hand,
+    asked_of_suite,
+    found_by_us,
+    suite_sources,
+    timed,
+)
+from engine_graphs import made, part_of
+from engine_peers import LIBRARIES
 from records import answer, markdown, parser, words
 
-from evener.running.apps import bfs, pagerank, sssp, wcc
-from evener.running.distributing import LocalArcs, LocalGraph
-from evener.running.engine import Engine, ThreadPool
+from evener.running.engine import ThreadPool
+from evener.running.executing import run_on_parts
 
-RESULTS = Path(__file__).parent / "results" / "engine.jsonl"
-GRAPHS = Path(__file__).parent / "data" / "engine"
-DEGREE, DELTA, ITERATIONS = 16, 8, 10
-TRIALS, ROUNDS = 5, 3
-NO_BOUND = 1 << 40
-# Application: our program, the suite's, whether arcs have weights, and whether there is a source.
-APPS = {
-    "pagerank": (pagerank.PROGRAM, "pr", False, False),
-    "bfs": (bfs.PROGRAM, "bfs", False, True),
-    "wcc": (wcc.PROGRAM, "cc", False, False),
-    "sssp": (sssp.PROGRAM, "sssp", True, True),
-}
+RESULTS = HERE / "results" / "engine.jsonl"
+GRAPHS = HERE / "data" / "engine"
+DEFAULT_GRAPHS = ["kron20", "kron22", "urand20", "delaunay22", "heatexch_outer", "BlogCatalog"]
+PARTS = ["suite", "peers", "around", "start", "memory"]
+SOURCES, LEAST_ROUNDS, MOST_ROUNDS = 4, 3, 40
+PEER_ROUNDS, HOPELESS = 3, 3.0  # times the best library: run once
+PEER_ARCS = 40_000_000  # larger graphs take libraries minutes
+ASKED_OF_PEERS, ASKED_AROUND, ASKED_OF_MEMORY, ASKED_START = 0.5, 1.05, 1.6, 1.0
+PROGRAM = """
+combine, dtype = "sum", "float32"
+parameters = {{"damping": {damping}}}
+
+def init(n):
+    return 1.0 / n
+
+def emit(value, degree):
+    return value / degree if degree > 0 else 0.0
+
+def apply(combined, n, damping):
+    return (1.0 - damping) / n + damping * combined
+"""
 
 
 def main():
-    made = parser(__doc__, RESULTS)
-    made.add_argument("--gapbs", type=Path, help="folder of the GAP benchmark suite, made")
-    made.add_argument("--scales", type=words, default=["16", "17", "18"])
-    made.add_argument("--threads", type=words, default=["1", "2"])
-    made.add_argument("--apps", type=words, default=list(APPS))
-    made.when_small(scales=["10"], threads=["1"])
-    answer(made.parse_args(), measured, table)
+    made_ = parser(__doc__, RESULTS)
+    made_.add_argument("--gapbs", type=Path, help="folder of the GAP benchmark suite, made")
+    made_.add_argument("--peers", type=words, default=[sys.executable], help="Pythons to ask")
+    made_.add_argument("--graphs", type=words, default=DEFAULT_GRAPHS)
+    made_.add_argument("--threads", type=words, default=["1", "2"])
+    made_.add_argument("--apps", type=words, default=list(APPS))
+    made_.add_argument("--parts", type=words, default=PARTS)
+    made_.add_argument("--data", type=Path, default=GRAPHS, help="folder of the graphs")
+    made_.add_argument("--budget", type=float, default=4.0, help="seconds for each comparison")
+    made_.when_small(graphs=["rmat12"], threads=["1"], budget=0.1)
+    answer(made_.parse_args(), measured, table)
 
 
 def measured(args):
     missing = missing_of(args.gapbs)
     if missing:
-        yield {"skipped": missing}
-        return
-    for scale in args.scales:
-        for threads in map(int, args.threads):
-            cores = sorted(os.sched_getaffinity(0))[:threads]
-            with ThreadPool(threads, cores) as pool:
-                for app in args.apps:
-                    yield compared(app, scale, pool, args.gapbs)
+        yield {"part": "suite", "skipped": missing}
+        args.gapbs = None
+    for graph in args.graphs:
+        files = made(graph, args.data, args.gapbs)
+        yield from of_graph(graph, files, args)
+    if "start" in args.parts:
+        yield started(made(args.graphs[0], args.data, args.gapbs)[0])
 
 
 def missing_of(folder):
-    """Say why nothing can be measured; nothing if it can."""
+    """Say why the suite cannot be run; nothing if it can."""
     if folder is None:
         return "--gapbs is not given: the folder of the GAP benchmark suite, made"
-    programs = ["converter", *(row[1] for row in APPS.values())]
-    missing = [name for name in programs if shutil.which(folder / name) is None]
+    programs = ["converter", *(case.suite for case in APPS.values())]
+    missing = [name for name in programs if not os.access(folder / name, os.X_OK)]
     return f"{folder} has no {', '.join(missing)}: run `make` there" if missing else ""
 
 
-def graph_file(scale, weighted, folder):
-    """Return the suite's file of a graph, which it makes unless it is there."""
-    path = GRAPHS / f"kron{scale}.{'wsg' if weighted else 'sg'}"
-    if not path.exists():
-        GRAPHS.mkdir(parents=True, exist_ok=True)
-        more = ["-w"] if weighted else []
-        words_ = [folder / "converter", "-g", scale, "-k", str(DEGREE), *more, "-b", path]
-        subprocess.run(words_, check=True, capture_output=True)
-    return path
+def of_graph(graph, files, args):
+    """Yield all lines of one graph."""
+    sources = sources_of(files[0], args.gapbs)
+    libraries = libraries_for(files, args) if "peers" in args.parts else []
+    for weighted, path in enumerate(files):
+        apps = [app for app in args.apps if APPS[app].is_weighted == bool(weighted)]
+        part = part_of(path) if apps else None
+        for threads, app in itertools.product(map(int, args.threads), apps):
+            cores = sorted(os.sched_getaffinity(0))[:threads]
+            with ThreadPool(threads, cores) as pool:
+                shared = graph, app, part, pool, sources if APPS[app].has_source else [0]
+                if "suite" in args.parts:
+                    yield from against_suite(*shared, path, args)
+                if libraries:
+                    yield against_libraries(*shared, libraries)
+                if "around" in args.parts and part.out.ends.size > 2_000_000:
+                    yield around(*shared, args.budget)
+    if "memory" in args.parts:
+        for app in args.apps:
+            yield remembered(graph, app, files[APPS[app].is_weighted], max(args.threads))
+    for library in libraries:
+        library.close()
 
 
-def read(path):
-    """Return a file of the suite, of an undirected graph, as the part of one device."""
-    with path.open("rb") as file:
-        assert file.read(1) == b"\0"
-        m, n = (int(number) for number in np.fromfile(file, np.int64, 2))
-        offsets = np.fromfile(file, np.int64, n + 1)
-        entries = np.fromfile(file, np.uint32)
-    ends, weights = entries, None
-    if path.suffix == ".wsg":
-        ends, weights = (np.ascontiguousarray(part) for part in entries.reshape(-1, 2).T)
-        weights = weights.view(np.int32)
-    assert m in (ends.size, ends.size // 2)
-    arcs = LocalArcs(offsets.astype(np.uint32), ends, weights)
-    return LocalGraph(
-        rank=0, k=1, n_global=n, n_owned=n, n_interior=n, numbers=np.arange(n),
-        ghost_starts=np.zeros(2, np.int64), degrees=np.diff(offsets), out=arcs, into=arcs,
-    )  # fmt: skip
+def sources_of(path, folder):
+    if folder is not None:
+        return suite_sources(folder, path, SOURCES)
+    degrees = part_of(path).degrees
+    return np.random.default_rng(7).choice(np.flatnonzero(degrees), SOURCES).tolist()
 
 
-def compared(app, scale, pool, folder):
-    program, name, weighted, from_source = APPS[app]
-    path = graph_file(scale, weighted, folder)
-    part = read(path)
-    source = int(np.random.default_rng(7).choice(np.flatnonzero(part.degrees)))
-    parameters = {"source": source} if from_source else {}
-    most = ITERATIONS if app == "pagerank" else NO_BOUND
-    options = ["-f", path, *(["-r", str(source)] if from_source else [])]
-    options += {"pagerank": ["-i", str(ITERATIONS), "-t", "0"], "sssp": ["-d", str(DELTA)]}.get(
-        app, []
-    )
-    Engine(program, part, pool, parameters).compile()
-    theirs, ours = [], []
-    for _ in range(ROUNDS):
-        theirs.append(suite_seconds([folder / name, *options], pool.threads))
-        for _ in range(TRIALS):
-            wall, cpu = time.perf_counter(), time.process_time()
-            engine = Engine(program, part, pool, parameters)
-            engine.advance(most)
-            ours.append((time.perf_counter() - wall, time.process_time() - cpu))
-    wall, cpu = np.min(ours, axis=0) * 1e3
-    suite_wall, suite_cpu = np.min(theirs, axis=0) * 1e3
+def rounds_of(runners, sources, budget):
+    """Run all by turns until the budget [s] is spent; name -> (rounds, runs) seconds."""
+    found = {name: [] for name in runners}
+    began = time.perf_counter()
+    for turn in range(MOST_ROUNDS):
+        if turn >= LEAST_ROUNDS and time.perf_counter() - began > budget:
+            break
+        for name, runner in runners.items():
+            found[name].append(runner.seconds(sources))
+    return {name: np.array(rows) for name, rows in found.items()}
+
+
+def median_of(rows):
+    """Return the median over the rounds, summed over the sources [s]."""
+    return float(np.median(rows, axis=0).sum())
+
+
+def against_suite(graph, app, part, pool, sources, path, args):
+    """Yield the lines of engine to suite and engine to a kernel written by hand."""
+    runs = sources if len(sources) > 1 else sources * 2
+    runners = {"engine": OurEngine(app, graph, part, pool)}
+    runners["hand"] = HandWritten(app, graph, part, pool)
+    if args.gapbs is not None:
+        runners["gapbs"] = Suite(app, graph, path, pool.threads, args.gapbs, len(runs))
+    found = rounds_of(runners, runs, args.budget)
+    arcs = int(part.out.ends.size)
+    asked = {"gapbs": asked_of_suite(app, graph, arcs), "hand": asked_of_hand(app, arcs)}
+    for other in found.keys() - {"engine"}:
+        ratio = median_of(found["engine"]) / median_of(found[other])
+        least = found["engine"].min(0).sum() / found[other].min(0).sum()
+        yield line(
+            "suite", graph, app, pool.threads, other, asked[other], ratio,
+            ratio_of_least=round(float(least), 3), rounds=len(found[other]), arcs=arcs,
+            engine_ms=milliseconds(found["engine"]), other_ms=milliseconds(found[other]),
+        )  # fmt: skip
+
+
+def milliseconds(rows):
+    return round(1e3 * median_of(rows) / rows.shape[1], 3)
+
+
+def line(part, graph, app, threads, against, asked, reached, **more):
     return {
-        "graph": f"kron{scale}", "app": app, "threads": pool.threads,
-        "gapbs_wall_ms": round(suite_wall, 3), "gapbs_cpu_ms": round(suite_cpu, 3),
-        "engine_wall_ms": round(wall, 3), "engine_cpu_ms": round(cpu, 3),
-        "wall_ratio": round(wall / suite_wall, 3),
-        "cpu_ratio": round(cpu / suite_cpu, 3) if pool.threads == 1 else None,
-        "supersteps": engine.supersteps, "arcs_examined": engine.edges,
-        "arcs": int(part.out.ends.size),
+        "part": part, "graph": graph, "app": app, "threads": threads, "against": against,
+        "asked": asked, "reached": round(float(reached), 3), **more,
     }  # fmt: skip
 
 
-def suite_seconds(command, threads):
-    """Return the least wall time of a trial, and the CPU time of one."""
-    walls, cpus = zip(*(_trials(command, threads, n) for n in (1, TRIALS + 1)), strict=True)
-    return min(walls), (cpus[1] - cpus[0]) / TRIALS
+def libraries_for(files, args):
+    """Return the libraries that the Pythons have, each with the graph loaded."""
+    if files[0].stat().st_size > 4 * PEER_ARCS:
+        return []
+    found = {}
+    for python, name in itertools.product(args.peers, LIBRARIES):
+        if name not in found:
+            library = Library(python, name, *files)
+            if library.version is not None:
+                found[name] = library
+    return list(found.values())
 
 
-def _trials(command, threads, trials):
-    before = resource.getrusage(resource.RUSAGE_CHILDREN)
-    settings = os.environ | {"OMP_NUM_THREADS": str(threads), "OMP_PROC_BIND": "true"}
-    words_ = [*command, "-n", str(trials)]
-    found = subprocess.run(words_, env=settings, capture_output=True, text=True, check=True)
-    after = resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return min(float(x) for x in re.findall(r"Trial Time:\s+([\d.]+)", found.stdout)), cpu
+def against_libraries(graph, app, part, pool, sources, libraries):
+    """Return the line of the engine to the best of the libraries."""
+    ours = OurEngine(app, graph, part, pool)
+    source = sources[0]
+    engine = ours.engine_of(source)
+    engine.advance(ours.steps)
+    expected = found_by_us(app, engine.values)
+    others, wrong = {}, []
+    for library in libraries:
+        threads = pool.threads if library.run(app, source, pool.threads) else 1
+        seconds, found = library.run(app, source, threads)
+        others[library] = [seconds]
+        if app != "pagerank" and found != expected:
+            wrong.append(library.name)
+    own = []
+    for _ in range(PEER_ROUNDS):
+        best = min(np.median(seconds) for seconds in others.values())
+        for library, seconds in others.items():
+            if np.median(seconds) < HOPELESS * best:
+                asked = library.run(app, source, pool.threads) or library.run(app, source, 1)
+                seconds.append(asked[0])
+        own += ours.seconds([source])
+    medians = {library.name: float(np.median(seconds)) for library, seconds in others.items()}
+    best = min(medians, key=medians.get)
+    return line(
+        "peers", graph, app, pool.threads, best, ASKED_OF_PEERS, np.median(own) / medians[best],
+        engine_ms=round(1e3 * float(np.median(own)), 3), wrong=wrong,
+        others_ms={name: round(1e3 * seconds, 3) for name, seconds in medians.items()},
+    )  # fmt: skip
+
+
+def around(graph, app, part, pool, sources, budget):
+    """Return the line of a whole run on one device to its kernel, called once a superstep."""
+    ours = OurEngine(app, graph, part, pool)
+    source = sources[0]
+    given = {**ours.given, **({"source": source} if APPS[app].has_source else {})}
+    most = STEPS.get(app, NO_BOUND)
+
+    class Whole:
+        def seconds(self, _):
+            watched = {"devices": [pool.cores], "most": most, "parameters": given}
+            return [run_on_parts(ours.case.program, [part], **watched).seconds]
+
+    class Bare:
+        def seconds(self, _):
+            engine = ours.engine_of(source)
+            engine.advance(0)
+            return [timed(lambda: supersteps(engine, most))]
+
+    found = rounds_of({"whole": Whole(), "bare": Bare()}, [source], budget / 2)
+    ratio = median_of(found["whole"]) / median_of(found["bare"])
+    return line(
+        "around", graph, app, pool.threads, "bare kernel", ASKED_AROUND, ratio,
+        engine_ms=milliseconds(found["whole"]), other_ms=milliseconds(found["bare"]),
+    )  # fmt: skip
+
+
+def supersteps(engine, most):
+    for _ in range(most):
+        if engine.has_ended:
+            break
+        engine.advance(1)
+
+
+def started(path):
+    """Return the line of a user's program in new processes, one of which compiles it."""
+    with tempfile.TemporaryDirectory() as folder:
+        program = Path(folder) / "mine.py"
+        damping = np.random.default_rng().uniform(0.5, 0.9)  # so that no process knows it yet
+        program.write_text(PROGRAM.format(damping=damping))
+        first, second = (child("start", program, path) for _ in range(2))
+    return line(
+        "start", path.stem, "user's", 1, "1 s", ASKED_START, second["seconds"],
+        first_s=round(first["seconds"], 3), first_compiled=first["compiled"],
+        compiled=second["compiled"], process_s=round(second["process_s"], 3),
+    )  # fmt: skip
+
+
+def remembered(graph, app, path, threads):
+    """Return the line of the memory of a run."""
+    found = child("memory", app, path, threads)
+    ratio = found["peak_bytes"] / found["csr_bytes"]
+    return line("memory", graph, app, int(threads), "CSR arrays", ASKED_OF_MEMORY, ratio, **found)
+
+
+def child(*asked):
+    """Return what engine_child.py prints, and the seconds of the process."""
+    import json
+
+    began = time.perf_counter()
+    command = [sys.executable, HERE / "engine_child.py", *map(str, asked)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    return json.loads(done.stdout) | {"process_s": time.perf_counter() - began}
 
 
 def table(lines):
-    if "skipped" in lines[0]:
-        return f"Skipped: {lines[0]['skipped']}."
-    head = ["graph", "app", "threads", "GAPBS (ms)", "engine (ms)", "ratio", "of CPU times",
-            "arcs examined"]  # fmt: skip
+    skipped = [f"Left out: {one['skipped']}." for one in lines if "skipped" in one]
     rows = [
-        [line["graph"], line["app"], line["threads"], f"{line['gapbs_wall_ms']:.2f}",
-         f"{line['engine_wall_ms']:.2f}", f"{line['wall_ratio']:.2f}", line["cpu_ratio"] or "",
-         f"{line['arcs_examined'] / line['arcs']:.2f} m"]
-        for line in lines
+        [one["part"], one["graph"], one["app"], one["threads"], one["against"], one["asked"],
+         f"{one['reached']:.2f}", "" if one["reached"] <= one["asked"] else "missed",
+         note(one)]
+        for one in lines
+        if "skipped" not in one
     ]  # fmt: skip
-    return markdown([head, *rows])
+    head = ["part", "graph", "app", "threads", "against", "asked", "reached", "", "ms, or as named"]
+    return "\n".join([*skipped, markdown([head, *rows])])
+
+
+def note(one):
+    """Return the figures behind a ratio."""
+    if one["part"] == "start":
+        return (
+            f"second start {one['reached']:.2f} s, {one['compiled']} compiled; first "
+            f"{one['first_s']:.2f} s; whole process {one['process_s']:.2f} s"
+        )
+    if one["part"] == "memory":
+        return f"{one['peak_bytes'] / 1e6:.1f} MB to {one['csr_bytes'] / 1e6:.1f} MB"
+    if one["part"] == "peers":
+        others = ", ".join(f"{name} {ms:.1f}" for name, ms in sorted(one["others_ms"].items()))
+        wrong = f"; another result: {', '.join(one['wrong'])}" if one["wrong"] else ""
+        return f"{one['engine_ms']:.1f}; {others}{wrong}"
+    least = f"; least {one['ratio_of_least']:.2f}" if "ratio_of_least" in one else ""
+    return f"{one['engine_ms']:.2f} to {one['other_ms']:.2f}{least}"
 
 
 if __name__ == "__main__":
