@@ -4,10 +4,9 @@ import pytest
 
 from evener.errors import InputError, UsageError
 from evener.io.machines.speeds import read_speeds
-from evener.measuring import ranks
 from evener.measuring.devices import MeasuredDevice, cores
 from evener.measuring.outcomes import Precision
-from evener.measuring.ranks import devices_of_rank, n_ranks
+from evener.measuring.ranks import devices_of_rank
 from evener.measuring.session import Settings, measure
 from evener.running.comm import run_threads
 from tests.measuring.virtual import EmulatedBench
@@ -111,11 +110,3 @@ def test_one_device_a_computer_at_a_time():
     plans = [GridPlan([5]) for _ in range(3)]
     run_campaign(bench, plans, Journal(None, {}), together=False, groups=["a", "a", "b"])
     assert bench.asked == [[5, None, 5], [None, 5, None]]
-
-
-def test_launchers_are_recognised(monkeypatch):
-    for key in ranks.SIZES:
-        monkeypatch.delenv(key, raising=False)
-    assert n_ranks() == 1
-    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
-    assert n_ranks() == 4

@@ -5,29 +5,18 @@ Outcomes are gathered on every rank, so that all ranks choose the same next load
 
 from __future__ import annotations
 
-import os
 import socket
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Self, TypeVar, cast
 
-from evener.errors import EvenerError, ToolError, UsageError
+from evener.errors import EvenerError, UsageError
 from evener.measuring.devices import MeasuredDevice, devices_of
 from evener.measuring.outcomes import Outcome
 from evener.measuring.together import Bench
 from evener.running.comm import Comm, run_threads
 
 T = TypeVar("T")
-# Variables in which launchers give the number of ranks: MPICH and others, Open MPI, MVAPICH2, PALS.
-SIZES = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "MV2_COMM_WORLD_SIZE", "PALS_NRANKS")
-
-
-def n_ranks() -> int:
-    """Return how many processes a launcher such as mpiexec has started; 1 without one."""
-    for key in SIZES:
-        if os.environ.get(key, "").isdigit():
-            return int(os.environ[key])
-    return 1
 
 
 class RankBench:
@@ -144,19 +133,3 @@ def give_up(comm: Comm, error: BaseException) -> None:
     leave = getattr(comm, "__exit__", None)
     if comm.size > 1 and leave is not None:
         leave(type(error), error, error.__traceback__)
-
-
-def world() -> Comm:
-    """Return the communicator of all ranks.
-
-    Raises ToolError without mpi4py, or where its MPI is not the launcher's.
-    """
-    from evener.running.comm import MpiComm
-
-    comm = MpiComm()
-    if comm.size != n_ranks():
-        raise ToolError(
-            f"mpi4py sees {comm.size} ranks where the launcher started {n_ranks()}",
-            hint="mpiexec and mpi4py must belong to the same MPI.",
-        )
-    return comm

@@ -1,12 +1,17 @@
-"""Devices of this computer on which a plan is run, by words such as cpu:0-1 and cuda:0."""
+"""Devices on which a plan is run, by words such as cpu:0-1 and cuda:0."""
 
 from __future__ import annotations
 
 import os
 import re
+import socket
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 from evener.errors import UsageError
+from evener.running.comm import MpiComm
+from evener.running.hybrid import devices_of_process
 
 _WORD = re.compile(r"cpu:(\d+(?:-\d+)?(?:\+\d+(?:-\d+)?)*)")
 _CUDA = re.compile(r"cuda:(\d+)")
@@ -19,42 +24,52 @@ class Cuda:
     number: int
 
 
-def devices_of(words: str) -> list[list[int] | Cuda]:
+def devices_of(words: str, comm: MpiComm | None = None) -> list[list[int] | Cuda]:
     """Return the devices of words such as "cpu:0-1,cpu:2+4,cuda:0".
 
-    A device of cores, of which each gets a thread, is the list of these. Raises UsageError for
-    other words, for cores that this process may not use, for CUDA devices that are not there, and
-    for a core or a CUDA device named twice.
+    A device of cores, of which each gets a thread, is the list of these. comm: all ranks, each of
+    which calls; words mean cores and CUDA devices of the computer on which the device's rank is,
+    so that those of several computers may have the same. Raises UsageError for other words, for
+    cores that this process may not use, for CUDA devices that are not there, and for a core or a
+    CUDA device of one computer named twice.
     """
     devices = [_device(word.strip()) for word in words.split(",")]
-    _check_cores([device for device in devices if not isinstance(device, Cuda)])
-    _check_cuda([device.number for device in devices if isinstance(device, Cuda)])
+    own, here = range(len(devices)), list(range(len(devices)))
+    if comm is not None:
+        own = devices_of_process(comm, len(devices))
+        hosts = chain.from_iterable(comm.allgather([socket.gethostname()] * len(own)))
+        here = [i for i, host in enumerate(hosts) if host == socket.gethostname()]
+    _check_named_once([devices[i] for i in here])
+    _check_there([devices[i] for i in own])
     return devices
 
 
-def _check_cores(devices: list[list[int]]) -> None:
-    allowed = os.sched_getaffinity(0)
-    seen: set[int] = set()
-    for core in (core for device in devices for core in device):
-        if core not in allowed:
-            raise UsageError(
-                f"there is no core {core} for this process",
-                hint=f"It may use: {', '.join(map(str, sorted(allowed)))}.",
-            )
-        if core in seen:
+def _check_named_once(devices: Sequence[list[int] | Cuda]) -> None:
+    """Refuse a core or a CUDA device that belongs to two devices of a computer."""
+    cores = [core for device in devices if not isinstance(device, Cuda) for core in device]
+    for core in cores:
+        if cores.count(core) > 1:
             raise UsageError(f"core {core} belongs to two devices: each thread needs its own")
-        seen.add(core)
-
-
-def _check_cuda(numbers: list[int]) -> None:
-    if not numbers:
-        return
-    from evener.running.engine.device_cuda_kernels import check_cuda
-
-    if len(set(numbers)) < len(numbers):
+    cuda = [device for device in devices if isinstance(device, Cuda)]
+    if len(set(cuda)) < len(cuda):
         raise UsageError("a CUDA device is named twice: its memory and its cores are of one")
-    for number in numbers:
-        check_cuda(number)
+
+
+def _check_there(devices: Sequence[list[int] | Cuda]) -> None:
+    """Refuse cores and CUDA devices that this process does not have."""
+    allowed = os.sched_getaffinity(0)
+    for device in devices:
+        if isinstance(device, Cuda):
+            from evener.running.engine.device_cuda_kernels import check_cuda
+
+            check_cuda(device.number)
+            continue
+        for core in device:
+            if core not in allowed:
+                raise UsageError(
+                    f"there is no core {core} for this process",
+                    hint=f"It may use: {', '.join(map(str, sorted(allowed)))}.",
+                )
 
 
 def _device(word: str) -> list[int] | Cuda:

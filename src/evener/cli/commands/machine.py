@@ -177,7 +177,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
 def _measured(output: str | None, out: Output) -> Platform | None:
     """Return this computer, or those of all ranks of mpiexec; None on ranks above 0."""
     from evener.files.writing import refuse_unwritable
-    from evener.measuring.ranks import n_ranks
+    from evener.running.launching import n_ranks
 
     if output is not None:
         refuse_unwritable(output)
@@ -191,7 +191,7 @@ def _measured(output: str | None, out: Output) -> Platform | None:
 
 def _measured_ranks(out: Output) -> Platform | None:
     from evener.measuring.machine import measured_ranks
-    from evener.measuring.ranks import world
+    from evener.running.launching import world
 
     comm = world()
     if comm.rank > 0:

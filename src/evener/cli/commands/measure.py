@@ -32,7 +32,8 @@ def run(args: argparse.Namespace, out: Output) -> int:
     """Measure a kernel or links, or read trace files; write the samples and print them."""
     from evener.cli.output import Output
     from evener.files.writing import is_stdout, refuse_unwritable
-    from evener.measuring.ranks import n_ranks, one_rank, world
+    from evener.measuring.ranks import one_rank
+    from evener.running.launching import n_ranks, world
 
     refuse_unwritable(args.output)
     if is_stdout(args.output) and not args.trace and args.kernel != "link":
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
     if args.machine is not None or args.fast:
         raise UsageError("--machine and --fast go with --ratio")
     options = measure_options_from(args)
-    comm = world() if n_ranks() > 1 else one_rank()
+    comm: Comm = world() if n_ranks() > 1 else one_rank()
     if comm.rank > 0:
         out = Output(quiet=True)  # rank 0 prints for all ranks
     if options.kernel == "link":

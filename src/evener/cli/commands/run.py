@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -48,8 +47,6 @@ EMULATED_TIMES = ("computing", "communicating", "waiting")
 TIMEOUT = 600.0  # [s] that of evener.running.failures
 EVERY = "60s"
 TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
-# Set by the launchers of MPI (MPICH and Intel, Open MPI, Slurm's srun --mpi) for each rank.
-RANKS_STATED = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_RANK")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -169,7 +166,7 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
         out.is_json, out.is_quiet = False, True
     written = [*([] if options.output is None else [options.output]), *records_asked(options)]
     refuse_outputs(written, [options.plan, options.graph, options.machine])
-    devices = None if options.devices is None else devices_of(options.devices)
+    devices = None if options.devices is None else devices_of(options.devices, comm)
     if options.emulate and (comm is not None or devices is not None):
         raise UsageError("an emulated machine has neither ranks nor devices of this computer")
     if (options.checkpoint or options.resume) and (options.emulate or options.plan is None):
@@ -306,12 +303,9 @@ def _parameter(word: str) -> tuple[str, float]:
 
 def _ranks() -> MpiComm | None:
     """Return MPI's ranks where this process is one of several, or None."""
-    if not any(name in os.environ for name in RANKS_STATED):
-        return None
-    from evener.running.comm import MpiComm
+    from evener.running.launching import n_ranks, world
 
-    comm = MpiComm()
-    return comm if comm.size > 1 else None
+    return world() if n_ranks() > 1 else None
 
 
 def _run(

@@ -1,0 +1,42 @@
+"""The ranks that a launcher of MPI has started, such as mpiexec or srun."""
+
+from __future__ import annotations
+
+import os
+
+from evener.errors import ToolError
+from evener.running.comm import MpiComm
+
+# Variables in which launchers give each process the number of ranks: MPICH and Intel MPI, Open MPI,
+# MVAPICH2, PALS, Slurm's srun with whatever MPI.
+SIZES = (
+    "PMI_SIZE",
+    "OMPI_COMM_WORLD_SIZE",
+    "MV2_COMM_WORLD_SIZE",
+    "PALS_NRANKS",
+    "SLURM_STEP_NUM_TASKS",
+)
+
+
+def n_ranks() -> int:
+    """Return how many processes a launcher such as mpiexec has started; 1 without one."""
+    for key in SIZES:
+        if os.environ.get(key, "").isdigit():
+            return int(os.environ[key])
+    return 1
+
+
+def world() -> MpiComm:
+    """Return the communicator of all ranks.
+
+    Raises ToolError without mpi4py, or where its MPI is not the launcher's: each process would take
+    itself for the only one.
+    """
+    comm = MpiComm()
+    if comm.size != n_ranks():
+        raise ToolError(
+            f"mpi4py sees {comm.size} ranks where the launcher started {n_ranks()}",
+            hint="mpiexec and mpi4py must belong to the same MPI; under Slurm try srun "
+            "--mpi=pmi2 or --mpi=pmix.",
+        )
+    return comm
