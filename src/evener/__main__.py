@@ -2,6 +2,17 @@
 
 import sys
 
-from evener.cli import main
 
-sys.exit(main())
+def main() -> int:
+    """Run the command line; returns the exit code (see evener.errors)."""
+    if sys.argv[1:2] == ["run"]:
+        from evener.running.guarding import begin
+
+        begin()  # before anything else is loaded: from now on a rank that is killed is named
+    from evener.cli import main as answer
+
+    return answer()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -6,6 +6,7 @@ of a run that nobody disturbed.
 """
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -18,12 +19,15 @@ import numpy as np
 
 import evener as ev
 from evener.graphs.graph import Graph
+from evener.running.guarding import GUARD_NAME
 
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
-N = 3000
-APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "3000"]}
-BEGUN, STARTED = 2.0, 5.0  # seconds: ranks are killed so long after the first superstep or start
+N = 8000
+APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "8000"]}
+BEGUN, STARTED = 1.5, 2.0  # seconds: ranks are killed so long after the first superstep or start
 LONGEST_START = 40.0  # seconds
+RANK = b"PMI_RANK="  # in the environment of MPICH's ranks
+START = 1.0  # seconds in which a process may still be without a guard, on a busy computer
 WITHIN = 5.0  # seconds in which the others are to end
 
 
@@ -69,8 +73,47 @@ def ranks_of(pid):
     return [
         one
         for one in sorted(known - {pid})
-        if b"\0evener\0run\0" in parents[one][1] and b"hydra" not in parents[one][1]
+        if b"\0evener\0run\0" in parents[one][1]
+        and b"hydra" not in parents[one][1]
+        and name_of(one) != GUARD_NAME
     ]
+
+
+def name_of(pid):
+    """Return the name of a process, which a guard has changed."""
+    try:
+        return (Path("/proc") / str(pid) / "comm").read_text().strip()
+    except OSError:
+        return None
+
+
+def killed(run, draw):
+    """Kill a rank; return whether it was named, and how many seconds it took the run to end.
+
+    Raises AssertionError where the run hangs or another rank is named.
+    """
+    victims = ranks_of(run.pid)
+    if not victims or run.poll() is not None:
+        run.communicate(timeout=60)
+        return "ended before", 0.0
+    victim = int(draw.choice(victims))
+    words = Path(f"/proc/{victim}/environ").read_bytes().split(b"\0")
+    rank = next(int(word[len(RANK) :]) for word in words if word.startswith(RANK))
+    age = time.time() - Path(f"/proc/{victim}").stat().st_ctime
+    os.kill(victim, signal.SIGKILL)
+    began = time.monotonic()
+    said = "".join(run.communicate(timeout=60))  # the launcher's words are on standard output
+    took = time.monotonic() - began
+    assert took < WITHIN, f"{took:.1f} s until the end"
+    named = re.search(r"rank (\d+).* was killed", said)
+    assert named is None or int(named[1]) == rank, said
+    if not run.returncode:
+        return "after its end", took
+    if named:
+        return "named", took
+    assert "EXIT CODE: 9" in said, said
+    assert age < START, f"not named {age:.2f} s after its start"
+    return f"named by the launcher {age:.1f} s after its start", took
 
 
 def killed_and_continued(folder, app, draw):
@@ -90,18 +133,7 @@ def killed_and_continued(folder, app, draw):
         time.sleep(draw.uniform(0, BEGUN))
     else:
         time.sleep(draw.uniform(0, STARTED))
-    victims = ranks_of(run.pid)
-    ended, took = "ended before", 0.0
-    if victims and run.poll() is None:
-        os.kill(int(draw.choice(victims)), signal.SIGKILL)
-        began = time.monotonic()
-        said = run.communicate(timeout=60)[1]
-        took = time.monotonic() - began
-        assert took < WITHIN, f"{app}: {took:.1f} s until the end"
-        if run.returncode:
-            ended = "named" if " was killed" in said else "killed before its guard"
-    else:
-        run.communicate(timeout=60)
+    ended, took = killed(run, draw)
     has = (kept / "checkpoint.json").exists()
     other = int(draw.choice([2, 3, 5]))
     output = folder / "again.npy"

@@ -109,7 +109,7 @@ def leave() -> NoReturn:
     for module in (
         "evener.partitioning.external.children",
         "evener.measuring.workers",
-        "evener.running.failures",
+        "evener.running.guarding",
     ):
         if module in sys.modules:
             sys.modules[module].end_all()

@@ -42,6 +42,11 @@ def cores_in(devices: Sequence[Sequence[int] | Cuda]) -> list[int]:
     return [0 if isinstance(device, Cuda) else len(device) for device in devices]
 
 
+def cores_of_kinds(platform: Platform) -> list[int]:
+    """Return a core for each device that is no CUDA device, 0 for each that is."""
+    return [0 if device.kind == "cuda" else 1 for device in platform.devices]
+
+
 def bytes_rows(
     platform: Platform, needed: Sequence[RunBytes]
 ) -> tuple[tuple[str, ...], list[list[str]], list[dict[str, Any]]]:

@@ -2,8 +2,7 @@
 
 comm.py       ranks as threads of this process or as processes of MPI; hybrid.py: as both;
               swaps.py: their exchanges that are made once and repeated
-failures.py   waits that end, names of ranks that fail; guard_child.py sees which one was killed
-checkpoints.py   folders from which a run is continued
+failures.py   waits that end, names of ranks that fail; guarding.py, guard_child.py: who was killed
 distributing.py  each device's part of a graph: own vertices, ghosts, arcs, what it sends
 distributed.py   folders of such parts; fitting.py: how many bytes a run will take
 halos.py      values exchanged between the ranks that own vertices and those that need them;

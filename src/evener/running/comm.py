@@ -21,7 +21,8 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import ToolError, UsageError
-from evener.running.failures import GRACE, MESSAGE, PATIENCE, Guard, MpiWaits, Names
+from evener.running.failures import GRACE, MESSAGE, PATIENCE, MpiWaits, Names
+from evener.running.guarding import Guard
 from evener.running.sharing import Memory, MpiNeighbours, alone, run_around
 from evener.running.swaps import Buffer, Buffers, Mail, MpiSwap, Stopped, Swap, Tagged, ThreadSwap
 
@@ -29,6 +30,7 @@ NO_NAMES = Names()
 T = TypeVar("T")
 SLOT = 256  # bytes that each rank may gather in one message, its length among them
 LENGTH = 8  # bytes of that length
+END_REST = 5e-3  # [s] between two looks whether all have ended; each rank waits once
 
 
 class Comm(Protocol):
@@ -369,6 +371,17 @@ class MpiComm:
             self._guard.ended(in_order=False)
         self._comm.Abort(code)
         os._exit(code)  # MPICH's Abort returns before the launcher has ended all
+
+    def end(self) -> None:
+        """Wait asleep, for as long as it takes, until all have done everything, as writing results.
+
+        Until then a rank that is killed would take the others with it.
+        """
+        request = self._comm.Ibarrier()
+        while not request.Test():
+            time.sleep(END_REST)
+        if self._guard is not None:
+            self._guard.ended()
 
     def __enter__(self) -> Self:
         return self

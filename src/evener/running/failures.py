@@ -1,4 +1,4 @@
-"""What ranks do about each other's failures: names, waits that end, a guard against kill -9.
+"""What ranks do about each other's failures: names, and waits that end.
 
 A wait for another rank ends with an error that names the rank which does not answer. Processes of
 MPI ask each other who waits as well: who does not reply within a second is the one.
@@ -7,18 +7,13 @@ MPI ask each other who waits as well: who does not reply within a second is the 
 from __future__ import annotations
 
 import os
-import subprocess
-import sys
-import tempfile
 import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from evener.errors import EvenerError, ToolError
-from evener.running.guard_child import ENDED, FAILED
 
 PATIENCE = 600.0  # seconds that a rank waits for another unless told: more than a superstep takes
 GRACE = 2.0  # seconds that the other threads have to stop after one has failed
@@ -125,66 +120,3 @@ class MpiWaits:
             others.discard(status.Get_source())
         if others:
             raise self.names.stalled(sorted(others), waited)
-
-
-class Guard:
-    """A process that says which rank of this computer was killed, and ends the others.
-
-    near: communicator of the ranks of this computer, each of which makes one. rank: this one among
-    all. Only on Linux; elsewhere nothing is watched.
-    """
-
-    def __init__(self, near: Any, rank: int) -> None:
-        self._place = int(near.Get_rank())
-        self._file: int | None = None
-        if not hasattr(os, "pidfd_open"):
-            return
-        ranks = near.allgather((os.getpid(), rank))
-        self._ranks = [one for _, one in ranks]
-        path = near.bcast(_flags(len(ranks)) if self._place == 0 else None)
-        self._file = os.open(path, os.O_RDWR)
-        near.Barrier()
-        if self._place == 0:
-            Path(path).unlink()
-            _start(self._file, ranks)
-        _open.append(self)
-
-    def describe(self, names: Names, hint: str) -> None:
-        """Tell the guard what ranks are called, and what can be done where one is killed."""
-        if self._file is not None and self._place == 0:
-            lines = [hint, *(names.of(rank) for rank in self._ranks)]
-            os.pwrite(self._file, "\n".join(lines).encode(), len(self._ranks))
-
-    def ended(self, *, in_order: bool = True) -> None:
-        """Note that this rank ends, in order or after it has said what is wrong."""
-        if self._file is not None:
-            os.pwrite(self._file, ENDED if in_order else FAILED, self._place)
-
-
-_open: list[Guard] = []
-
-
-def end_all() -> None:
-    """Note that this process ends after it has said so: for one about to be ended by Ctrl-C."""
-    for guard in _open:
-        guard.ended(in_order=False)
-
-
-def _flags(size: int) -> str:
-    """Return the path of a new file of `size` zero bytes."""
-    file, path = tempfile.mkstemp(prefix="evener-")
-    os.write(file, bytes(size))
-    os.close(file)
-    return path
-
-
-def _start(flags: int, ranks: Sequence[tuple[int, int]]) -> None:
-    words = [word for pid, rank in ranks for word in (str(pid), Names().of(rank))]
-    script = str(Path(__file__).with_name("guard_child.py"))
-    subprocess.Popen(
-        [sys.executable, "-I", "-S", script, str(flags), *words],
-        start_new_session=True,
-        pass_fds=(flags,),
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.DEVNULL,
-    )

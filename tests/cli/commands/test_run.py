@@ -1,9 +1,11 @@
 """evener run: values in the file's order, what each device took, refusals."""
 
 import json
+import re
 import shlex
 import subprocess
 import sys
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -13,7 +15,7 @@ from evener.cli import main
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.io import read_graph, write_graph
-from evener.io.plans.plan import read_plan
+from evener.io.plans.plan import read_plan, write_plan
 from evener.running.apps import bfs
 
 MACHINE = (
@@ -182,6 +184,24 @@ def test_emulated_seconds_repeat(nodes, capsys):
         assert main(["run", *nodes, "--emulate", "--app", "bfs", "--json"]) == 0
         seconds.append(json.loads(capsys.readouterr().out)["seconds"])
     assert seconds[0] == seconds[1] > 0
+
+
+def test_an_emulated_device_that_is_too_small_is_refused(case, capsys):
+    """Before anything is run, with the shortfall; a plan that knows no memory is emulated."""
+    machine, plan = case / "nodes.toml", str(case / "small.plan")
+    words = ["plan", str(case / "web.graph"), "--machine", str(machine), "-o", plan]
+    machine.write_text(NODES.replace("memory_GiB = 0.001\n", ""))
+    assert main([*words, "--quiet"]) == 0
+    run_words = ["run", plan, str(case / "web.graph"), "--app", "bfs", "--emulate", "--quiet"]
+    assert main(run_words) == 0
+    known = read_plan(plan)
+    small = [
+        replace(d, memory=1000.0 if d.kind == "cuda" else None) for d in known.platform.devices
+    ]
+    write_plan(plan, replace(known, platform=replace(known.platform, devices=tuple(small))))
+    assert main(run_words) == 4
+    said = capsys.readouterr().err
+    assert re.search(r"bfs needs .* on gpu\d, which has 1,000 B: .* too little", said), said
 
 
 @pytest.mark.parametrize(

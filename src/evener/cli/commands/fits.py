@@ -15,7 +15,13 @@ from evener.cli.graph_options import (
 )
 from evener.cli.judged import add_epsilon, finite
 from evener.cli.machines import add_machine_options, machine_of, machine_options_from
-from evener.cli.program_bytes import bytes_rows, cores_in, program_of, refuse_too_large
+from evener.cli.program_bytes import (
+    bytes_rows,
+    cores_in,
+    cores_of_kinds,
+    program_of,
+    refuse_too_large,
+)
 from evener.errors import InfeasibleError, UsageError
 
 if TYPE_CHECKING:
@@ -146,7 +152,7 @@ def _cores(devices: str | None, platform: Platform) -> list[int]:
     from evener.running.devices import devices_of
 
     if devices is None:
-        return [0 if device.kind == "cuda" else 1 for device in platform.devices]
+        return cores_of_kinds(platform)
     cores = cores_in(devices_of(devices))
     if len(cores) != platform.k:
         raise UsageError(f"{len(cores)} devices in --devices, {platform.k} of the machine")

@@ -143,7 +143,7 @@ def run(args: argparse.Namespace, out: Output) -> int:
         code = _answer(options, comm, out)
     except Exception as error:  # told and ended here: other ranks would wait for this one
         _end_all(comm, error)
-    comm.__exit__(None, None, None)
+    comm.end()
     return code
 
 
@@ -176,9 +176,8 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
         _describe(comm, divisions[0].platform.names, options)
     if asked.app is not None and asked.app.program_for is not None:
         asked = replace(asked, program=asked.app.program_for(graph))
-    if not options.emulate:
-        for division in divisions:
-            _refuse_too_large(asked.program, graph, division, devices)
+    for division in divisions:
+        _refuse_too_large(asked.program, graph, division, devices, options.emulate)
     said = []
     for division in divisions:
         found = _run(asked, graph, division, comm, devices, (out, options))
@@ -215,17 +214,23 @@ def _refuse_too_large(
     graph: Graph | DirectedGraph,
     division: Division,
     devices: list[list[int] | Cuda] | None,
+    is_emulated: bool,
 ) -> None:
-    """Raise InfeasibleError where a device's memory does not hold its part of the run."""
+    """Raise InfeasibleError where a device's memory does not hold its part of the run.
+
+    An emulated device allocates what one of its kind would.
+    """
     import numpy as np
 
-    from evener.cli.program_bytes import cores_in, refuse_too_large
+    from evener.cli.program_bytes import cores_in, cores_of_kinds, refuse_too_large
     from evener.running.fitting import bytes_of_program
 
     platform, partition = division.platform, division.partition
     if not np.isfinite(platform.memories).any() or (devices and len(devices) != platform.k):
         return
     cores = None if devices is None else cores_in(devices)
+    if is_emulated:
+        cores = cores_of_kinds(platform)
     needed = bytes_of_program(graph, partition, program, cores=cores)
     refuse_too_large(program.name, platform, needed)
 

@@ -1,0 +1,175 @@
+"""A guard: a process beside the ranks of a computer that says which of them was killed.
+
+It also ends the others. Where the launcher tells ranks who they are, as MPICH, Intel MPI and Open
+MPI do, the computer's first rank starts it before MPI itself starts; else it starts afterwards.
+Only on Linux; elsewhere nothing is watched. guard_child.py is its program.
+"""
+
+from __future__ import annotations
+
+import atexit
+import os
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from evener.running.guard_child import ENDED, FAILED, WATCHED, start_of, watch_launched
+
+if TYPE_CHECKING:
+    from evener.running.failures import Names
+
+# By launcher: rank among all; rank on this computer, and how many there are.
+STATED = (
+    ("PMI_RANK", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),  # MPICH, Intel MPI
+    ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_LOCAL_RANK", "OMPI_COMM_WORLD_LOCAL_SIZE"),
+)
+MOST_FILES = 4096  # open at the start of a process
+GUARD_NAME = "evener-guard"  # of the process, for ps and top
+
+
+class _Flags(NamedTuple):
+    """An open file that ranks and guard have in common, and this rank's place in it.
+
+    A byte for each of `ranks` ranks says how it has ended, one more whether the guard watches all
+    of them; then come lines, once they are known: what to do, names of all ranks.
+    """
+
+    file: int
+    path: Path
+    place: int
+    ranks: int
+
+    def note(self, what: bytes) -> None:
+        """Note how this rank ends."""
+        os.pwrite(self.file, what, self.place)
+
+
+_early: list[_Flags] = []
+_open: list[Guard] = []
+
+
+def begin() -> None:
+    """Start the guard of this computer's ranks, before MPI and large packages are loaded.
+
+    Called by all ranks; does nothing where the launcher does not tell them who they are.
+    """
+    stated = next((names for names in STATED if all(name in os.environ for name in names)), None)
+    if stated is None or _early or not hasattr(os, "pidfd_open"):
+        return
+    place, count = (int(os.environ[name]) for name in stated[1:])
+    if count < 2:
+        return  # a rank that is alone on its computer starts its guard with MPI
+    launcher = os.getppid()
+    name = f"evener-{os.getuid()}-{launcher}-{start_of(launcher)}"
+    path = Path(tempfile.gettempdir(), name)
+    with suppress(OSError):  # the guard starts with MPI, then
+        file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+        _early.append(_Flags(file, path, place, count))
+        if place == 0:
+            _fork(_early[0], (os.getpid(), launcher, count), stated[:2])
+
+
+class Guard:
+    """A rank's hold on the guard of its computer.
+
+    near: communicator of the ranks of this computer, each of which makes one. rank: this one among
+    all.
+    """
+
+    def __init__(self, near: Any, rank: int) -> None:
+        self._flags: _Flags | None = None
+        self._has_ended = False
+        if not hasattr(os, "pidfd_open"):
+            return
+        own = _early[0] if _early else None
+        stated = None if own is None else (own.path, own.ranks, own.place - near.Get_rank())
+        ranks = near.allgather((os.getpid(), rank, stated))
+        self._ranks = [one for _, one, _ in ranks]
+        alike = own is not None and {one for *_, one in ranks} == {(own.path, len(ranks), 0)}
+        watched = alike and own is not None and os.pread(own.file, 1, own.ranks) == WATCHED
+        if near.bcast(watched):
+            self._flags = own
+        else:
+            self._flags = _new(near, [(pid, one) for pid, one, _ in ranks])
+        if own is not None:
+            own.path.unlink(missing_ok=True)
+        _open.append(self)
+
+    def describe(self, names: Names, hint: str) -> None:
+        """Tell the guard what ranks are called, and what can be done where one is killed."""
+        flags = self._flags
+        if flags is not None and flags.place == 0:
+            lines = [hint, *(names.of(rank) for rank in self._ranks)]
+            os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
+
+    def ended(self, *, in_order: bool = True) -> None:
+        """Note that this rank ends, in order or after it has said what is wrong."""
+        self._has_ended = True
+        if self._flags is not None:
+            self._flags.note(ENDED if in_order else FAILED)
+
+
+def end_all() -> None:
+    """Note that this process ends after it has said so: for one about to be ended by Ctrl-C."""
+    for guard in _open:
+        if not guard._has_ended:  # noqa: SLF001 - of this module
+            guard.ended(in_order=False)
+    for flags in () if _open else _early:
+        flags.note(FAILED)
+        flags.path.unlink(missing_ok=True)
+
+
+atexit.register(end_all)
+
+
+def _fork(flags: _Flags, numbers: tuple[int, int, int], variables: tuple[str, str]) -> None:
+    """Watch in a copy of this process, which has one thread yet, and nothing large."""
+    if os.fork():
+        return
+    try:
+        os.setsid()
+        Path("/proc/self/comm").write_text(GUARD_NAME, encoding="ascii")
+        empty = os.open(os.devnull, os.O_RDWR)
+        for standard in (0, 1):
+            os.dup2(empty, standard)
+        os.closerange(3, flags.file)  # such as the launcher's, which waits for their end
+        os.closerange(flags.file + 1, MOST_FILES)
+        watch_launched(flags.file, str(flags.path), numbers, variables)
+    finally:
+        os._exit(0)
+
+
+def _new(near: Any, ranks: Sequence[tuple[int, int]]) -> _Flags:
+    """Start a guard for these processes and their ranks; all ranks of the computer call."""
+    for flags in _early:
+        flags.note(FAILED)  # of a guard that did not find them: it says nothing
+    place = int(near.Get_rank())
+    path = Path(near.bcast(_empty_file() if place == 0 else None))
+    found = _Flags(os.open(path, os.O_RDWR), path, place, len(ranks))
+    near.Barrier()
+    if place == 0:
+        path.unlink()
+        _start(found.file, [word for pid, rank in ranks for word in (str(pid), f"rank {rank}")])
+    return found
+
+
+def _empty_file() -> str:
+    file, path = tempfile.mkstemp(prefix="evener-")
+    os.close(file)
+    return path
+
+
+def _start(file: int, words: Sequence[str]) -> None:
+    import subprocess
+
+    script = str(Path(__file__).with_name("guard_child.py"))
+    subprocess.Popen(
+        [sys.executable, "-I", "-S", script, str(file), *words],
+        start_new_session=True,
+        pass_fds=(file,),
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+    )
