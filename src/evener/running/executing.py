@@ -269,7 +269,7 @@ def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
         yield CudaDevice(device.number)
     else:
         bound = None if device is None else list(device)
-        with ThreadPool(len(bound) if bound else 1, bound) as pool:
+        with ThreadPool(len(bound) if bound else 1, bound) as pool, pool.bound():
             yield pool
 
 

@@ -40,6 +40,22 @@ def test_threads_are_bound_while_they_work():
     assert os.sched_getaffinity(0) == allowed
 
 
+def test_all_threads_stay_bound_in_a_block():
+    allowed = sorted(os.sched_getaffinity(0))
+    cores, seen = allowed[:2], []
+    with ThreadPool(len(cores), cores) as pool:
+        with pool.bound():
+            for _ in range(2):
+                pool.run(lambda thread, _: seen.append((thread, os.sched_getaffinity(0))))
+                assert os.sched_getaffinity(0) == {cores[0]}
+        assert sorted(os.sched_getaffinity(0)) == allowed
+        with pytest.raises(KeyError), pool.bound():
+            raise KeyError
+        assert sorted(os.sched_getaffinity(0)) == allowed
+    assert len(seen) == 2 * len(cores)
+    assert all(found == {cores[thread]} for thread, found in seen)
+
+
 def test_wrong_counts_and_cores_are_refused():
     for threads, cores in ((0, None), (2, [0]), (2, [0, 0]), (1, [10**6])):
         with pytest.raises(InputError):

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Self
 
 from evener.errors import InputError
@@ -14,7 +15,8 @@ class ThreadPool:
     """The threads of one device; they wait between runs, and end when the pool is closed.
 
     threads: how many; the caller's own thread is the first of them. cores: numbers of the cores to
-    which they are bound, one each; the caller's thread is bound as well while a kernel runs.
+    which they are bound, one each; the caller's thread is bound as well while a kernel runs, or, as
+    binding takes 0.1 ms, for all of a block `with pool.bound()`.
     Raises InputError for counts below 1, and for cores that do not fit or are not there.
     """
 
@@ -27,6 +29,7 @@ class ThreadPool:
             raise InputError(f"this process may not use core {min(missing)}")
         self.threads = threads
         self.cores = cores
+        self._holds_caller = False
         self._begin = [threading.Semaphore(0) for _ in range(threads)]
         self._ended = threading.Semaphore(0)
         self._work: Callable[[int], object] | None = None
@@ -41,13 +44,15 @@ class ThreadPool:
         """
         threads = self.threads
         if threads == 1:
-            self._bound(0, lambda thread: kernel(thread, 1, *arguments))
+            with self.bound():
+                kernel(0, 1, *arguments)
             return
         self._work = lambda thread: kernel(thread, threads, *arguments)
         for begin in self._begin[1:]:
             begin.release()
         try:
-            self._bound(0, self._work)
+            with self.bound():
+                self._work(0)
         finally:
             for _ in range(1, threads):
                 self._ended.acquire()
@@ -67,26 +72,31 @@ class ThreadPool:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _bound(self, thread: int, work: Callable[[int], object]) -> None:
-        """Work on the calling thread, bound to its core meanwhile."""
-        if self.cores is None:
-            work(thread)
+    @contextmanager
+    def bound(self) -> Iterator[None]:
+        """Bind the calling thread, which alone calls `run` meanwhile, to the first core."""
+        if self.cores is None or self._holds_caller:
+            yield
             return
         before = os.sched_getaffinity(0)
-        os.sched_setaffinity(0, {self.cores[thread]})
+        os.sched_setaffinity(0, {self.cores[0]})
+        self._holds_caller = True
         try:
-            work(thread)
+            yield
         finally:
+            self._holds_caller = False
             os.sched_setaffinity(0, before)
 
     def _serve(self, thread: int) -> None:
         """Do what `run` asks for until the pool is closed."""
+        if self.cores is not None:
+            os.sched_setaffinity(0, {self.cores[thread]})
         while True:
             self._begin[thread].acquire()
             if self._work is None:
                 return
             try:
-                self._bound(thread, self._work)
+                self._work(thread)
             except BaseException as error:  # raised again by `run`
                 self._errors.append(error)
             self._ended.release()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import astuple, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy.typing as npt
@@ -131,12 +131,13 @@ class StepRecorder:
     @contextmanager
     def _of_halo(self) -> Iterator[None]:
         """Add what the halo takes in the block to the superstep under way."""
-        before, began = astuple(self.halo.times), self.seconds
+        times, began = self.halo.times, self.seconds
+        before = times.packing, times.waiting, times.unpacking
         yield
-        spent = [now - then for now, then in zip(astuple(self.halo.times), before, strict=True)]
-        for name, seconds in zip(("packing", "waiting", "unpacking"), spent, strict=False):
-            self.now.add(name, began, seconds)
-            began += seconds
+        after = times.packing, times.waiting, times.unpacking
+        for name, then, now in zip(("packing", "waiting", "unpacking"), before, after, strict=True):
+            self.now.add(name, began, now - then)
+            began += now - then
 
     def gathered(self, value: T) -> list[T]:
         """Return the values of all devices, in their order."""
