@@ -68,7 +68,7 @@ def test_a_closed_pool_has_no_threads_left():
     pool.close()
     deadline = threading.Event()
     for _ in range(100):
-        if threading.active_count() == before:
+        if threading.active_count() <= before:
             break
         deadline.wait(0.01)
-    assert threading.active_count() == before
+    assert threading.active_count() <= before

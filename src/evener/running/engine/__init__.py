@@ -10,7 +10,8 @@ cuda_engine.py      the same on a CUDA device, with templates of its own: *_cuda
                     device_cuda_kernels.py: the device
 recording.py        what supersteps take; solver.py: applications with loops of their own
 states.py           RunState: what is kept of a run between supersteps, to continue it
-supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges
+supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;
+                    overlapping.py: dense supersteps that compute while messages flow
 
 Read program.py first, then hooks_kernels.py.
 """

@@ -84,7 +84,7 @@ class Engine:
         self.control[[STEP, MOST_STEPS, DIRECTION]] = -1
         self.control[SHARED] = int(local.k > 1)
         self._taken: tuple[Numbers, Numbers] | None = None
-        self._sync = np.zeros(SYNC_SIZE, np.int64)
+        self.sync = np.zeros(SYNC_SIZE, np.int64)
         self.kernels = generating.module_of(program)
 
     def compile(self) -> None:
@@ -182,7 +182,7 @@ class Engine:
 
     def _arguments(self) -> tuple[Any, ...]:
         return (
-            self._sync,
+            self.sync,
             self.sizes,
             self.vertices,
             self.out,

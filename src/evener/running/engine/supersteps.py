@@ -19,6 +19,7 @@ from evener.running.distributing import LocalGraph
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import frontier_kernels as frontier
 from evener.running.engine.engine import MOST, Engine
+from evener.running.engine.overlapping import OverlapChoice
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.states import RunState, restore, state_of
@@ -61,7 +62,8 @@ class SuperstepLoop:
 
     comm: a rank for each device. local: this device's part. tell: called with the number of
     supersteps done. start: the state of this device's vertices from which a run is continued.
-    keep: called after each superstep but the last.
+    keep: called after each superstep but the last. overlap: whether dense supersteps compute
+    interior vertices while messages flow; None: as takes less time, see OverlapChoice.
     """
 
     def __init__(
@@ -72,9 +74,10 @@ class SuperstepLoop:
         tell: Callable[[int], None] | None = None,
         start: RunState | None = None,
         keep: Keep | None = None,
+        overlap: bool | None = None,
     ) -> None:
         self.comm, self.local, self.engine = comm, local, engine
-        self._start, self._keep = start, keep
+        self._start, self._keep, self._asked = start, keep, overlap
         first = 0 if start is None else start.step
         self.steps = StepRecorder(comm, local, tell, first)
         self._flags = np.empty(local.n_local, np.uint8)  # which vertices are in the frontier
@@ -110,16 +113,35 @@ class SuperstepLoop:
         has_halt = engine.program.halt is not None
         if self._start is None:
             engine.advance(0)  # the first values
+        own_kind = engine if isinstance(engine, Engine) else None
+        self.overlap = OverlapChoice(self.comm, own_kind, self._asked)
         for step in range(self._first, most):
-            self.steps.exchange(engine.payloads)
-            self._compute()
-            own = engine.change if has_halt else 0.0
+            own = self._dense_superstep()
             change = sum(self.steps.gathered(own)) if has_halt else 0.0
             self.steps.end(self.local.ghosts.size)
             given = change, step + 1, self.local.n_global, engine.parameters
             if has_halt and engine.program.halts(*given):
                 return
             self._keep_after(step + 1)
+
+    def _dense_superstep(self) -> float:
+        """Exchange payloads and compute; return the sum of changes, where that is asked for."""
+        began, halves, overlaps = self.steps.seconds, self.overlap.halves, self.overlap.now
+        self.steps.start_exchange(self.engine.payloads)
+        if halves is None:
+            self.steps.finish_exchange()
+            self._compute()
+            change = self.engine.change if self.engine.program.halt is not None else 0.0
+        else:
+            if not overlaps:
+                self.steps.finish_exchange()
+            self._compute(halves.begin)
+            if overlaps:
+                self.steps.finish_exchange()
+            self._compute(halves.end)
+            change = halves.change
+        self.overlap.note(self.steps.seconds - began)
+        return change
 
     # Bucket and union: each device on its own until nothing changes there, in each superstep.
 
@@ -203,8 +225,12 @@ class SuperstepLoop:
         if self._keep is not None:
             self._keep(step, lambda: state_of(self._cpu_engine, numbers))
 
-    def _compute(self) -> None:
+    def _compute(self, compute: Callable[[], None] | None = None) -> None:
+        """Compute a superstep, or what is given of it."""
         before = self.engine.edges
         with self.steps.timed("computing"):
-            self.engine.advance(1)
-        self.steps.now.edges = self.engine.edges - before
+            if compute is None:
+                self.engine.advance(1)
+            else:
+                compute()
+        self.steps.now.edges += self.engine.edges - before
