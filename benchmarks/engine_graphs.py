@@ -17,7 +17,7 @@ from evener.errors import UsageError
 from evener.graphs.generating.delaunay import delaunay_graph, sorted_points
 from evener.graphs.generating.random_graphs import rmat
 from evener.io.read import read
-from evener.running.distributing import LocalArcs, LocalGraph
+from evener.running.local_graphs import LocalArcs, LocalGraph
 
 SEED = 7
 DEGREE = 16

@@ -33,7 +33,7 @@ _HOME = {
     "InputError": "evener.errors",
     "Level": "evener.platforms.platform",
     "Link": "evener.platforms.platform",
-    "LocalGraph": "evener.running.distributing",
+    "LocalGraph": "evener.running.local_graphs",
     "Mapping": "evener.plans.partition",
     "Mesh": "evener.graphs.mesh",
     "NotFoundError": "evener.errors",
@@ -178,10 +178,11 @@ if TYPE_CHECKING:
     from evener.rebalancing.row_rebalancer import RowRebalancer
     from evener.reporting.html import write_report
     from evener.running.distributed import read_distributed, write_distributed
-    from evener.running.distributing import LocalGraph, distribute, local_graph
+    from evener.running.distributing import distribute, local_graph
     from evener.running.engine.program import VertexProgram
     from evener.running.executing import ProgramRun, run_program
     from evener.running.halos import Halo
+    from evener.running.local_graphs import LocalGraph
     from evener.sizing import (
         Sizes,
         SpeedSizes,

@@ -9,7 +9,7 @@ import evener as ev
 from evener.errors import InputError, UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
-from evener.running import distributing
+from evener.running import building
 from evener.running.distributing import distribute, local_graph, part_sizes
 
 WANTS = ("out", "into", "both")
@@ -149,8 +149,8 @@ def test_slices_and_threads_change_nothing(directed, monkeypatch):
     partition = Partition((k * rng.random(n) ** 3).astype(np.int32), k)
     plain = distribute(graph, partition, want="both", threads=1)
     assert plain[3].ghosts.size > 0
-    monkeypatch.setattr(distributing, "SLICE", 50)
-    monkeypatch.setattr(distributing, "slices_for", lambda n: 7)
+    monkeypatch.setattr(building, "SLICE", 50)
+    monkeypatch.setattr(building, "slices_for", lambda n: 7)
     for threads in (1, 3):
         sliced = distribute(graph, partition, want="both", threads=threads)
         assert all(same(a, b) for a, b in zip(plain, sliced, strict=True))
@@ -175,19 +175,6 @@ def test_plans_and_their_files_divide_as_well(tmp_path):
         found = ev.distribute(graph, divided)
         assert [local.n_owned for local in found] == np.bincount(plan.partition.part).tolist()
     assert repr(found[0]).startswith("LocalGraph(device 0 of 3, 9 vertices, ")
-
-
-def test_bytes_are_those_of_the_arrays():
-    graph = ev.DirectedGraph.from_arcs(4, [0, 1, 2], [1, 2, 3], weights=[1.0, 2.0, 3.0])
-    local = distribute(graph, Partition([0, 0, 1, 1], 2), want="both")[0]
-    arrays = [local.numbers, local.ghost_starts, local.degrees, *local.sends.values()]
-    assert local.nbytes == sum(a.nbytes for a in (*arrays, *local.out, *local.into))
-    undirected = distribute(graph.undirected(), Partition([0, 0, 1, 1], 2))[0]
-    assert undirected.nbytes == (
-        sum(a.nbytes for a in (undirected.numbers, undirected.ghost_starts))
-        + undirected.degrees.nbytes + undirected.sends[1].nbytes
-        + sum(a.nbytes for a in undirected.out)
-    )  # fmt: skip
 
 
 def test_what_does_not_fit_is_refused():

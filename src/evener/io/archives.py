@@ -14,14 +14,15 @@ import tokenize
 import warnings
 import zipfile
 import zlib
-from collections.abc import Collection, Iterable, Mapping
-from typing import IO, Any
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import IO, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
-from evener.files.opening import RATIO, RATIO_NAME, unpacked_limit
+from evener.files.opening import RATIO, RATIO_NAME, open_input, unpacked_limit
 from evener.files.writing import FIXED_DATE
 
 Arrays = dict[str, npt.NDArray[Any]]
@@ -93,6 +94,70 @@ def read_arrays(content: bytes, wanted: Collection[str]) -> Arrays:
             return {name: _member(archive, name) for name in names if name in wanted}
         except InputError:
             raise
+        except _DAMAGED_ZIP as error:
+            raise InputError(f"is a damaged archive ({short(error)})") from error
+
+
+class Header(NamedTuple):
+    """What the header of an array promises."""
+
+    shape: tuple[int, ...]
+    dtype: np.dtype[Any]
+
+
+class ArrayFile:
+    """An archive on disk whose arrays are read one at a time, or in pieces; a context manager.
+
+    Raises InputError where it is damaged, here and in all calls.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._file = open_input(path)
+        try:
+            self._archive = zipfile.ZipFile(self._file)
+        except _DAMAGED_ZIP as error:
+            self._file.close()
+            raise InputError(f"is a damaged archive ({short(error)})", file=path) from error
+        self.names = set(_names(self._archive.namelist()))
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._archive.close()
+        self._file.close()
+
+    def header(self, name: str) -> Header:
+        """Return shape and type of an array."""
+        with self._opened(name) as file:
+            shape, dtype, _ = _described(file.read(_HEADER), name)
+        return Header(shape, dtype)
+
+    def read(self, name: str) -> npt.NDArray[Any]:
+        """Return an array, as `read_arrays` does."""
+        try:
+            return _member(self._archive, name)
+        except _DAMAGED_ZIP as error:
+            raise InputError(f"is a damaged archive ({short(error)})") from error
+
+    def pieces(self, name: str, start: int, size: int) -> Iterator[npt.NDArray[Any]]:
+        """Yield pieces of `size` entries of a one-dimensional array from entry `start` on."""
+        with self._opened(name) as file:
+            shape, dtype, at = _described(file.read(_HEADER), name)
+            file.seek(at + start * dtype.itemsize)
+            for first in range(start, shape[0], size):
+                count = min(size, shape[0] - first)
+                try:
+                    data = file.read(count * dtype.itemsize)
+                except _DAMAGED_ZIP as error:
+                    raise InputError(f"is a damaged archive ({short(error)})") from error
+                if len(data) < count * dtype.itemsize:
+                    raise InputError(f"{name} does not hold what its header promises")
+                yield np.frombuffer(data, dtype)
+
+    def _opened(self, name: str) -> IO[bytes]:
+        try:
+            return self._archive.open(f"{name}.npy")
         except _DAMAGED_ZIP as error:
             raise InputError(f"is a damaged archive ({short(error)})") from error
 

@@ -14,6 +14,7 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io.coordinates import read_coordinates
 from evener.io.formats import Format, format_named, format_of
+from evener.io.graphs.streams import both_ways
 from evener.io.sources import Source, open_source
 from evener.io.weights import find_weights, without_folder
 from evener.wording import plural, two_lines
@@ -143,7 +144,7 @@ def _parse(entry: Format, source: Source, *, directed: bool) -> Any:
 
 def _both_ways(source: Source, graph: Graph) -> DirectedGraph:
     """Return a graph whose edges have no direction with two arcs for each."""
-    source.notes.append(f"Its {graph.m:,} edges have no direction: each is two arcs.")
+    source.notes.append(both_ways(graph.m))
     return DirectedGraph.of_edges(graph)
 
 

@@ -20,9 +20,10 @@ from evener.platforms.platform import Platform
 from evener.reproducing.dhgp_setup import HOST_MEMORY, MESSAGES, StandIn, das4
 from evener.reproducing.findings import Row
 from evener.running.apps import bfs, pagerank
-from evener.running.distributing import LocalGraph, distribute
+from evener.running.distributing import distribute
 from evener.running.emulated_run import EmulatedMachineRun, VirtualMachine
 from evener.running.engine.program import VertexProgram
+from evener.running.local_graphs import LocalGraph
 
 APPS = ("BFS", "PageRank", "WCC")
 PAGERANK_STEPS = 10  # section IV-A

@@ -27,10 +27,10 @@ from evener.graphs.graph import Graph
 from evener.io.archives import Arrays, read_arrays, write_arrays
 from evener.io.json_text import loads
 from evener.running.comm import Comm
-from evener.running.distributing import LocalGraph
 from evener.running.engine.generating import digest_of
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.states import RunState
+from evener.running.local_graphs import LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "checkpoint.json", "evener checkpoint", 1
 PATTERN = "step-*.npz"

@@ -22,7 +22,7 @@ from evener.files.temporary import private_folder
 from evener.files.writing import atomic_write, refusal, refuse_unwritable, write_text
 from evener.io.archives import Arrays, read_arrays, write_arrays
 from evener.io.json_text import loads
-from evener.running.distributing import LocalArcs, LocalGraph
+from evener.running.local_graphs import LocalArcs, LocalGraph
 
 INDEX, FORMAT, FORMAT_VERSION = "index.json", "evener distributed graph", 1
 _HEAD = ("rank", "k", "n_global", "n_interior", "n_owned", "symmetric")

@@ -24,12 +24,13 @@ from evener.plans.exchange_costs import ExchangeCosts, Quotient
 from evener.plans.partition import Partition
 from evener.platforms.platform import Device, Platform
 from evener.platforms.with_curves import seconds_at
-from evener.running.distributing import LocalGraph, distribute
+from evener.running.distributing import distribute
 from evener.running.engine.engine import MOST
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import Superstep
 from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
+from evener.running.local_graphs import LocalGraph
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from evener.plans.partition import Partition
 from evener.running.checkpoints import Checkpoint, Checkpoints, CheckpointWriter, identity_of
 from evener.running.comm import NO_NAMES, Comm, MpiComm, run_threads
 from evener.running.devices import Cuda
-from evener.running.distributing import LocalGraph, Want, distribute, local_graph
+from evener.running.distributing import distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram, parameters_of
@@ -28,6 +28,7 @@ from evener.running.engine.solver import Solver
 from evener.running.engine.supersteps import DeviceEngine, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 from evener.running.hybrid import devices_of_process, run_hybrid
+from evener.running.local_graphs import LocalGraph, Want
 from evener.running.swaps import Stopped
 
 Devices = Sequence[Sequence[int] | Cuda]

@@ -18,12 +18,13 @@ from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, as_graph_or_arcs
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
-from evener.running.distributing import UNSIGNED, PartSize, Want, part_sizes
+from evener.running.distributing import PartSize, part_sizes
 from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 from evener.running.engine.work import LocalSizes, work_bytes
 from evener.running.executing import wanted_arcs
+from evener.running.local_graphs import UNSIGNED, Want
 from evener.running.sparse import room
 
 INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one

@@ -20,7 +20,7 @@ import numpy.typing as npt
 from evener.arrays import IntArray, as_integers
 from evener.errors import InputError, UsageError, one_of
 from evener.running.comm import Comm, comm_of
-from evener.running.distributing import LocalGraph
+from evener.running.local_graphs import LocalGraph
 from evener.running.sparse import SparseReduce
 
 Values: TypeAlias = npt.NDArray[Any]

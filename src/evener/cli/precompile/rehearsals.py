@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from itertools import product
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -386,6 +387,28 @@ def distributing() -> None:
     run_threads(1, lambda comm: [Halo(comm, 1, {}, {}).sparse_of(of) for of in ("i4", "f8")])
 
 
+def slicing() -> None:
+    """Read files of all formats that are read in pieces, edges and arcs, weighted or not."""
+    from evener.io import write_graph
+    from evener.io.streaming import open_stream
+    from evener.running.comm import run_threads
+    from evener.running.slicing import read_parts
+
+    partition = Partition((np.arange(40) % 3).astype(np.int32), 3)
+    u, v = np.append(np.arange(39), 0), np.append(np.arange(1, 40), 2)
+    with TemporaryDirectory() as name:
+        for weights in TYPES:
+            given = None if weights is None else np.ones(40, weights)
+            kinds = Graph.from_edges, DirectedGraph.from_arcs
+            for graph in (make(40, u, v, weights=given) for make in kinds):
+                for suffix in (".npz", ".mtx", ".csv", ".graph")[: 4 if graph.symmetric else 3]:
+                    file = Path(name) / f"g{suffix}"
+                    if suffix != ".graph" or weights is not np.float64:
+                        write_graph(file, graph)
+                    stream = open_stream(file, 40, {"directed": not graph.symmetric})
+                    run_threads(1, partial(read_parts, stream, partition))
+
+
 # Ordered so that two processes end at about the same time: while one runs "cut", the other compiles
 # kernels that "cut" does not use; kernels that "cut" and "propagation" share are then in the cache
 # before "propagation" begins.
@@ -403,4 +426,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "volumes": volumes,
     "seconds": seconds,
     "distributing": distributing,
+    "slicing": slicing,
 }

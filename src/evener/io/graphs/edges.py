@@ -7,6 +7,8 @@ appearance. They become Graph.labels unless they are 0 to n - 1.
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -22,7 +24,17 @@ from evener.io.graphs.pairs import (
     begins_with_numbers,
     fields_of,
     layout_of,
+    parse_pairs,
     read_pairs,
+    refuse_pairs,
+)
+from evener.io.graphs.streams import (
+    ArcPiece,
+    Tally,
+    TextStream,
+    WholeNeeded,
+    Window,
+    lines_at_most,
 )
 from evener.io.sources import Source
 
@@ -66,20 +78,28 @@ def _first(source: Source, start: int) -> list[bytes]:
 
 
 def _numbered(source: Source, layout: Layout, *, directed: bool) -> Graph | DirectedGraph:
-    if layout.n_columns not in (2, 3):
-        raise source.error(
-            f"the lines must be `u v [weight]`, not of {layout.n_columns} fields",
-            offset=layout.start,
-        )
+    _check_columns(source, layout)
     pairs = read_pairs(source, layout, matrix=False)
     u, v, ids = _relabelled(pairs.u, pairs.v)
     fields: dict[str, Any] = {}
     if ids[0] != 0 or ids[-1] != ids.size - 1:
         fields["labels"] = ids
         gaps = int(ids[-1]) - int(ids[0]) + 1 - ids.size
-        what = f"with {gaps:,} numbers unused" if gaps else f"counted from {ids[0]}"
-        source.notes.append(f"Vertices are named {ids[0]} to {ids[-1]}, {what}: labels keep that.")
+        source.notes.append(_said_of_names(int(ids[0]), int(ids[-1]), gaps))
     return _graph(source, ids.size, u, v, pairs.weights, fields, directed=directed)
+
+
+def _check_columns(source: Source, layout: Layout) -> None:
+    if layout.n_columns not in (2, 3):
+        raise source.error(
+            f"the lines must be `u v [weight]`, not of {layout.n_columns} fields",
+            offset=layout.start,
+        )
+
+
+def _said_of_names(first: int, last: int, gaps: int) -> str:
+    what = f"with {gaps:,} numbers unused" if gaps else f"counted from {first}"
+    return f"Vertices are named {first} to {last}, {what}: labels keep that."
 
 
 def _graph(
@@ -96,13 +116,21 @@ def _graph(
     graph = make(n, u, v, weights=weights, **fields)
     loops = int(np.count_nonzero(u == v))
     merged = u.size - loops - graph.m
-    if loops:
-        source.notes.append(f"{loops:,} lines join a vertex with itself: they are left out.")
-    if merged:
-        which = "" if weights is None else "; the first weight counts"
-        what = "an arc" if directed else "an edge, in this or the other direction"
-        source.notes.append(f"{merged:,} lines repeat {what}: merged{which}.")
+    source.notes.extend(
+        _said_of_lines(loops, merged, weighted=weights is not None, directed=directed)
+    )
     return graph
+
+
+def _said_of_lines(loops: int, merged: int, *, weighted: bool, directed: bool) -> list[str]:
+    notes = []
+    if loops:
+        notes.append(f"{loops:,} lines join a vertex with itself: they are left out.")
+    if merged:
+        which = "; the first weight counts" if weighted else ""
+        what = "an arc" if directed else "an edge, in this or the other direction"
+        notes.append(f"{merged:,} lines repeat {what}: merged{which}.")
+    return notes
 
 
 def _relabelled(
@@ -182,6 +210,75 @@ def _labels(
         return np.array([data[a:b].decode() for a, b in zip(first, last, strict=True)])
     except UnicodeDecodeError as error:
         raise source.error("has names that are not UTF-8 text") from error
+
+
+def stream(head: Window, *, directed: bool, n: int) -> EdgeStream:
+    """Return the lines' edges or arcs in pieces; n: how many vertices there must be.
+
+    Raises InputError, and WholeNeeded where vertices have names.
+    """
+    layout = layout_of(head)
+    if head.suffix not in _SUFFIXES or layout is None:
+        raise WholeNeeded("its name does not say that it is an edge list")
+    if not layout.numbered:
+        raise WholeNeeded("its vertices have names")
+    _check_columns(head, layout)
+    made = EdgeStream(
+        head,
+        n,
+        directed,
+        both=not directed,
+        weighted=layout.n_columns == 3,
+        start=layout.start,
+        layout=layout,
+    )
+    made.find_base()
+    return made
+
+
+@dataclass
+class EdgeStream(TextStream):
+    """An edge list of numbers without gaps, in pieces; base: the lowest of them."""
+
+    layout: Layout = None  # type: ignore[assignment]
+    base: int = 0
+
+    def find_base(self) -> None:
+        """Take the lowest number of the first piece as that of the file, until `finish`."""
+        piece, _ = next(self.read(0, 1))
+        self.base = min(int(ends.min()) for ends in piece[:2]) if piece.tails.size else 0
+
+    def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
+        """Yield the lines of pieces first to last - 1. Raises WholeNeeded for numbers with gaps."""
+        for window in self.windows(first, last):
+            yield self._parsed(window)
+
+    def _parsed(self, window: Window) -> tuple[ArcPiece, Tally]:
+        most, place = lines_at_most(window), text.new_place()
+        u, v = np.empty(most, np.int64), np.empty(most, np.int64)
+        w = np.empty(most if self.weighted else 0)
+        code = parse_pairs(window, self.layout, False, (0, len(window.data)), (u, v, w), place)
+        if code:
+            refuse_pairs(window, self.layout, code, place)
+        count = int(place[1])
+        u, v = u[:count] - self.base, v[:count] - self.base
+        ends = (u, v) if count else (np.zeros(1, np.int64),)
+        low, high = min(int(one.min()) for one in ends), max(int(one.max()) for one in ends)
+        loops = int(np.count_nonzero(u == v))
+        seen = Tally(count, loops, bool(place[3]), low=low, high=high)
+        return ArcPiece(u, v, w[:count] if self.weighted else None), seen
+
+    def finish(self, seen: Tally) -> None:
+        """Note what is left out and merged. Raises WholeNeeded for numbers with gaps."""
+        if seen.isolated or (seen.low, seen.high) != (0, self.n - 1):
+            raise WholeNeeded("the numbers of its vertices have gaps")
+        if self.base:
+            self.notes.append(_said_of_names(self.base, self.base + self.n - 1, 0))
+        m = seen.arcs if self.directed else seen.arcs // 2
+        merged = seen.lines - seen.loops - m
+        self.notes += _said_of_lines(
+            seen.loops, merged, weighted=self.weighted, directed=self.directed
+        )
 
 
 def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:

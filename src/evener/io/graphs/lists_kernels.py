@@ -36,16 +36,17 @@ from evener.jit import inner, njit
 
 @njit(cache=True, nogil=True)
 def read_metis(
-    data, pos, n, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
+    data, pos, n, first, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
 ):
-    """Read the lines after the header; % begins a comment, a blank line is a vertex.
+    """Read the lines of the vertices from `first` on, as many as xadj has offsets for, less one.
 
-    vwgt (n * n_weights,) and adjwgt (2m or 0,) are float64; adjncy holds 2m entries.
+    % begins a comment, a blank line is a vertex; n: vertices of the graph. vwgt (rows * n_weights,)
+    and adjwgt (arcs or 0,) are float64; adjncy (arcs,) is as long as the lists should be.
     """
     end = data.size
     edge = 0
     xadj[0] = 0
-    for v in range(n):
+    for v in range(xadj.size - 1):
         where[2] = v
         while pos < end and data[pos] == PERCENT:
             pos = skip_line(data, pos)
@@ -79,7 +80,7 @@ def read_metis(
             if u < 1 or u > n:
                 where[1] = u
                 return OUT_OF_RANGE
-            if u == v + 1:
+            if u == v + first + 1:
                 where[1] = u
                 return LOOP
             if edge >= adjncy.size:

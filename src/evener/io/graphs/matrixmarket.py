@@ -6,8 +6,9 @@ coordinates.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +17,22 @@ from evener.arrays import FloatArray
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.io import text
-from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
+from evener.io.graphs.pairs import (
+    arcs_of_entries,
+    check_square,
+    graph_of_pattern,
+    notes_of_arcs,
+    notes_of_pattern,
+    unfit_for_weights,
+)
+from evener.io.graphs.streams import (
+    ArcPiece,
+    Tally,
+    TextStream,
+    WholeNeeded,
+    Window,
+    lines_at_most,
+)
 from evener.io.sources import Source
 from evener.io.text import Pieces
 
@@ -108,7 +124,7 @@ def _entries(source: Source, head: _Header, *, with_values: bool) -> _Entries:
     Complex values are not kept: those returned are zeros.
     """
     from evener.io.graphs import pairs_kernels as kernels
-    from evener.io.number_kernels import OK, OUT_OF_RANGE, TOO_FEW
+    from evener.io.number_kernels import OK, TOO_FEW
 
     # An entry without a value takes four bytes: two digits, a space, the line's end.
     if 4 * head.entries > len(source.data) - head.body + text.SLACK:
@@ -141,16 +157,23 @@ def _entries(source: Source, head: _Header, *, with_values: bool) -> _Entries:
     code = parse(head.body, len(source.data), 0, head.entries, place)
     if code == OK and place[1] < head.entries:
         code = TOO_FEW
+    if code != OK:
+        _refuse(source, code, place, head)
+    return rows, columns, _kept(values, head, with_values=with_values)
+
+
+def _refuse(source: Source, code: int, place: npt.NDArray[np.int64], head: _Header) -> NoReturn:
+    """Raise the InputError that read_pairs's code stands for."""
+    from evener.io.number_kernels import OUT_OF_RANGE
+
     if code == OUT_OF_RANGE:
         raise source.error(
             f"the index {place[1]} is out of range: the matrix is {head.rows:,} x {head.columns:,}",
             offset=int(place[0]),
             hint="Rows and columns are counted from 1." if place[1] == 0 else None,
         )
-    if code != OK:
-        promised = f"{head.entries:,} entries"
-        text.refuse(source, code, place, columns=2 + width, promised=promised)
-    return rows, columns, _kept(values, head, with_values=with_values)
+    promised, columns = f"{head.entries:,} entries", 2 + _VALUES[head.field]
+    text.refuse(source, code, place, columns=columns, promised=promised)
 
 
 def _kept(values: FloatArray, head: _Header, *, with_values: bool) -> npt.NDArray[Any] | None:
@@ -225,3 +248,72 @@ def write(graph: Graph | DirectedGraph) -> tuple[bytes, list[str]]:
     symmetry = "symmetric" if graph.symmetric else "general"
     banner = f"%%MatrixMarket matrix coordinate {field} {symmetry}"
     return f"{banner}\n{graph.n} {graph.n} {len(table)}\n".encode() + body, notes
+
+
+def stream(head: Window, *, directed: bool) -> MatrixStream:
+    """Return the entries of a coordinate file in pieces. Raises InputError, and WholeNeeded."""
+    found = _header(head)
+    if found.dense:
+        raise WholeNeeded("a dense matrix is stored by columns")
+    check_square(head, found.rows, found.columns, found.offset)
+    symmetric, width = found.symmetry != "general", _VALUES[found.field]
+    return MatrixStream(
+        head,
+        found.rows,
+        directed,
+        both=symmetric or not directed,
+        turned=-1.0 if found.symmetry == "skew-symmetric" else 1.0,
+        repeats="sum" if directed and width == 1 else "first",
+        weighted=directed and width == 1,
+        start=found.body,
+        header=found,
+    )
+
+
+@dataclass
+class MatrixStream(TextStream):
+    """A coordinate file of Matrix Market in pieces."""
+
+    header: _Header = None  # type: ignore[assignment]
+
+    def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
+        """Yield the entries of pieces first to last - 1."""
+        for window in self.windows(first, last):
+            yield self._parsed(window)
+
+    def _parsed(self, window: Window) -> tuple[ArcPiece, Tally]:
+        from evener.io.graphs import pairs_kernels as kernels
+        from evener.io.number_kernels import OK
+
+        head, most, place = self.header, lines_at_most(window), text.new_place()
+        rows, columns = np.empty(most, np.int64), np.empty(most, np.int64)
+        values = np.empty(most if self.weighted else 0)
+        width, limits = _VALUES[head.field], (1, head.rows, head.columns)
+        code = kernels.read_pairs(
+            window.array, 0, len(window.data), 2 + width, kernels.ENTRIES, limits, rows, columns,
+            values, place,
+        )  # fmt: skip
+        if code != OK:
+            _refuse(window, code, place, head)
+        count = int(place[1])
+        rows, columns = rows[:count], columns[:count]
+        off = rows != columns
+        weights = values[:count] if self.weighted else None
+        unfit = ""
+        if weights is not None:
+            unfit = unfit_for_weights(weights[off]) or unfit_for_weights(self.turned * weights[off])
+        return ArcPiece(rows, columns, weights), Tally(count, count - int(off.sum()), unfit=unfit)
+
+    def finish(self, seen: Tally) -> None:
+        """Check the number of entries; note what is left out, merged and added."""
+        if seen.lines != self.header.entries:
+            what = f"holds {seen.lines:,} entries where {self.header.entries:,} are promised"
+            raise self.source.error(what, offset=self.header.offset)
+        other, halved = seen.lines - seen.loops, self.header.symmetry != "general"
+        entries = seen.loops + (2 * other if halved else other)
+        if not self.directed:
+            self.notes += notes_of_pattern(entries, seen.loops, seen.arcs)
+            return
+        unfit = "they are complex" if self.header.field == "complex" else seen.unfit
+        valued = self.header.field != "pattern"
+        self.notes += notes_of_arcs(entries, seen.loops, seen.arcs, unfit, valued=valued)

@@ -6,13 +6,17 @@ them), ..1 edge weights. Lines begun by % are comments; a blank line is a vertex
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import accumulate
 from typing import Any
 
 import numpy as np
 
+from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.io import text
+from evener.io.graphs.streams import ArcPiece, Tally, TextStream, WholeNeeded, Window, both_ways
 from evener.io.sources import Source
 
 _SUFFIXES = {".graph", ".metis", ".chaco"}
@@ -61,6 +65,7 @@ def read(source: Source) -> Graph:
     from evener.io.number_kernels import OK
 
     head = _header(source)
+    _check_counts(source, head)
     xadj = np.empty(head.n + 1, np.int64)
     adjncy = np.empty(2 * head.m, np.int32 if head.n < 2**31 else np.int64)
     vwgt = np.empty(head.n * head.n_weights)
@@ -70,6 +75,7 @@ def read(source: Source) -> Graph:
         source.array,
         head.body,
         head.n,
+        0,
         int(head.has_sizes),
         head.n_weights,
         head.has_edge_weights,
@@ -87,8 +93,7 @@ def read(source: Source) -> Graph:
         arrays["vwgt"] = weights.reshape(head.n, head.n_weights)
     if head.has_edge_weights:
         arrays["adjwgt"] = text.weights_of(adjwgt, place)
-    if head.has_sizes:
-        source.notes.append("Vertex sizes (fmt 1..) were skipped: communication is counted evenly.")
+    source.notes.extend(_skipped(head))
     return text.make_graph(
         source,
         arrays,
@@ -117,9 +122,13 @@ def _header(source: Source) -> _Header:
         if n_weights < 1:
             raise source.error("ncon must be at least 1 where fmt has weights", offset=offset)
     body = text.after_line(source, offset)
-    head = _Header(n, m, flags[0] == "1", n_weights, flags[2] == "1", offset, body)
-    _check_counts(source, head)
-    return head
+    return _Header(n, m, flags[0] == "1", n_weights, flags[2] == "1", offset, body)
+
+
+def _skipped(head: _Header) -> list[str]:
+    """Return the note on what the file has and the graph does not."""
+    said = "Vertex sizes (fmt 1..) were skipped: communication is counted evenly."
+    return [said] if head.has_sizes else []
 
 
 def _check_counts(source: Source, head: _Header) -> None:
@@ -144,14 +153,89 @@ def _refuse(source: Source, code: int, place: Any, head: _Header) -> None:
 
     promised = head.promise
     if code == FEWER_EDGES:
-        found = int(place[1])
-        raise source.error(
-            f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
-            f"not {2 * head.m:,}",
-            offset=head.offset,
-            hint="The header counts every edge once; the lists name it at both its ends.",
-        )
+        raise _wrong_count(source, head, int(place[1]))
     text.refuse(source, code, place, n=head.n, promised=promised)
+
+
+def _wrong_count(source: Source, head: _Header, found: int) -> InputError:
+    return source.error(
+        f"the header promises {head.m:,} edges, but the lists hold {found:,} neighbours, "
+        f"not {2 * head.m:,}",
+        offset=head.offset,
+        hint="The header counts every edge once; the lists name it at both its ends.",
+    )
+
+
+def stream(head: Window, *, directed: bool) -> MetisStream:
+    """Return the file's arcs in pieces. Raises InputError for a wrong header, and WholeNeeded."""
+    if head.suffix not in _SUFFIXES:
+        raise WholeNeeded("its name does not say that it is a METIS file")
+    found = _header(head)
+    text_of_arcs = {"directed": directed, "repeats": "refused", "weighted": found.has_edge_weights}
+    return MetisStream(head, found.n, **text_of_arcs, start=found.body, header=found)  # type: ignore[arg-type]
+
+
+@dataclass
+class MetisStream(TextStream):
+    """A METIS file in pieces; rows (n_pieces + 1,): vertices whose lines come before each piece."""
+
+    header: _Header = None  # type: ignore[assignment]
+    rows: list[int] = field(default_factory=list)
+
+    def survey(self, piece: int) -> int:
+        """Return how many lines of vertices a piece has, with blank ones behind the last."""
+        (window,) = self.windows(piece, piece + 1)
+        data = window.data
+        unended = bool(data) and not data.endswith(b"\n")
+        return data.count(b"\n") + unended - data.count(b"\n%") - data.startswith(b"%")
+
+    def surveyed(self, rows: Sequence[int]) -> None:
+        """Take the lines of all pieces. Raises InputError where there are fewer than vertices."""
+        self.rows = [0, *accumulate(rows)]
+        if self.rows[-1] < self.n:
+            raise self.source.error(
+                f"the header promises {self.n:,} vertices, but {self.rows[-1]:,} lines follow",
+                offset=self.header.offset,
+            )
+
+    def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
+        """Yield the arcs of pieces first to last - 1."""
+        for window, begin, end in zip(
+            self.windows(first, last), self.rows[first:], self.rows[first + 1 :], strict=False
+        ):
+            yield self._parsed(window, begin, min(end, self.n))
+
+    def _parsed(self, window: Window, begin: int, end: int) -> tuple[ArcPiece, Tally]:
+        """Return the arcs of the vertices begin to end - 1, whose lines make up the window."""
+        from evener.io.graphs import lists_kernels as kernels
+        from evener.io.number_kernels import FEWER_EDGES, OK
+
+        head, most = self.header, len(window.data) // 2 + 1
+        xadj = np.empty(max(end - begin, 0) + 1, np.int64)
+        adjncy = np.empty(most, np.int32 if self.n < 2**31 else np.int64)
+        vwgt = np.empty((xadj.size - 1) * head.n_weights)
+        adjwgt, place = np.empty(most if self.weighted else 0), text.new_place()
+        code = kernels.read_metis(
+            window.array, 0, head.n, begin, int(head.has_sizes), head.n_weights,
+            head.has_edge_weights, xadj, adjncy, vwgt, adjwgt, place,
+        )  # fmt: skip
+        if code not in (OK, FEWER_EDGES):
+            text.refuse(window, code, place, n=head.n, promised=head.promise)
+        count = int(xadj[-1])
+        tails = np.repeat(
+            np.arange(begin, begin + xadj.size - 1, dtype=adjncy.dtype), np.diff(xadj)
+        )
+        weights = adjwgt[:count] if self.weighted else None
+        # Fractions among vertex weights alone make edge weights fractional as well.
+        return ArcPiece(tails, adjncy[:count], weights), Tally(count, fractional=bool(place[3]))
+
+    def finish(self, seen: Tally) -> None:
+        """Check the count of neighbours against the header's."""
+        if seen.lines != 2 * self.header.m:
+            raise _wrong_count(self.source, self.header, seen.lines)
+        self.notes += _skipped(self.header)
+        if self.directed:
+            self.notes.append(both_ways(self.header.m))
 
 
 def write(graph: Graph) -> tuple[bytes, list[str]]:

@@ -8,18 +8,24 @@ pickled is loaded.
 from __future__ import annotations
 
 import io
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import as_integers, as_weights
 from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.graphs.graph_checks import check_offsets, index_type
 from evener.io import archives
 from evener.io.graphs.pairs import arcs_of_entries, check_square, graph_of_pattern
+from evener.io.graphs.streams import ArcPiece, ArcStream, Tally, WholeNeeded, Window, both_ways
 from evener.io.sources import Source
 
+ENTRIES = 2**20  # arcs of a piece
 _FIELDS = ("xadj", "adjncy", "vwgt", "adjwgt", "coords", "labels")
 _BYTES = ("bytes_per_vertex", "bytes_per_edge")
 # SciPy's; the values, `data`, are used as weights of arcs alone.
@@ -175,3 +181,72 @@ def _indices(
     if array is None or array.ndim != 1 or array.dtype.kind not in "iu":
         raise source.error(f"lacks {name}, a list of whole numbers")
     return array.astype(np.int64)
+
+
+def stream(head: Window, *, directed: bool) -> ArchiveStream:
+    """Return the arcs of one of our archives in pieces. Raises InputError, and WholeNeeded."""
+    try:
+        with archives.ArrayFile(head.path) as file:
+            names = file.names
+            if not set(_VERSIONS) & names or not {"xadj", "adjncy"} <= names:
+                raise WholeNeeded("it is no archive of a graph written by evener")
+            is_directed = _VERSIONS[1] in names
+            if is_directed and not directed:
+                raise WholeNeeded("its arcs are taken as edges")
+            if file.read(_VERSIONS[is_directed]).tolist() != 1:
+                raise head.error("is of an unknown version of this format")
+            xadj, ends = file.read("xadj"), file.header("adjncy")
+            weights = file.header("adjwgt") if "adjwgt" in names else None
+    except InputError as error:
+        raise head.error(error.message, hint=error.hint) from error
+    for header in (ends, *([] if weights is None else [weights])):
+        if len(header.shape) != 1 or header.dtype.kind not in ("iu" if header is ends else "iuf"):
+            raise head.error("holds no lists of numbers")
+    check_offsets(as_integers(xadj, "xadj"), ends.shape[0])
+    if weights is not None and weights.shape != ends.shape:
+        raise head.error(f"has {weights.shape} weights of {ends.shape} arcs")
+    made = ArchiveStream(
+        head,
+        xadj.size - 1,
+        directed,
+        repeats="refused",
+        weighted=weights is not None,
+        fractional=weights is not None and weights.dtype.kind == "f",
+        xadj=xadj,
+    )
+    made.n_pieces = max(-(-ends.shape[0] // ENTRIES), 1)
+    if directed and not is_directed:
+        made.notes.append(both_ways(ends.shape[0] // 2))
+    return made
+
+
+@dataclass
+class ArchiveStream(ArcStream):
+    """One of our archives in pieces of ENTRIES arcs; xadj (n + 1,) is held whole."""
+
+    xadj: npt.NDArray[Any] = field(default_factory=lambda: np.zeros(1, np.int64))
+
+    def read(self, first: int, last: int) -> Iterator[tuple[ArcPiece, Tally]]:
+        """Yield the arcs of pieces first to last - 1, unpacking those before once."""
+        with archives.ArrayFile(self.source.path) as file:
+            size, start = int(self.xadj[-1]), first * ENTRIES
+            ends = file.pieces("adjncy", start, ENTRIES)
+            weights = file.pieces("adjwgt", start, ENTRIES) if self.weighted else None
+            for begin in range(start, min(last * ENTRIES, size), ENTRIES):
+                heads = next(ends)
+                yield self._checked(begin, heads, None if weights is None else next(weights))
+
+    def _checked(
+        self, begin: int, heads: npt.NDArray[Any], weights: npt.NDArray[Any] | None
+    ) -> tuple[ArcPiece, Tally]:
+        """Return the arcs from number `begin` on."""
+        end = begin + heads.size
+        v, last = (int(np.searchsorted(self.xadj, e, "right")) - 1 for e in (begin, end - 1))
+        bounds = np.clip(self.xadj[v : last + 2], begin, end)
+        tails = np.repeat(np.arange(v, last + 1, dtype=heads.dtype), np.diff(bounds))
+        if heads.min() < 0 or heads.max() >= self.n or (heads == tails).any():
+            raise self.source.error("has arcs out of range, or from a vertex to itself")
+        heads, tails = (one.astype(index_type(self.n)) for one in (heads, tails))
+        if weights is not None:
+            weights = as_weights(weights, "adjwgt")
+        return ArcPiece(tails, heads, weights), Tally(heads.size)

@@ -7,7 +7,7 @@ counted from 0 or from 1 (CSparse).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 import numpy.typing as npt
@@ -76,9 +76,6 @@ def read_pairs(source: Source, layout: Layout, *, matrix: bool, with_values: boo
 
     with_values: keep the third column of a matrix, numbers of any sign, as weights.
     """
-    from evener.io.graphs import pairs_kernels as kernels
-    from evener.io.number_kernels import COLUMNS, OK
-
     pieces = Pieces(source, layout.start)
     # A line takes at least four bytes: two digits, a blank, the line's end.
     rows = min(pieces.rows[-1], (len(source.data) - layout.start) // 4 + 1)
@@ -87,37 +84,53 @@ def read_pairs(source: Source, layout: Layout, *, matrix: bool, with_values: boo
     w: FloatArray = np.empty(rows if weighted else 0)
 
     def parse(start: int, stop: int, first: int, last: int, place: npt.NDArray[np.int64]) -> int:
-        code: int = kernels.read_pairs(
-            source.array,
-            start,
-            stop,
-            layout.n_columns,
-            kernels.TRIPLETS if matrix else kernels.EDGES,
-            _NO_LIMITS,
-            u[first:last],
-            v[first:last],
-            w[first:last],
-            place,
-        )
-        return code
+        into = u[first:last], v[first:last], w[first:last]
+        return parse_pairs(source, layout, matrix, (start, stop), into, place)
 
     place = pieces.parse(parse) if pieces.rows[-1] == rows else None
     if place is None:
         place = text.new_place()
         code = parse(layout.start, len(source.data), 0, rows, place)
-        if code == COLUMNS:
-            raise source.error(
-                f"the line has {plural(int(place[1]), 'field')}; the lines before have "
-                f"{layout.n_columns}",
-                offset=int(place[0]),
-            )
-        if code != OK:
-            text.refuse(source, code, place)
+        if code:
+            refuse_pairs(source, layout, code, place)
         rows = int(place[1])
     weights: NumberArray | None = w[:rows] if weighted else None
     if weighted and not matrix:
         weights = text.weights_of(w[:rows], place)
     return Pairs(u[:rows], v[:rows], weights)
+
+
+def parse_pairs(
+    source: Source,
+    layout: Layout,
+    matrix: bool,
+    span: tuple[int, int],
+    into: tuple[npt.NDArray[np.int64], npt.NDArray[np.int64], FloatArray],
+    place: npt.NDArray[np.int64],
+) -> int:
+    """Parse the bytes of `span` into u, v and w; return the parser's code, 0 where all is well."""
+    from evener.io.graphs import pairs_kernels as kernels
+
+    form = kernels.TRIPLETS if matrix else kernels.EDGES
+    code: int = kernels.read_pairs(
+        source.array, *span, layout.n_columns, form, _NO_LIMITS, *into, place
+    )
+    return code
+
+
+def refuse_pairs(
+    source: Source, layout: Layout, code: int, place: npt.NDArray[np.int64]
+) -> NoReturn:
+    """Raise the InputError that the parser's code stands for."""
+    from evener.io.number_kernels import COLUMNS
+
+    if code == COLUMNS:
+        raise source.error(
+            f"the line has {plural(int(place[1]), 'field')}; the lines before have "
+            f"{layout.n_columns}",
+            offset=int(place[0]),
+        )
+    text.refuse(source, code, place)
 
 
 def check_square(source: Source, rows: int, columns: int, offset: int | None = None) -> None:
@@ -144,16 +157,23 @@ def graph_of_pattern(
     diagonal = int(np.count_nonzero(rows == columns))
     other = rows.size - diagonal
     entries = diagonal + (2 * other if halved else other)
+    source.notes.extend(notes_of_pattern(entries, diagonal, 2 * graph.m))
+    return graph
+
+
+def notes_of_pattern(entries: int, diagonal: int, arcs: int) -> list[str]:
+    """Return what to say of a matrix, `diagonal` of whose entries are on the diagonal.
+
+    arcs: the entries of the pattern of A + A^T without its diagonal.
+    """
     note = f"A matrix of {entries:,} entries: its values are not used"
-    if diagonal:
-        note += f", the {diagonal:,} on the diagonal are left out"
-    source.notes.append(note + ".")
-    if 2 * graph.m > entries - diagonal:
-        added = 2 * graph.m - (entries - diagonal)
-        source.notes.append(
+    notes = [note + (f", the {diagonal:,} on the diagonal are left out." if diagonal else ".")]
+    added = arcs - (entries - diagonal)
+    if added > 0:
+        notes.append(
             f"Its pattern is not symmetric: that of A + A^T is taken ({added:,} entries added)."
         )
-    return graph
+    return notes
 
 
 def arcs_of_entries(
@@ -180,23 +200,32 @@ def arcs_of_entries(
         if values is not None:
             other = -values if symmetry == "skew-symmetric" else values
             values = np.concatenate([values, other])
-    note = f"A matrix of {diagonal + tails.size:,} entries, each an arc from its row to its column"
-    if values is not None:
-        unfit = _unfit_for_weights(values)
-        note += f"; its values are not used: {unfit}" if unfit else ", weighing what it holds"
-        values = None if unfit else values
-    if diagonal:
-        note += f"; the {diagonal:,} on the diagonal are left out"
-    source.notes.append(note + ".")
-    graph = DirectedGraph.from_arcs(n, tails, heads, weights=_whole_where_all_are(values))
-    if graph.m < tails.size:
-        source.notes.append(f"{tails.size - graph.m:,} entries stand more than once: added up.")
-        if values is not None:
-            return _added_up(n, tails, heads, values)
+    unfit, valued = "" if values is None else unfit_for_weights(values), values is not None
+    values = None if unfit else values
+    graph = DirectedGraph.from_arcs(n, tails, heads, weights=whole_where_all_are(values))
+    entries = diagonal + tails.size
+    source.notes.extend(notes_of_arcs(entries, diagonal, graph.m, unfit, valued=valued))
+    if graph.m < tails.size and values is not None:
+        return _added_up(n, tails, heads, values)
     return graph
 
 
-def _unfit_for_weights(values: npt.NDArray[Any]) -> str:
+def notes_of_arcs(entries: int, diagonal: int, arcs: int, unfit: str, *, valued: bool) -> list[str]:
+    """Return what to say of a matrix whose entries are arcs.
+
+    unfit: why values are no weights; valued: whether it has any.
+    """
+    note = f"A matrix of {entries:,} entries, each an arc from its row to its column"
+    if valued:
+        note += f"; its values are not used: {unfit}" if unfit else ", weighing what it holds"
+    if diagonal:
+        note += f"; the {diagonal:,} on the diagonal are left out"
+    repeated = entries - diagonal - arcs
+    more = [f"{repeated:,} entries stand more than once: added up."] if repeated else []
+    return [note + ".", *more]
+
+
+def unfit_for_weights(values: npt.NDArray[Any]) -> str:
     """Return why values cannot weigh arcs, in words; nothing where they can."""
     if values.dtype.kind == "c":
         return "they are complex"
@@ -205,7 +234,7 @@ def _unfit_for_weights(values: npt.NDArray[Any]) -> str:
     return "some are negative" if (values < 0).any() else ""
 
 
-def _whole_where_all_are(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+def whole_where_all_are(values: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
     """Return values as int64 if all are whole numbers that a double holds exactly."""
     if values is None or values.dtype.kind != "f":
         return values
@@ -219,7 +248,7 @@ def _added_up(n: int, tails: IntArray, heads: IntArray, values: npt.NDArray[Any]
 
     matrix = coo_array((values, (tails, heads)), shape=(n, n))
     matrix.sum_duplicates()
-    weights = _whole_where_all_are(matrix.data)
+    weights = whole_where_all_are(matrix.data)
     return DirectedGraph.from_arcs(n, matrix.row, matrix.col, weights=weights)
 
 

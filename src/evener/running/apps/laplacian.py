@@ -19,10 +19,10 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.running.apps import laplacian_kernels as kernels
 from evener.running.comm import Comm
-from evener.running.distributing import LocalGraph
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.solver import Solver
+from evener.running.local_graphs import LocalGraph
 
 SHIFT = 0.1  # of the diagonal, in units of an edge's weight
 TOLERANCE = 1e-6  # of the residual, relative to b

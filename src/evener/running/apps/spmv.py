@@ -19,9 +19,11 @@ from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.graphs.lists import Arcs
 from evener.plans.partition import Partition
+from evener.running.building import Lists
 from evener.running.comm import Comm
-from evener.running.distributing import Lists, LocalGraph, local_part
+from evener.running.distributing import local_part
 from evener.running.halos import Halo
+from evener.running.local_graphs import LocalGraph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -14,7 +14,6 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.running.distributing import LocalGraph
 from evener.running.engine import dense_cuda_kernels as dense
 from evener.running.engine import frontier_cuda_kernels as frontier
 from evener.running.engine import generating
@@ -35,6 +34,7 @@ from evener.running.engine.engine import arcs_for
 from evener.running.engine.frontier_kernels import PULL
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.work import ArcsOf, LocalSizes, Vertices
+from evener.running.local_graphs import LocalGraph
 
 Numbers = npt.NDArray[Any]
 Marked = tuple[Numbers, Numbers]

@@ -11,7 +11,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.errors import InputError
-from evener.running.distributing import LocalArcs, LocalGraph
 from evener.running.engine import generating
 from evener.running.engine.atomics_kernels import (
     CONTROL_SIZE,
@@ -28,6 +27,7 @@ from evener.running.engine.atomics_kernels import (
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.work import ArcsOf, LocalSizes, Vertices, work_of
+from evener.running.local_graphs import LocalArcs, LocalGraph
 
 Numbers = npt.NDArray[Any]
 MOST = 1 << 40  # supersteps: no bound

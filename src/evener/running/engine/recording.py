@@ -11,8 +11,8 @@ from typing import Any, TypeVar
 import numpy.typing as npt
 
 from evener.running.comm import Comm
-from evener.running.distributing import LocalGraph
 from evener.running.halos import Halo
+from evener.running.local_graphs import LocalGraph
 
 T = TypeVar("T")
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from evener.running.distributing import Want
 from evener.running.engine.program import parameters_of
 from evener.running.engine.recording import DeviceRun
+from evener.running.local_graphs import Want
 
 
 @dataclass(frozen=True, eq=False)

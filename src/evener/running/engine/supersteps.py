@@ -15,7 +15,6 @@ import numpy as np
 import numpy.typing as npt
 
 from evener.running.comm import Comm
-from evener.running.distributing import LocalGraph
 from evener.running.engine import atomics_kernels as places
 from evener.running.engine import frontier_kernels as frontier
 from evener.running.engine.engine import MOST, Engine
@@ -23,6 +22,7 @@ from evener.running.engine.overlapping import OverlapChoice
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.states import RunState, restore, state_of
+from evener.running.local_graphs import LocalGraph
 
 Numbers = npt.NDArray[Any]
 Totals = tuple[int, int, int]  # over all devices: active vertices, arcs leaving these, arcs left

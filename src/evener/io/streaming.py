@@ -1,0 +1,56 @@
+"""Opens a graph file whose arcs are read in pieces; says why another one cannot be."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from evener.errors import InputError
+from evener.files.opening import open_input
+from evener.io.formats import format_named, format_of
+from evener.io.graphs.streams import ArcStream, WholeNeeded, Window, head_of
+
+# Read options that are of vertices alone, which a device's part does not hold.
+_OF_VERTICES = {"coords", "weights", "constraint", "bytes_per_vertex", "bytes_per_edge", "by"}
+_PIECE = 2**22
+
+
+def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStream:
+    """Return the arcs of a graph file of n vertices, to be read in pieces.
+
+    options: as of `evener.read`. Raises InputError for a wrong file or one of another number of
+    vertices, WholeNeeded, with the reason, where it must be read whole.
+    """
+    asked = {key: value for key, value in options.items() if value is not None}
+    directed, name = bool(asked.pop("directed", False)), asked.pop("format", None)
+    if unknown := set(asked) - _OF_VERTICES:
+        raise WholeNeeded(f"the option {min(unknown)} is of whole graphs")
+    head = head_of(path)
+    entry = format_of(head) if name is None else format_named(name)
+    stream = _stream_of(entry.name, head, n, directed=directed)
+    if stream.n != n:
+        raise InputError(f"the partition has {n:,} entries, the graph {stream.n:,} vertices")
+    return stream
+
+
+def _stream_of(name: str, head: Window, n: int, *, directed: bool) -> ArcStream:
+    """Return the stream of a file of the format `name`."""
+    from evener.io.graphs import edges, matrixmarket, metis, npz
+
+    if name == "edges":
+        return edges.stream(head, directed=directed, n=n)
+    known = {"metis": metis.stream, "matrixmarket": matrixmarket.stream, "npz": npz.stream}
+    if name not in known:
+        raise WholeNeeded(f"files of the format {name} are not read in pieces")
+    return known[name](head, directed=directed)
+
+
+def digest_of(path: str | Path) -> str:
+    """Return the SHA-256 of a file, which is read in pieces."""
+    digest = hashlib.sha256()
+    with open_input(path) as file:
+        while data := file.read(_PIECE):
+            digest.update(data)
+    return digest.hexdigest()

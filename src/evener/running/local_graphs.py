@@ -1,0 +1,119 @@
+"""LocalGraph: one device's part of a graph, its own vertices, ghosts, arcs and messages.
+
+A ghost is a copy of a vertex that another device owns. Vertices of a device have local numbers:
+first its own, interior before boundary, then its ghosts by owner.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector
+from evener.wording import number, plural, two_lines
+
+Want: TypeAlias = Literal["out", "into", "both"]
+LocalNumbers: TypeAlias = npt.NDArray[np.uint32]
+UNSIGNED = 2**32  # from here on uint32 is too short
+
+
+class LocalArcs(NamedTuple):
+    """The arcs of a device's own vertices, those of one vertex together, in the graph's order.
+
+    offsets (m + 1,) uint32, or uint64 from 2^32 arcs on; ends (arcs,) uint32: local numbers of the
+    other ends; weights (arcs,) or None.
+    """
+
+    offsets: npt.NDArray[Any]
+    ends: LocalNumbers
+    weights: npt.NDArray[Any] | None
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of the arrays."""
+        return sum(array.nbytes for array in self if array is not None)
+
+
+@dataclass(frozen=True, eq=False)
+class LocalGraph:
+    """The part of a graph of n_global vertices that device `rank` of k computes.
+
+    numbers (n_local,) int64: global numbers of its n_owned own vertices, first the n_interior that
+    have no arc from or to another block, then the boundary, both rising; then of its ghosts, the
+    vertices of other blocks that its arcs lead to, by owner, then number. owned and ghosts are the
+    two parts; the ghosts of owner q are ghosts[ghost_starts[q] : ghost_starts[q + 1]]. A vertex's
+    local number is its place in `numbers`. degrees (n_local,): how many arcs leave each in the
+    whole graph.
+
+    out: arcs that leave owned vertices, into: those that reach them; None where not asked for, and
+    the same object where the graph is undirected. sends: other device -> (s,) uint32, the owned
+    vertices that are ghosts there, in the order of its ghosts.
+    """
+
+    rank: int
+    k: int
+    n_global: int
+    n_interior: int
+    n_owned: int
+    numbers: IntVector
+    ghost_starts: IntVector
+    degrees: npt.NDArray[np.integer[Any]]
+    out: LocalArcs | None
+    into: LocalArcs | None
+    sends: Mapping[int, LocalNumbers] = field(default_factory=dict)
+
+    def __repr__(self) -> str:
+        arcs = self.out or self.into
+        n_arcs = 0 if arcs is None else arcs.ends.size
+        sent = sum(numbers.size for numbers in self.sends.values())
+        return two_lines(
+            "LocalGraph",
+            [f"device {self.rank} of {self.k}", plural(self.n_owned, "vertex", "vertices"),
+             f"{number(self.n_interior)} of them interior", plural(n_arcs, "arc")],
+            [plural(self.n_local - self.n_owned, "ghost"),
+             f"{plural(sent, 'value')} sent to {plural(len(self.sends), 'device')}"],
+        )  # fmt: skip
+
+    @property
+    def owned(self) -> IntVector:
+        """(m,) global numbers of its own vertices."""
+        return self.numbers[: self.n_owned]
+
+    @property
+    def ghosts(self) -> IntVector:
+        """(h,) global numbers of its ghosts."""
+        return self.numbers[self.n_owned :]
+
+    @property
+    def n_local(self) -> int:
+        """Number of its own vertices and its ghosts, m + h."""
+        return int(self.numbers.size)
+
+    @property
+    def receives(self) -> dict[int, tuple[int, int]]:
+        """Other device -> first and end of the local numbers of the ghosts that it owns."""
+        starts = self.n_owned + self.ghost_starts
+        return {
+            int(q): (int(starts[q]), int(starts[q + 1])) for q in np.flatnonzero(np.diff(starts))
+        }
+
+    @property
+    def nbytes(self) -> int:
+        """Bytes of all its arrays; `out` and `into` count once where they are the same."""
+        arrays = [self.numbers, self.ghost_starts, self.degrees, *self.sends.values()]
+        arcs = {id(one): one.nbytes for one in (self.out, self.into) if one is not None}
+        return sum(array.nbytes for array in arrays) + sum(arcs.values())
+
+
+def unsigned(count: int) -> type[np.unsignedinteger[Any]]:
+    """Return the unsigned type that counts so far."""
+    return np.uint32 if count < UNSIGNED else np.uint64
+
+
+def signed(count: int) -> type[np.signedinteger[Any]]:
+    """Return the signed type that counts so far."""
+    return np.int32 if count < UNSIGNED // 2 else np.int64

@@ -1,0 +1,333 @@
+"""Parts of a graph whose arcs come in pieces: dealt to devices, put in rows, finished.
+
+The steps of one device, with what all devices tell each other in between:
+
+1. `Dealer` deals the arcs of each piece to the devices that own their ends;
+2. `Slice.of` makes rows of those that a device got, and finds its ghosts;
+3. owners learn which of their vertices are ghosts elsewhere: `Slice.number`;
+4. devices get the degrees of their ghosts: `Slice.finish` returns the LocalGraph.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import IntVector
+from evener.errors import InputError
+from evener.graphs import graph_kernels
+from evener.graphs.graph_checks import index_type
+from evener.graphs.lists import Arcs
+from evener.io.graphs.pairs import whole_where_all_are
+from evener.io.graphs.streams import ArcPiece, ArcStream, Repeats, Tally
+from evener.plans.partition import Partition
+from evener.running import slices_kernels as kernels
+from evener.running.local_graphs import (
+    UNSIGNED,
+    LocalArcs,
+    LocalGraph,
+    LocalNumbers,
+    Want,
+    signed,
+    unsigned,
+)
+
+NONE = np.empty(0, np.int64)
+
+
+class Dealt(NamedTuple):
+    """Arcs of a piece by device: those of device d at starts[d] to starts[d + 1] of all arrays.
+
+    own, other: the ends of each arc, own the one that the device owns; weights or None.
+    """
+
+    starts: IntVector
+    own: npt.NDArray[Any]
+    other: npt.NDArray[Any]
+    weights: npt.NDArray[Any] | None
+
+    def of(self, first: int, last: int) -> Dealt:
+        """Return the arcs of devices first to last - 1 alone."""
+        a, b = self.starts[first], self.starts[last]
+        weights = None if self.weights is None else self.weights[a:b]
+        starts = self.starts[first : last + 1] - a
+        return Dealt(starts, self.own[a:b], self.other[a:b], weights)
+
+
+class Dealer:
+    """Deals arcs to the devices of a partition.
+
+    lists: which a device gets: of an undirected graph "out"; of a directed one those wanted, and
+    "out" for the degrees.
+    """
+
+    def __init__(self, stream: ArcStream, partition: Partition, want: Want) -> None:
+        self.stream, self.partition = stream, partition
+        asked = ("out", "into") if want in ("into", "both") else ("out",)
+        self.lists = asked if stream.directed else ("out",)
+
+    def deal(self, piece: ArcPiece, seen: Tally) -> tuple[dict[str, Dealt], Tally]:
+        """Return a piece's arcs by list, and what was seen of it."""
+        stream = self.stream
+        if seen.low < 0 or seen.high >= stream.n:  # refused once all is read
+            empty = np.empty(0, np.int64)
+            piece = ArcPiece(empty, empty, None if piece.weights is None else np.empty(0))
+        if not stream.directed and not stream.both:
+            bits = _bits(piece.weights)
+            seen = seen._replace(signature=int(kernels.signature(piece.tails, piece.heads, bits)))
+        dealt = {"out": self._dealt(piece.tails, piece.heads, piece.weights)}
+        if "into" in self.lists:
+            dealt["into"] = self._dealt(piece.heads, piece.tails, piece.weights)
+        return dealt, seen
+
+    def _dealt(
+        self, tails: npt.NDArray[Any], heads: npt.NDArray[Any], given: npt.NDArray[Any] | None
+    ) -> Dealt:
+        part, both, turned = self.partition.part, self.stream.both, self.stream.turned
+        counts = np.zeros(self.partition.k, np.int64)
+        kernels.count_arcs(tails, heads, part, both, counts)
+        starts = np.concatenate([[0], np.cumsum(counts)])
+        count, dtype = int(starts[-1]), index_type(self.stream.n)
+        own, other = np.empty(count, dtype), np.empty(count, dtype)
+        weights = None if given is None else np.empty(count, given.dtype)
+        kernels.deal_arcs(
+            tails, heads, _or_none(given), part, both, float(turned), starts[:-1].copy(),
+            own, other, _or_none(weights),
+        )  # fmt: skip
+        return Dealt(starts, own, other, weights)
+
+
+def _bits(weights: npt.NDArray[Any] | None) -> npt.NDArray[np.uint64]:
+    """Return weights as whole numbers of 64 bits, equal where they are equal."""
+    if weights is None:
+        return np.empty(0, np.uint64)
+    return np.ascontiguousarray(weights + 0).view(np.uint64)  # of two zeros the positive one
+
+
+class Facts(NamedTuple):
+    """What all devices know of a graph that none holds.
+
+    arcs: how many there are, an edge counting twice; weighted: whether they have weights;
+    fractional: whether these are float64, not int64.
+    """
+
+    n: int
+    arcs: int
+    directed: bool
+    weighted: bool
+    fractional: bool
+
+
+@dataclass
+class Slice:
+    """What a device knows of its part before it is numbered.
+
+    own (m,): its vertices, rising; lists: their rows, by the graph's numbers. boundary (m,): those
+    known to have an arc from or to another block. ghosts and ghost_starts: as of LocalGraph.
+    degrees (m,): how many arcs leave its vertices. sends: as of LocalGraph, after `number`, as is
+    rows (m,), the order of its vertices.
+    """
+
+    rank: int
+    own: IntVector
+    lists: dict[str, Arcs]
+    boundary: npt.NDArray[np.bool_]
+    ghosts: IntVector
+    ghost_starts: IntVector
+    degrees: IntVector
+    rows: IntVector = field(default_factory=lambda: NONE)
+    sends: dict[int, LocalNumbers] = field(default_factory=dict)
+
+    @classmethod
+    def of(
+        cls,
+        rank: int,
+        pieces: dict[str, list[Dealt]],
+        partition: Partition,
+        repeats: Repeats,
+        want: Want,
+    ) -> Slice:
+        """Make the rows of device `rank` of the arcs dealt to it alone, in the file's order.
+
+        The lists of `pieces` are emptied. Raises InputError for repeated arcs where refused.
+        """
+        own = np.flatnonzero(partition.part == rank)
+        local = np.empty(partition.n, unsigned(partition.n))
+        local[own] = np.arange(own.size)
+        lists = {name: _rows(pieces[name], own, local, repeats) for name in pieces}
+        degrees = np.diff(lists["out"].xadj)
+        if "into" in lists and want == "into":
+            del lists["out"]
+        boundary, marks = np.zeros(own.size, np.bool_), np.zeros(partition.n, np.uint8)
+        for xadj, adjncy, _ in lists.values():
+            kernels.mark_others(xadj, adjncy, partition.part, rank, boundary, marks)
+        found = np.flatnonzero(marks)
+        ghosts = found[np.argsort(partition.part[found], kind="stable")]
+        starts = np.searchsorted(partition.part[ghosts], np.arange(partition.k + 1))
+        return cls(rank, own, lists, boundary, ghosts, starts, degrees)
+
+    def ghosts_of(self, q: int) -> IntVector:
+        """Return the ghosts that device q owns."""
+        return self.ghosts[self.ghost_starts[q] : self.ghost_starts[q + 1]]
+
+    def number(self, asked: Mapping[int, IntVector]) -> dict[int, IntVector]:
+        """Order the vertices, given which are ghosts of other devices; return their degrees.
+
+        asked: device -> numbers of this one's vertices, in the order of its ghosts.
+        """
+        places = {q: np.searchsorted(self.own, asked[q]) for q in sorted(asked) if asked[q].size}
+        for place in places.values():
+            self.boundary[place] = True
+        self.rows = np.concatenate([np.flatnonzero(~self.boundary), np.flatnonzero(self.boundary)])
+        number = np.empty(self.own.size, np.uint32)
+        number[self.rows] = np.arange(self.own.size)
+        self.sends = {q: number[place] for q, place in places.items()}
+        return {q: self.degrees[place] for q, place in places.items()}
+
+    def finish(self, ghost_degrees: IntVector, facts: Facts, k: int) -> LocalGraph:
+        """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""
+        m, owned = self.own.size, self.own[self.rows]
+        if m + self.ghosts.size >= UNSIGNED:
+            raise InputError(f"device {self.rank} has 2^32 vertices and ghosts or more")
+        numbers = np.concatenate([owned, self.ghosts])
+        local = np.empty(facts.n, np.uint32)
+        local[numbers] = np.arange(numbers.size)
+        arcs: dict[str, LocalArcs] = {}
+        for name in list(self.lists):
+            arcs[name] = _numbered(self.lists.pop(name), self.rows, local, facts)
+        if not facts.directed:
+            arcs["into"] = arcs["out"]
+        degrees = np.concatenate([self.degrees[self.rows], ghost_degrees])
+        return LocalGraph(
+            self.rank, k, facts.n, m - int(self.boundary.sum()), m, numbers, self.ghost_starts,
+            degrees.astype(signed(facts.arcs)), arcs.get("out"), arcs.get("into"), self.sends,
+        )  # fmt: skip
+
+
+def _rows(pieces: list[Dealt], own: IntVector, local: npt.NDArray[Any], repeats: Repeats) -> Arcs:
+    """Return the rows of these vertices, ascending, and empty the list of pieces."""
+    xadj = np.zeros(own.size + 1, np.int64)
+    for piece in pieces:
+        kernels.count_rows(piece.own, local, xadj)
+    np.cumsum(xadj, out=xadj)
+    size, fill = int(xadj[-1]), xadj[:-1].copy()
+    adjncy = np.empty(size, pieces[0].other.dtype if pieces else np.int32)
+    given = next((one.weights for one in pieces if one.weights is not None), None)
+    adjwgt = None if given is None else np.empty(size, given.dtype)
+    pieces.reverse()
+    while pieces:
+        _, mine, other, weights = pieces.pop()
+        kernels.fill_rows(
+            mine, other, NONE if weights is None else weights, local, fill, adjncy,
+            NONE if adjwgt is None else adjwgt,
+        )  # fmt: skip
+    return _ascending(own, Arcs(xadj, adjncy, adjwgt), repeats)
+
+
+def _ascending(own: IntVector, arcs: Arcs, repeats: Repeats) -> Arcs:
+    """Return the rows sorted, each entry once; of equal ones the first weight, or all, counts."""
+    xadj, adjncy, adjwgt = arcs
+    if graph_kernels.first_unsorted(xadj, adjncy) < 0:
+        return arcs
+    order = np.empty(0 if adjwgt is None else adjncy.size, np.int64)
+    graph_kernels.sort_lists(xadj, adjncy, order)
+    adjwgt = None if adjwgt is None else adjwgt[order]
+    del order
+    where = np.zeros(2, np.int64)
+    if graph_kernels.check_duplicates(xadj, adjncy, where) == graph_kernels.OK:
+        return Arcs(xadj, adjncy, adjwgt)
+    if repeats == "refused":
+        v, u = int(own[where[0]]), int(where[1])
+        raise InputError(f"vertex {v} lists its neighbour {u} more than once (counted from 0)")
+    if repeats == "sum" and adjwgt is not None:
+        starts = np.concatenate([[0], np.flatnonzero(_changes(xadj, adjncy)) + 1])
+        adjwgt = np.add.reduceat(adjwgt, starts)
+        adjncy, xadj = adjncy[starts], np.searchsorted(starts, xadj)
+        return Arcs(xadj, adjncy, adjwgt)
+    kept = np.empty(xadj.size, np.int64)
+    size = adjncy.size - graph_kernels.drop_duplicates(xadj, adjncy, _or_none(adjwgt), kept)
+    return Arcs(kept, adjncy[:size].copy(), None if adjwgt is None else adjwgt[:size].copy())
+
+
+def _or_none(array: npt.NDArray[Any] | None) -> npt.NDArray[Any]:
+    return NONE if array is None else array
+
+
+def _changes(xadj: npt.NDArray[Any], adjncy: npt.NDArray[Any]) -> npt.NDArray[np.bool_]:
+    """Return (entries - 1,) whether an entry is followed by another one, or by another row."""
+    changes = adjncy[1:] != adjncy[:-1]
+    inner = xadj[1:-1]
+    changes[inner[(inner > 0) & (inner < adjncy.size)] - 1] = True
+    return np.asarray(changes)
+
+
+def _numbered(arcs: Arcs, rows: IntVector, local: LocalNumbers, facts: Facts) -> LocalArcs:
+    """Return rows in another order, their entries by local numbers."""
+    xadj, adjncy, adjwgt = arcs
+    if facts.weighted and adjwgt is None:  # of a device without arcs
+        adjwgt = np.empty(0)
+    if not facts.weighted:
+        adjwgt = None
+    elif adjwgt is not None and not facts.fractional:
+        adjwgt = adjwgt.astype(np.int64, copy=False)
+    elif adjwgt is not None:
+        adjwgt = adjwgt.astype(np.float64, copy=False)
+    offsets = np.zeros(rows.size + 1, unsigned(adjncy.size))
+    ends = np.empty(adjncy.size, np.uint32)
+    weights = None if adjwgt is None else np.empty(adjncy.size, adjwgt.dtype)
+    kernels.number_rows(
+        xadj, adjncy, _or_none(adjwgt), rows, local, offsets, ends, _or_none(weights)
+    )
+    return LocalArcs(offsets, ends, weights)
+
+
+class Count(NamedTuple):
+    """What a device has found of its part, for what all must agree upon.
+
+    whole: whether its arcs' values are all whole numbers that a double holds exactly.
+    """
+
+    arcs: int
+    isolated: int
+    whole: bool
+
+
+def count_of(one: Slice, n: int, repeats: Repeats) -> Count:
+    """Return the arcs that leave a numbered device's vertices, how many no arc leaves or reaches.
+
+    n: vertices of the graph.
+    """
+    reached = np.zeros(n, np.bool_)
+    for arcs in one.lists.values():
+        reached[arcs.adjncy] = True
+    joined, whole = (one.degrees > 0) | one.boundary | reached[one.own], True
+    if repeats == "sum":
+        values = [arcs.adjwgt for arcs in one.lists.values() if arcs.adjwgt is not None]
+        whole = all(whole_where_all_are(value).dtype.kind == "i" for value in values)  # type: ignore[union-attr]
+    isolated = one.own.size - int(np.count_nonzero(joined))
+    return Count(int(one.degrees.sum()), isolated, whole)
+
+
+def facts_of(stream: ArcStream, tallies: Iterable[Tally], counts: Sequence[Count]) -> Facts:
+    """Return what all know of the graph once its file is read, and check it.
+
+    tallies: of all pieces; counts: of all devices. Raises InputError for lists that are not
+    symmetric, or other counts than the file promises; WholeNeeded where that is found out now.
+    """
+    seen = Tally.together(list(tallies))
+    arcs, isolated = sum(one.arcs for one in counts), sum(one.isolated for one in counts)
+    if seen.signature:
+        raise InputError(
+            "an edge stands at one of its ends alone, or has different weights at its two ends",
+            file=stream.source.path,
+            hint=f"evener info {stream.source.path} names it.",
+        )
+    stream.finish(seen._replace(arcs=arcs, isolated=isolated))
+    fractional = seen.fractional or stream.fractional
+    if stream.repeats == "sum":
+        fractional = not all(one.whole for one in counts)
+    return Facts(stream.n, arcs, stream.directed, stream.weighted and not seen.unfit, fractional)

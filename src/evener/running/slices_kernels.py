@@ -1,0 +1,117 @@
+"""Arcs read in pieces: dealt to the devices that own their ends, put in rows, numbered anew."""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import inner, njit
+
+# Multipliers and shifts of SplitMix64, whose output is even for any input.
+FIRST, SECOND = np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB)
+
+
+@njit(cache=True, nogil=True)
+def count_arcs(tails, heads, part, both, counts):
+    """Add to counts (k,) how many arcs leave each block; loops are left out.
+
+    both: every pair stands for an arc each way.
+    """
+    for i in range(tails.size):
+        if tails[i] != heads[i]:
+            counts[part[tails[i]]] += 1
+            if both:
+                counts[part[heads[i]]] += 1
+
+
+@njit(cache=True, nogil=True)
+def deal_arcs(tails, heads, weights, part, both, turned, fill, own, other, own_weights):
+    """Put each arc behind those of its tail's block: the tail in own, the head in other.
+
+    both: as of count_arcs, the given direction first; the arc the other way weighs `turned` times
+    as much. fill (k,): the next free places. weights and own_weights: empty where there are none.
+    """
+    weighted = weights.size > 0
+    for i in range(tails.size):
+        u, v = tails[i], heads[i]
+        if u == v:
+            continue
+        to = fill[part[u]]
+        fill[part[u]] = to + 1
+        own[to], other[to] = u, v
+        if weighted:
+            own_weights[to] = weights[i]
+        if both:
+            to = fill[part[v]]
+            fill[part[v]] = to + 1
+            own[to], other[to] = v, u
+            if weighted:
+                own_weights[to] = turned * weights[i]
+
+
+@njit(cache=True, nogil=True)
+def count_rows(own, local, xadj):
+    """Add the length of the row of each vertex v to xadj[local[v] + 1]."""
+    for i in range(own.size):
+        xadj[local[own[i]] + 1] += 1
+
+
+@njit(cache=True, nogil=True)
+def fill_rows(own, other, weights, local, fill, adjncy, adjwgt):
+    """Put each arc at the next free place, fill[local[v]], of its row."""
+    weighted = weights.size > 0
+    for i in range(own.size):
+        row = local[own[i]]
+        to = fill[row]
+        fill[row] = to + 1
+        adjncy[to] = other[i]
+        if weighted:
+            adjwgt[to] = weights[i]
+
+
+@njit(cache=True, nogil=True)
+def mark_others(xadj, adjncy, part, rank, boundary, marks):
+    """Set boundary[i] of rows with entries of other blocks, and marks[v] of these entries."""
+    for i in range(xadj.size - 1):
+        for e in range(xadj[i], xadj[i + 1]):
+            if part[adjncy[e]] != rank:
+                boundary[i] = True
+                marks[adjncy[e]] = 1
+
+
+@njit(cache=True, nogil=True)
+def number_rows(xadj, adjncy, adjwgt, rows, local, offsets, ends, weights):
+    """Copy rows in the order `rows`, their entries by local numbers; offsets[0] is set."""
+    weighted = adjwgt.size > 0
+    for i in range(rows.size):
+        first, to = xadj[rows[i]], np.int64(offsets[i])
+        length = xadj[rows[i] + 1] - first
+        for e in range(length):
+            ends[to + e] = local[adjncy[first + e]]
+            if weighted:
+                weights[to + e] = adjwgt[first + e]
+        offsets[i + 1] = to + length
+
+
+@inner()
+def mixed(word):
+    """Return 64 bits that depend on all bits of an uint64."""
+    word = (word ^ (word >> np.uint64(30))) * FIRST
+    word = (word ^ (word >> np.uint64(27))) * SECOND
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def signature(tails, heads, weights):
+    """Return a sum modulo 2^64 that is 0 over all arcs of a symmetric graph.
+
+    An arc from the lower to the higher number adds a hash of both and of its weight's bits, uint64
+    or none; the arc the other way subtracts it. Of other graphs it is 0 once in 2^64.
+    """
+    total = np.uint64(0)
+    weighted = weights.size > 0
+    for i in range(tails.size):
+        low, high = np.uint64(min(tails[i], heads[i])), np.uint64(max(tails[i], heads[i]))
+        word = mixed(mixed(low) + high)
+        if weighted:
+            word = mixed(word + weights[i])
+        total = total + word if tails[i] < heads[i] else total - word
+    return total

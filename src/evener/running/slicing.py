@@ -1,0 +1,132 @@
+"""The parts of a graph built by ranks that read a file together, each a share of its pieces.
+
+No rank holds the graph: it holds a piece of the file at a time, the arcs of its own devices, and
+arrays over all vertices, of which the partition is one. Arcs go to the ranks that own their ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice, pairwise, repeat
+
+import numpy as np
+
+from evener.arrays import IntVector
+from evener.io.graphs.streams import ArcStream, Tally
+from evener.plans.partition import Partition
+from evener.running.comm import Comm
+from evener.running.local_graphs import LocalGraph, Want
+from evener.running.slices import Dealer, Dealt, Facts, Slice, count_of, facts_of
+
+Shares = Sequence[int]  # (ranks + 1,): the devices of rank p are shares[p] to shares[p + 1] - 1
+
+
+def read_parts(
+    stream: ArcStream, partition: Partition, comm: Comm, *, want: Want = "out"
+) -> tuple[dict[int, LocalGraph], Facts]:
+    """Return the parts of this rank's devices, as `distribute` makes them, and facts of the graph.
+
+    All ranks call. Rank p of P has the devices d with d P // k = p. want: as of `distribute`.
+    Raises InputError for what is wrong in the file, WholeNeeded where it must be read whole.
+    """
+    k, size = partition.k, comm.size
+    shares = [-(-p * k // size) for p in range(size + 1)]
+    _survey(stream, comm)
+    dealer = Dealer(stream, partition, want)
+    got, tallies = _dealt(dealer, comm, shares)
+    slices = {
+        rank: Slice.of(rank, got.pop(rank), partition, stream.repeats, want)
+        for rank in range(shares[comm.rank], shares[comm.rank + 1])
+    }
+    degrees = _numbered(slices, comm, shares)
+    own = [count_of(one, stream.n, stream.repeats) for one in slices.values()]
+    found = comm.allgather((tallies, own))
+    facts = facts_of(stream, [t for t, _ in found], [c for _, counts in found for c in counts])
+    parts = {rank: slices.pop(rank).finish(degrees[rank], facts, k) for rank in list(slices)}
+    return parts, facts
+
+
+def share_of(n_pieces: int, rank: int, size: int) -> range:
+    """Return the pieces that a rank reads: they follow each other."""
+    return range(n_pieces * rank // size, n_pieces * (rank + 1) // size)
+
+
+def _survey(stream: ArcStream, comm: Comm) -> None:
+    """Tell all ranks how many rows each piece has."""
+    own = [stream.survey(piece) for piece in share_of(stream.n_pieces, comm.rank, comm.size)]
+    stream.surveyed(list(chain(*comm.allgather(own))))
+
+
+def _dealt(
+    dealer: Dealer, comm: Comm, shares: Shares
+) -> tuple[dict[int, dict[str, list[Dealt]]], Tally]:
+    """Return the arcs of each device here by list, in the file's order, and what was seen here.
+
+    In each round every rank reads a piece, and sends each other rank the arcs of its devices.
+    """
+    own = share_of(dealer.stream.n_pieces, comm.rank, comm.size)
+    rounds = max(len(share_of(dealer.stream.n_pieces, p, comm.size)) for p in range(comm.size))
+    tallies: list[Tally] = []
+    nothing: dict[str, Dealt] = {}
+    # By source: a rank's pieces follow each other, those of a round do not.
+    got: list[list[dict[str, Dealt]]] = [[] for _ in range(comm.size)]
+    for dealt in islice(chain(_pieces(dealer, own, tallies), repeat(nothing)), rounds):
+        parts = [
+            {name: of.of(first, last) for name, of in dealt.items()}
+            for first, last in pairwise(shares)
+        ]
+        for source, part in enumerate(comm.exchange(parts)):
+            got[source].append(part)
+    return _by_device(got, dealer.lists, shares[comm.rank], shares[comm.rank + 1]), Tally.together(
+        tallies
+    )
+
+
+def _pieces(dealer: Dealer, own: range, tallies: list[Tally]) -> Iterator[dict[str, Dealt]]:
+    """Yield the arcs of pieces by device; list what was seen in them."""
+    for piece, seen in dealer.stream.read(own.start, own.stop):
+        dealt, found = dealer.deal(piece, seen)
+        tallies.append(found)
+        yield dealt
+
+
+def _by_device(
+    got: list[list[dict[str, Dealt]]], lists: Sequence[str], first: int, last: int
+) -> dict[int, dict[str, list[Dealt]]]:
+    """Return what was got from all ranks, by device and list."""
+    return {
+        rank: {
+            name: [one[name].of(rank - first, rank - first + 1) for of in got for one in of if one]
+            for name in lists
+        }
+        for rank in range(first, last)
+    }
+
+
+def _numbered(slices: dict[int, Slice], comm: Comm, shares: Shares) -> dict[int, IntVector]:
+    """Number all devices; return the degrees of the ghosts of each one here."""
+    spans = list(pairwise(shares))
+    asked = comm.exchange(
+        [
+            {(rank, q): one.ghosts_of(q) for rank, one in slices.items() for q in range(*span)}
+            for span in spans
+        ]
+    )
+    wanted: dict[int, dict[int, IntVector]] = {rank: {} for rank in slices}
+    for of in asked:
+        for (rank, q), ghosts in of.items():
+            wanted[q][rank] = ghosts
+    answers = {q: one.number(wanted[q]) for q, one in slices.items()}
+    told = comm.exchange(
+        [
+            {(rank, q): degrees for q, of in answers.items() for rank, degrees in of.items()
+             if rank in range(*span)}
+            for span in spans
+        ]
+    )  # fmt: skip
+    by: dict[int, dict[int, IntVector]] = {rank: {} for rank in slices}
+    for one in told:
+        for (rank, q), degrees in one.items():
+            by[rank][q] = degrees
+    none = np.empty(0, np.int64)
+    return {rank: np.concatenate([none, *(of[q] for q in sorted(of))]) for rank, of in by.items()}
