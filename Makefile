@@ -42,6 +42,8 @@ check: $(VENV)/.dev
 test: $(VENV)/.warm
 	$(BIN)/pytest -n 2
 
+# Without slow tests, and with a quarter of the examples of property tests.
+test-fast: export EVENER_EXAMPLES = quick
 test-fast: $(VENV)/.warm
 	$(BIN)/pytest -n 2 $(FAST)
 

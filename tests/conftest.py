@@ -9,9 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import settings
 
+from tests.examples import USUAL
+
 # The same examples in every run, so that a change alone can make a test fail. No deadline: the
 # first example may compile kernels, or load them on a busy computer.
-settings.register_profile("evener", deadline=None, derandomize=True)
+settings.register_profile("evener", deadline=None, derandomize=True, max_examples=USUAL)
 # New examples in every run (`make fuzz`); a failure prints what makes it again.
 settings.register_profile("fuzz", deadline=None, print_blob=True)
 settings.load_profile("evener")

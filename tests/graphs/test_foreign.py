@@ -3,11 +3,12 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evener as ev
 from evener.errors import InputError
+from tests.examples import with_examples
 
 nx = pytest.importorskip("networkx")
 
@@ -190,7 +191,7 @@ def test_no_entry_and_no_row():
     assert ev.Graph.from_scipy(sp.csr_array((0, 0))).n == 0
 
 
-@settings(max_examples=80)
+@with_examples(80)
 @given(st.integers(1, 7), st.integers(0, 2**32), st.booleans(), st.booleans())
 def test_as_the_dense_matrix_says(n, seed, weights, symmetrize):
     rng = np.random.default_rng([7, seed])

@@ -4,13 +4,14 @@ import dataclasses
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
 from evener.graphs.graph import Graph
 from evener.graphs.lists import BYTES_PER_EDGE, BYTES_PER_VERTEX
 from tests.assertions import path, random_graphs
+from tests.examples import with_examples
 
 REASONS = ("no such", "own neighbour", "more than once", "not the other way", "different weights")
 
@@ -66,7 +67,7 @@ def nearly_graphs(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=250)
+@with_examples(250)
 @given(nearly_graphs())
 def test_accepts_graphs_and_names_what_is_wrong(case):
     lists, weights = case
@@ -231,7 +232,7 @@ def test_weights_and_bytes():
     assert not path(2, vwgt=[1.0, 2.0]).is_unit
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(random_graphs())
 def test_components_against_flooding(graph):
     label = [-1] * graph.n
@@ -253,7 +254,7 @@ def test_components_against_flooding(graph):
     assert graph.components()[1].tolist() == label
 
 
-@settings(max_examples=120)
+@with_examples(120)
 @given(st.data())
 def test_from_edges_against_a_dictionary(data):
     n = data.draw(st.integers(1, 8))

@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
@@ -22,6 +22,7 @@ from evener.graphs.mesh import (
     WEDGE,
     Mesh,
 )
+from tests.examples import with_examples
 
 # Faces and edges by hand; wedges have triangles 0 1 2 below and 3 4 5 above, as in Gmsh.
 FACES = {
@@ -131,25 +132,25 @@ def cells_strategy(kinds, n_points):
 
 
 # Few points: cells that stand twice, faces of three cells and more, collapsed cells all happen.
-@settings(max_examples=60)
+@with_examples(60)
 @given(cells_strategy([TRIANGLE, QUAD, POLYGON], 7))
 def test_hybrid_cells_in_2_dimensions(cells):
     assert_graphs(cells, 7, dim=2)
 
 
-@settings(max_examples=60)
+@with_examples(60)
 @given(cells_strategy([TETRA, HEXAHEDRON, WEDGE, PYRAMID], 9))
 def test_hybrid_cells_in_3_dimensions(cells):
     assert_graphs(cells, 9)
 
 
-@settings(max_examples=20)
+@with_examples(20)
 @given(cells_strategy([LINE], 6))
 def test_lines(cells):
     assert_graphs(cells, 6)
 
 
-@settings(max_examples=20)
+@with_examples(20)
 @given(cells_strategy([POINT_SET], 8))
 def test_cells_of_unknown_shape(cells):
     mesh = mesh_of(cells, 8)

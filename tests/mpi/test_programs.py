@@ -128,7 +128,8 @@ sys.exit(evener.cli.main({endless[2:]!r}))
     assert "Traceback" not in done.stderr
 
 
-@pytest.mark.parametrize("app", [pytest.param("pagerank", marks=pytest.mark.slow), "bfs"])
+@pytest.mark.slow
+@pytest.mark.parametrize("app", ["pagerank", "bfs"])
 def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
     killing.make(tmp_path, [app])
     draw = np.random.default_rng(len(app))

@@ -7,13 +7,14 @@ import sys
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, InputError, NotFoundError
 from evener.graphs.generating.grid import grid
 from evener.partitioning.enforce import enforce
 from evener.plans.partition import Contract, Partition
+from tests.examples import with_examples
 from tests.partitioning.by_hand import (
     GRAPHS,
     any_solution,
@@ -64,7 +65,7 @@ def unit_cases(draw):
 
 @pytest.mark.slow
 @given(unit_cases(), st.booleans())
-@settings(max_examples=300)
+@with_examples(300)
 def test_unit_weights_succeed_whenever_the_limits_leave_room(case, connected):
     graph, contract, part = case
     # Whole limits and no memory: the least and the most that k non-empty blocks may hold decide.
@@ -98,7 +99,7 @@ WEIGHTS = {
     st.sampled_from(EPSILONS),
     st.booleans(),
 )
-@settings(max_examples=300)
+@with_examples(300)
 def test_weighted_graphs_hold_or_are_refused(n, k, kind, weighing, start, epsilon, connected):
     rng = np.random.default_rng(n * 7 + k)
     graph = GRAPHS[kind](n, vwgt=WEIGHTS[weighing](n, rng))
@@ -215,7 +216,7 @@ def test_memory_in_bytes_binds():
 
 @pytest.mark.slow
 @given(st.integers(6, 40), st.sampled_from(sorted(GRAPHS)), st.floats(1.0, 1.6))
-@settings(max_examples=100)
+@with_examples(100)
 def test_caps_hold_or_the_failure_says_bytes(n, kind, spare):
     graph = GRAPHS[kind](n, bytes_per_vertex=3, bytes_per_edge=2)
     contract = Contract(

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
@@ -11,6 +11,7 @@ from evener.errors import InfeasibleError
 from evener.graphs.generating.grid import grid
 from evener.partitioning.enforce import enforce
 from evener.plans.partition import Partition
+from tests.examples import with_examples
 from tests.partitioning.by_hand import GRAPHS, faults, graph_of, path, star, unit_contract
 
 
@@ -41,7 +42,7 @@ def broken_blocks(graph, part, k):
     st.integers(4, 60), st.integers(2, 6), st.sampled_from(sorted(GRAPHS)), st.integers(0, 9),
     st.sampled_from([0.03, 0.3]),
 )  # fmt: skip
-@settings(max_examples=150)
+@with_examples(150)
 def test_what_is_not_in_one_piece_is_named(n, k, kind, seed, epsilon):
     graph = GRAPHS[kind](n)
     k = min(k, n)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.graphs.generating.delaunay import delaunay
@@ -18,6 +18,7 @@ from evener.plans.partition import Contract, Partition
 from evener.platforms.examples import grid as grid_of_links
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
+from tests.examples import with_examples
 
 NONE = np.empty((0, 3), np.int64)
 # Two nodes; one of two sockets of unlike size, one that has none; a device beside the nodes.
@@ -124,7 +125,7 @@ def test_volumes_are_lowered_in_the_end(mesh, objective):
         assert lowered.max() < plain.max()
 
 
-@settings(max_examples=60)
+@with_examples(60)
 @given(data=st.data(), graph=random_graphs())
 def test_any_graph_and_tree(data, graph):
     k = data.draw(st.integers(1, 6))

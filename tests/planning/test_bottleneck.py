@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evener as ev
@@ -17,6 +17,7 @@ from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Connection, Device, Level, Link, Platform
 from tests.assertions import grid
+from tests.examples import with_examples
 
 
 def judged(graph, part, platform, workload):
@@ -60,7 +61,7 @@ def test_where_the_time_goes():
     assert list(texts.values()) == sorted(texts.values())
 
 
-@settings(max_examples=30)
+@with_examples(30)
 @given(st.integers(0, 2**31), st.booleans(), st.booleans())
 def test_changes_are_predictions_of_changed_machines(seed, overlap, curved):
     rng = np.random.default_rng([7_315, seed])

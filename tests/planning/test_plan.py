@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evener as ev
@@ -21,6 +21,7 @@ from evener.platforms.examples import topo1
 from evener.platforms.platform import Device, Level, Link, Platform
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
+from tests.examples import with_examples
 
 
 def bytes_of(plan, tmp_path):
@@ -124,7 +125,7 @@ def test_as_many_devices_as_vertices():
     assert plan.certificate.all_hold
 
 
-@settings(max_examples=60)
+@with_examples(60)
 @given(random_graphs(max_n=14), st.integers(1, 4), st.integers(0, 2**32))
 def test_plans_keep_the_contract_or_are_refused(graph, k, seed):
     rng = np.random.default_rng([27_182, seed])

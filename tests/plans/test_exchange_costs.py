@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
@@ -20,6 +20,7 @@ from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Connection, Device, Level, Link, Platform
 from evener.sizing.bounds import lower_bound
 from tests.assertions import grid, path, random_graphs, random_partitions
+from tests.examples import with_examples
 from tests.slow_seconds import slow_seconds
 
 BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
@@ -79,7 +80,7 @@ cases = random_graphs().flatmap(lambda graph: st.tuples(st.just(graph), random_p
 on_platforms = cases.flatmap(lambda case: st.tuples(st.just(case), platforms(case[1].k)))
 
 
-@settings(max_examples=200)
+@with_examples(200)
 @given(on_platforms, workloads)
 def test_as_the_slow_twin(case, workload):
     (graph, partition), platform = case
@@ -96,7 +97,7 @@ def test_as_the_slow_twin(case, workload):
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@with_examples(100)
 @given(on_platforms, workloads)
 def test_costs_say_the_same_to_kernels(case, workload):
     (graph, partition), platform = case
@@ -135,7 +136,7 @@ faster = st.floats(1, 8)
 
 
 @pytest.mark.slow
-@settings(max_examples=100)
+@with_examples(100)
 @given(on_platforms, workloads, faster, st.data())
 def test_better_links_never_slow_anything(case, workload, factor, data):
     (graph, partition), platform = case

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
@@ -14,6 +14,7 @@ from evener.plans.workload import Workload
 from evener.platforms.platform import Connection, Device, Level, Link, Platform
 from evener.sizing.bounds import lower_bound
 from tests.assertions import grid, path, random_graphs, random_partitions
+from tests.examples import with_examples
 
 
 def edges_of(graph):
@@ -52,7 +53,7 @@ def slow_pieces(graph, partition):
 cases = random_graphs().flatmap(lambda graph: st.tuples(st.just(graph), random_partitions(graph)))
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(cases)
 def test_quotient_cut_and_volumes(case):
     graph, partition = case
@@ -81,7 +82,7 @@ def test_quotient_cut_and_volumes(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@with_examples(150)
 @given(cases)
 def test_what_blocks_hold(case):
     graph, partition = case
@@ -145,7 +146,7 @@ def slow_shared(platform, p, q):
 on_trees = cases.flatmap(lambda case: st.tuples(st.just(case), trees(case[1].k)))
 
 
-@settings(max_examples=100)
+@with_examples(100)
 @given(on_trees, st.sampled_from([8.0, 1.0, 0.0, 2.5]))
 def test_seconds_and_hop_bytes_on_trees(case, n_bytes):
     (graph, partition), platform = case
@@ -164,7 +165,7 @@ def test_seconds_and_hop_bytes_on_trees(case, n_bytes):
     assert found.tolist() == pytest.approx(seconds)
 
 
-@settings(max_examples=100)
+@with_examples(100)
 @given(on_trees)
 def test_judgement_puts_the_metrics_together(case):
     (graph, partition), platform = case

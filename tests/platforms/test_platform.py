@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
@@ -14,6 +14,7 @@ from evener.platforms.device import find_fault
 from evener.platforms.examples import grid
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Connection, Device, Level, Link, Platform, with_only
+from tests.examples import with_examples
 
 ONE_SAMPLE = DeviceSpeeds("a", (Sample(9.0, 1.0),))
 SLOW, FAST = Link(2e-6, 1e-10), Link(5e-7, 2.5e-11)
@@ -99,7 +100,7 @@ def shortest(k, edges):
     return result
 
 
-@settings(max_examples=40)
+@with_examples(40)
 @given(st.integers(2, 12), st.integers(0, 20), st.integers(0, 2**31))
 def test_routes_are_the_cheapest(k, extra, seed):
     rng = np.random.default_rng([708531, seed])

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.reporting.marks import PALETTE, USUAL, block_colours, pairs_side_by_side
+from tests.examples import with_examples
 
 
 def both_ways(pairs):
@@ -22,7 +23,7 @@ def test_few_blocks_have_a_colour_each():
     assert len(set(colour.tolist())) == 16
 
 
-@settings(max_examples=60)
+@with_examples(60)
 @given(st.integers(17, 60), st.data())
 def test_neighbours_differ_wherever_degrees_allow(k, data):
     blocks = st.integers(0, k - 1)

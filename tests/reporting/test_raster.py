@@ -4,11 +4,12 @@ import base64
 import io
 
 import numpy as np
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib import image as readers
 
 from evener.reporting import raster
+from tests.examples import with_examples
 
 WIDTH, HEIGHT = 9, 7
 
@@ -27,7 +28,7 @@ places = st.floats(-3, 12).map(lambda x: round(x, 2))
 triangles = st.lists(st.tuples(*[st.tuples(places, places)] * 3), min_size=1, max_size=4)
 
 
-@settings(max_examples=80)
+@with_examples(80)
 @given(triangles)
 def test_fill_agrees_with_the_slow_rule(corners):
     image = raster.fill(np.array(corners), np.arange(len(corners)), WIDTH, HEIGHT)

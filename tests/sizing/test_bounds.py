@@ -4,7 +4,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.graphs.graph import Graph
@@ -13,6 +13,7 @@ from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device, Platform
 from evener.sizing.bounds import lower_bound
 from tests.assertions import grid
+from tests.examples import with_examples
 
 SPEEDS = st.floats(0.1, 10.0)
 
@@ -54,7 +55,7 @@ def seconds_of(platform, loads, n_bytes, *, capped=True):
 
 
 @given(platforms(), st.integers(1, 7))
-@settings(max_examples=300)
+@with_examples(300)
 def test_the_best_of_all_sizes(platform, n):
     graph = Graph(np.zeros(n + 1, np.int64), np.empty(0, np.int32), bytes_per_vertex=24.0)
     sizes = [s for s in product(range(n + 1), repeat=platform.k) if sum(s) == n]
@@ -74,7 +75,7 @@ def test_the_best_of_all_sizes(platform, n):
 
 
 @given(platforms(), st.integers(0, 2**31), st.sampled_from(["weights", "spmv"]))
-@settings(max_examples=150)
+@with_examples(150)
 def test_no_partition_is_below(platform, seed, kernel):
     rng = np.random.default_rng(seed)
     graph = grid(2, 3)

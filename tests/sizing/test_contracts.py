@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, UsageError
 from evener.platforms.platform import Device, Platform
 from evener.sizing import contract_for
 from tests.assertions import path
+from tests.examples import with_examples
 
 
 def test_sizes_and_contract_agree():
@@ -20,7 +21,7 @@ def test_sizes_and_contract_agree():
     assert np.isinf(contract.caps).all()
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(
     st.integers(1, 25), st.integers(0, 6), st.sampled_from([0.0, 0.03, 0.4]), st.integers(0, 2**32)
 )
@@ -90,7 +91,7 @@ def test_weights_of_nothing():
         contract_for(path(3).with_(vwgt=np.zeros(3, np.int64)), Platform.flat([1, 2]))
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(st.integers(1, 8), st.integers(0, 8), st.integers(0, 2**32))
 def test_weighted_blocks_have_room_for_a_vertex_each(k, more, seed):
     rng = np.random.default_rng([602214, seed])

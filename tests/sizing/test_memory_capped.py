@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from evener.errors import InfeasibleError, InputError
 from evener.platforms.platform import Device, Platform
 from evener.sizing import target_sizes, target_weights
+from tests.examples import with_examples
 
 
 def algorithm_one(load, speeds, capacities):
@@ -56,7 +57,7 @@ def machines(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@with_examples(300)
 @given(machines())
 def test_optimal_as_linear_programming_finds(machine):
     load, speeds, capacities = machine
@@ -72,7 +73,7 @@ def test_optimal_as_linear_programming_finds(machine):
 
 
 @pytest.mark.slow
-@settings(max_examples=200)
+@with_examples(200)
 @given(machines())
 def test_the_same_as_the_paper_step_by_step(machine):
     load, speeds, capacities = machine

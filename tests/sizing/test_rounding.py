@@ -6,11 +6,12 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.sizing import target_sizes
 from evener.sizing.rounding import limits, snapped, whole_sizes
+from tests.examples import with_examples
 
 
 def exact_limits(t, epsilon, cap):
@@ -21,7 +22,7 @@ def exact_limits(t, epsilon, cap):
     return low, min(high, cap)
 
 
-@settings(max_examples=300)
+@with_examples(300)
 @given(
     st.lists(st.integers(1, 1000), min_size=1, max_size=8),
     st.integers(1, 10**8),
@@ -35,7 +36,7 @@ def test_limits_are_the_formula_exactly(speeds, n, epsilon):
 
 
 @pytest.mark.slow
-@settings(max_examples=300)
+@with_examples(300)
 @given(st.data())
 def test_no_whole_sizes_finish_earlier(data):
     k = data.draw(st.integers(1, 4))
@@ -55,7 +56,7 @@ def test_no_whole_sizes_finish_earlier(data):
     assert sizes.makespan == pytest.approx(best, rel=1e-9)
 
 
-@settings(max_examples=300)
+@with_examples(300)
 @given(
     st.integers(1, 300),
     st.integers(0, 2**32),

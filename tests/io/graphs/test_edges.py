@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
 from evener.io import read, read_graph
 from evener.io import text as pieces
+from tests.examples import with_examples
 
 # A triangle 0-1-2 with a tail 2-3.
 NEIGHBOURS = [1, 2, 0, 2, 0, 1, 3, 2]
@@ -114,7 +115,7 @@ def test_refused(put, text, line, words):
 
 
 @given(st.lists(st.tuples(st.integers(-50, 50), st.integers(-50, 50)), min_size=1, max_size=60))
-@settings(max_examples=60)
+@with_examples(60)
 def test_beside_python(tmp_path_factory, pairs):
     """The graph is that of sets and dicts, whatever the numbers."""
     path = tmp_path_factory.mktemp("edges") / "g.txt"

@@ -4,12 +4,13 @@ import contextlib
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from evener.errors import EvenerError
 from evener.io import read_graph
 from tests.choosing import slow_but
+from tests.examples import with_examples
 from tests.io.graph_samples import COORDINATES, DIRECTED, GRAPHS, WEIGHTS
 from tests.io.mutations import mutated
 
@@ -17,8 +18,8 @@ PATH = b"3 2\n2\n1 3\n2\n"
 FORMATS = ["metis", "scotch", "matrixmarket", "harwell-boeing", "npz", "edges", "triplets",
            "dot"]  # fmt: skip
 
-fuzz = settings(
-    max_examples=60,
+fuzz = with_examples(
+    60,
     database=None,
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError, UsageError
 from evener.graphs.graph import Graph
 from evener.io import read_graph, write_graph
 from evener.io.write import writer_for
+from tests.examples import with_examples
 
 WRITTEN = ["g.graph", "g.grf", "g.mtx", "g.npz", "g.csv"]
 
@@ -37,7 +38,7 @@ def same(a, b):
 
 @pytest.mark.parametrize("name", WRITTEN)
 @given(graph=graphs())
-@settings(max_examples=40)
+@with_examples(40)
 def test_round_trip(tmp_path_factory, name, graph):
     path = tmp_path_factory.mktemp("written") / name
     notes = write_graph(path, graph)

@@ -6,7 +6,7 @@ import re
 import string
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
@@ -18,6 +18,7 @@ from evener.io.machines.platforms import (
     write_platform,
 )
 from evener.platforms.platform import MAX_DEVICES, Connection, Device, Level, Link, Platform
+from tests.examples import with_examples
 
 ISSUE = """\
 [[level]]                      # from the root down
@@ -144,7 +145,7 @@ def platforms(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150, suppress_health_check=list(HealthCheck))
+@with_examples(150, suppress_health_check=list(HealthCheck))
 @given(platforms())
 def test_nothing_is_lost(tmp_path, platform):
     assert write_read(tmp_path, platform) == platform
@@ -152,7 +153,7 @@ def test_nothing_is_lost(tmp_path, platform):
 
 
 @pytest.mark.slow
-@settings(max_examples=400)
+@with_examples(400)
 @given(st.floats(5e-324, 1e300), st.floats(5e-324, 1.7e308))
 def test_links_come_back_to_the_bit(tmp_path_factory, alpha, beta):
     path = tmp_path_factory.getbasetemp() / "bits.toml"
@@ -272,7 +273,7 @@ def test_a_name_that_utf8_cannot_write_leaves_no_file(tmp_path):
 
 
 @pytest.mark.slow
-@settings(max_examples=400, suppress_health_check=list(HealthCheck))
+@with_examples(400, suppress_health_check=list(HealthCheck))
 @given(st.data())
 def test_mutated_files_are_read_or_refused(tmp_path, data):
     text = bytearray(ISSUE.encode())

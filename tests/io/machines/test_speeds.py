@@ -3,12 +3,13 @@
 import math
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
 from evener.io.machines.speeds import read_speeds, speeds_to_toml, write_speeds
 from evener.platforms.models.samples import KINDS, DeviceSpeeds, Sample
+from tests.examples import with_examples
 
 numbers = st.floats(1e-9, 1e12)
 samples = st.builds(Sample, numbers, numbers, st.floats(0, 10), st.integers(1, 10**6),
@@ -24,7 +25,7 @@ devices = st.builds(
 )  # fmt: skip
 
 
-@settings(max_examples=100)
+@with_examples(100)
 @given(st.lists(devices, min_size=1, max_size=3, unique_by=lambda d: d.name))
 def test_read_back_to_the_bit(tmp_path_factory, listed):
     path = tmp_path_factory.mktemp("speeds") / "speeds.toml"

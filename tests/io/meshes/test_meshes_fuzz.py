@@ -7,12 +7,13 @@ import re
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import EvenerError
 from evener.io import read
 from tests.choosing import slow_but
+from tests.examples import with_examples
 from tests.io import mesh_samples as samples
 
 TOKENS = [b"", b"-1", b"0", b"1", b"3", b"9", b"1.5", b"1e9", b"999999999", b"4294967296",
@@ -68,7 +69,7 @@ def assert_read_or_refused(path, by, **options):
 
 
 @pytest.mark.parametrize("name", slow_but(samples.TEXTS, 0, 3, 6))
-@settings(max_examples=60)
+@with_examples(60)
 @given(changes=CHANGES, by=st.sampled_from(["cells", "points"]))
 def test_text(tmp_path_factory, name, changes, by):
     text, form, *_ = samples.TEXTS[name]
@@ -77,7 +78,7 @@ def test_text(tmp_path_factory, name, changes, by):
     assert_read_or_refused(path, by, format=form)
 
 
-@settings(max_examples=120)
+@with_examples(120)
 @given(st.sampled_from(sorted(samples.FOAM)), CHANGES, st.sampled_from(["cells", "points"]))
 def test_openfoam(tmp_path_factory, name, changes, by):
     folder = tmp_path_factory.getbasetemp() / "fuzz" / "polyMesh"
@@ -88,7 +89,7 @@ def test_openfoam(tmp_path_factory, name, changes, by):
     assert_read_or_refused(folder, by)
 
 
-@settings(max_examples=60)
+@with_examples(60)
 @given(st.booleans(), CHANGES)
 def test_fesom(tmp_path_factory, of_points, changes):
     folder = tmp_path_factory.getbasetemp() / "fuzz-fesom"
@@ -107,7 +108,7 @@ MESHIO = samples.by_meshio()
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["a.vtk", "a.vtu", "gmsh41.msh", "b.meshb", "c.b8.ugrid"])
-@settings(max_examples=4)
+@with_examples(4)
 @given(changes=CHANGES)
 def test_meshio(tmp_path_factory, name, changes):
     path = tmp_path_factory.getbasetemp() / name

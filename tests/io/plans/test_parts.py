@@ -8,13 +8,14 @@ import zipfile
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import EvenerError, InputError
 from evener.graphs.graph import Graph
 from evener.io.plans.partitions import read_part, write_part
 from evener.io.plans.parts import as_text, quoted
+from tests.examples import with_examples
 
 FOAM = "FoamFile\n{\n    format ascii;\n    class labelList;\n}\n"
 WANTED = [2, 0, 1, 0]
@@ -155,7 +156,7 @@ SEEDS = [
 WORDS = [b"-1", b"9" * 20, b"1e9", b"nan", b"\0", b"\xff", b"", b"(", b"}", b",", b"4294967296"]
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(
     st.sampled_from(SEEDS),
     st.lists(st.tuples(st.integers(0, 400), st.integers(0, 8), st.sampled_from(WORDS)), max_size=4),

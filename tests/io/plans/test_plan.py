@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evener as ev
@@ -16,6 +16,7 @@ from evener.io.plans import plan as plans
 from evener.io.plans.manifest import manifest
 from evener.io.plans.plan import read_plan, write_plan
 from tests.assertions import path
+from tests.examples import with_examples
 from tests.io.plan_samples import npy, repacked
 
 
@@ -102,7 +103,7 @@ def test_every_truncation_is_refused(plan_file, tmp_path):
             read_plan(short)
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(st.data())
 def test_changed_bytes_are_refused_or_harmless(plan, plan_file, tmp_path_factory, data):
     content = bytearray(plan_file.read_bytes())
@@ -121,7 +122,7 @@ def test_changed_bytes_are_refused_or_harmless(plan, plan_file, tmp_path_factory
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@with_examples(150)
 @given(st.data())
 def test_changed_members_are_refused_or_fit_together(plan_file, tmp_path_factory, data):
     names = ["part.npy", "sender.npy", "receiver.npy", "values.npy", "manifest.npy"]

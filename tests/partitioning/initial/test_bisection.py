@@ -5,7 +5,7 @@ Two-way FM: the cut it reports is the cut, limits are kept, nothing gets worse.
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError
@@ -21,6 +21,7 @@ from evener.partitioning.initial.bisection import (
 )
 from evener.partitioning.levels.heap_kernels import IndexedHeap, SideHeaps
 from tests.assertions import grid, path, random_graphs
+from tests.examples import with_examples
 from tests.partitioning.levels_by_hand import edges_of, level_of
 
 
@@ -55,7 +56,7 @@ def test_components_are_not_cut_where_they_fit():
     st.lists(st.floats(0, 9), min_size=1, max_size=6).filter(any),
     st.sampled_from(DEALS),
 )
-@settings(max_examples=60)
+@with_examples(60)
 def test_every_vertex_gets_a_block(graph, targets, deal):
     if graph.adjwgt is not None:
         graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
@@ -106,7 +107,7 @@ def test_small_blocks_lie_where_the_graph_is_thin():
 
 
 @given(random_graphs(max_n=14), st.integers(0, 99))
-@settings(max_examples=40)
+@with_examples(40)
 def test_a_side_is_the_graph_among_its_vertices(graph, seed):
     if graph.adjwgt is not None:
         graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
@@ -121,7 +122,7 @@ def test_a_side_is_the_graph_among_its_vertices(graph, seed):
 
 
 @given(random_graphs(max_n=14, weighted=False))
-@settings(max_examples=40)
+@with_examples(40)
 def test_breadth_first_orders_hold_every_vertex_once(graph):
     order, seen = np.empty(graph.n, np.int64), np.empty(graph.n, np.bool_)
     kernels.breadth_first_order(graph.xadj, graph.adjncy, 0, order, seen)
@@ -135,7 +136,7 @@ def test_breadth_first_orders_hold_every_vertex_once(graph):
 
 
 @given(random_graphs(max_n=14), st.floats(0.1, 0.9), st.integers(0, 13))
-@settings(max_examples=60)
+@with_examples(60)
 def test_a_side_grows_to_its_goal_and_no_further(graph, share, start):
     if graph.adjwgt is not None:
         graph = graph.with_(adjwgt=np.rint(graph.adjwgt))
@@ -172,7 +173,7 @@ def refined(level, side, low, high):
 
 
 @given(random_graphs(max_n=14), st.integers(0, 99), st.floats(0.2, 0.8), st.floats(0.01, 0.3))
-@settings(max_examples=80)
+@with_examples(80)
 def test_no_side_gets_worse(graph, seed, share, slack):
     if graph.adjwgt is not None:
         graph = graph.with_(adjwgt=np.rint(graph.adjwgt))

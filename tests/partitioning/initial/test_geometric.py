@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError, InputError
@@ -13,6 +13,7 @@ from evener.partitioning.initial.geometric import (
     rcb_blocks,
     rib_blocks,
 )
+from tests.examples import with_examples
 
 METHODS = list(GEOMETRIC.values())
 
@@ -149,7 +150,7 @@ def problems(draw):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@with_examples(150)
 @given(problems())
 def test_no_block_is_a_heaviest_vertex_off(problem):
     points, weights, targets = problem

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evener.threads
@@ -19,6 +19,7 @@ from evener.partitioning.levels.levels import (
     subgraph,
 )
 from tests.assertions import grid, random_graphs
+from tests.examples import with_examples
 from tests.partitioning.levels_by_hand import edges_of, level_of, slice_of
 
 
@@ -57,7 +58,7 @@ def check_shrunk(level, part, caps, shrunk):
 
 
 @given(random_graphs(max_n=24), st.integers(1, 4), st.integers(0, 99))
-@settings(max_examples=60)
+@with_examples(60)
 def test_a_shrunk_level_is_the_sum_of_its_members(graph, k, seed):
     rng = np.random.default_rng(seed)
     level = level_of(whole(graph))
@@ -122,7 +123,7 @@ def test_blocks_go_back_to_the_graphs_own_order():
 
 
 @given(random_graphs(max_n=15), st.integers(0, 99))
-@settings(max_examples=30)
+@with_examples(30)
 def test_the_finest_level_is_the_graph_renumbered(graph, seed):
     graph = whole(graph)
     order = np.random.default_rng(seed).permutation(graph.n)

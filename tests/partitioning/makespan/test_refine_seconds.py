@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError, UsageError
@@ -31,6 +31,7 @@ from evener.plans.workload import Workload
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Connection, Device, Link, Platform
 from evener.platforms.platform import Level as PlatformLevel
+from tests.examples import with_examples
 from tests.partitioning.refinement.test_volumes import grid, level_of, random_graph
 
 SEEDS = st.integers(0, 10**6)
@@ -111,7 +112,7 @@ def slow_seconds(model: Model, graph: Graph, part: np.ndarray, work: np.ndarray)
 
 
 @given(SEEDS, st.integers(2, 24), st.integers(1, 7))
-@settings(max_examples=80)
+@with_examples(80)
 def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
     graph, part, platform, workload, _ = random_case(seed, n, k)
     state = state_of(graph, part, workload.work(graph), costs_of(platform, workload))
@@ -128,7 +129,7 @@ def test_seconds_are_those_predicted(seed: int, n: int, k: int) -> None:
 
 
 @given(SEEDS, st.integers(2, 16), st.integers(2, 5))
-@settings(max_examples=60)
+@with_examples(60)
 def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None:
     """Without compiling: the same functions, called from Python."""
     graph, part, platform, workload, rng = random_case(seed, n, k)
@@ -167,7 +168,7 @@ def test_moves_are_weighed_and_booked_exactly(seed: int, n: int, k: int) -> None
 
 
 @given(SEEDS, st.integers(2, 40), st.integers(1, 7), st.sampled_from(list(EFFORTS)))
-@settings(max_examples=60)
+@with_examples(60)
 def test_never_slower_nor_empty_nor_out_of_limits(seed: int, n: int, k: int, effort: str) -> None:
     graph, part, platform, workload, rng = random_case(seed, n, k)
     work, costs = workload.work(graph), costs_of(platform, workload)

@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import evener as ev
@@ -20,6 +20,7 @@ from evener.platforms.examples import grid as grid_of_links
 from evener.platforms.platform import Connection, Device, Level, Link, Platform
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
+from tests.examples import with_examples
 
 LEVELS = (
     Level("net", Link(2e-6, 1e-10)),
@@ -129,7 +130,7 @@ def test_the_best_of_all_for_a_few_blocks(platform, loose):
     assert found[1] == pytest.approx(best_by_hand(graph, partition, platform, contract))
 
 
-@settings(max_examples=25)
+@with_examples(25)
 @given(data=st.data(), graph=random_graphs())
 def test_any_few_blocks(data, graph):
     k = data.draw(st.integers(1, 4))

@@ -3,7 +3,7 @@
 import numpy as np
 import pymetis
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InfeasibleError
@@ -15,6 +15,7 @@ from evener.partitioning.requests import Request
 from evener.plans.partition import Contract
 from tests.assertions import grid, path, random_graphs
 from tests.choosing import slow_but
+from tests.examples import with_examples
 
 PRESETS = ("fast", "default", "strong")
 TOPO = np.r_[np.ones(20), np.full(3, 4.0), 16.0]  # a few larger devices
@@ -218,7 +219,7 @@ def test_nothing_to_divide_is_refused():
 
 @given(random_graphs(max_n=30), st.lists(st.floats(0.1, 9), min_size=1, max_size=6),
        st.sampled_from(PRESETS))  # fmt: skip
-@settings(max_examples=60)
+@with_examples(60)
 def test_any_small_graph(graph, shares, preset):
     if graph.total_weight > 0:
         blocks_of(graph, shares, preset=preset)

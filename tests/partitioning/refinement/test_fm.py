@@ -4,7 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.graphs.graph import Graph
@@ -14,6 +14,7 @@ from evener.partitioning.refinement import fm_kernels as kernels
 from evener.partitioning.refinement.fm import FMEffort, boundary_flags, refine_level
 from evener.partitioning.refinement.fm_kernels import BlockState, WeightLimits
 from tests.assertions import grid, path, random_graphs
+from tests.examples import with_examples
 from tests.partitioning.levels_by_hand import edges_of, level_of, priced_cut
 
 STRONG = FMEffort(rounds=8, finest_rounds=8, patience=8, least_gain=0.0, boldness=1.1)
@@ -56,7 +57,7 @@ def refined(
     st.floats(0.7, 1.5),
     st.sampled_from([0.0, 0.5, 3.0]),
 )
-@settings(max_examples=150)
+@with_examples(150)
 def test_gains_weights_and_limits_are_what_they_are_said_to_be(graph, k, seed, room, slack):
     rng = np.random.default_rng(seed)
     level = level_of(whole(graph))
@@ -156,7 +157,7 @@ def test_groups_decide_the_result_not_threads(monkeypatch, threads):
 
 @pytest.mark.slow
 @given(random_graphs(max_n=25, weighted=False), st.integers(5, 9), st.integers(0, 999))
-@settings(max_examples=60)
+@with_examples(60)
 def test_grouped_searches_claim_exact_gains(graph, k, seed):
     level, rng = level_of(graph), np.random.default_rng(seed)
     price, low, high = rng.integers(6, 13, k), np.zeros(k), np.full(k, float(level.n))
@@ -196,7 +197,7 @@ def test_no_round_and_no_boundary_change_nothing():
 
 
 @given(random_graphs(max_n=14), st.integers(1, 4), st.integers(0, 99))
-@settings(max_examples=40)
+@with_examples(40)
 def test_flags_and_borders_are_sums_over_edges(graph, k, seed):
     level = level_of(whole(graph))
     part = np.random.default_rng(seed).integers(0, k, level.n).astype(np.int32)

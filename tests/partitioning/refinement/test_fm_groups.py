@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.partitioning.refinement import fm as grouping
 from evener.partitioning.refinement import pairs_kernels as grouping_kernels
 from evener.partitioning.refinement.fm import grouped, shuffle, touching
 from tests.assertions import grid, random_graphs
+from tests.examples import with_examples
 from tests.partitioning.levels_by_hand import edges_of, level_of
 
 
@@ -54,7 +55,7 @@ def groups_by_table(between, order, groups):
 
 
 @given(random_graphs(max_n=14), st.integers(1, 6), st.integers(0, 99), st.integers(1, 2))
-@settings(max_examples=60)
+@with_examples(60)
 def test_what_touches_is_summed_over_edges(graph, k, seed, threads):
     level = level_of(whole(graph))
     rng = np.random.default_rng(seed)

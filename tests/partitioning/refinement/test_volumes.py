@@ -7,7 +7,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.graphs.graph import Graph
@@ -20,6 +20,7 @@ from evener.partitioning.refinement.fm_kernels import WeightLimits
 from evener.partitioning.refinement.volumes import AIMS, connectivity_tables, refine_volumes
 from evener.plans import metrics
 from evener.plans.partition import Contract, Partition
+from tests.examples import with_examples
 
 
 def random_graph(n: int, m: int, rng: np.random.Generator) -> Graph:
@@ -90,7 +91,7 @@ def refine(
 
 
 @given(st.integers(0, 10**6), st.integers(2, 30), st.integers(1, 6))
-@settings(max_examples=60)
+@with_examples(60)
 def test_the_tables_are_exact_after_every_move(seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(0, 4 * n)), rng)
@@ -112,7 +113,7 @@ def test_the_tables_are_exact_after_every_move(seed: int, n: int, k: int) -> Non
 
 
 @given(st.integers(0, 10**6), st.integers(2, 25), st.integers(2, 5))
-@settings(max_examples=60)
+@with_examples(60)
 def test_the_best_move_is_the_best_by_recomputation(seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(1, 4 * n)), rng)
@@ -143,7 +144,7 @@ def test_the_best_move_is_the_best_by_recomputation(seed: int, n: int, k: int) -
 
 @pytest.mark.parametrize("name", sorted(AIMS))
 @given(seed=st.integers(0, 10**6), n=st.integers(4, 60), k=st.integers(2, 6))
-@settings(max_examples=60)
+@with_examples(60)
 def test_never_worse_and_never_less_balanced(name: str, seed: int, n: int, k: int) -> None:
     rng = np.random.default_rng(seed)
     graph = random_graph(n, int(rng.integers(0, 4 * n)), rng)

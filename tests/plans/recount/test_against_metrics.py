@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.plans import metrics
 from evener.plans.partition import Partition
 from evener.plans.recount import recounted
+from tests.examples import with_examples
 from tests.random_cases import random_case
 
 SECONDS = ("compute", "communicate", "contention", "fixed", "overlapped", "delay")
@@ -61,7 +62,7 @@ def agree(case):
 
 
 @pytest.mark.slow
-@settings(max_examples=40)
+@with_examples(40)
 @given(st.integers(1, 2**32))
 def test_small_cases(seed):
     agree(random_case([1, seed]))

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy.interpolate import Akima1DInterpolator, PPoly
 
 from evener.errors import InputError
 from evener.platforms.models.fitting import Akima, Piecewise, fit_model
 from evener.platforms.models.samples import Sample
+from tests.examples import with_examples
 
 SPEEDS = [1e-7, 0.05, 1, 2, 3, 10, 100, 1e7]
 
@@ -24,7 +25,7 @@ def akima_models(draw):
     return Akima(points)
 
 
-@settings(max_examples=150)
+@with_examples(150)
 @given(akima_models(), st.floats(0, 50))
 def test_through_every_point_above_zero_and_largest_load(model, seconds):
     np.testing.assert_allclose(model.speed(model.breaks), model.points.speeds, rtol=1e-12)
@@ -46,7 +47,7 @@ CLIFF = Piecewise(
 )
 
 
-@settings(max_examples=60)
+@with_examples(60)
 @given(akima_models())
 @example(Akima(CLIFF))
 def test_derivatives_are_those_of_the_curve(model):

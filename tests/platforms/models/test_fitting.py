@@ -4,7 +4,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from evener.errors import InputError
@@ -18,6 +18,7 @@ from evener.platforms.models.fitting import (
     pooled,
 )
 from evener.platforms.models.samples import DeviceSpeeds, Sample
+from tests.examples import with_examples
 
 
 @st.composite
@@ -46,7 +47,7 @@ def time_by_hand(model, load):
 
 
 @pytest.mark.slow
-@settings(max_examples=150)
+@with_examples(150)
 @given(piecewise_models(), st.floats(0, 50))
 def test_piecewise_is_as_by_hand(model, seconds):
     grid = np.unique(np.concatenate([np.linspace(0, 400, 801), model.loads]))
@@ -133,7 +134,7 @@ def test_fits_name_the_device():
     assert fit_model([Sample(4, 2), Sample(8, 2)], "constant") == Constant(4.0)
 
 
-@settings(max_examples=200)
+@with_examples(200)
 @given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 50)), min_size=1, max_size=25))
 def test_kept_points_have_the_shape(steps):
     loads = np.cumsum([step for step, _ in steps]).astype(float)
