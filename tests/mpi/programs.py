@@ -16,7 +16,7 @@ from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.spreading import HeldRows
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
-from tests.running.random_runs import APPS, is_right, random_case
+from tests.running.random_runs import APPS, is_right, moving, random_case
 
 N = 42
 
@@ -66,6 +66,17 @@ def random_runs(comm):
         partition = Partition((partition.part % k).astype(np.int32), k)
         for app in APPS:
             assert is_right(app, (graph, partition, source), comm=comm), (app, seed)
+
+
+def random_moves(comm):
+    """The same with vertices that change device after each superstep, of one or two devices."""
+    for seed in range(*map(int, sys.argv[2:4] or (0, 6))):
+        graph, partition, source = random_case(seed, most_blocks=2 * comm.size)
+        k = comm.size * (1 + seed % 2)
+        partition = Partition((partition.part % k).astype(np.int32), k)
+        for app in APPS:
+            case, watch = (graph, partition, source), moving(graph, k, seed=seed)
+            assert is_right(app, case, comm=comm, watch=watch), (app, seed)
 
 
 def hybrid_messages(comm):
@@ -156,6 +167,7 @@ if __name__ == "__main__":
             "failing": a_rank_that_fails,
             "hybrid": hybrid_messages,
             "random": random_runs,
+            "moves": random_moves,
         }[sys.argv[1]](world)
         world.barrier()
         if world.rank == 0:

@@ -178,3 +178,26 @@ def test_slowed_devices_take_longer_at_every_load():
     slow = slowed(platform, np.array([3.0, 0.5]))
     assert slow.devices[0].model.time(15.0) == pytest.approx(3 * platform.devices[0].model.time(15))
     assert slow.devices[1].model == Constant(4.0)
+
+
+def test_means_of_iterations_and_the_number_left_are_in_the_log(tmp_path):
+    """A mean over 20 iterations counts 20 times; no move that does not pay by the end; replayed."""
+    factors, log = np.array([1.0, 2.5, 1.0, 1.0]), tmp_path / "d.jsonl"
+    moved = {}
+    for iterations, left in ((1, None), (20, None), (20, 0.5), (20, 1e6)):
+        with ev.Rebalancer(PLAN, GRAPH, log=log, rebuild_seconds=0.05) as rebalancer:
+            found = [
+                rebalancer.observe(times_of(rebalancer, factors), iterations=iterations, left=left)
+                for _ in range(200)
+            ]
+        moved[iterations, left] = [i for i, move in enumerate(found) if move is not None]
+        told = read_decisions(log)
+        assert replay(told) == (200, len(moved[iterations, left]), [])
+        assert told.lines[0].get("iterations", 1) == iterations
+        assert told.lines[0].get("left") == left
+    assert moved[20, None][0] < moved[1, None][0]
+    assert moved[20, None] == moved[20, 1e6]
+    assert moved[20, 0.5] == []
+    for wrong in ({"iterations": 0}, {"iterations": np.nan}, {"left": -1}):
+        with pytest.raises(InputError, match="iterations"):
+            rebalancer.observe(np.ones(4), **wrong)

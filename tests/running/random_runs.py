@@ -6,7 +6,8 @@ from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
-from evener.running.executing import run_program
+from evener.running.executing import RunWatch, run_program
+from evener.running.moving import MoveAdvice, Rebalancing
 
 APPS = ("pagerank", "bfs", "wcc", "sssp")
 STEPS = 5  # of pagerank
@@ -42,6 +43,33 @@ def random_case(seed, most_blocks=5):
         np.arange(n) % k, draw.integers(0, k, n) // 2 * 2 % k,
     )[int(draw.integers(5))]  # fmt: skip
     return graph, Partition(blocks.astype(np.int32), k), int(draw.integers(n))
+
+
+class RandomMoves:
+    """An adviser that gives all vertices random devices after some supersteps.
+
+    after: the numbers of these; seen, parts, took: what it was told, said, and told of that.
+    """
+
+    def __init__(self, n, k, after=range(1, 10**6), seed=0):
+        self.draw, self.n, self.k, self.after = np.random.default_rng(seed), n, k, after
+        self.seen, self.parts, self.took, self.step = [], [], [], 0
+
+    def observe(self, seen):
+        self.seen.append(seen)
+        self.step += seen.supersteps
+        if self.step not in self.after:
+            return None
+        self.parts.append(self.draw.integers(0, self.k, self.n).astype(np.int32))
+        return MoveAdvice(self.parts[-1], "random", 0.5, 0.25)
+
+    def moved(self, seconds):
+        self.took.append(seconds)
+
+
+def moving(graph, k, after=range(1, 4), seed=0):
+    """Return a watch under which vertices move after the first supersteps, as run_program takes."""
+    return RunWatch(rebalancing=Rebalancing(RandomMoves(graph.n, k, after, seed), every=1))
 
 
 def is_right(app, case, **how):

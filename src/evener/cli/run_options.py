@@ -7,6 +7,10 @@ from dataclasses import dataclass, fields
 
 from evener.cli.graph_options import ReadOptions, read_options_from
 from evener.cli.machines import MachineOptions, machine_options_from
+from evener.cli.values import count, positive_finite
+
+TIMEOUT = 600.0  # [s] that of evener.running.failures
+EVERY = "60s"  # between checkpoints
 
 
 @dataclass(frozen=True)
@@ -24,7 +28,7 @@ class RunOptions:
     program: str | None
     iterations: int | None
     source: int | None
-    set: list[str]
+    set: tuple[str, ...]
     devices: str | None
     output: str | None
     verify: bool
@@ -36,6 +40,7 @@ class RunOptions:
     checkpoint: str | None
     every: tuple[int | None, float | None]
     resume: str | None
+    rebalance: bool
     coords: str | None
     weights: str | None
     machine: str | None
@@ -51,8 +56,88 @@ class RunOptions:
     reading: ReadOptions
 
 
+def add_run_options(parser: argparse.ArgumentParser) -> None:
+    """Add what is run, on what, and for how long; divisions and records add theirs."""
+    parser.add_argument("plan", metavar="PLAN", nargs="?", help="a plan file (or a machine, below)")
+    parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
+    group = parser.add_mutually_exclusive_group(required=True)
+    group.add_argument("--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, cg, jacobi")
+    group.add_argument("--program", metavar="FILE.py", help="a vertex program of your own")
+    parser.add_argument(
+        "--iterations", type=count, metavar="N", help="supersteps at most (pagerank: 10)"
+    )
+    parser.add_argument(
+        "--source", type=int, metavar="V", help="the vertex where bfs and sssp start, from 0"
+    )
+    parser.add_argument(
+        "--set",
+        action="append",
+        default=[],
+        metavar="NAME=VALUE",
+        help="a parameter of the program, such as damping=0.9",
+    )
+    parser.add_argument(
+        "--devices",
+        metavar="LIST",
+        help="such as cpu:0-1,cpu:2,cuda:0: cores, GPUs (default: a thread each, not bound)",
+    )
+    parser.add_argument(
+        "-o", "--output", metavar="FILE.npy", help="a value for each vertex, in the file's order"
+    )
+    parser.add_argument(
+        "--verify", action="store_true", help="check the values by another algorithm"
+    )
+    parser.add_argument(
+        "--emulate",
+        action="store_true",
+        help="execute here, and say how long the machine, with arcs/s as speeds, would have taken",
+    )
+    parser.add_argument(
+        "--timeout",
+        type=positive_finite,
+        default=TIMEOUT,
+        metavar="SECONDS",
+        help=f"how long a device waits for another before the run ends (default {TIMEOUT:.0f})",
+    )
+    parser.add_argument(
+        "--checkpoint", metavar="FOLDER", help="keep what is needed to continue in this folder"
+    )
+    parser.add_argument(
+        "--every",
+        type=_every,
+        default=EVERY,
+        metavar="N|Ts",
+        help=f"how often: after so many supersteps, or seconds (default {EVERY})",
+    )
+    parser.add_argument(
+        "--resume",
+        metavar="FOLDER",
+        help="continue from the checkpoint there, with this plan's devices, also others or fewer",
+    )
+    parser.add_argument(
+        "--rebalance",
+        action="store_true",
+        help="move vertices to other devices meanwhile, where that pays by the measured seconds",
+    )
+
+
+def _every(text: str) -> tuple[int | None, float | None]:
+    """Return supersteps or seconds between checkpoints: "100" or "30s"."""
+    if text.endswith("s"):
+        return None, positive_finite(text[:-1])
+    found = count(text)
+    if found < 1:
+        raise argparse.ArgumentTypeError(f"{text} supersteps: at least 1 is needed")
+    return found, None
+
+
 def run_options_from(args: argparse.Namespace) -> RunOptions:
     """Return the options given."""
-    made = ("machines", "reading")
+    made = ("set", "machines", "reading")
     own = {key.name: getattr(args, key.name) for key in fields(RunOptions) if key.name not in made}
-    return RunOptions(**own, machines=machine_options_from(args), reading=read_options_from(args))
+    return RunOptions(
+        **own,
+        set=tuple(args.set),
+        machines=machine_options_from(args),
+        reading=read_options_from(args),
+    )

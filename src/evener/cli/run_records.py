@@ -57,20 +57,29 @@ def write_records(
 ) -> RunAdvice:
     """Write page, samples and trace as far as they are asked for; return what would help."""
     from evener.io.machines.speeds import write_speeds
-    from evener.planning.breakdown import breakdown_of, divided_by, divided_into
+    from evener.planning.breakdown import (
+        breakdown_of,
+        divided_anew,
+        divided_by,
+        divided_into,
+    )
+    from evener.plans.partition import Partition
     from evener.reporting.runs import advice_of, machine_names, write_run
     from evener.running.records import samples_of, trace_of, write_trace
 
     platform, plan = division.platform, division.plan
-    if options.samples is not None and plan is not None:
-        write_speeds(options.samples, samples_of(run, plan))
     if options.trace is not None:
         write_trace(options.trace, trace_of(run, platform.names, machine_names(platform)))
     if plan is None:
         divided = divided_into(graph, division.partition, platform)
-    else:
+    elif run.part is None:
         divided = divided_by(plan)
-    breakdown = breakdown_of(run, divided, graph, program)
+    else:
+        divided = divided_anew(plan, graph, Partition(run.part, platform.k))
+    recent = run.since_last_move()
+    if options.samples is not None and plan is not None:
+        write_speeds(options.samples, samples_of(recent, plan, divided.loads))
+    breakdown = breakdown_of(recent, divided, graph, program)
     advice = advice_of(breakdown, platform.names, _commands(options, plan))
     if options.report is not None:
         title = f"{program.name} on {Path(options.graph).name}, {platform.k:,} devices"

@@ -104,6 +104,13 @@ def divided_by(plan: Plan) -> Divided:
     return Divided(plan.platform, plan.partition, plan.evaluation, plan.workload)
 
 
+def divided_anew(plan: Plan, graph: Graph | DirectedGraph, partition: Partition) -> Divided:
+    """Return other blocks for the devices of a plan, as after vertices have changed device."""
+    contract, workload = plan.certificate.contract, plan.workload
+    judged = evaluate(graph.undirected(), partition, plan.platform, contract, workload=workload)
+    return Divided(plan.platform, partition, judged, workload)
+
+
 def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: Platform) -> Divided:
     """Return blocks that no plan made: a vertex weighs as many units as arcs leave or reach it."""
     edges = graph.undirected()
@@ -139,7 +146,7 @@ def breakdown_of(
         predicted.ends * scale,
         is_scaled,
         _describes_work(run, divided, graph),
-        run.seconds / max(run.supersteps, 1),
+        run.seconds / max(len(run.steps[0]), 1),
         float(loads.sum() / max(float(speeds.sum()), 1e-300)),
     )
 

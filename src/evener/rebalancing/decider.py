@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -124,6 +124,19 @@ class Decision:
     silent: npt.NDArray[np.int64]
 
 
+class IterationSpan(NamedTuple):
+    """Of how many iterations the times are the mean, and how many are left; inf: unknown."""
+
+    iterations: float = 1.0
+    left: float = np.inf
+
+    def pays(self, saving: float, cost: float) -> bool:
+        """Return whether a saving [s per iteration] exceeds a cost [s] before the end."""
+        return not np.isfinite(self.left) or saving * self.left > cost
+
+
+ONE_ITERATION = IterationSpan()
+
 # From slowness (k,) and the loads (k,) [units] to aim at, returns the possible moves.
 Propose = Callable[[FloatArray, FloatArray], Sequence[Proposal]]
 
@@ -152,17 +165,21 @@ class Decider:
         """Iterations observed."""
         return self._regret.watch.count
 
-    def decide(self, times: FloatArray, propose: Propose) -> Decision:
+    def decide(
+        self, times: FloatArray, propose: Propose, span: IterationSpan = ONE_ITERATION
+    ) -> Decision:
         """Take in times (k,) [s], NaN where a device gave none, and return the decision.
 
-        propose: called only when the regret has reached the estimated cost.
+        propose: called only when the regret has reached the estimated cost, and the saving will
+        have by the end, where that is known.
         """
-        verdict = self._regret.judge(self.state.slowness(times), self._estimate)
+        slowness = self.state.slowness(times)
+        verdict = self._regret.judge(slowness, self._estimate, span.iterations)
         price, proposals, move = verdict.price, tuple[Proposal, ...](), None
-        if verdict.moves:
+        if verdict.moves and span.pays(verdict.saving, price.cost):
             loads, _ = self._aim(verdict.slowness)
             proposals = tuple(propose(verdict.slowness, loads))
-            move = self._best(proposals, price, verdict.regret)
+            move = self._best(proposals, price, verdict.regret, span)
             self._correct(proposals, price, verdict.slowness, move)
         cost = price.cost if move is None else self._cost(proposals[move])
         saving = verdict.saving if move is None else price.now - proposals[move].seconds
@@ -212,17 +229,20 @@ class Decider:
     def _cost(self, proposal: Proposal) -> float:
         return proposal.transfer + self.rebuild
 
-    def _best(self, proposals: Sequence[Proposal], price: Price, regret: float) -> int | None:
+    def _best(
+        self, proposals: Sequence[Proposal], price: Price, regret: float, span: IterationSpan
+    ) -> int | None:
         """Return the index of the proposal with the largest gain, or None if none pays.
 
-        Gains assume that the imbalance lasts as long again as it has lasted.
+        Gains assume that the imbalance lasts as long again as it has lasted, or to the end.
         """
-        lasted, floor = self._regret.lasted, self.noise_floor
+        lasted, floor = min(self._regret.lasted, span.left), self.noise_floor
         best, most = None, -np.inf
         for i, one in enumerate(proposals):
             saving, cost = price.now - one.seconds, self._cost(one)
             gain = saving * lasted - cost
-            if saving > floor * one.seconds and regret >= ENOUGH * cost and gain > most:
+            worthy = saving > floor * one.seconds and span.pays(saving, cost)
+            if worthy and regret >= ENOUGH * cost and gain > most:
                 best, most = i, gain
         return best
 

@@ -21,8 +21,10 @@ from evener.files.opening import is_stdin, open_input, read_bytes
 from evener.files.writing import refusal
 from evener.io.json_text import loads
 from evener.rebalancing.decider import (
+    ONE_ITERATION,
     Decider,
     Decision,
+    IterationSpan,
     Line,
     LoadState,
     Proposal,
@@ -64,17 +66,18 @@ class Recorder:
         propose: Propose,
         changed: LoadState | None = None,
         refused: Sequence[str] = (),
+        span: IterationSpan = ONE_ITERATION,
     ) -> Decision:
         """Return Decider.decide(times, propose) and log it; after a move, call `carry_out`.
 
         changed: the state from this iteration on, if weights changed. refused: reasons why some
-        proposals failed; `propose` may append to it.
+        proposals failed; `propose` may append to it. span: of how many iterations it is.
         """
         if changed is not None:
             self.decider.change(changed)
-        decision = self.last = self.decider.decide(times, propose)
+        decision = self.last = self.decider.decide(times, propose, span)
         told = None if changed is None else changed.as_line()
-        self._line = decision_line(self.decider.count, times, decision, told)
+        self._line = decision_line(self.decider.count, times, decision, told) | _span_line(span)
         if refused:
             self._line["refused"] = list(refused)
         if decision.move is None:
@@ -97,6 +100,15 @@ class Recorder:
     def close(self) -> None:
         """Close the log."""
         self._log.close()
+
+
+def _span_line(span: IterationSpan) -> Line:
+    """Return the entries of a line that differ from those of an iteration of many."""
+    return {
+        name: value
+        for (name, value), usual in zip(span._asdict().items(), ONE_ITERATION, strict=True)
+        if value != usual
+    }
 
 
 def decision_line(
@@ -267,6 +279,8 @@ def is_decision(line: Line, k: int) -> bool:
         return False
     if not all(is_number(decided.get(key)) for key in ("now", "saving", "regret", "cost")):
         return False
+    if not all(is_amount(line[key]) for key in IterationSpan._fields if key in line):
+        return False
     proposals = line.get("proposals", [])
     if not (isinstance(proposals, list) and all(_is_proposal(one) for one in proposals)):
         return False
@@ -332,8 +346,11 @@ def _again(decider: Decider, line: Line) -> tuple[Line, bool]:
         return proposals
 
     times = checked_times(line["times"], decider.state.k)
-    decision = decider.decide(times, propose)
-    made = decision_line(decider.count, times, decision, line.get("state"))
+    span = IterationSpan(
+        **{name: float(line[name]) for name in IterationSpan._fields if name in line}
+    )
+    decision = decider.decide(times, propose, span)
+    made = decision_line(decider.count, times, decision, line.get("state")) | _span_line(span)
     if "refused" in line:
         made["refused"] = line["refused"]
     if decision.move is None:

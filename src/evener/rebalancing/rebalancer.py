@@ -31,7 +31,14 @@ from evener.plans.plan import Plan
 from evener.plans.workload import WEIGHTS, Workload, workload_from_dict
 from evener.platforms.platform import Platform
 from evener.platforms.with_curves import models_of
-from evener.rebalancing.decider import Decider, Decision, LoadState, Proposal, checked_times
+from evener.rebalancing.decider import (
+    Decider,
+    Decision,
+    IterationSpan,
+    LoadState,
+    Proposal,
+    checked_times,
+)
 from evener.rebalancing.decision_log import Recorder
 from evener.rebalancing.proposals import (
     Replan,
@@ -45,6 +52,8 @@ from evener.rebalancing.proposals import (
 )
 from evener.rebalancing.regret import NOISE_FLOOR
 from evener.wording import brief
+
+MOST_ITERATIONS = 1e15  # that are counted exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,21 +140,28 @@ class Rebalancer:
         return [self._platform.names[b] for b in np.flatnonzero(self.last.silent)]
 
     def observe(
-        self, times: Sequence[float | None] | FloatArray, work: npt.ArrayLike | None = None
+        self,
+        times: Sequence[float | None] | FloatArray,
+        work: npt.ArrayLike | None = None,
+        *,
+        iterations: float = 1.0,
+        left: float | None = None,
     ) -> Move | None:
         """Take in the seconds that each device computed in an iteration; return a Move, or None.
 
         times (k,) [s]: without waiting for others; None, NaN or infinity for a device without a
         time, which is assumed to be as fast as before. work (n,) [units]: new vertex weights from
-        this iteration on. Raises InputError for a wrong number of times or weights, and for
-        negative ones.
+        this iteration on. iterations: of how many the times are means, where not each is observed.
+        left: how many follow at most, where that is known: data then moves only if that pays by the
+        end. Raises InputError for a wrong number of times or weights, and for negative ones.
         """
+        span = _checked_span(iterations, left)
         given = checked_times(times, self._platform.k)
         changed, self._refused = None, []
         if work is not None:
             self._graph = self._graph.with_(vwgt=self._checked(work))
             changed = self._state(self.partition)
-        decision = self._recorder.decide(given, self._propose, changed, self._refused)
+        decision = self._recorder.decide(given, self._propose, changed, self._refused, span)
         return None if decision.move is None else self._carried_out(decision)
 
     def moved(self, seconds: float) -> None:
@@ -233,6 +249,15 @@ class Rebalancer:
         self.partition, self._found = new, []
         self._recorder.carry_out(self._state(new))
         return Move(new.part, chosen.kind, int(away.sum()), n_bytes, decision.saving, decision.cost)
+
+
+def _checked_span(iterations: float, left: float | None) -> IterationSpan:
+    """Return what both say. Raises InputError for what are no numbers of iterations."""
+    if not 0 < iterations <= MOST_ITERATIONS:
+        raise InputError(f"times are means of some iterations, not of {iterations}")
+    if left is not None and not 0 <= left <= MOST_ITERATIONS:
+        raise InputError(f"a number of iterations is left, not {left}")
+    return IterationSpan(float(iterations), float("inf") if left is None else float(left))
 
 
 def _workload_of(plan: Plan) -> Workload:

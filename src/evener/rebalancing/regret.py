@@ -146,15 +146,19 @@ class Regret:
         self.noise_floor = noise_floor
         self.regret = 0.0
         self.since = 0  # observations at the last move
-        self.began = 0  # observations when the present imbalance began
+        self._done = 0.0  # iterations
+        self._began = 0.0  # of these, those before the present imbalance
 
-    def judge(self, slowness: FloatArray, pricing: Pricing) -> RegretVerdict:
+    def judge(
+        self, slowness: FloatArray, pricing: Pricing, iterations: float = 1.0
+    ) -> RegretVerdict:
         """Take in the slowness (k,) of an iteration, NaN where unknown; return whether to move.
 
-        pricing: returns the Price at a slowness (k,).
+        pricing: returns the Price at a slowness (k,). iterations: of how many it is the mean.
         """
         watch = self.watch
         watch.see(slowness)
+        self._done += iterations
         typical = watch.recent(LONG)
         prices = [pricing(typical), pricing(watch.recent(SHORT))]
         price = min(prices, key=lambda p: p.now - p.new)
@@ -162,18 +166,19 @@ class Regret:
         if saving <= self.noise_floor * price.new:
             self.regret *= 1 - 1 / FORGOTTEN
             return RegretVerdict(False, saving, self.regret, prices[0], typical)
-        if self.regret < saving:
-            self.began = watch.count - 1
-        self.regret += saving
+        lost = iterations * saving
+        if self.regret < lost:
+            self._began = self._done - iterations
+        self.regret += lost
         aim = watch.ahead(float(watch.count - self.since))
         price = pricing(aim)
         due = watch.count >= FEWEST and self.regret >= ENOUGH * price.cost
         return RegretVerdict(due, saving, self.regret, price, aim)
 
     @property
-    def lasted(self) -> int:
+    def lasted(self) -> float:
         """Iterations since the imbalance began."""
-        return self.watch.count - self.began
+        return self._done - self._began
 
     def moved(self) -> None:
         """Reset the regret, as data has moved."""

@@ -19,6 +19,7 @@ from evener.platforms.platform import Platform
 from evener.reporting.bars import place
 from evener.reporting.decisions import ticks
 from evener.reporting.html import render
+from evener.reporting.run_moves import move_rows, move_spans
 from evener.running.executing import ProgramRun
 from evener.wording import duration, memory, percent, plural, ratio, units
 
@@ -61,7 +62,10 @@ class Track:
 
 @dataclass(frozen=True)
 class Timeline:
-    """The timeline as SVG: tracks by machine; ticks (x, text); beginnings of supersteps (x)."""
+    """The timeline as SVG: tracks by machine; ticks (x, text); beginnings of supersteps (x).
+
+    moves: of vertices between devices (x, width, text).
+    """
 
     width: float
     height: float
@@ -74,6 +78,7 @@ class Timeline:
     machines: list[tuple[float, str]]
     ticks: list[tuple[float, str]]
     marks: list[float]
+    moves: list[tuple[float, float, str]]
 
 
 class RunAdvice(NamedTuple):
@@ -100,6 +105,8 @@ def write_run(
         advice=advice,
         figures=_figures(run, breakdown, names),
         timeline=_timeline(run, names, of, shown),
+        moves=move_rows(run),
+        recent=len(run.since_last_move().steps[0]) if run.moves else 0,
         machines=[(name, _bars(breakdown, names, own)) for name, own in _grouped(of, shown)],
         compared=compared(breakdown, names),
         scaled=breakdown.is_scaled,
@@ -182,7 +189,11 @@ def _figures(run: ProgramRun, breakdown: Breakdown, names: Sequence[str]) -> lis
     sent = float(run.of_devices("sent").sum())
     said = "computing alone, speeds relative" if breakdown.is_scaled else "by the plan's machine"
     return [
-        ("a superstep took", duration(breakdown.seconds), f"mean of {run.supersteps:,}"),
+        (
+            "a superstep took",
+            duration(breakdown.seconds),
+            f"mean of {len(run.since_last_move().steps[0]):,}",
+        ),
         ("predicted", duration(breakdown.makespan), said),
         ("waits most", percent(limit.share), names[limit.waits]),
         ("arcs a second", f"{arcs:,.1f} M", f"{run.edges:,} looked at"),
@@ -246,6 +257,7 @@ def _timeline(
         WIDTH, y + BOTTOM, LEFT, WIDTH - RIGHT, TOP, y, ROW, tracks, headings,
         [(round(LEFT + across * at, 1), duration(at)) for at in ticks(seconds)],
         [round(LEFT + across * at, 1) for at in marks],
+        move_spans(run, LEFT, across),
     )  # fmt: skip
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import os
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
-from functools import partial
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import Part
 from evener.errors import EvenerError, UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
@@ -23,12 +23,14 @@ from evener.running.distributing import distribute, local_graph
 from evener.running.engine.engine import MOST, WAYS, Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram, parameters_of
-from evener.running.engine.recording import DeviceRun, Superstep
+from evener.running.engine.recording import DeviceRun, StepRecorder, Superstep, VertexMove
 from evener.running.engine.solver import Solver
-from evener.running.engine.supersteps import DeviceEngine, SuperstepLoop
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import DeviceEngine, Keep, Stretch, SuperstepLoop
 from evener.running.failures import PATIENCE, Names
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.local_graphs import LocalGraph, Want
+from evener.running.moving import MovingDevice, Rebalancing, Segment
 from evener.running.swaps import Stopped
 
 Devices = Sequence[Sequence[int] | Cuda]
@@ -44,13 +46,18 @@ class ProgramRun:
 
     values (n,): by the graph's numbers. steps: of each device, its supersteps in order. seconds:
     wall time of all supersteps, the longest of any device, without reading, distributing and
-    compiling. first: supersteps that were done before, where a run was continued.
+    compiling. first: supersteps that were done before, where a run was continued. moves: of
+    vertices between devices. part (n,): the device of each at the end; None: where it was at first.
+    asking [s]: whether vertices were to move, without what has led to moves.
     """
 
     values: npt.NDArray[Any]
     steps: tuple[tuple[Superstep, ...], ...]
     seconds: float
     first: int = 0
+    moves: tuple[VertexMove, ...] = ()
+    part: Part | None = None
+    asking: float = 0.0
 
     @property
     def supersteps(self) -> int:
@@ -61,6 +68,15 @@ class ProgramRun:
     def edges(self) -> int:
         """Arcs looked at, over all devices and supersteps."""
         return sum(step.edges for device in self.steps for step in device)
+
+    def since_last_move(self) -> ProgramRun:
+        """Return the supersteps since vertices last changed device, as a run; all if none did."""
+        if not self.moves:
+            return self
+        last = self.moves[-1]
+        steps = tuple(device[last.step - self.first :] for device in self.steps)
+        seconds = self.seconds - last.began - last.seconds
+        return replace(self, steps=steps, seconds=seconds, first=last.step, moves=())
 
     def of_devices(self, name: str) -> npt.NDArray[np.float64]:
         """Return (supersteps, k) one field of Superstep."""
@@ -74,7 +90,8 @@ class RunWatch:
 
     tell: called on the first device with the number of supersteps done. timeout [s]: how long a
     device waits for another that is a thread of this process. names: of devices, for messages.
-    checkpoints: where and when the run is kept. resume: from what it is continued.
+    checkpoints: where and when the run is kept. resume: from what it is continued. rebalancing:
+    who is asked whether vertices are to change device meanwhile.
     """
 
     tell: Tell | None = None
@@ -82,6 +99,7 @@ class RunWatch:
     names: Names = NO_NAMES
     checkpoints: Checkpoints | None = None
     resume: Checkpoint | None = None
+    rebalancing: Rebalancing | None = None
 
 
 def run_program(
@@ -103,8 +121,9 @@ def run_program(
     each, not bound. Every rank gets the result. Raises UsageError where devices and blocks are not
     equally many, InputError as Engine does, and ToolError where a device fails or does not answer.
     """
+    has_cuda = any(isinstance(device, Cuda) for device in devices or ())
     if watch.checkpoints is not None or watch.resume is not None:
-        if any(isinstance(device, Cuda) for device in devices or ()):
+        if has_cuda:
             raise UsageError("checkpoints are of runs on cores alone, without CUDA devices")
         if isinstance(program, Solver):
             raise UsageError(f"{program.name} has no checkpoints: vertex programs alone have them")
@@ -113,7 +132,12 @@ def run_program(
             watch.resume.check(identity)
         if watch.checkpoints is not None:
             watch.checkpoints.identity = identity
-    share = _share_of(program, most, parameters, watch)
+    if watch.rebalancing is not None:
+        if has_cuda:
+            raise UsageError("runs on cores alone are rebalanced, without CUDA devices")
+        if isinstance(program, Solver) and not program.moves:
+            raise UsageError(f"{program.name} cannot be rebalanced while it runs")
+    share = _share_of(program, most, parameters, watch, (graph, partition))
     want = wanted_arcs(program)
     return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
 
@@ -129,8 +153,11 @@ def run_on_parts(
 ) -> ProgramRun:
     """Run a program on all parts of a distributed graph, each by a thread of this process.
 
-    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names.
+    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
+    where the run is to be rebalanced: new parts are made from the whole graph.
     """
+    if watch.rebalancing is not None:
+        raise UsageError("a run on parts of a graph is not rebalanced: give the whole graph")
     return _on_threads(_share_of(program, most, parameters, watch), parts, devices, watch)
 
 
@@ -169,7 +196,8 @@ def _run(
         raise UsageError(f"{len(devices)} devices for {partition.k} blocks")
     if isinstance(comm, MpiComm) and comm.size != partition.k:
         own = devices_of_process(comm, partition.k)
-        parts = {device: local_graph(graph, partition, device, want=want) for device in own}
+        with _built(watch):
+            parts = {device: local_graph(graph, partition, device, want=want) for device in own}
         runs = run_hybrid(
             comm,
             partition.k,
@@ -179,9 +207,21 @@ def _run(
     if comm is not None:
         if comm.size != partition.k:
             raise UsageError(f"{comm.size} ranks for {partition.k} blocks: each is one device")
-        local = local_graph(graph, partition, comm.rank, want=want)
+        with _built(watch):
+            local = local_graph(graph, partition, comm.rank, want=want)
         return _on_rank(comm, share, local, devices, watch)
-    return _on_threads(share, distribute(graph, partition, want=want), devices, watch)
+    with _built(watch):
+        locals_ = distribute(graph, partition, want=want)
+    return _on_threads(share, locals_, devices, watch)
+
+
+@contextmanager
+def _built(watch: RunWatch) -> Iterator[None]:
+    """Note for a rebalancing what making the parts takes."""
+    began = time.perf_counter()
+    yield
+    if watch.rebalancing is not None:
+        watch.rebalancing.built = time.perf_counter() - began
 
 
 def _on_threads(
@@ -202,41 +242,79 @@ def _share_of(
     most: int,
     parameters: Mapping[str, float] | None,
     watch: RunWatch,
+    whole: tuple[Graph | DirectedGraph, Partition] | None = None,
 ) -> AnyShare:
-    """Return what a device does to run a program."""
-    if isinstance(program, Solver):
-        chosen = parameters_of(program.name, program.parameters, parameters or {})
-        return partial(_solved, program, most, chosen)
+    """Return what a device does to run a program; whole: what parts can be made from anew."""
+    chosen = parameters_of(program.name, program.parameters, parameters or {})
 
     def share(comm: Comm, local: LocalGraph, on: Any, tell: Tell | None) -> DeviceRun:
-        engine: DeviceEngine
-        if isinstance(on, ThreadPool):
-            engine = Engine(program, local, on, parameters)
-        else:
-            from evener.running.engine.cuda_engine import cuda_engine
+        def segment(local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
+            if writer is not None:
+                writer.local = local
+            given = (comm, on, tell), local, Stretch(start, keep)
+            if isinstance(program, Solver):
+                return _solved(program, most, chosen, *given)
+            return _looped(program, most, chosen, *given)
 
-            engine = cast(DeviceEngine, cuda_engine(program, local, on, parameters))
         start = None if watch.resume is None else watch.resume.state.of(local.owned)
-        first = 0 if start is None else start.step
-        asked = watch.checkpoints
-        keep = None if asked is None else CheckpointWriter(comm, local, asked, first)
-        return SuperstepLoop(comm, local, engine, tell, start, keep).run(most)
+        first, asked = 0 if start is None else start.step, watch.checkpoints
+        writer = None if asked is None else CheckpointWriter(comm, local, asked, first)
+        keep = None if writer is None else _keeping(writer)
+        if watch.rebalancing is None or whole is None:
+            return segment(local, start, keep)
+        how = Segment(segment, program.schedule, most, wanted_arcs(program), on.threads)
+        return MovingDevice(comm, watch.rebalancing, how, *whole).run(local, start, keep)
 
     return share
+
+
+def _keeping(writer: CheckpointWriter) -> Keep:
+    """Return what writes checkpoints after supersteps, and stops none."""
+
+    def keep(step: int, take: Callable[[], RunState], _: StepRecorder) -> bool:
+        writer(step, take)
+        return False
+
+    return keep
+
+
+_On = tuple[Comm, Any, Tell | None]  # what a device runs on: ranks, its threads, whom to tell
+
+
+def _looped(
+    program: VertexProgram,
+    most: int,
+    parameters: Mapping[str, float],
+    on: _On,
+    local: LocalGraph,
+    stretch: Stretch,
+) -> DeviceRun:
+    """Run a vertex program on one device."""
+    comm, device, tell = on
+    engine: DeviceEngine
+    if isinstance(device, ThreadPool):
+        engine = Engine(program, local, device, parameters)
+    else:
+        from evener.running.engine.cuda_engine import cuda_engine
+
+        engine = cast(DeviceEngine, cuda_engine(program, local, device, parameters))
+    return SuperstepLoop(comm, local, engine, tell, *stretch).run(most)
 
 
 def _solved(
     solver: Solver,
     most: int,
     parameters: Mapping[str, float],
-    comm: Comm,
+    on: _On,
     local: LocalGraph,
-    pool: ThreadPool,
-    tell: Tell | None,
+    stretch: Stretch,
 ) -> DeviceRun:
+    """Run a solver on one device."""
+    comm, pool, tell = on
     if not isinstance(pool, ThreadPool):
         raise UsageError(f"{solver.name} runs on cores alone, without CUDA devices")
-    return solver.solve(comm, local, pool, tell, most=most, **parameters)
+    more: dict[str, Any] = {"stretch": stretch} if solver.moves else {}
+    return solver.solve(comm, local, pool, tell, most=most, **more, **parameters)
 
 
 def wanted_arcs(program: VertexProgram | Solver) -> Want:
@@ -276,14 +354,13 @@ def _opened(device: Sequence[int] | Cuda | None) -> Iterator[Any]:
 
 def _gathered(comm: Comm, local: LocalGraph, own: DeviceRun) -> ProgramRun:
     """Return the result of all devices, on every rank."""
-    found = comm.allgather((local.owned, own.values.copy(), own.steps, own.seconds))
-    values = np.empty(local.n_global, own.values.dtype)
-    for owned, part, _, _ in found:
-        values[owned] = part
-    steps = tuple(tuple(steps) for _, _, steps, _ in found)
-    return ProgramRun(values, steps, max(seconds for *_, seconds in found), own.first)
-
-
-def cores_here() -> list[int]:
-    """Return the cores that this process may use."""
-    return sorted(os.sched_getaffinity(0))
+    own = replace(
+        own, values=own.values.copy(), owned=local.owned if own.owned is None else own.owned
+    )
+    found = comm.allgather(own)
+    values, part = np.empty(local.n_global, own.values.dtype), np.empty(local.n_global, np.int32)
+    for rank, one in enumerate(found):
+        values[one.owned], part[one.owned] = one.values, rank
+    steps, seconds = tuple(tuple(one.steps) for one in found), max(one.seconds for one in found)
+    moves, asking = found[0].moves, found[0].asking
+    return ProgramRun(values, steps, seconds, own.first, moves, part if moves else None, asking)

@@ -19,23 +19,26 @@ from evener.files.writing import write_text
 from evener.plans.plan import Plan
 from evener.platforms.models.samples import DeviceSpeeds, Sample
 from evener.platforms.platform import Device
-from evener.running.engine.recording import Superstep
+from evener.running.engine.recording import Superstep, VertexMove
 from evener.running.executing import ProgramRun
 
 CONFIDENCE = 0.95  # of the intervals of samples, as `evener measure` states them by default
 MICROSECOND = 1e-6  # [s], the unit of times in a trace
 
 
-def samples_of(run: ProgramRun, plan: Plan) -> tuple[DeviceSpeeds, ...]:
+def samples_of(
+    run: ProgramRun, plan: Plan, loads: FloatArray | None = None
+) -> tuple[DeviceSpeeds, ...]:
     """Return one sample of each device: its load [units] and seconds of computing a superstep.
 
+    loads (k,): None for those of the plan.
     Their median where a device looks at as many arcs in all supersteps, as it ignores interruptions
     by other processes; else their mean.
     A device without a block keeps the speed that the plan's machine states, times the ratio of
     measured to stated speed of all devices that computed; its notes say so.
     Raises UsageError where no device computed anything.
     """
-    loads = plan.certificate.weights
+    loads = plan.certificate.weights if loads is None else loads
     seconds = run.of_devices("computing")
     means = _typical(seconds, run.of_devices("edges"))
     known = (loads > 0) & (means > 0)
@@ -84,6 +87,8 @@ def trace_of(
 ) -> dict[str, Any]:
     """Return the trace of a run: a track for each device, grouped by machine.
 
+    Moves of vertices between devices are events on the tracks of all.
+
     names (k,): of the devices. machines (k,): the machine that each belongs to; None: one for all.
     """
     of = list(machines or ["devices"] * len(names))
@@ -93,7 +98,8 @@ def trace_of(
         place = {"pid": numbers[of[device]], "tid": device + 1}
         events += [_named("thread", place["pid"], place["tid"], name), _sorted(place, device)]
         for number, step in enumerate(steps):
-            events += _events(number, step, place)
+            events += _events(run.first + number, step, place)
+        events += [_moved(move, place) for move in run.moves]
     return {"traceEvents": events, "displayTimeUnit": "ms"}
 
 
@@ -110,6 +116,14 @@ def _events(number: int, step: Superstep, place: Mapping[str, int]) -> list[dict
          "dur": round(seconds / MICROSECOND, 3), **place, "args": told}
         for name, began, seconds in step.spans
     ]  # fmt: skip
+
+
+def _moved(move: VertexMove, place: Mapping[str, int]) -> dict[str, Any]:
+    """Return the event of a move of vertices."""
+    told = {"superstep": move.step, "vertices": move.vertices, "kind": move.kind}
+    return {"name": "rebalancing", "cat": "rebalancing", "ph": "X",
+            "ts": round(move.began / MICROSECOND, 3), "dur": round(move.seconds / MICROSECOND, 3),
+            **place, "args": told}  # fmt: skip
 
 
 def _named(what: str, pid: int, tid: int, name: str) -> dict[str, Any]:

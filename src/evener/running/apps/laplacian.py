@@ -22,6 +22,8 @@ from evener.running.comm import Comm
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.recording import DeviceRun, StepRecorder
 from evener.running.engine.solver import Solver
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import WHOLE, Stretch
 from evener.running.local_graphs import LocalGraph
 
 SHIFT = 0.1  # of the diagonal, in units of an edge's weight
@@ -74,22 +76,34 @@ def conjugate_gradients(
     most: int = 1000,
     shift: float = SHIFT,
     tolerance: float = TOLERANCE,
+    stretch: Stretch = WHOLE,
 ) -> DeviceRun:
     """Return one device's x after at most `most` steps, preconditioned by the diagonal.
 
-    Every device calls. It ends when the residual is at most `tolerance` times b, in 2-norm. Raises
-    InputError as for directed graphs and shifts that are not above zero.
+    Every device calls. It ends when the residual is at most `tolerance` times b, in 2-norm.
+    stretch: what of a longer run this is. Raises InputError as for directed graphs and shifts that
+    are not above zero.
     """
+    start, keep = stretch
     arcs, diagonal, b, chunks = _system(local, shift)
-    m = local.n_owned
+    m, first = local.n_owned, 0 if start is None else start.step
     x, r, q = np.zeros(m), b.copy(), np.empty(m)
     p = np.zeros(local.n_local)
     p[:m] = r / diagonal
+    if start is not None:
+        x[:], r[:], p[:m] = start.values.T
     dots, pairs = np.zeros(chunks.size - 1), np.zeros((chunks.size - 1, 2))
-    steps = StepRecorder(comm, local, tell)
+    steps = StepRecorder(comm, local, tell, first)
     steps.begin()
-    rz, bb = (steps.summed(float(one @ r)) for one in (p[:m], r))
-    for _ in range(most if bb > 0 else 0):
+    if start is None:
+        rz, bb = (steps.summed(float(one @ r)) for one in (p[:m], r))
+    else:
+        rz, bb = start.numbers["rz"], start.numbers["bb"]
+
+    def state() -> RunState:
+        return RunState(steps.done, np.stack([x, r, p[:m]], 1), numbers={"rz": rz, "bb": bb})
+
+    for _ in range(first, most if bb > 0 else 0):
         steps.exchange(p)
         with steps.timed("computing"):
             pool.run(kernels.multiply, chunks, arcs, diagonal, p, q, dots)
@@ -105,9 +119,9 @@ def conjugate_gradients(
         rz = following
         steps.now.edges = arcs[1].size
         steps.end(local.ghosts.size)
-        if done:
+        if done or (keep is not None and keep(steps.done, state, steps)):
             break
-    return DeviceRun(x, steps.steps, steps.seconds)
+    return steps.result(x)
 
 
 def jacobi(
@@ -119,19 +133,27 @@ def jacobi(
     most: int = 1000,
     shift: float = SHIFT,
     tolerance: float = TOLERANCE,
+    stretch: Stretch = WHOLE,
 ) -> DeviceRun:
     """Return one device's x after at most `most` sweeps of Jacobi's method.
 
     Every device calls. It ends when x changes by at most `tolerance` times its size, in 2-norm.
-    Raises InputError as `conjugate_gradients` does.
+    stretch: what of a longer run this is. Raises InputError as `conjugate_gradients` does.
     """
+    start, keep = stretch
     arcs, diagonal, b, chunks = _system(local, shift)
-    m = local.n_owned
+    m, first = local.n_owned, 0 if start is None else start.step
     x, following = np.zeros(local.n_local), np.zeros(local.n_local)
+    if start is not None:
+        x[:m] = start.values
     dots = np.zeros(chunks.size - 1)
-    steps = StepRecorder(comm, local, tell)
+    steps = StepRecorder(comm, local, tell, first)
     steps.begin()
-    for _ in range(most):
+
+    def state() -> RunState:
+        return RunState(steps.done, x[:m])
+
+    for _ in range(first, most):
         steps.exchange(x)
         with steps.timed("computing"):
             pool.run(kernels.relax, chunks, arcs, diagonal, b, x, following, dots)
@@ -140,9 +162,9 @@ def jacobi(
         x, following = following, x
         steps.now.edges = arcs[1].size
         steps.end(local.ghosts.size)
-        if change <= tolerance**2 * norm:
+        if change <= tolerance**2 * norm or (keep and keep(steps.done, state, steps)):
             break
-    return DeviceRun(x[:m], steps.steps, steps.seconds)
+    return steps.result(x[:m])
 
 
 def _bytes_of_cg(n_owned: int, n_local: int, n_arcs: int, is_weighted: bool) -> int:
@@ -159,8 +181,9 @@ def _bytes_of_system(n_owned: int, n_arcs: int, is_weighted: bool) -> int:
     return 8 * (3 * n_owned + 1 + (n_arcs if is_weighted else 0))
 
 
-CG = Solver("cg", conjugate_gradients, _bytes_of_cg, {"shift": SHIFT, "tolerance": TOLERANCE})
-JACOBI = Solver("jacobi", jacobi, _bytes_of_jacobi, {"shift": SHIFT, "tolerance": TOLERANCE})
+GIVEN = {"shift": SHIFT, "tolerance": TOLERANCE}
+CG = Solver("cg", conjugate_gradients, _bytes_of_cg, GIVEN, moves=True)
+JACOBI = Solver("jacobi", jacobi, _bytes_of_jacobi, GIVEN, moves=True)
 
 
 def verify(

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 import numpy.typing as npt
 
+from evener.arrays import IntVector
 from evener.running.comm import Comm
 from evener.running.halos import Halo
 from evener.running.local_graphs import LocalGraph
@@ -49,25 +50,49 @@ class Superstep:
             self.spans.append((name, began, seconds))
 
 
+@dataclass(frozen=True)
+class VertexMove:
+    """Vertices that changed device in a run, after `step` supersteps.
+
+    kind: how their devices were found, as of evener.rebalancing.Move. vertices: how many. began
+    [s]: from the first superstep's beginning; seconds: from asking for it until supersteps went on.
+    saving [s a superstep], cost [s]: predicted.
+    """
+
+    step: int
+    kind: str
+    vertices: int
+    began: float
+    seconds: float
+    saving: float
+    cost: float
+
+
 @dataclass(frozen=True, eq=False)
 class DeviceRun:
     """One device's run: the values (m,) of its vertices, its supersteps, the seconds of all.
 
-    first: supersteps that were done before it, where a run was continued.
+    first: supersteps that were done before it, where a run was continued. began [s]: on the clock
+    of time.perf_counter. owned (m,): its vertices at the end by global number; None: those that it
+    was given. moves: of vertices between devices. asking [s]: whether vertices were to move.
     """
 
     values: npt.NDArray[Any]
     steps: list[Superstep]
     seconds: float
     first: int = 0
+    began: float = 0.0
+    owned: IntVector | None = None
+    moves: tuple[VertexMove, ...] = ()
+    asking: float = 0.0
 
 
 class StepRecorder:
     """Records the supersteps of one device while it computes and exchanges by its halo.
 
     comm: a rank for each device, which all make one. local: this device's part. steps: those that
-    have ended. now: the one under way; `begin` starts the clock. tell: called with the number of
-    supersteps done, `first` of them before.
+    have ended. now: the one under way; `begin` starts the clock. began [s]: when, on that of
+    time.perf_counter. tell: called with the number of supersteps done, `first` of them before.
     """
 
     def __init__(
@@ -82,17 +107,26 @@ class StepRecorder:
         self.steps: list[Superstep] = []
         self.now = Superstep()
         self._tell, self._first = tell, first
-        self._began = time.perf_counter()
+        self.began = time.perf_counter()
 
     def begin(self) -> None:
         """Start the clock, once all devices are here."""
         self.comm.barrier()
-        self._began = time.perf_counter()
+        self.began = time.perf_counter()
 
     @property
     def seconds(self) -> float:
         """Seconds since `begin`."""
-        return time.perf_counter() - self._began
+        return time.perf_counter() - self.began
+
+    @property
+    def done(self) -> int:
+        """Supersteps that have ended, with those before."""
+        return self._first + len(self.steps)
+
+    def result(self, values: npt.NDArray[Any]) -> DeviceRun:
+        """Return the run until now, with the values (m,) of the device's own vertices."""
+        return DeviceRun(values, self.steps, self.seconds, self._first, self.began)
 
     @contextmanager
     def timed(self, name: str) -> Iterator[None]:
@@ -154,4 +188,4 @@ class StepRecorder:
         self.steps.append(self.now)
         self.now = Superstep()
         if self._tell is not None:
-            self._tell(self._first + len(self.steps))
+            self._tell(self.done)

@@ -16,8 +16,9 @@ class Solver:
 
     solve(comm, local, pool, tell, most=, **parameters): what one device does, for up to `most`
     supersteps; returns its values and what its supersteps took. want: the arcs that each device's
-    part holds. parameters: their defaults. bytes_held(own vertices, local vertices, arcs, whether
-    arcs have weights): of its arrays on a device; one of float64 is exchanged.
+    part holds. parameters: their defaults. moves: whether `solve` takes `stretch`, a Stretch,
+    so that vertices may change device while it runs. bytes_held(own vertices, local vertices, arcs,
+    whether arcs have weights): of its arrays on a device; one of float64 is exchanged.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Solver:
     bytes_held: Callable[[int, int, int, bool], int]
     parameters: Mapping[str, float] = field(default_factory=dict)
     want: Want = "both"
+    moves: bool = False
 
     ends_by_itself = True
     schedule = "dense"  # every superstep looks at each arc once

@@ -27,16 +27,18 @@ Numbers = npt.NDArray[Any]
 class RunState:
     """A run after `step` supersteps: of all vertices by number, or of a device's in their order.
 
-    values: of vertices. payloads: what they send in the next superstep; None unless the schedule is
-    dense. active: 1 for those which are handled in it, uint8; None for schedules dense and union.
-    numbers: of the run as a whole, which the frontier schedule needs to choose its direction.
+    values: of vertices, of a solver (n, c). payloads: what they send in the next superstep; None
+    unless the schedule is dense and the run a program's. active: 1 for those which are handled in
+    it, uint8; None for schedules dense and union.
+    numbers: of the run as a whole, which the frontier schedule needs to choose its direction, and
+    solvers as their sums.
     """
 
     step: int
     values: Numbers
     payloads: Numbers | None = None
     active: Numbers | None = None
-    numbers: Mapping[str, int] = field(default_factory=dict)
+    numbers: Mapping[str, Any] = field(default_factory=dict)
 
     def of(self, owned: Numbers) -> RunState:
         """Return the state of these vertices, in this order."""

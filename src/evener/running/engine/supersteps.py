@@ -9,7 +9,7 @@ each device; before a superstep that pulls, owners send values and frontier to t
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -26,8 +26,19 @@ from evener.running.local_graphs import LocalGraph
 
 Numbers = npt.NDArray[Any]
 Totals = tuple[int, int, int]  # over all devices: active vertices, arcs leaving these, arcs left
-# Called after each superstep with its number and how to get the state; writes it if that is due.
-Keep = Callable[[int, Callable[[], RunState]], None]
+# Called after each superstep with its number, how to get the state, and what was recorded; returns
+# whether to stop there.
+Keep = Callable[[int, Callable[[], RunState], StepRecorder], bool]
+
+
+class Stretch(NamedTuple):
+    """What of a longer run is run: from which state, None for the beginning, and until when."""
+
+    start: RunState | None = None
+    keep: Keep | None = None
+
+
+WHOLE = Stretch()
 
 
 class DeviceEngine(Protocol):
@@ -62,8 +73,9 @@ class SuperstepLoop:
 
     comm: a rank for each device. local: this device's part. tell: called with the number of
     supersteps done. start: the state of this device's vertices from which a run is continued.
-    keep: called after each superstep but the last. overlap: whether dense supersteps compute
-    interior vertices while messages flow; None: as takes less time, see OverlapChoice.
+    keep: called after each superstep but that which ends the program. overlap: whether dense
+    supersteps compute interior vertices while messages flow; None: as takes less time, see
+    OverlapChoice.
     """
 
     def __init__(
@@ -94,7 +106,7 @@ class SuperstepLoop:
         runs = {"dense": self._run_dense, "frontier": self._run_frontier}
         runs.get(schedule, self._run_to_fixpoint)(most)
         values = self.engine.values[: self.local.n_owned]
-        return DeviceRun(values, self.steps.steps, self.steps.seconds, self._first)
+        return self.steps.result(values)
 
     @property
     def _cpu_engine(self) -> Engine:
@@ -122,7 +134,8 @@ class SuperstepLoop:
             given = change, step + 1, self.local.n_global, engine.parameters
             if has_halt and engine.program.halts(*given):
                 return
-            self._keep_after(step + 1)
+            if self._stops_after(step + 1):
+                return
 
     def _dense_superstep(self) -> float:
         """Exchange payloads and compute; return the sum of changes, where that is asked for."""
@@ -153,7 +166,8 @@ class SuperstepLoop:
             self.steps.end(received)
             if ended:
                 return
-            self._keep_after(step + 1)
+            if self._stops_after(step + 1):
+                return
 
     # The frontier schedule.
 
@@ -176,7 +190,8 @@ class SuperstepLoop:
             before, totals = totals[0], self._totals()
             self.steps.end(received)
             kept = {"left": totals[2], "before": before, "direction": direction}
-            self._keep_after(step + 1, kept)
+            if self._stops_after(step + 1, kept):
+                return
 
     def _totals(self) -> Totals:
         own = self.engine.control[[places.LENGTH, places.SCOUTED, places.LEFT]].tolist()
@@ -221,9 +236,10 @@ class SuperstepLoop:
         assert received <= (self.comm.size - 1) * self.local.n_owned
         return received
 
-    def _keep_after(self, step: int, numbers: Mapping[str, int] | None = None) -> None:
-        if self._keep is not None:
-            self._keep(step, lambda: state_of(self._cpu_engine, numbers))
+    def _stops_after(self, step: int, numbers: Mapping[str, int] | None = None) -> bool:
+        if self._keep is None:
+            return False
+        return self._keep(step, lambda: state_of(self._cpu_engine, numbers), self.steps)
 
     def _compute(self, compute: Callable[[], None] | None = None) -> None:
         """Compute a superstep, or what is given of it."""

@@ -1,0 +1,67 @@
+"""What `evener run` runs: an app that is here or a program of the user's, and its parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from evener.cli.run_options import RunOptions
+from evener.errors import UsageError
+
+if TYPE_CHECKING:
+    from evener.graphs.directed import DirectedGraph
+    from evener.graphs.graph import Graph
+    from evener.running.apps.registry import App
+    from evener.running.engine.program import VertexProgram
+    from evener.running.engine.solver import Solver
+    from evener.running.executing import ProgramRun
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be run: a program, the app that it is of or None, its parameters, supersteps."""
+
+    program: VertexProgram | Solver
+    app: App | None
+    parameters: dict[str, float]
+    most: int
+
+
+def asked_of(options: RunOptions) -> Asked:
+    """Return the program and its parameters. Raises UsageError for what it does not have."""
+    from evener.running.apps.registry import find_app
+    from evener.running.engine.engine import MOST
+    from evener.running.engine.program import VertexProgram
+
+    app = None if options.app is None else find_app(options.app)
+    program: VertexProgram | Solver = (
+        VertexProgram.from_file(str(options.program)) if app is None else app.program
+    )
+    parameters = dict(_parameter(word) for word in options.set)
+    if options.source is not None:
+        parameters["source"] = options.source
+    program.given(parameters)
+    most = options.iterations or (None if app is None else app.iterations)
+    if most is None and not program.ends_by_itself:
+        raise UsageError(
+            f"{program.name} does not end by itself", hint="--iterations N says when it does."
+        )
+    return Asked(program, app, parameters, most or MOST)
+
+
+def _parameter(word: str) -> tuple[str, float]:
+    name, _, text = word.partition("=")
+    try:
+        value = float(text)
+    except ValueError:
+        raise UsageError(f"--set {word}: NAME=VALUE is needed, VALUE a number") from None
+    return name, int(value) if value.is_integer() else value
+
+
+def verified(asked: Asked, graph: Graph | DirectedGraph, found: ProgramRun) -> bool:
+    """Return whether another algorithm finds the same values. UsageError without an app."""
+    if asked.app is None:
+        raise UsageError("--verify knows the apps that are here, not programs of your own")
+    given: Mapping[str, float] = {**asked.program.parameters, **asked.parameters}
+    return asked.app.verify(graph, found.values, found.supersteps, given)

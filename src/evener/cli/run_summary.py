@@ -1,0 +1,111 @@
+"""What `evener run` says of a run: a row for each device, and a summary; the same for --json."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from evener.cli.divisions import Division
+
+if TYPE_CHECKING:
+    from evener.cli.output import Output
+    from evener.cli.run_programs import Asked
+    from evener.running.checkpoints import Checkpoints
+    from evener.running.emulated_run import EmulatedMachineRun
+    from evener.running.executing import ProgramRun
+
+SHOWN = 40  # devices in the table
+# Columns of seconds; an emulated machine has the second of them for the third and the last.
+TIMES = ("computing", "communicating", "packing", "waiting", "unpacking")
+EMULATED_TIMES = ("computing", "communicating", "waiting")
+
+
+@dataclass(frozen=True)
+class RunFound:
+    """A run, the same on an emulated machine or None, and the checkpoints of it or None."""
+
+    run: ProgramRun
+    emulated: EmulatedMachineRun | None = None
+    kept: Checkpoints | None = None
+    is_rebalanced: bool = False
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of all supersteps, of the emulated machine where there is one."""
+        return self.run.seconds if self.emulated is None else self.emulated.seconds
+
+
+def say(
+    asked: Asked, division: Division, found: RunFound, right: bool | None, out: Output
+) -> dict[str, Any]:
+    """Print a row for each device and a summary; return the same for --json."""
+    from evener.wording import duration, plural
+
+    devices = _devices(division, found)
+    times = [name for name in TIMES if name in devices[0]]
+    n_bytes = division.n_bytes
+    rows = [
+        [device["name"], *(duration(device[name]) for name in times),
+         f"{device['sent'] / 1e6:,.2f} MB", f"{device['edges']:,.0f}",
+         *([] if n_bytes is None else [f"{n_bytes[i] / 1e6:,.2f} MB"])]
+        for i, device in enumerate(devices)
+    ]  # fmt: skip
+    columns = ("device", *times, "sent", "arcs looked at")
+    columns += () if n_bytes is None else ("needs",)
+    out.table(columns, rows, most=SHOWN, what="devices")
+    steps, seconds, run = found.run.supersteps - found.run.first, found.seconds, found.run
+    rate = "" if seconds <= 0 else f", {steps / seconds:,.0f} a second"
+    arcs = "" if seconds <= 0 else f"; {run.edges / seconds / 1e6:,.1f} million arcs a second"
+    where = "" if found.emulated is None else " on the emulated machine"
+    name = asked.program.name
+    of = f"{name}, {division.name}" if division.is_made_here else name
+    out.say(f"{of}: {plural(steps, 'superstep')} in {duration(seconds)}{where}{rate}{arcs}.")
+    if run.first:
+        out.say(f"Continued after {plural(run.first, 'superstep')}.")
+    if found.is_rebalanced:
+        _say_moves(run, out)
+    if found.kept is not None:
+        spent = f" of {duration(seconds)}" if found.kept.written else ""
+        written = plural(found.kept.written, "checkpoint")
+        out.say(f"{written} written in {duration(found.kept.took)}{spent}.")
+    if division.made is not None:
+        out.say(division.said())
+    if right is not None:
+        out.say("Verified by another algorithm." if right else "WRONG, by another algorithm.")
+    by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
+    if found.kept is not None:
+        by |= {"checkpoints": found.kept.written, "checkpoint_seconds": found.kept.took}
+    if found.is_rebalanced:
+        by |= {"rebalancings": [asdict(one) for one in run.moves], "asking_seconds": run.asking}
+    if run.first:
+        by |= {"continued_after": run.first}
+    return {"program": name, "seconds": seconds, "supersteps": run.supersteps, "edges": run.edges,
+            "verified": right, "devices": devices, **by}  # fmt: skip
+
+
+def _say_moves(run: ProgramRun, out: Output) -> None:
+    """Say when vertices changed device, what that took, and what it was to save."""
+    from evener.wording import duration, plural
+
+    for move in run.moves:
+        vertices = plural(move.vertices, "vertex", "vertices")
+        out.say(
+            f"Rebalanced after superstep {move.step:,}: {vertices} changed device in "
+            f"{duration(move.seconds)}, predicted to save {duration(move.saving)} a superstep."
+        )
+    done = "" if run.moves else "No vertex changed device. "
+    out.say(f"{done}Asking whether that pays took {duration(run.asking)} in all.")
+
+
+def _devices(division: Division, found: RunFound) -> list[dict[str, Any]]:
+    """Return for each device its name, and sums over the supersteps by name."""
+    sums: dict[str, Any] = {
+        name: found.run.of_devices(name).sum(axis=0)
+        for name in ("sent", "edges", *(() if found.emulated else TIMES[:1] + TIMES[2:]))
+    }
+    if found.emulated is not None:
+        sums |= {name: getattr(found.emulated, name).sum(axis=0) for name in EMULATED_TIMES}
+    return [
+        {"name": name, **{key: float(values[i]) for key, values in sums.items()}}
+        for i, name in enumerate(division.platform.names)
+    ]

@@ -1,0 +1,121 @@
+"""RunRebalancer: asks a Rebalancer whether the vertices of a run are to change device.
+
+It turns what `evener run` measures into what a Rebalancer takes: seconds that each device needs for
+all arcs of its vertices. With the dense schedule these are its seconds of computing in a superstep.
+The others look at some arcs in a superstep, in others the next; there an observation is made of so
+many supersteps that as many arcs were looked at as there are, and the seconds of an arc count, as
+far as a device has looked at enough of them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.plans import metrics
+from evener.plans.plan import Plan
+from evener.rebalancing.proposals import Replan, slowed
+from evener.rebalancing.rebalancer import Rebalancer
+from evener.running.moving import DeviceTimes, MoveAdvice
+
+# Share of its arcs that a device must have looked at for its seconds of an arc to count: with
+# fewer, starting a superstep takes longer than the arcs. Chosen by hand.
+ENOUGH_ARCS = 0.25
+# Of the first partition made while a run goes on, until it has been measured: diffusion of half of
+# a grid's 490,000 vertices took 0.25 s of one core; rounded up.
+PLANNING_SECONDS_PER_VERTEX = 6e-7
+
+
+class RunRebalancer:
+    """Says when the vertices of a run are to change device; an evener.running.moving.Adviser.
+
+    plan, graph: of the run. replan, log: as of Rebalancer. Decisions are those of a Rebalancer
+    whose speeds are scaled to the first seconds measured, since those of a machine file may be
+    relative. Attribute: `rebalancer`, None until all devices have been measured.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        graph: Graph | DirectedGraph,
+        *,
+        replan: Replan | None = None,
+        log: str | Path | None = None,
+    ) -> None:
+        self.rebalancer: Rebalancer | None = None
+        self._plan, self._replan, self._log = plan, replan, log
+        self._graph = graph
+        # Of the supersteps since the last observation.
+        self._computing: FloatArray = np.zeros(plan.platform.k)
+        self._arcs: FloatArray = np.zeros(plan.platform.k)
+        self._supersteps = 0
+
+    def observe(self, seen: DeviceTimes) -> MoveAdvice | None:
+        """Take in what devices did; return what to do, or None to go on."""
+        self._computing += seen.computing
+        self._arcs += seen.arcs
+        self._supersteps += seen.supersteps
+        if seen.is_dense:
+            times, sweeps = self._computing / self._supersteps, float(self._supersteps)
+        else:
+            times, sweeps = self._times_of_arcs()
+        if sweeps < 1 or (self.rebalancer is None and not np.isfinite(times).all()):
+            return None
+        of_superstep = sweeps / self._supersteps
+        self._computing[:], self._arcs[:], self._supersteps = 0.0, 0.0, 0
+        if self.rebalancer is None:
+            self.rebalancer = self._made(times, seen.built)
+        left = seen.left if seen.is_dense else None
+        move = self.rebalancer.observe(times, iterations=sweeps, left=left)
+        if move is None:
+            return None
+        return MoveAdvice(move.part, move.kind, of_superstep * move.saving, move.cost)
+
+    def moved(self, seconds: float) -> None:
+        """Take in the seconds that the last move took."""
+        assert self.rebalancer is not None
+        self.rebalancer.moved(seconds)
+
+    def close(self) -> None:
+        """Close the decision log."""
+        if self.rebalancer is not None:
+            self.rebalancer.close()
+
+    def _made(self, times: FloatArray, built: float) -> Rebalancer:
+        """Return the Rebalancer, by the plan's speeds times one factor.
+
+        times (k,) [s]: first seconds measured. built [s]: what making the parts took.
+        """
+        plan, edges = self._plan, self._graph.undirected()
+        work = plan.workload.weighted(edges)
+        loads = metrics.block_weights(work, plan.partition)
+        stated = metrics.compute_seconds(loads, plan.platform)
+        ratio = float(times.sum() / max(float(stated.sum()), 1e-300))
+        platform = slowed(plan.platform, np.full(plan.platform.k, ratio if ratio > 0 else 1.0))
+        return Rebalancer(
+            replace(plan, platform=platform), edges,
+            replan=self._replan, log=self._log,
+            rebuild_seconds=built + PLANNING_SECONDS_PER_VERTEX * edges.n,
+        )  # fmt: skip
+
+    def _times_of_arcs(self) -> tuple[FloatArray, float]:
+        """Return seconds (k,) of all arcs, and how often as many were looked at.
+
+        NaN for a device that has looked at too few.
+        """
+        own = self._arcs_owned()
+        known = (self._arcs >= ENOUGH_ARCS * own) & (self._arcs > 0)
+        each = self._computing / np.where(known, self._arcs, 1.0)
+        times = np.where(known, each * own, np.nan)
+        return np.where(own > 0, times, 0.0), float(self._arcs.sum() / max(own.sum(), 1.0))
+
+    def _arcs_owned(self) -> FloatArray:
+        """Return (k,) how many arcs leave the vertices of each device."""
+        partition = self._plan.partition if self.rebalancer is None else self.rebalancer.partition
+        degrees = np.diff(self._graph.arcs_out().xadj)
+        return np.bincount(partition.part, degrees, partition.k).astype(np.float64)

@@ -1,0 +1,289 @@
+"""Vertices that change device while a run goes on, where an adviser says that this pays.
+
+After some supersteps all devices tell the first one how long they have computed. It asks the
+adviser. If vertices are to move, the supersteps stop: each vertex's state goes to its new device
+(RunState, as of a checkpoint), parts of the graph and halos are made anew, and the supersteps go
+on. What a program computes does not depend on where its vertices are, so its values are the same.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.plans.partition import Partition
+from evener.running.comm import Comm
+from evener.running.distributing import local_graph
+from evener.running.engine.engine import MOST
+from evener.running.engine.recording import DeviceRun, StepRecorder, VertexMove
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import Keep
+from evener.running.local_graphs import LocalGraph, Want
+
+# Of the seconds of a run, for asking: chosen by hand, below what two equal runs differ by. Asking
+# that has led to nothing but has taken long, as partitions were made, is paused for up to
+# 1 / MOST_SHARE_ONCE of its own seconds.
+MOST_SHARE, MOST_SHARE_ONCE = 0.01, 0.1
+Values = npt.NDArray[Any]
+
+
+class DeviceTimes(NamedTuple):
+    """What devices did since the adviser was asked last.
+
+    supersteps: how many; left: how many are left at most, None where that is unknown. computing
+    (k,) [s], arcs (k,): in all of these supersteps. is_dense: whether each looked at all arcs.
+    built [s]: what making the parts of the graph took, the longest of any device.
+    """
+
+    supersteps: int
+    left: int | None
+    computing: FloatArray
+    arcs: FloatArray
+    is_dense: bool
+    built: float
+
+
+class MoveAdvice(NamedTuple):
+    """What to do: part (n,), the device of each vertex from now on; how that was found.
+
+    saving [s a superstep], cost [s]: predicted.
+    """
+
+    part: Part
+    kind: str
+    saving: float
+    cost: float
+
+
+class Adviser(Protocol):
+    """What is asked on the first device; evener.rebalancing.run_rebalancer has one."""
+
+    def observe(self, seen: DeviceTimes) -> MoveAdvice | None:
+        """Take in what devices did; return what to do, or None to go on."""
+
+    def moved(self, seconds: float) -> None:
+        """Take in the seconds that the last move took, from asking until supersteps went on."""
+
+
+@dataclass(eq=False)
+class Rebalancing:
+    """How a run is rebalanced: whom to ask, and after how many supersteps.
+
+    every: None: so seldom that asking takes at most MOST_SHARE of the time. built [s]: what making
+    the parts took when the run began, filled in by it.
+    """
+
+    adviser: Adviser
+    every: int | None = None
+    built: float = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Segment:
+    """How a device computes supersteps until the program ends or `keep` stops it.
+
+    run(local, start, keep): as SuperstepLoop. schedule: the program's. most: supersteps in all.
+    want: the arcs that parts hold. threads: of the device, which make its parts, too.
+    """
+
+    run: Callable[[LocalGraph, RunState | None, Keep], DeviceRun]
+    schedule: str
+    most: int
+    want: Want
+    threads: int
+
+
+class MovingDevice:
+    """One device's run whose vertices may change device; all devices make one and call `run`.
+
+    graph, partition: those that `local` was made from. keep: called after each superstep besides.
+    """
+
+    def __init__(
+        self,
+        comm: Comm,
+        rebalancing: Rebalancing,
+        segment: Segment,
+        graph: Graph | DirectedGraph,
+        partition: Partition,
+    ) -> None:
+        self.comm, self.segment, self.graph = comm, segment, graph
+        self._asks = _Asking(comm, rebalancing, segment)
+        self._part: Part = partition.part
+
+    def run(self, local: LocalGraph, start: RunState | None, keep: Keep | None) -> DeviceRun:
+        """Run supersteps and moves until the program ends or has done as many as asked for.
+
+        keep: called after each superstep besides, before the adviser is asked.
+        """
+
+        def ask(step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
+            if keep is not None:
+                keep(step, take, steps)
+            return self._asks(step, take, steps)
+
+        whole = self.segment.run(local, start, ask)
+        while (stopped := self._asks.take_stopped()) is not None:
+            part = stopped.advice.part
+            count = int(np.count_nonzero(part != self._part))
+            now = self._rebuilt(local, part)
+            state = moved_state(self.comm, stopped.state, local.owned, part, now.owned)
+            local, self._part = now, part
+            rest = self.segment.run(local, state, ask)
+            move = VertexMove(
+                stopped.state.step, stopped.advice.kind, count, stopped.began - whole.began,
+                rest.began - stopped.began, stopped.advice.saving, stopped.advice.cost,
+            )  # fmt: skip
+            whole = _joined(whole, rest, move)
+        return replace(whole, owned=local.owned, asking=self._asks.seconds)
+
+    def _rebuilt(self, local: LocalGraph, part: Part) -> LocalGraph:
+        """Return this device's part of the graph; the same where no vertex of it has moved."""
+        changed, rank = part != self._part, self.comm.rank
+        came = bool((changed & (part == rank)).any())
+        if self.graph.symmetric and not came and not changed[local.numbers].any():
+            return local
+        partition, segment = Partition(part, self.comm.size), self.segment
+        return local_graph(self.graph, partition, rank, want=segment.want, threads=segment.threads)
+
+
+def moved_state(
+    comm: Comm, state: RunState, owned: IntVector, part: Part, now_owned: IntVector
+) -> RunState:
+    """Return the state of the vertices that this device has from now on. All devices call.
+
+    state: of the vertices owned (m,) until now, in their order; part (n,): the device that each
+    vertex goes to; now_owned: this device's, by global number.
+    """
+    to = part[owned]
+    parts: list[Any] = [None] * comm.size
+    for q in np.unique(to).tolist():
+        which = np.flatnonzero(to == q)
+        own = state.of(which)
+        parts[q] = owned[which], own.values, own.payloads, own.active
+    here, parts[comm.rank] = parts[comm.rank], None
+    found = [one for one in [*comm.exchange(parts), here] if one is not None]
+    numbers, values, payloads, active = (
+        None if not rows or rows[0] is None else np.concatenate(rows)
+        for rows in (zip(*found, strict=True) if found else [()] * 4)
+    )
+    if numbers is None or values is None:
+        return state.of(np.empty(0, np.int64))
+    order = np.argsort(numbers)
+    joined = RunState(state.step, values, payloads, active, state.numbers)
+    return joined.of(order[np.searchsorted(numbers[order], now_owned)])
+
+
+def _joined(first: DeviceRun, rest: DeviceRun, move: VertexMove) -> DeviceRun:
+    """Return two parts of a run as one, the seconds between them included."""
+    later = rest.began - first.began
+    for step in rest.steps:
+        step.spans = [(name, began + later, seconds) for name, began, seconds in step.spans]
+    return replace(
+        first,
+        values=rest.values,
+        steps=first.steps + rest.steps,
+        seconds=later + rest.seconds,
+        moves=(*first.moves, move),
+    )
+
+
+class _Stopped(NamedTuple):
+    """Why supersteps have stopped: what to do, this device's state, when that was asked [s]."""
+
+    advice: MoveAdvice
+    state: RunState
+    began: float
+
+
+class _Asking:
+    """Asks the adviser after some supersteps: on the first device, for all. A Keep.
+
+    seconds: on the first device, for asking until now, without what has led to moves.
+    """
+
+    def __init__(self, comm: Comm, rebalancing: Rebalancing, segment: Segment) -> None:
+        self.comm, self.given, self.segment = comm, rebalancing, segment
+        self.seconds = 0.0
+        self._next = 0  # superstep after which to ask
+        self._steps: StepRecorder | None = None  # of the supersteps since the last move
+        self._seen = 0  # of these, those that the adviser knows
+        self._since = 0.0  # when the first of the others began [s]
+        self._usual = math.inf  # seconds of the shortest asking
+        self._passing_on = 0.0  # seconds until all knew the last answer
+        self._moved: float | None = None  # when a move was asked for that is yet to be reported
+        self._stopped: _Stopped | None = None
+
+    def __call__(self, step: int, take: Callable[[], RunState], steps: StepRecorder) -> bool:
+        """Ask if it is time to; return whether supersteps are to stop for a move."""
+        if self._steps is not steps:
+            self._steps, self._seen, self._since, self._next = steps, 0, steps.began, 0
+        if step < self._next or step >= self.segment.most:
+            return False
+        began = time.perf_counter()
+        with steps.timed("waiting"):
+            advice = self._asked(step, steps, began)
+        if advice is None:
+            self._since = time.perf_counter()
+            return False
+        self._stopped, self._moved = _Stopped(advice, take(), began), began
+        return True
+
+    def take_stopped(self) -> _Stopped | None:
+        """Return why supersteps have stopped, once; None where they have ended."""
+        stopped, self._stopped = self._stopped, None
+        return stopped
+
+    def _asked(self, step: int, steps: StepRecorder, began: float) -> MoveAdvice | None:
+        fresh = steps.steps[self._seen :]
+        self._seen = len(steps.steps)
+        own = sum(one.computing for one in fresh), sum(one.edges for one in fresh)
+        gathered = self.comm.allgather((*own, self.given.built))
+        answer: tuple[MoveAdvice | None, int] = None, 1
+        if self.comm.rank == 0:
+            answer = self._answered(step, steps, gathered, began - self._since, len(fresh))
+        known = time.perf_counter()
+        advice, ahead = self.comm.bcast(answer)
+        self._passing_on = time.perf_counter() - known
+        self._next = step + ahead
+        return advice
+
+    def _answered(
+        self,
+        step: int,
+        steps: StepRecorder,
+        gathered: list[tuple[float, int, float]],
+        seconds: float,
+        count: int,
+    ) -> tuple[MoveAdvice | None, int]:
+        """Return the adviser's answer, and after how many supersteps to ask again.
+
+        seconds: of the last `count` supersteps.
+        """
+        began = time.perf_counter()
+        adviser, most = self.given.adviser, self.segment.most
+        if self._moved is not None:
+            adviser.moved(steps.began - self._moved)
+            self._moved = None
+        computing, arcs, built = np.array(gathered, np.float64).T
+        left = None if most >= MOST else most - step
+        is_dense = self.segment.schedule == "dense"
+        seen = DeviceTimes(count, left, computing, arcs, is_dense, float(built.max()))
+        advice = adviser.observe(seen)
+        spent = time.perf_counter() - began + 2 * self._passing_on
+        if advice is None:
+            self.seconds += spent
+        if self.given.every is not None:
+            return advice, self.given.every
+        self._usual = min(self._usual, spent)
+        pause = max(self._usual / MOST_SHARE, spent / MOST_SHARE_ONCE)
+        return advice, max(1, math.ceil(pause * count / max(seconds, 1e-9)))
