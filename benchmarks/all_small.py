@@ -25,6 +25,8 @@ NEEDS = {
     "rebalancing_live": "mpi4py",
     "truth": "mpi4py",
     "real_inputs": "EVENER_DATA",
+    "running": "mpi4py",
+    "waiting": "mpi4py",
 }
 SIMGRID = ("/usr/bin/python3", "-c", "import simgrid")
 

@@ -25,6 +25,8 @@ from evener.running.distributing import local_graph
 from evener.running.halos import Halo
 
 RESULTS = Path(__file__).parent / "results" / "halos.jsonl"
+BESIDE = Path(sys.executable).parent / "mpiexec"
+MPIEXEC = str(BESIDE) if BESIDE.exists() else "mpiexec"
 LIMIT = 1.15
 ITERATIONS = 20  # of a round, at most; fewer where one takes long
 ROUND_SECONDS = 0.02
@@ -111,10 +113,8 @@ def child(size, rounds):
 def measured(args):
     """Start the ranks; yield their lines."""
     words = ["--child", "--size", str(args.size), "--rounds", str(args.rounds)]
-    beside = Path(sys.executable).parent / "mpiexec"
-    mpiexec = str(beside) if beside.exists() else "mpiexec"
     done = subprocess.run(
-        [mpiexec, "-n", str(args.ranks), sys.executable, __file__, *words],
+        [MPIEXEC, "-n", str(args.ranks), sys.executable, __file__, *words],
         stdout=subprocess.PIPE, text=True, check=True,
     )  # fmt: skip
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -1,0 +1,181 @@
+"""Runs on two ranks of one core: against two threads, by plans for unequal cores, as predicted.
+
+    python benchmarks/running.py [--parts ranks,overlap,planned,halos] [--rounds 9] [--runs 8]
+
+ranks     two ranks of MPI beside one process with two threads: PageRank, BFS, components, paths
+overlap   PageRank that computes while messages flow, does not, or chooses; one message for a vertex
+          beside one for each arc
+planned   a machine made unequal, by a rival process that never rests on the second core or by a
+          device that computes each message three times: the plan beside equal blocks and METIS's at
+          the same sizes (the better of its two methods, mapped as ours); predicted seconds beside
+          those of each device and superstep
+halos     halos.py and waiting.py beside this script
+
+All ways of a part take turns in the same processes; ratios are medians over turns, with intervals
+by bootstrap where a verdict depends on them. One JSON line a case goes to results/running.jsonl;
+the table has what was asked beside what was reached. 8 minutes on two quiet cores.
+"""
+
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from records import answer, markdown, parser, read, words
+from wall_clock.figures import median_interval, paired
+from wall_clock.launching import quiet, rivals, run_ranks
+
+HERE = Path(__file__).parent
+RESULTS = HERE / "results" / "running.jsonl"
+APPS = ["pagerank", "bfs", "wcc", "sssp"]
+PARTS = ["ranks", "overlap", "planned", "halos"]
+LONG = 20e-3  # seconds of a superstep from which on predictions are judged
+RANKS, EQUAL, MEDIAN, P90, HALO = 1.10, 0.75, 0.08, 0.18, 1.15  # asked, at most
+TIMEOUT = 400.0
+# Case: rivals of the second core, how often each device computes a message, seconds asked.
+CASES = {
+    "quiet": (0, (1, 3), 30e-3),
+    "1 rival": (1, (1, 1), 40e-3),
+}
+
+
+def main():
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--parts", type=words, default=PARTS)
+    made.add_argument("--scale", type=int, default=18, help="2^scale vertices of a graph")
+    made.add_argument("--rounds", type=int, default=9, help="turns of ranks and overlap")
+    made.add_argument("--runs", type=int, default=8, help="runs of planned")
+    made.when_small(scale=8, rounds=1, runs=1, parts=["ranks", "overlap", "planned"])
+    answer(made.parse_args(), measured, table)
+
+
+def measured(args):
+    graphs = [("triangles", args.scale), ("rmat", args.scale)]
+    job = {"rounds": args.rounds, "graphs": graphs, "apps": APPS, "load_before": quiet()}
+    if "ranks" in args.parts:
+        yield from _records("ranks", "ranks_and_threads", job)
+    if "overlap" in args.parts:
+        yield from _records("overlap", "overlap", job)
+    if "planned" in args.parts:
+        yield from _planned(args)
+    if "halos" in args.parts:
+        yield from _others()
+
+
+def _records(part, measure, job):
+    """Lines of what the ranks measured."""
+    for record in run_ranks(2, "engine_ranks", {"case": part, "measure": measure, **job}, TIMEOUT):
+        yield {"part": part, "load_before": quiet(), **record}
+
+
+def _planned(args):
+    chosen = ["1 rival"] if args.small else list(CASES)
+    for name in chosen:
+        count, slower, seconds = CASES[name]
+        job = {
+            "case": name, "graph": ("triangles", min(args.scale, 16)), "slower": slower,
+            "seconds": seconds / 20 if args.small else seconds, "runs": args.runs,
+        }  # fmt: skip
+        with rivals(count):
+            yield from _records("planned", "planned", job)
+
+
+def _others():
+    """Lines of halos.py and waiting.py, each of which writes to a file that is not kept."""
+    for name, words_ in (("halos", ["--rounds", "20"]), ("waiting", ["--rounds", "5"])):
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "lines.jsonl"
+            command = [sys.executable, str(HERE / f"{name}.py"), "-o", str(path), *words_]
+            subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
+            for line in read(path):
+                yield {"part": name, "load_before": quiet(), **line}
+
+
+def table(lines):
+    """What was asked, and what was reached."""
+    rows = [("part", "case", "what", "asked", "reached", "")]
+    makers = {
+        "ranks": _ranks_rows, "overlap": _overlap_rows, "planned": _planned_rows,
+        "halos": _halo_rows, "waiting": _waiting_rows,
+    }  # fmt: skip
+    for line in lines:
+        rows += [(line["part"], *row) for row in makers[line["part"]](line)]
+    return markdown(rows)
+
+
+def _ranks_rows(line):
+    pairs = np.array(line["pairs"])
+    found = paired(pairs[:, 0], pairs[:, 1])
+    ranks, threads = 1e3 * np.median(pairs, axis=0)
+    what = f"two ranks ({ranks:.1f} ms) / two threads ({threads:.1f} ms), "
+    what += f"{line['supersteps']} supersteps"
+    yield (f"{line['graph']} {line['app']}", what, f"{RANKS:.2f}", _text(found),
+           _said(found["ratio"] <= RANKS))  # fmt: skip
+
+
+def _overlap_rows(line):
+    graph, seconds = line["graph"], {way: np.array(own) for way, own in line["seconds"].items()}
+    interior = ", ".join(f"{share:.2f}" for share in line["interior"])
+    for way in ("with", "chosen"):
+        found = paired(seconds[way], seconds["without"])
+        text = f"overlap {way} / without; interior arcs {interior}"
+        if way == "chosen":
+            text = (
+                f"as chosen (overlap in {sum(line['chosen'])} of {len(line['chosen'])}) / without"
+            )
+        within = _said(found["low"] <= 1.0) if way == "chosen" else ""
+        yield graph, text, "1, or below" if way == "chosen" else "shown", _text(found), within
+    one, apart = (line["aggregation"][way] for way in ("aggregated", "apart"))
+    text = f"bytes of one message for a vertex ({one['bytes']:,}) / for each arc"
+    yield graph, text, "shown", f"{one['bytes'] / max(apart['bytes'], 1):.3f}", ""
+    ratio = one["seconds"] / apart["seconds"]
+    yield graph, f"seconds of it ({one['seconds'] * 1e6:.0f} µs)", "shown", f"{ratio:.3f}", ""
+
+
+def _planned_rows(line):
+    runs = line["measured"]
+    null = paired(runs["again"], runs["planned"])
+    equal, metis = (paired(runs["planned"], runs[name]) for name in ("equal", "metis"))
+    case = f"{line['case']}, {1e3 * np.median(runs['equal']):.0f} ms equal"
+    yield case, "planned / equal", f"{EQUAL}", _text(equal), _said(equal["ratio"] <= EQUAL)
+    most = max(null["high"], 1 / null["low"])
+    yield (case, "planned / METIS", f"null pair, {most:.3f}", _text(metis),
+           _said(metis["ratio"] <= most))  # fmt: skip
+    yield case, "null pair", "shown", _text(null), ""
+    for what, signed in line["errors"].items():
+        off = np.abs(signed)
+        middle, p90 = median_interval(off)[0], float(np.quantile(off, 0.9))
+        is_judged = line["case"] == "quiet" and np.median(runs["planned"]) >= LONG
+        verdict = _said(middle <= MEDIAN and p90 <= P90) if is_judged else "shown"
+        text = f"{middle:.1%}, {p90:.1%}, bias {np.median(signed):+.1%}"
+        yield (
+            case,
+            f"predicted, each {what}: median, p90",
+            f"{MEDIAN:.0%}, {P90:.0%}",
+            text,
+            verdict,
+        )
+
+
+def _halo_rows(line):
+    what = f"Halo.exchange / plain mpi4py, {line['bytes']:,} B"
+    case = f"{line['graph']} {line['columns']} x {line['dtype']}"
+    yield case, what, f"{HALO}", f"{line['ratio']:.3f}", _said(line["ratio"] <= HALO)
+
+
+def _waiting_rows(line):
+    what = f"ours / MPI's own wait, {line['late_us']:,} µs late"
+    yield line["case"], what, "shown", f"{line['ratio']:.3f}", f"{line['ours_us']:,.1f} µs"
+
+
+def _text(found):
+    return f"{found['ratio']:.3f} ({found['low']:.3f} to {found['high']:.3f})"
+
+
+def _said(reached):
+    return "reached" if reached else "MISSED"
+
+
+if __name__ == "__main__":
+    main()
