@@ -43,9 +43,8 @@ class ThreadPool:
         Raises what any of them raised.
         """
         threads = self.threads
-        if threads == 1:
-            with self.bound():
-                kernel(0, 1, *arguments)
+        if threads == 1 and (self.cores is None or self._holds_caller):
+            kernel(0, 1, *arguments)
             return
         self._work = lambda thread: kernel(thread, threads, *arguments)
         for begin in self._begin[1:]:

@@ -8,6 +8,7 @@ import math
 import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -214,9 +215,10 @@ def parameters_of(
     return {name: type(defaults[name])(value) for name, value in whole.items()}
 
 
-def arguments_of(function: Callable[..., Any]) -> list[str]:
-    """Return the names of a function's arguments."""
-    return list(inspect.signature(function).parameters)
+@cache
+def arguments_of(function: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of a function's arguments; `halts` asks in each superstep."""
+    return tuple(inspect.signature(function).parameters)
 
 
 def _imported(path: Path) -> Any:

@@ -87,6 +87,20 @@ class DeviceRun:
     asking: float = 0.0
 
 
+class Timed:
+    """Adds the seconds of a block `with` it to a field of a recorder's superstep."""
+
+    def __init__(self, steps: StepRecorder, name: str) -> None:
+        self._steps, self._name = steps, name
+
+    def __enter__(self) -> None:
+        self._began = self._steps.seconds
+
+    def __exit__(self, *_: object) -> None:
+        seconds = self._steps.seconds - self._began
+        self._steps.now.add(self._name, self._began, seconds)
+
+
 class StepRecorder:
     """Records the supersteps of one device while it computes and exchanges by its halo.
 
@@ -128,12 +142,9 @@ class StepRecorder:
         """Return the run until now, with the values (m,) of the device's own vertices."""
         return DeviceRun(values, self.steps, self.seconds, self._first, self.began)
 
-    @contextmanager
-    def timed(self, name: str) -> Iterator[None]:
+    def timed(self, name: str) -> Timed:
         """Add the seconds of the block to a field of the superstep under way."""
-        began = self.seconds
-        yield
-        self.now.add(name, began, self.seconds - began)
+        return Timed(self, name)
 
     def exchange(self, x: npt.NDArray[Any]) -> None:
         """Set the values of the ghosts in x to those of their owners."""
