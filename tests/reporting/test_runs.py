@@ -5,6 +5,7 @@ import pytest
 
 import evener as ev
 from evener.graphs.generating.grid import grid
+from evener.planning import breakdown as breakdowns
 from evener.planning.breakdown import breakdown_of, divided_by
 from evener.platforms.platform import Device, Level, Link, Platform
 from evener.reporting.runs import COLUMNS, ROW, _filled, advice_of, machine_names, write_run
@@ -14,7 +15,14 @@ from evener.running.executing import ProgramRun
 from tests.reporting.pages import parse
 
 GRAPH = grid((30, 20))
+SHORTEST_TOLD = breakdowns.SHORTEST_TOLD
 COMMANDS = {"units": ["plan", "--kernel"], "loads": ["plan", "a b"], "exchange": ["advise"]}
+
+
+@pytest.fixture(autouse=True)
+def runs_of_any_length(monkeypatch):
+    """Those made here are of milliseconds."""
+    monkeypatch.setattr(breakdowns, "SHORTEST_TOLD", 0.0)
 
 
 def made(k=3, computing=(1e-3, 1e-3, 4e-3)):
@@ -66,6 +74,14 @@ def test_what_to_do():
     assert advice_of(breakdown, plan.platform.names, COMMANDS).command == ""
     plan, _, breakdown = made(1)
     assert "only device" in advice_of(breakdown, plan.platform.names, COMMANDS).sentence
+
+
+def test_a_short_run_tells_nothing(monkeypatch):
+    plan, run, breakdown = made()
+    assert run.seconds < SHORTEST_TOLD
+    monkeypatch.setattr(breakdowns, "SHORTEST_TOLD", SHORTEST_TOLD)
+    found = advice_of(breakdown, plan.platform.names, COMMANDS)
+    assert found == ("A run of 8.00 ms is too short to say why devices wait.", "")
 
 
 def test_of_many_devices_the_busiest_and_the_idlest_are_drawn(tmp_path):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -42,6 +43,8 @@ def asked_of(options: RunOptions) -> Asked:
     if options.source is not None:
         parameters["source"] = options.source
     program.given(parameters)
+    if options.iterations == 0:
+        raise UsageError("--iterations 0: at least one superstep is needed")
     most = options.iterations or (None if app is None else app.iterations)
     if most is None and not program.ends_by_itself:
         raise UsageError(
@@ -55,7 +58,9 @@ def _parameter(word: str) -> tuple[str, float]:
     try:
         value = float(text)
     except ValueError:
-        raise UsageError(f"--set {word}: NAME=VALUE is needed, VALUE a number") from None
+        value = math.nan
+    if math.isnan(value):
+        raise UsageError(f"--set {word}: NAME=VALUE is needed, VALUE a number")
     return name, int(value) if value.is_integer() else value
 
 

@@ -25,6 +25,9 @@ ACTIVITIES = ("computing", "packing", "waiting", "unpacking")
 # Share of a superstep below which waiting, or what another plan would save, is not worth acting
 # upon; chosen by hand: equal runs on one computer differ by as much.
 NOTICED = 0.05
+# Seconds of a run below which its waits say little: one pause of a thread takes milliseconds where
+# other programs share the cores; chosen by hand.
+SHORTEST_TOLD = 0.02
 # Ratio of arcs a unit of load, between devices, from which loads do not describe the work; chosen
 # by hand.
 UNALIKE = 1.5
@@ -37,10 +40,10 @@ class Breakdown:
     measured: by activity. computing: predicted from the plan's speeds for the arcs that the run
     looked at. ends: predicted, when the device is done, with its messages by the plan's links for
     the bytes that the run sent. is_scaled: whether the plan's speeds are relative, so that
-    predicted seconds are scaled to the measured sum. seconds: of a superstep as measured.
-    loads [units]: by the plan. describes_work: whether loads are about as the arcs looked at, or
-    follow a kernel or weights of the user. evened: seconds of
-    computing, if loads were as the measured speeds.
+    predicted seconds are scaled to the measured sum. seconds: of a superstep as measured, whole: of
+    all supersteps. loads [units]: by the plan. describes_work: whether loads are about as the arcs
+    looked at, or follow a kernel or weights of the user. evened: seconds of computing, if loads
+    were as the measured speeds.
     """
 
     loads: FloatArray
@@ -50,6 +53,7 @@ class Breakdown:
     is_scaled: bool
     describes_work: bool
     seconds: float
+    whole: float
     evened: float
 
     @property
@@ -71,12 +75,11 @@ class Breakdown:
 
 
 class Limit(NamedTuple):
-    """What a superstep is limited by: "nothing", "units", "loads" or "exchange".
+    """What a superstep is limited by: "nothing", "units", "loads", "exchange" or "unknown".
 
-    units: those of the loads do not describe the work. loads: they do not match the speeds.
-
-    exchange: they do. waits: the device that waits most, share: of its time. last: the one that
-    computes longest.
+    unknown: the run was too short to tell. units: those of the loads do not describe the work.
+    loads: they do not match the speeds. exchange: they do. waits: the device that waits most,
+    share: of its time. last: the one that computes longest.
     """
 
     by: str
@@ -147,6 +150,7 @@ def breakdown_of(
         is_scaled,
         _describes_work(run, divided, graph),
         run.seconds / max(len(run.steps[0]), 1),
+        run.seconds,
         float(loads.sum() / max(float(speeds.sum()), 1e-300)),
     )
 
@@ -162,6 +166,8 @@ def limit_of(breakdown: Breakdown) -> Limit:
         by = "loads" if breakdown.describes_work else "units"
     if (breakdown.loads > 0).sum() < 2 or share[waits] < NOTICED:
         by = "nothing"
+    elif breakdown.whole < SHORTEST_TOLD:
+        by = "unknown"
     return Limit(by, waits, float(share[waits]), int(computing.argmax()))
 
 

@@ -129,9 +129,13 @@ def advice_of(
     limit = limit_of(breakdown)
     waits, share = names[limit.waits], percent(limit.share)
     if (breakdown.loads > 0).sum() < 2:
-        return RunAdvice(f"{waits} is the only device with a load: it waits for none.", "")
+        return RunAdvice(f"{waits} is the only device with a load: it waits for no other.", "")
     if limit.by == "nothing":
         return RunAdvice(f"No device waits long: {waits} most, {share} of the time.", "")
+    if limit.by == "unknown":
+        return RunAdvice(
+            f"A run of {duration(breakdown.whole)} is too short to say why devices wait.", ""
+        )
     last, longest = names[limit.last], float(breakdown.measured["computing"].max())
     sentence = f"{waits} waits {share} of the time"
     if limit.by == "units":

@@ -32,6 +32,7 @@ from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.moving import MovingDevice, Rebalancing, Segment
 from evener.running.swaps import Stopped
+from evener.wording import plural
 
 Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
@@ -193,7 +194,7 @@ def _run(
 ) -> ProgramRun:
     """Run a share on one device for each block, of whatever kind."""
     if devices is not None and len(devices) != partition.k:
-        raise UsageError(f"{len(devices)} devices for {partition.k} blocks")
+        raise UsageError(f"{plural(len(devices), 'device')} for {plural(partition.k, 'block')}")
     if isinstance(comm, MpiComm) and comm.size != partition.k:
         own = devices_of_process(comm, partition.k)
         with _built(watch):

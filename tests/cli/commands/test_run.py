@@ -101,7 +101,9 @@ def test_another_process_runs_a_users_program_from_the_cache(case, tmp_path):
         (["--app", "bfs", "--source", "500"], "there is no vertex 500 among 500"),
         (["--app", "pagerank", "--source", "1"], "pagerank has no parameter source"),
         (["--app", "pagerank", "--set", "damping"], "NAME=VALUE is needed"),
-        (["--app", "pagerank", "--devices", "cpu:0"], "1 devices for 3 blocks"),
+        (["--app", "pagerank", "--set", "damping=nan"], "VALUE a number"),
+        (["--app", "pagerank", "--iterations", "0"], "at least one superstep"),
+        (["--app", "pagerank", "--devices", "cpu:0"], "1 device for 3 blocks"),
         (["--app", "pagerank", "--devices", "gpu7"], "there is no device 'gpu7'"),
         (["--app", "pagerank", "--program", "x.py"], "not allowed with"),
         ([], "one of the arguments"),
@@ -264,6 +266,7 @@ def test_page_and_trace_are_written_and_named(case, capsys, tmp_path):
 
 def test_the_command_names_how_the_plan_was_made(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("evener.planning.breakdown.SHORTEST_TOLD", 0.0)
     write_graph("mesh.graph", grid((60, 60)))
     words = ["plan", "mesh.graph", "--speeds", "1,50", "--kernel", "spmv", "--bytes-per-value", "4"]
     assert main([*words, "--format", "metis", "-o", "my mesh.plan", "--quiet"]) == 0
