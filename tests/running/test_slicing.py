@@ -15,7 +15,7 @@ from evener.io.graphs.streams import WholeNeeded
 from evener.io.streaming import open_stream
 from evener.plans.partition import Partition
 from evener.running.comm import run_threads
-from evener.running.distributing import distribute
+from evener.running.distributing import distribute, part_sizes
 from evener.running.slicing import read_parts, share_of
 from tests.running.test_distributing import WANTS, same
 
@@ -29,29 +29,38 @@ def _small_pieces(monkeypatch):
 
 
 def parts_of(path, partition, size, want, **options):
-    """All parts, of ranks that are threads; facts and notes of the file."""
-    found = run_threads(size, lambda comm: of_rank(path, partition, comm, want, options))
-    parts = {rank: part for own, _, _ in found for rank, part in own.items()}
+    """All parts, of ranks that are threads, and what the first of these knows."""
+    found = run_threads(
+        size,
+        lambda comm: read_parts(
+            open_stream(path, partition.n, options), partition, comm, want=want
+        ),
+    )
+    parts = {rank: part for own in found for rank, part in own.parts.items()}
     assert sorted(parts) == list(range(partition.k))
-    assert len({facts for _, facts, _ in found}) == 1
-    return [parts[rank] for rank in sorted(parts)], found[0][1], found[0][2]
-
-
-def of_rank(path, partition, comm, want, options):
-    stream = open_stream(path, partition.n, options)
-    parts, facts = read_parts(stream, partition, comm, want=want)
-    return parts, facts, stream.notes
+    assert len({one.facts for one in found}) == 1
+    return [parts[rank] for rank in sorted(parts)], found[0]
 
 
 def check(path, partition, size, want, **options):
     reading = ev.read(path, **options)
     expected = distribute(reading.graph, partition, want=want, threads=1)
-    found, facts, notes = parts_of(path, partition, size, want, **options)
+    found, known = parts_of(path, partition, size, want, **options)
     for one, other in zip(found, expected, strict=True):
         assert same(one, other)
     graph = reading.graph
-    assert facts[:4] == (graph.n, graph.adjncy.size, not graph.symmetric, graph.adjwgt is not None)
-    assert tuple(notes) == reading.notes
+    assert known.facts[:4] == (
+        graph.n,
+        graph.adjncy.size,
+        not graph.symmetric,
+        graph.adjwgt is not None,
+    )
+    assert (known.n, known.n_arcs, known.symmetric) == (graph.n, graph.adjncy.size, graph.symmetric)
+    assert known.notes == reading.notes
+    assert known.facts.vertices_weigh == (graph.vwgt is not None)
+    assert known.sizes == part_sizes(graph, partition, want=want, threads=1)
+    arcs = np.bincount(partition.part, np.diff(graph.xadj), partition.k)
+    assert known.out_arcs.tolist() == arcs.tolist()
 
 
 @st.composite

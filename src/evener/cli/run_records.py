@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
     from evener.running.executing import ProgramRun
+    from evener.running.slicing import RankParts
 
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
@@ -51,7 +52,7 @@ def records_asked(options: RunOptions) -> list[str]:
 def write_records(
     options: RunOptions,
     program: VertexProgram | Solver,
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     division: Division,
     run: ProgramRun,
 ) -> RunAdvice:
@@ -66,11 +67,13 @@ def write_records(
     from evener.plans.partition import Partition
     from evener.reporting.runs import advice_of, machine_names, write_run
     from evener.running.records import samples_of, trace_of, write_trace
+    from evener.running.slicing import RankParts
 
     platform, plan = division.platform, division.plan
     if options.trace is not None:
         write_trace(options.trace, trace_of(run, platform.names, machine_names(platform)))
     if plan is None:
+        assert not isinstance(graph, RankParts)  # which plans alone give
         divided = divided_into(graph, division.partition, platform)
     elif run.part is None:
         divided = divided_by(plan)

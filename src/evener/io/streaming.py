@@ -32,6 +32,7 @@ def open_stream(path: str | Path, n: int, options: Mapping[str, Any]) -> ArcStre
     stream = _stream_of(entry.name, head, n, directed=directed)
     if stream.n != n:
         raise InputError(f"the partition has {n:,} entries, the graph {stream.n:,} vertices")
+    stream.vertices_weigh = stream.vertices_weigh or "weights" in asked
     return stream
 
 

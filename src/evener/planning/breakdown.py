@@ -20,6 +20,7 @@ from evener.platforms.platform import Platform
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun
+from evener.running.slicing import RankParts
 
 ACTIVITIES = ("computing", "packing", "waiting", "unpacking")
 # Share of a superstep below which waiting, or what another plan would save, is not worth acting
@@ -125,7 +126,10 @@ def divided_into(graph: Graph | DirectedGraph, partition: Partition, platform: P
 
 
 def breakdown_of(
-    run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph, program: VertexProgram | Solver
+    run: ProgramRun,
+    divided: Divided,
+    graph: Graph | DirectedGraph | RankParts,
+    program: VertexProgram | Solver,
 ) -> Breakdown:
     """Return measured and predicted seconds of a mean superstep. graph: what was run on."""
     platform, loads = divided.platform, divided.loads
@@ -178,21 +182,27 @@ def _mean(run: ProgramRun, name: str) -> FloatArray:
 
 def _passes(
     run: ProgramRun,
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     partition: Partition,
     program: VertexProgram | Solver,
 ) -> FloatArray:
     """(k,) how often a mean superstep looks at each arc of a device; 1 with the dense schedule."""
     if program.schedule == "dense":
         return np.ones(partition.k)
-    arcs = np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)
+    if isinstance(graph, RankParts):
+        arcs = graph.out_arcs
+    else:
+        arcs = np.bincount(partition.part, np.diff(graph.arcs_out().xadj), partition.k)
     return np.asarray(_mean(run, "edges") / np.maximum(arcs, 1.0))
 
 
-def _describes_work(run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph) -> bool:
+def _describes_work(
+    run: ProgramRun, divided: Divided, graph: Graph | DirectedGraph | RankParts
+) -> bool:
     """Return whether loads are about in proportion to the arcs looked at."""
     loads, arcs = divided.loads, _mean(run, "edges")
-    if any(divided.workload.shares) or graph.vwgt is not None or not arcs.any():
+    weighs = graph.facts.vertices_weigh if isinstance(graph, RankParts) else graph.vwgt is not None
+    if any(divided.workload.shares) or weighs or not arcs.any():
         return True
     of_unit = (arcs / np.maximum(loads, 1e-300))[loads > 0]
     return bool(of_unit.max() < UNALIKE * of_unit.min())

@@ -85,6 +85,15 @@ class PartSize(NamedTuple):
         return self.n_owned + self.n_ghosts
 
 
+def size_of(local: LocalGraph) -> PartSize:
+    """Return how much a part holds that is made."""
+    arcs = {id(one): one.ends.size for one in (local.out, local.into) if one is not None}
+    ghosts = {q: last - first for q, (first, last) in local.receives.items()}
+    sent = {q: int(numbers.size) for q, numbers in local.sends.items()}
+    n_ghosts = local.n_local - local.n_owned
+    return PartSize(local.k, local.n_owned, n_ghosts, tuple(arcs.values()), ghosts, sent)
+
+
 def part_sizes(
     graph: GraphLike,
     divided: Divided,

@@ -31,6 +31,7 @@ from evener.running.failures import PATIENCE, Names
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.moving import MovingDevice, Rebalancing, Segment
+from evener.running.slicing import RankParts
 from evener.running.swaps import Stopped
 from evener.wording import plural
 
@@ -162,6 +163,29 @@ def run_on_parts(
     return _on_threads(_share_of(program, most, parameters, watch), parts, devices, watch)
 
 
+def run_on_ranks(
+    program: VertexProgram | Solver,
+    own: RankParts,
+    comm: Comm,
+    *,
+    devices: Devices | None = None,
+    most: int = MOST,
+    watch: RunWatch = RunWatch(),
+    parameters: Mapping[str, float] | None = None,
+) -> ProgramRun:
+    """Run a program on the parts that ranks have read of a graph that none holds; all call.
+
+    Arguments as of run_program. Parts hold the arcs that `wanted_arcs` names. Raises UsageError
+    where the run has checkpoints or is to be rebalanced, for which the graph is needed.
+    """
+    if (watch.checkpoints, watch.resume, watch.rebalancing) != (None, None, None):
+        raise UsageError("checkpoints and rebalancing need the whole graph")
+    k = len(own.sizes)
+    _refuse_other_numbers(devices, comm, k)
+    share = _share_of(program, most, parameters, watch)
+    return _on_own_parts(share, own.parts, k, comm, devices, watch)
+
+
 def run_shares(
     share: Share,
     graph: Graph | DirectedGraph,
@@ -193,27 +217,53 @@ def _run(
     watch: RunWatch,
 ) -> ProgramRun:
     """Run a share on one device for each block, of whatever kind."""
-    if devices is not None and len(devices) != partition.k:
-        raise UsageError(f"{plural(len(devices), 'device')} for {plural(partition.k, 'block')}")
-    if isinstance(comm, MpiComm) and comm.size != partition.k:
-        own = devices_of_process(comm, partition.k)
+    k = partition.k
+    _refuse_other_numbers(devices, comm, k)
+    if comm is None:
         with _built(watch):
-            parts = {device: local_graph(graph, partition, device, want=want) for device in own}
-        runs = run_hybrid(
-            comm,
-            partition.k,
-            lambda one: _on_rank(one, share, parts[one.rank], devices, watch),
-        )
-        return runs[0]
-    if comm is not None:
-        if comm.size != partition.k:
-            raise UsageError(f"{comm.size} ranks for {partition.k} blocks: each is one device")
-        with _built(watch):
-            local = local_graph(graph, partition, comm.rank, want=want)
-        return _on_rank(comm, share, local, devices, watch)
+            locals_ = distribute(graph, partition, want=want)
+        return _on_threads(share, locals_, devices, watch)
+    own = (
+        devices_of_process(comm, k)
+        if isinstance(comm, MpiComm)
+        else range(comm.rank, comm.rank + 1)
+    )
     with _built(watch):
-        locals_ = distribute(graph, partition, want=want)
-    return _on_threads(share, locals_, devices, watch)
+        parts = {device: local_graph(graph, partition, device, want=want) for device in own}
+    return _on_own_parts(share, parts, k, comm, devices, watch)
+
+
+def _refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) -> None:
+    """Raise UsageError where devices or ranks, unless processes of MPI, are not k."""
+    if devices is not None and len(devices) != k:
+        raise UsageError(f"{plural(len(devices), 'device')} for {plural(k, 'block')}")
+    if comm is not None and comm.size != k and not isinstance(comm, MpiComm):
+        raise UsageError(f"{comm.size} ranks for {k} blocks: each is one device")
+
+
+def _on_own_parts(
+    share: AnyShare,
+    parts: Mapping[int, LocalGraph],
+    k: int,
+    comm: Comm,
+    devices: Devices | None,
+    watch: RunWatch,
+) -> ProgramRun:
+    """Run a share on the parts of this rank's devices, of k in all."""
+    if isinstance(comm, MpiComm) and comm.size != k:
+        work = partial(_on_given_part, share, parts, devices, watch)
+        return run_hybrid(comm, k, work)[0]
+    return _on_rank(comm, share, parts[comm.rank], devices, watch)
+
+
+def _on_given_part(
+    share: AnyShare,
+    parts: Mapping[int, LocalGraph],
+    devices: Devices | None,
+    watch: RunWatch,
+    comm: Comm,
+) -> ProgramRun:
+    return _on_rank(comm, share, parts[comm.rank], devices, watch)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ from evener.running.engine.solver import Solver
 from evener.running.engine.work import LocalSizes, work_bytes
 from evener.running.executing import wanted_arcs
 from evener.running.local_graphs import UNSIGNED, Want
+from evener.running.slicing import RankParts
 from evener.running.sparse import room
 
 INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
@@ -82,7 +83,7 @@ def bytes_of_run(
 
 
 def bytes_of_program(
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     divided: Plan | Partition | str | os.PathLike[str],
     program: VertexProgram | Solver,
     *,
@@ -91,67 +92,77 @@ def bytes_of_program(
 ) -> list[RunBytes]:
     """Return what a run of a program allocates on each device, until it has exchanged all it does.
 
-    cores: of each device, one by default, 0 for a CUDA device, of which the bytes in its own memory
-    are counted; the rest is as of `bytes_of_run`. A run that never pulls needs no buffers for
-    exchanges of a frontier, which are counted.
+    graph: or the parts that ranks have read of it, which are counted as they are. cores: of each
+    device, one by default, 0 for a CUDA device, of which the bytes in its own memory are counted;
+    the rest is as of `bytes_of_run`. A run that never pulls needs no buffers for exchanges of a
+    frontier, which are counted.
     """
-    sizes = part_sizes(graph, divided, want=wanted_arcs(program), threads=threads)
-    weight = 0 if graph.adjwgt is None else graph.adjwgt.dtype.itemsize
-    own = cores or [1] * len(sizes)
+    if isinstance(graph, RankParts):
+        sizes = graph.sizes
+    else:
+        sizes = part_sizes(graph, divided, want=wanted_arcs(program), threads=threads)
+    whole, own = _size_of_graph(graph), cores or [1] * len(sizes)
     return [
-        _bytes_of_part(size, graph, program, weight, count)
-        for size, count in zip(sizes, own, strict=True)
+        _bytes_of_part(size, whole, program, count) for size, count in zip(sizes, own, strict=True)
     ]
 
 
+class _GraphSize(NamedTuple):
+    """How large a whole graph is; weight [B]: of an arc's weight, 0 where there are none."""
+
+    n: int
+    arcs: int
+    symmetric: bool
+    weight: int
+
+
+def _size_of_graph(graph: Graph | DirectedGraph | RankParts) -> _GraphSize:
+    if isinstance(graph, RankParts):
+        return _GraphSize(graph.n, graph.n_arcs, graph.symmetric, NUMBER * graph.facts.weighted)
+    weight = 0 if graph.adjwgt is None else graph.adjwgt.dtype.itemsize
+    return _GraphSize(graph.n, graph.adjncy.size, graph.symmetric, weight)
+
+
 def _bytes_of_part(
-    size: PartSize,
-    graph: Graph | DirectedGraph,
-    program: VertexProgram | Solver,
-    weight: int,
-    cores: int,
+    size: PartSize, graph: _GraphSize, program: VertexProgram | Solver, cores: int
 ) -> RunBytes:
     """Return what a device allocates for its part: LocalGraph, what computes, and Halo."""
     if cores == 0 and not isinstance(program, Solver):
-        return _cuda_bytes(size, graph, program, weight)
+        return _cuda_bytes(size, graph, program)
     if isinstance(program, Solver):
         kinds: tuple[str, ...] = ("f8",)
-        arrays = program.bytes_held(size.n_owned, size.n_local, size.arcs[-1], weight > 0)
+        arrays = program.bytes_held(size.n_owned, size.n_local, size.arcs[-1], graph.weight > 0)
     else:
         exchanged = {"dense": (program.dtype,), "frontier": (program.dtype, "u1")}
         kinds = exchanged.get(program.schedule, ())
-        arrays = _engine_bytes(size, graph, program, weight, cores)
+        arrays = _engine_bytes(size, graph, program, cores)
     held = [Held(kind, exchanged=True) for kind in kinds]
     lists = sum(size.sent_counts.values()) * _NUMPY_INDEX
     halo = _halo_bytes(size, held) or lists
     if not isinstance(program, Solver) and program.schedule != "dense":
         halo += _sparse_bytes(size, np.dtype(program.dtype).itemsize)
-    return RunBytes(_graph_bytes(size, graph.adjncy.size, weight), arrays, halo)
+    return RunBytes(_graph_bytes(size, graph.arcs, graph.weight), arrays, halo)
 
 
-def _cuda_bytes(
-    size: PartSize, graph: Graph | DirectedGraph, program: VertexProgram, weight: int
-) -> RunBytes:
+def _cuda_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram) -> RunBytes:
     """Return what CudaEngine allocates on its device; messages are kept elsewhere."""
     from evener.running.engine.cuda_engine import device_bytes
 
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     most = max(size.sent_counts.values(), default=0)
     alone = size._replace(k=-1, sent_counts={})  # neither lists of messages nor starts of ghosts
-    part = _graph_bytes(alone, graph.adjncy.size, (weight or 1) if program.is_weighted else 0)
+    part = _graph_bytes(alone, graph.arcs, (graph.weight or 1) if program.is_weighted else 0)
     return RunBytes(part, device_bytes(program, sizes, size.arcs, most), 0)
 
 
-def _engine_bytes(
-    size: PartSize, graph: Graph | DirectedGraph, program: VertexProgram, weight: int, cores: int
-) -> int:
+def _engine_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram, cores: int) -> int:
     """Return the bytes of what Engine and SuperstepLoop make, the part and the halo apart."""
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     arrays = work_bytes(program, sizes, size.arcs[-1], cores)
     arrays += size.n_local * (np.dtype(program.dtype).itemsize + 1)  # values, flags
     if program.schedule != "dense" and size.k > 1:
         arrays += size.n_ghosts * (INDEX + np.dtype(program.dtype).itemsize)  # those that changed
-    if program.is_weighted and not weight:
+    if program.is_weighted and not graph.weight:
         arrays += sum(size.arcs)  # weights of 1, a byte each
     return arrays + NUMBER * (CONTROL_SIZE + SYNC_SIZE)
 

@@ -112,7 +112,7 @@ class Facts(NamedTuple):
     """What all devices know of a graph that none holds.
 
     arcs: how many there are, an edge counting twice; weighted: whether they have weights;
-    fractional: whether these are float64, not int64.
+    fractional: whether these are float64, not int64. vertices_weigh: whether vertices have weights.
     """
 
     n: int
@@ -120,6 +120,7 @@ class Facts(NamedTuple):
     directed: bool
     weighted: bool
     fractional: bool
+    vertices_weigh: bool
 
 
 @dataclass
@@ -330,4 +331,5 @@ def facts_of(stream: ArcStream, tallies: Iterable[Tally], counts: Sequence[Count
     fractional = seen.fractional or stream.fractional
     if stream.repeats == "sum":
         fractional = not all(one.whole for one in counts)
-    return Facts(stream.n, arcs, stream.directed, stream.weighted and not seen.unfit, fractional)
+    weighted = stream.weighted and not seen.unfit
+    return Facts(stream.n, arcs, stream.directed, weighted, fractional, stream.vertices_weigh)

@@ -7,6 +7,7 @@ arrays over all vertices, of which the partition is one. Arcs go to the ranks th
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import chain, islice, pairwise, repeat
 
 import numpy as np
@@ -15,16 +16,48 @@ from evener.arrays import IntVector
 from evener.io.graphs.streams import ArcStream, Tally
 from evener.plans.partition import Partition
 from evener.running.comm import Comm
+from evener.running.distributing import PartSize, size_of
 from evener.running.local_graphs import LocalGraph, Want
 from evener.running.slices import Dealer, Dealt, Facts, Slice, count_of, facts_of
+
+
+@dataclass(frozen=True, eq=False)
+class RankParts:
+    """The parts of a rank's own devices, in place of a graph that no rank holds.
+
+    parts: device -> its part. sizes: of the parts of all k devices. out_arcs (k,): how many arcs
+    leave the vertices of each. notes: what was odd in the file, or left out.
+    """
+
+    facts: Facts
+    parts: dict[int, LocalGraph]
+    sizes: list[PartSize]
+    out_arcs: IntVector
+    notes: tuple[str, ...] = ()
+
+    @property
+    def n(self) -> int:
+        """Number of vertices."""
+        return self.facts.n
+
+    @property
+    def n_arcs(self) -> int:
+        """Number of arcs of the graph, an edge counting twice."""
+        return self.facts.arcs
+
+    @property
+    def symmetric(self) -> bool:
+        """Whether the graph is undirected."""
+        return not self.facts.directed
+
 
 Shares = Sequence[int]  # (ranks + 1,): the devices of rank p are shares[p] to shares[p + 1] - 1
 
 
 def read_parts(
     stream: ArcStream, partition: Partition, comm: Comm, *, want: Want = "out"
-) -> tuple[dict[int, LocalGraph], Facts]:
-    """Return the parts of this rank's devices, as `distribute` makes them, and facts of the graph.
+) -> RankParts:
+    """Return the parts of this rank's devices, as `distribute` makes them.
 
     All ranks call. Rank p of P has the devices d with d P // k = p. want: as of `distribute`.
     Raises InputError for what is wrong in the file, WholeNeeded where it must be read whole.
@@ -41,9 +74,13 @@ def read_parts(
     degrees = _numbered(slices, comm, shares)
     own = [count_of(one, stream.n, stream.repeats) for one in slices.values()]
     found = comm.allgather((tallies, own))
-    facts = facts_of(stream, [t for t, _ in found], [c for _, counts in found for c in counts])
+    counts = [count for _, of in found for count in of]
+    facts = facts_of(stream, [tally for tally, _ in found], counts)
     parts = {rank: slices.pop(rank).finish(degrees[rank], facts, k) for rank in list(slices)}
-    return parts, facts
+    sizes = [size for of in comm.allgather([size_of(one) for one in parts.values()]) for size in of]
+    return RankParts(
+        facts, parts, sizes, np.array([one.arcs for one in counts]), tuple(stream.notes)
+    )
 
 
 def share_of(n_pieces: int, rank: int, size: int) -> range:

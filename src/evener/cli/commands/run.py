@@ -22,6 +22,7 @@ from evener.cli.graph_options import (
     read_again,
     read_workload,
 )
+from evener.cli.rank_parts import read_by_ranks
 from evener.cli.run_options import RunOptions, add_run_options, run_options_from
 from evener.cli.run_programs import Asked, asked_of, verified
 from evener.cli.run_records import add_record_options, records_asked, write_records
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from evener.running.engine.program import VertexProgram
     from evener.running.engine.solver import Solver
     from evener.running.executing import RunWatch
+    from evener.running.slicing import RankParts
 
 TURN = 0.1  # seconds that each rank leaves to those before it, to say what all may have to say
 
@@ -91,17 +93,17 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
         raise UsageError("checkpoints are of runs of a plan on this computer, or under MPI")
     if options.rebalance and (options.emulate or options.plan is None):
         raise UsageError("runs of a plan are rebalanced, on this computer or under MPI")
-    graph, divisions = _divided(options, out)
+    graph, divisions = _divided(options, asked, comm, out)
     if comm is not None:
         _describe(comm, divisions[0].platform.names, options)
     if asked.app is not None and asked.app.program_for is not None:
-        asked = replace(asked, program=asked.app.program_for(graph))
+        asked = replace(asked, program=asked.app.program_for(_whole(graph)))
     for division in divisions:
         _refuse_too_large(asked.program, graph, division, devices, options.emulate)
     said = []
     for division in divisions:
         found = _run(asked, graph, division, comm, devices, (out, options))
-        right = verified(asked, graph, found.run) if speaks and options.verify else None
+        right = verified(asked, _whole(graph), found.run) if speaks and options.verify else None
         said.append(say(asked, division, found, right, out))
         if speaks and division is divisions[0]:
             said[0] |= _write(options, asked, graph, division, found, out)
@@ -112,8 +114,13 @@ def _answer(options: RunOptions, comm: MpiComm | None, out: Output) -> int:
     return 5 if any(one["verified"] is False for one in said) else 0
 
 
-def _divided(options: RunOptions, out: Output) -> tuple[Graph | DirectedGraph, list[Division]]:
-    """Return the graph, and the blocks to be run: of the plan, or those made for the machine."""
+def _divided(
+    options: RunOptions, asked: Asked, comm: MpiComm | None, out: Output
+) -> tuple[Graph | DirectedGraph | RankParts, list[Division]]:
+    """Return the graph, and the blocks to be run: of the plan, or those made for the machine.
+
+    Of a plan's graph, ranks read their own parts alone where that is possible.
+    """
     if options.plan is None:
         graph = read_workload(options.graph, options.reading, out).graph
         return graph, divisions_of(graph, options, out)
@@ -121,17 +128,29 @@ def _divided(options: RunOptions, out: Output) -> tuple[Graph | DirectedGraph, l
 
     refuse_beside_plan(options)
     plan = read_plan(options.plan)
+    division = Division(options.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
+    if comm is not None:
+        parts = read_by_ranks(options, plan, (asked.app, asked.program), comm, out)
+        if parts is not None:
+            return parts, [division]
     reading = read_again(options.graph, plan, options.reading, out, options.plan)
     plan.partition.checked_for(reading.graph.n)
     if not is_its_input(plan, reading.inputs):
         out.note(f"note: the plan was not made from {options.graph}")
-    division = Division(options.plan, plan.platform, plan.partition, is_made_here=False, plan=plan)
     return reading.graph, [division]
+
+
+def _whole(graph: Graph | DirectedGraph | RankParts) -> Graph | DirectedGraph:
+    """Return the graph, where it is not the parts that ranks have read: `read_by_ranks` says."""
+    from evener.running.slicing import RankParts
+
+    assert not isinstance(graph, RankParts)
+    return graph
 
 
 def _refuse_too_large(
     program: VertexProgram | Solver,
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     division: Division,
     devices: list[list[int] | Cuda] | None,
     is_emulated: bool,
@@ -167,7 +186,7 @@ def _describe(comm: MpiComm, names: Sequence[str], options: RunOptions) -> None:
 
 def _watch(
     options: RunOptions,
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     division: Division,
     tell: Callable[[int], None],
 ) -> RunWatch:
@@ -188,7 +207,7 @@ def _watch(
     resume = None if options.resume is None else read_checkpoint(options.resume)
     rebalancing = None
     if options.rebalance and division.plan is not None:
-        rebalancing = Rebalancing(RunRebalancer(division.plan, graph))
+        rebalancing = Rebalancing(RunRebalancer(division.plan, _whole(graph)))
     names = Names(division.platform.names)
     return RunWatch(tell, options.timeout, names, kept, resume, rebalancing)
 
@@ -202,7 +221,7 @@ def _ranks() -> MpiComm | None:
 
 def _run(
     asked: Asked,
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     division: Division,
     comm: MpiComm | None,
     devices: list[list[int] | Cuda] | None,
@@ -210,7 +229,8 @@ def _run(
 ) -> RunFound:
     from evener.running.emulated_run import VirtualMachine
     from evener.running.engine.engine import MOST
-    from evener.running.executing import run_program
+    from evener.running.executing import run_on_ranks, run_program
+    from evener.running.slicing import RankParts
 
     out, options = said
     source = asked.parameters.get("source", 0)
@@ -224,18 +244,22 @@ def _run(
         how: dict[str, Any] = {"most": asked.most, "parameters": asked.parameters}
         if options.emulate:
             machine = VirtualMachine(division.platform)
-            emulated = machine.run(asked.program, graph, division.partition, tell=tell, **how)
+            how["tell"] = tell
+            emulated = machine.run(asked.program, _whole(graph), division.partition, **how)
             return RunFound(emulated.run, emulated)
         watch = _watch(options, graph, division, tell)
         how |= {"comm": comm, "devices": devices, "watch": watch}
-        found = run_program(asked.program, graph, division.partition, **how)
+        if isinstance(graph, RankParts):
+            found = run_on_ranks(asked.program, graph, **how)
+        else:
+            found = run_program(asked.program, graph, division.partition, **how)
         return RunFound(found, kept=watch.checkpoints, is_rebalanced=options.rebalance)
 
 
 def _write(
     options: RunOptions,
     asked: Asked,
-    graph: Graph | DirectedGraph,
+    graph: Graph | DirectedGraph | RankParts,
     division: Division,
     found: RunFound,
     out: Output,

@@ -171,7 +171,12 @@ def stream(head: Window, *, directed: bool) -> MetisStream:
     if head.suffix not in _SUFFIXES:
         raise WholeNeeded("its name does not say that it is a METIS file")
     found = _header(head)
-    text_of_arcs = {"directed": directed, "repeats": "refused", "weighted": found.has_edge_weights}
+    text_of_arcs = {
+        "directed": directed,
+        "repeats": "refused",
+        "weighted": found.has_edge_weights,
+        "vertices_weigh": found.n_weights > 0,
+    }
     return MetisStream(head, found.n, **text_of_arcs, start=found.body, header=found)  # type: ignore[arg-type]
 
 

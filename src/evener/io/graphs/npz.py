@@ -212,6 +212,7 @@ def stream(head: Window, *, directed: bool) -> ArchiveStream:
         repeats="refused",
         weighted=weights is not None,
         fractional=weights is not None and weights.dtype.kind == "f",
+        vertices_weigh="vwgt" in names,
         xadj=xadj,
     )
     made.n_pieces = max(-(-ends.shape[0] // ENTRIES), 1)

@@ -85,7 +85,8 @@ class ArcStream:
     n: vertices. directed: whether lines are arcs of a directed graph. both: each pair stands for an
     arc each way, the other one with `turned` times the weight. repeats: of equal arcs the first
     counts, or their sum, or the file is wrong. weighted: whether arcs have weights;
-    fractional: whether these are float64 whatever they are. n_pieces: how many pieces there are.
+    fractional: whether these are float64 whatever they are. vertices_weigh: whether vertices have
+    weights, which are not read. n_pieces: how many pieces there are.
     """
 
     source: Source
@@ -96,6 +97,7 @@ class ArcStream:
     repeats: Repeats = "first"
     weighted: bool = False
     fractional: bool = False
+    vertices_weigh: bool = False
     n_pieces: int = 1
     notes: list[str] = field(default_factory=list)
 
