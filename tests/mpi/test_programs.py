@@ -136,3 +136,18 @@ def test_a_killed_run_continues_with_the_same_values(tmp_path, app):
     killing.make(tmp_path, [app])
     draw = np.random.default_rng(len(app))
     assert killing.killed_and_continued(tmp_path, app, draw)[1] < killing.WITHIN
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_ranks_read_a_graph_together(ranks, tmp_path):
+    """Values are those of one process that holds the graph; --verify reads all of it."""
+    graph = barabasi_albert(3000, 4, 2)
+    write_graph(tmp_path / "x.graph", graph)
+    write_plan(tmp_path / "x.plan", ev.plan(graph, [1, 2, 1]))
+    words = ["run", str(tmp_path / "x.plan"), str(tmp_path / "x.graph"), "--app", "pagerank"]
+    assert main([*words, "-o", str(tmp_path / "one.npy")]) == 0
+    for more in ([], ["--verify"]):
+        done = run_words(ranks, "-m", "evener", *words, "-o", str(tmp_path / "own.npy"), *more)
+        assert done.returncode == 0, done.stderr
+        assert ("each rank reads all of" in done.stderr) == bool(more)
+        assert np.array_equal(np.load(tmp_path / "one.npy"), np.load(tmp_path / "own.npy"))

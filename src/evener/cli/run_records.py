@@ -72,8 +72,10 @@ def write_records(
     platform, plan = division.platform, division.plan
     if options.trace is not None:
         write_trace(options.trace, trace_of(run, platform.names, machine_names(platform)))
-    if plan is None:
-        assert not isinstance(graph, RankParts)  # which plans alone give
+    if isinstance(graph, RankParts):  # of a plan whose vertices stay where they are
+        assert plan is not None
+        divided = divided_by(plan)
+    elif plan is None:
         divided = divided_into(graph, division.partition, platform)
     elif run.part is None:
         divided = divided_by(plan)

@@ -251,18 +251,10 @@ def _on_own_parts(
 ) -> ProgramRun:
     """Run a share on the parts of this rank's devices, of k in all."""
     if isinstance(comm, MpiComm) and comm.size != k:
-        work = partial(_on_given_part, share, parts, devices, watch)
-        return run_hybrid(comm, k, work)[0]
-    return _on_rank(comm, share, parts[comm.rank], devices, watch)
-
-
-def _on_given_part(
-    share: AnyShare,
-    parts: Mapping[int, LocalGraph],
-    devices: Devices | None,
-    watch: RunWatch,
-    comm: Comm,
-) -> ProgramRun:
+        runs = run_hybrid(
+            comm, k, lambda one: _on_rank(one, share, parts[one.rank], devices, watch)
+        )
+        return runs[0]
     return _on_rank(comm, share, parts[comm.rank], devices, watch)
 
 
