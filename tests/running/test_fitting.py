@@ -11,6 +11,7 @@ import evener as ev
 from evener.graphs.generating.grid import grid
 from evener.running.apps.registry import APPS
 from evener.running.comm import run_threads
+from evener.running.engine import generating
 from evener.running.engine.engine import Engine
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.supersteps import SuperstepLoop
@@ -164,7 +165,7 @@ class CountingDevice:
 @pytest.mark.parametrize("weights", [None, 9])
 def test_bytes_on_cuda_devices_are_what_their_engines_allocate(app, directed, weights, monkeypatch):
     cuda_engine = pytest.importorskip("evener.running.engine.cuda_engine")
-    monkeypatch.setattr(cuda_engine.generating, "module_of", lambda *_: None)
+    monkeypatch.setattr(generating, "module_of", lambda *_: None)
     graph = random_graph(3000, 24000, 5, directed=directed, weights=weights)
     partition = ev.Partition(np.random.default_rng(1).integers(0, 3, graph.n), 3)
     program = APPS[app].program_for(graph) if APPS[app].program_for else APPS[app].program

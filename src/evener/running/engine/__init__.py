@@ -6,8 +6,9 @@ program.py          VertexProgram: the functions and traits that a user writes
 generating.py       a module for each program: its schedule with its functions
 engine.py, work.py  Engine: a program on one device's part of a graph
 pool.py             ThreadPool: the threads
-cuda_engine.py      the same on a CUDA device, with templates of its own: *_cuda_kernels.py;
-                    device_cuda_kernels.py: the device
+cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedule cuda_*.py with
+                    templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device
+step_counts.py      what both kinds of engines count
 recording.py        what supersteps take; solver.py: applications with loops of their own
 states.py           RunState: what is kept of a run between supersteps, to continue it
 supersteps.py       SuperstepLoop: the engines of many devices in step, with their exchanges;

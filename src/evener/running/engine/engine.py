@@ -15,8 +15,6 @@ from evener.running.engine import generating
 from evener.running.engine.atomics_kernels import (
     CONTROL_SIZE,
     DIRECTION,
-    EDGES,
-    ENDED,
     FAILED,
     MARKED,
     MOST_STEPS,
@@ -26,6 +24,7 @@ from evener.running.engine.atomics_kernels import (
 )
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
+from evener.running.engine.step_counts import StepCounts
 from evener.running.engine.work import ArcsOf, LocalSizes, Vertices, work_of
 from evener.running.local_graphs import LocalArcs, LocalGraph
 
@@ -54,7 +53,7 @@ class EngineRun:
     edges: int
 
 
-class Engine:
+class Engine(StepCounts):
     """A program on one device's part of a graph; it keeps values and frontier between calls.
 
     values (n_local,): of owned vertices and ghosts. work: the schedule's arrays. control: its
@@ -164,21 +163,6 @@ class Engine:
     def see(self, flags: Numbers) -> None:
         """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
         self.kernels.see(self.sizes, self.work, self.control, flags)
-
-    @property
-    def supersteps(self) -> int:
-        """Supersteps until now."""
-        return int(self.control[STEP])
-
-    @property
-    def edges(self) -> int:
-        """Arcs looked at until now."""
-        return int(self.control[EDGES])
-
-    @property
-    def has_ended(self) -> bool:
-        """Whether no superstep is left to do."""
-        return bool(self.control[ENDED])
 
     def _arguments(self) -> tuple[Any, ...]:
         return (

@@ -1,0 +1,160 @@
+"""CudaEngine: a vertex program on a CUDA device, driven as Engine is; base of its schedules.
+
+The part of the graph, values and work stay in the device's memory. What passes to other devices,
+values of boundary vertices and of ghosts, is copied to pinned memory of this computer; both are
+runs of local numbers, so that each is one copy.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.running.engine import generating
+from evener.running.engine.atomics_kernels import CONTROL_SIZE, DIRECTION, ENDED, SHARED, STEP
+from evener.running.engine.device_cuda_kernels import TARGET, CudaDevice
+from evener.running.engine.engine import arcs_for
+from evener.running.engine.program import VertexProgram
+from evener.running.engine.step_counts import StepCounts
+from evener.running.engine.work import ArcsOf, LocalSizes, Vertices
+from evener.running.local_graphs import LocalGraph
+
+Numbers = npt.NDArray[Any]
+Marked = tuple[Numbers, Numbers]
+
+
+class CudaEngine(StepCounts):
+    """A program on one device's part of a graph: base of the schedules.
+
+    It has the attributes and methods of Engine, with the same meaning, by which SuperstepLoop runs
+    devices of both kinds together. `control` is kept here, in the computer's memory. Made and used
+    by one thread, as CudaDevice. Raises InputError as Engine does.
+    """
+
+    def __init__(
+        self,
+        program: VertexProgram,
+        local: LocalGraph,
+        device: CudaDevice,
+        parameters: Mapping[str, float] | None = None,
+    ) -> None:
+        self.program, self.device = program, device
+        self.parameters = program.given(parameters or {}) or (0,)
+        out, into = arcs_for(program, local)
+        is_directed = out is not into
+        self.sizes = LocalSizes(
+            local.n_global, local.n_owned, local.n_local, local.n_interior, is_directed
+        )
+        self.out = ArcsOf(*map(device.put, out))
+        self.into = ArcsOf(*map(device.put, into)) if is_directed else self.out
+        self.vertices = Vertices(device.put(local.numbers), device.put(local.degrees))
+        self.control = np.zeros(CONTROL_SIZE, np.int64)
+        self.control[[STEP, DIRECTION]] = -1
+        self.control[SHARED] = int(local.k > 1)
+        self.kernels = generating.module_of(program, TARGET)
+        self._values = device.empty(local.n_local, program.dtype)
+        self._values_here = device.pinned(local.n_local, program.dtype)
+        n_ghosts = local.n_local - local.n_owned
+        most = max((numbers.size for numbers in local.sends.values()), default=0)
+        self._places, self._targets = (device.pair(n, np.uint32) for n in (n_ghosts, most))
+        self._sent, self._received = (device.pair(n, program.dtype) for n in (n_ghosts, most))
+        self._make_work(out, into)
+
+    def compile(self) -> None:
+        """Compile the kernels, by playing them for no vertex."""
+        sizes, self.sizes = self.sizes, LocalSizes(0, 0, 0, 0, self.sizes.is_directed)
+        try:
+            self._play_all()
+            self.device.wait()
+        except Exception as error:
+            if not generating.is_compile_error(error):
+                raise
+            raise generating.compile_error(self.program, error, 1) from error
+        finally:
+            self.sizes = sizes
+
+    def advance(self, most: int) -> None:
+        """Compute up to `most` further supersteps, after the first values if there are none yet."""
+        control = self.control
+        if control[STEP] < 0:
+            self._begin()
+            control[STEP] = 0
+        for _ in range(most):
+            if control[ENDED] and self._ends_empty and not control[SHARED]:
+                break
+            self._superstep()
+            control[STEP] += 1
+            if control[ENDED] and not control[SHARED]:
+                break
+        self.device.wait()
+
+    def take_marked(self) -> Marked:
+        """Return local numbers and values of the ghosts that changed since the last call."""
+        (places, places_here), (sent, sent_here) = self._places, self._sent
+        n_ghosts = self.sizes.n_local - self.sizes.n_owned
+        count = self._collect(n_ghosts, places, sent) if n_ghosts else 0
+        self.device.fetch(places, places_here, 0, count)
+        self.device.fetch(sent, sent_here, 0, count)
+        self.device.wait()
+        return places_here[:count], sent_here[:count]
+
+    def deliver(self, targets: Numbers, received: Numbers) -> None:
+        """Apply what take_marked returned on other devices for owned vertices."""
+        count = targets.size
+        (there, here), (values_there, values_here) = self._targets, self._received
+        here[:count], values_here[:count] = targets, received
+        self.device.send(here, there, 0, count)
+        self.device.send(values_here, values_there, 0, count)
+        if count:
+            self._receive(count, there, values_there)
+
+    @property
+    def values(self) -> Numbers:
+        """(n_local,) Values of owned vertices and ghosts, all brought here."""
+        values: Numbers = self._values_here
+        self.device.fetch(self._values, values)
+        self.device.wait()
+        return values
+
+    _ends_empty: ClassVar[bool] = False  # whether no superstep follows where none is needed
+
+    @abstractmethod
+    def _make_work(self, out: ArcsOf, into: ArcsOf) -> None:
+        """Make the schedule's arrays."""
+
+    @abstractmethod
+    def _begin(self) -> None:
+        """Make the first values."""
+
+    @abstractmethod
+    def _superstep(self) -> None:
+        """Compute one superstep."""
+
+    @abstractmethod
+    def _play_all(self) -> None:
+        """Launch each kernel, which does nothing for sizes of 0."""
+
+    def _collect(self, n_ghosts: int, places: Any, sent: Any) -> int:
+        """Fill in local numbers and values of the ghosts that changed; return how many."""
+        raise NotImplementedError
+
+    def _receive(self, count: int, targets: Any, received: Any) -> None:
+        """Apply values of owned vertices."""
+        raise NotImplementedError
+
+    def _boundary_here(self, there: Any, here: Numbers) -> Numbers:
+        """Bring the entries of boundary vertices of an array here."""
+        self.device.fetch(there, here, self.sizes.n_interior, self.sizes.n_owned)
+        self.device.wait()
+        return here
+
+    def _ghosts_there(self, here: Numbers, there: Any) -> None:
+        """Bring the entries of ghosts of an array to the device."""
+        self.device.send(here, there, self.sizes.n_owned, self.sizes.n_local)
+
+    def _launch(self, name: str, threads: int, *arguments: Any) -> None:
+        self.device.launch(getattr(self.kernels, name), threads, *arguments)

@@ -1,0 +1,30 @@
+"""StepCounts: what the engines of CPUs and of CUDA devices have in common."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy.typing as npt
+
+from evener.running.engine.atomics_kernels import EDGES, ENDED, STEP
+
+
+class StepCounts:
+    """Numbers of an engine that `control` holds, in this computer's memory."""
+
+    control: npt.NDArray[Any]
+
+    @property
+    def supersteps(self) -> int:
+        """Supersteps until now."""
+        return int(self.control[STEP])
+
+    @property
+    def edges(self) -> int:
+        """Arcs looked at until now."""
+        return int(self.control[EDGES])
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no superstep is left to do."""
+        return bool(self.control[ENDED])
