@@ -330,6 +330,17 @@ class MpiComm:
         """Return an exchange of buffers by rank and tag: of several between the same ranks."""
         return MpiSwap(self._comm, self.waits, outgoing, incoming, sized=sized)
 
+    @property
+    def takes_device_memory(self) -> bool:
+        """Whether MPI says that buffers of a swap may be arrays on CUDA devices.
+
+        By the kinds of memory that MPI 4.1 lists of a communicator (its section 12.4.3).
+        """
+        info = self._comm.Get_info()
+        kinds = (info.Get("mpi_memory_alloc_kinds") or "").split(",")
+        info.Free()
+        return any(kind.split(":")[0] == "cuda" for kind in kinds)
+
     def check_threads(self, devices: int, most: int) -> None:
         """Raise ToolError unless a process may have so many devices, each with a thread."""
         if devices > most:

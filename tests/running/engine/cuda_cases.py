@@ -12,10 +12,13 @@ from evener.cli import main
 from evener.errors import InputError, UsageError
 from evener.plans.partition import Partition
 from evener.running.apps import bfs, pagerank, sssp, wcc
+from evener.running.comm import run_threads
 from evener.running.devices import Cuda, devices_of
-from evener.running.engine import VertexProgram, run_on
+from evener.running.distributing import distribute
+from evener.running.engine import Engine, ThreadPool, VertexProgram, run_on
 from evener.running.engine.cuda_engine import cuda_engine
 from evener.running.engine.device_cuda_kernels import THREADS, CudaDevice
+from evener.running.engine.supersteps import SuperstepLoop
 from evener.running.executing import run_program
 from tests.running.engine.parts import loop, random_graph, whole
 
@@ -101,6 +104,68 @@ def sums_are_the_same_twice():
     assert (values[0] == values[1]).all()
 
 
+class ReadsDevices:
+    """A rank, and what an MPI would do that takes arrays on devices."""
+
+    takes_device_memory = True
+
+    def __init__(self, comm):
+        self._comm = comm
+
+    def __getattr__(self, name):
+        return getattr(self._comm, name)
+
+    def swap(self, outgoing, incoming, **more):
+        if not any(
+            hasattr(one, "copy_to_host") for one in (*outgoing.values(), *incoming.values())
+        ):
+            return self._comm.swap(outgoing, incoming, **more)
+        here, there = ({q: one.copy_to_host() for q, one in own.items()}
+                       for own in (outgoing, incoming))  # fmt: skip
+        return CopyingSwap(self._comm.swap(here, there), (outgoing, here), (incoming, there))
+
+
+class CopyingSwap:
+    def __init__(self, swap, outgoing, incoming):
+        self._swap, self._outgoing, self._incoming = swap, outgoing, incoming
+
+    def start(self):
+        devices, here = self._outgoing
+        for q, one in devices.items():
+            one.copy_to_host(here[q])
+        self._swap.start()
+
+    def finish(self, rest=0.0):
+        self._swap.finish(rest)
+        devices, here = self._incoming
+        for q, one in devices.items():
+            one.copy_to_device(here[q])
+
+
+def exchanged_on_the_device():
+    """Two CUDA devices and a CPU between them, by an MPI that reads devices' memory."""
+    graph, k = random_graph(40, 160, 6), 3
+    partition = Partition(np.random.default_rng(1).integers(0, k, graph.n).astype(np.int32), k)
+    parts = distribute(graph, partition, want="both", threads=1)
+    alone = run_program(pagerank.PROGRAM, graph, partition, most=STEPS)
+
+    def work(comm):
+        local, direct = parts[comm.rank], ReadsDevices(comm)
+        if comm.rank == 1:
+            with ThreadPool(1) as pool:
+                loop = SuperstepLoop(comm, local, Engine(pagerank.PROGRAM, local, pool))
+                return loop.run(STEPS).values.copy(), True
+        engine = cuda_engine(pagerank.PROGRAM, local, CudaDevice(0))
+        loop = SuperstepLoop(direct, local, engine)
+        found = loop.run(STEPS)
+        exchanged = loop.steps.halo.times.sent == 0 < sum(step.sent for step in found.steps)
+        return found.values.copy(), exchanged
+
+    for part, (values, exchanged) in zip(parts, run_threads(k, work), strict=True):
+        agree(pagerank.PROGRAM, values, alone.values[part.owned])
+        assert exchanged
+
+
 def it_halts():
     graph = random_graph(40, 150, 1)
     partition = Partition((np.arange(40) % 2).astype(np.int32), 2)
@@ -153,6 +218,7 @@ for n in (1, 2):
 beside_a_cpu(random_graph(30, 90, 5, weights=9), 3, 5, (*APPS, BITS))
 beside_a_cpu(random_graph(40, 400, 6, directed=True), 2, 6, (bfs.PROGRAM, LARGEST))
 sums_are_the_same_twice()
+exchanged_on_the_device()
 it_halts()
 refused()
 by_command()

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from evener.running.comm import Comm
 from evener.running.engine import dense_cuda_kernels as dense
 from evener.running.engine.atomics_kernels import EDGES, ENDED, STEP
 from evener.running.engine.cuda_base import CudaEngine, Numbers
+from evener.running.engine.cuda_direct import DirectExchange
 from evener.running.engine.device_cuda_kernels import THREADS
 from evener.running.engine.work import ArcsOf
+from evener.running.local_graphs import LocalGraph
 
 
 class DenseOnDevice(NamedTuple):
@@ -55,6 +59,12 @@ class CudaDense(CudaEngine):
         self.device.fetch(self.work.changes, self._changes)
         self.device.wait()
         return float(self._changes.sum())
+
+    def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None:
+        """Return what exchanges payloads on the device, if MPI takes its memory; else None."""
+        if not getattr(comm, "takes_device_memory", False):
+            return None
+        return DirectExchange(comm, local, self.device, self._payloads)
 
     def _begin(self) -> None:
         given = self.sizes, self.vertices, self._values, self._payloads, self.parameters

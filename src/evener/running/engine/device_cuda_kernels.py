@@ -102,6 +102,14 @@ class CudaDevice:
         self._stream.synchronize()
 
 
+@cuda.jit
+def gather(numbers, values, found):
+    """Set found (s,) to the values at places numbers (s,)."""
+    i = cuda.grid(1)
+    if i < numbers.size:
+        found[i] = values[numbers[i]]
+
+
 def _head(program):
     """Return the lines that define `kernel`, `helper`, `join_at` and HAS_BUCKETS."""
     decorator = "lambda function: function" if SIMULATED else "cuda.jit(device=True)"

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy.typing as npt
 
+from evener.running.comm import Comm
 from evener.running.engine.atomics_kernels import EDGES, ENDED, STEP
+from evener.running.local_graphs import LocalGraph
 
 
 class StepCounts:
@@ -28,3 +31,7 @@ class StepCounts:
     def has_ended(self) -> bool:
         """Whether no superstep is left to do."""
         return bool(self.control[ENDED])
+
+    def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None:  # noqa: ARG002
+        """Return what exchanges payloads where they are; None: a Halo does, in `payloads`."""
+        return None

@@ -60,6 +60,7 @@ class DeviceEngine(Protocol):
     def edges(self) -> int: ...  # noqa: D102
     @property
     def has_ended(self) -> bool: ...  # noqa: D102
+    def direct(self, comm: Comm, local: LocalGraph) -> Callable[[], None] | None: ...  # noqa: D102
     def compile(self) -> None: ...  # noqa: D102
     def advance(self, most: int) -> None: ...  # noqa: D102
     def take_marked(self) -> tuple[Numbers, Numbers]: ...  # noqa: D102
@@ -127,6 +128,7 @@ class SuperstepLoop:
             engine.advance(0)  # the first values
         own_kind = engine if isinstance(engine, Engine) else None
         self.overlap = OverlapChoice(self.comm, own_kind, self._asked)
+        self._direct = engine.direct(self.comm, self.local)
         for step in range(self._first, most):
             own = self._dense_superstep()
             change = sum(self.steps.gathered(own)) if has_halt else 0.0
@@ -140,9 +142,13 @@ class SuperstepLoop:
     def _dense_superstep(self) -> float:
         """Exchange payloads and compute; return the sum of changes, where that is asked for."""
         began, halves, overlaps = self.steps.seconds, self.overlap.halves, self.overlap.now
-        self.steps.start_exchange(self.engine.payloads)
+        if self._direct is not None:
+            self.steps.exchange_by(self._direct, np.dtype(self.engine.program.dtype).itemsize)
+        else:
+            self.steps.start_exchange(self.engine.payloads)
         if halves is None:
-            self.steps.finish_exchange()
+            if self._direct is None:
+                self.steps.finish_exchange()
             self._compute()
             change = self.engine.change if self.engine.program.halt is not None else 0.0
         else:
