@@ -46,20 +46,24 @@ def random_case(seed, most_blocks=5):
 
 
 class RandomMoves:
-    """An adviser that gives all vertices random devices after some supersteps.
+    """An adviser that gives all vertices random devices when asked after some supersteps.
 
-    after: the numbers of these; seen, parts, took: what it was told, said, and told of that.
+    after: the least numbers of these; seen, parts, took: what it was told, said, and told of that.
     """
 
     def __init__(self, n, k, after=range(1, 10**6), seed=0):
-        self.draw, self.n, self.k, self.after = np.random.default_rng(seed), n, k, after
+        self.draw, self.n, self.k = np.random.default_rng(seed), n, k
         self.seen, self.parts, self.took, self.step = [], [], [], 0
+        self.after = iter(after)
+        self.due = next(self.after, None)
 
     def observe(self, seen):
         self.seen.append(seen)
         self.step += seen.supersteps
-        if self.step not in self.after:
+        if self.due is None or self.step < self.due:
             return None
+        while self.due is not None and self.due <= self.step:
+            self.due = next(self.after, None)
         self.parts.append(self.draw.integers(0, self.k, self.n).astype(np.int32))
         return MoveAdvice(self.parts[-1], "random", 0.5, 0.25)
 

@@ -4,6 +4,7 @@ Whether moving data pays is decided in regret.py. Read rebalancer.py first, then
 
 rebalancer.py      Rebalancer: observe(times) returns a Move of a partition that pays, or None
 row_rebalancer.py  RowRebalancer: the same for rows that are all alike, as in running.apps.jacobi
+run_rebalancer.py  RunRebalancer: what `evener run --rebalance` asks, a Rebalancer of its supersteps
 decider.py         Decider: "stay" or "move", from times and priced proposals; LoadState
 regret.py          the rule: move when the time lost has reached the price of a move
 proposals.py       the partitions that could be moved to, and the seconds that moving takes

@@ -20,6 +20,7 @@ from evener.reporting.bars import place
 from evener.reporting.decisions import ticks
 from evener.reporting.html import render
 from evener.reporting.run_moves import move_rows, move_spans
+from evener.reporting.run_supersteps import superstep_chart
 from evener.running.executing import ProgramRun
 from evener.wording import duration, memory, percent, plural, ratio, units
 
@@ -105,6 +106,7 @@ def write_run(
         advice=advice,
         figures=_figures(run, breakdown, names),
         timeline=_timeline(run, names, of, shown),
+        supersteps=superstep_chart(run) if run.steps[0] else None,
         moves=move_rows(run),
         recent=len(run.since_last_move().steps[0]) if run.moves else 0,
         machines=[(name, _bars(breakdown, names, own)) for name, own in _grouped(of, shown)],

@@ -37,9 +37,9 @@ from evener.wording import plural
 
 Devices = Sequence[Sequence[int] | Cuda]
 Tell = Callable[[int], None]
-# What one device does in a run, given its rank, its part, its threads and whom to tell of progress.
-Share = Callable[[Comm, LocalGraph, ThreadPool, Tell | None], DeviceRun]
-AnyShare = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]  # or given a CudaDevice
+# What one device does in a run, given its rank, its part, its threads or CudaDevice, and whom to
+# tell of progress.
+Share = Callable[[Comm, LocalGraph, Any, Tell | None], DeviceRun]
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,28 +186,8 @@ def run_on_ranks(
     return _on_own_parts(share, own.parts, k, comm, devices, watch)
 
 
-def run_shares(
-    share: Share,
-    graph: Graph | DirectedGraph,
-    partition: Partition,
-    *,
-    want: Want = "both",
-    comm: Comm | None = None,
-    devices: Devices | None = None,
-    watch: RunWatch = RunWatch(),
-) -> ProgramRun:
-    """Run share(comm, local, pool, tell) on one device for each block; all exchange by `comm`.
-
-    want: which arcs each device's part holds; the rest is as of run_program, but all devices are
-    cores: CUDA devices run vertex programs alone.
-    """
-    if any(isinstance(device, Cuda) for device in devices or ()):
-        raise UsageError("CUDA devices run vertex programs alone")
-    return _run(share, graph, partition, want=want, comm=comm, devices=devices, watch=watch)
-
-
 def _run(
-    share: AnyShare,
+    share: Share,
     graph: Graph | DirectedGraph,
     partition: Partition,
     *,
@@ -242,7 +222,7 @@ def _refuse_other_numbers(devices: Devices | None, comm: Comm | None, k: int) ->
 
 
 def _on_own_parts(
-    share: AnyShare,
+    share: Share,
     parts: Mapping[int, LocalGraph],
     k: int,
     comm: Comm,
@@ -268,7 +248,7 @@ def _built(watch: RunWatch) -> Iterator[None]:
 
 
 def _on_threads(
-    share: AnyShare, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
+    share: Share, parts: Sequence[LocalGraph], devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
     """Run a share on each part, by a thread of this process each."""
     runs = run_threads(
@@ -286,7 +266,7 @@ def _share_of(
     parameters: Mapping[str, float] | None,
     watch: RunWatch,
     whole: tuple[Graph | DirectedGraph, Partition] | None = None,
-) -> AnyShare:
+) -> Share:
     """Return what a device does to run a program; whole: what parts can be made from anew."""
     chosen = parameters_of(program.name, program.parameters, parameters or {})
 
@@ -369,7 +349,7 @@ def wanted_arcs(program: VertexProgram | Solver) -> Want:
 
 
 def _on_rank(
-    comm: Comm, share: AnyShare, local: LocalGraph, devices: Devices | None, watch: RunWatch
+    comm: Comm, share: Share, local: LocalGraph, devices: Devices | None, watch: RunWatch
 ) -> ProgramRun:
     """Run one device's share; return the whole result. Errors name the device."""
     try:

@@ -16,7 +16,10 @@ from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import barabasi_albert
 from evener.io import read_graph, write_graph
 from evener.io.plans.plan import read_plan, write_plan
+from evener.rebalancing.run_rebalancer import RunRebalancer
 from evener.running.apps import bfs
+from evener.running.executing import run_program
+from tests.running.random_runs import RandomMoves
 
 MACHINE = (
     '[[device]]\nname = "old"\ncount = 2\nspeed = 1.0\n[[device]]\nname = "new"\nspeed = 2.0\n'
@@ -117,6 +120,42 @@ def test_wrong_words_are_refused(case, capsys, words, reason):
     said = capsys.readouterr()
     assert reason in said.err
     assert said.out == ""
+
+
+def test_vertices_move_while_it_runs(case, capsys, monkeypatch, tmp_path):
+    """The values of a run that is not rebalanced; each move is told, and is in page and trace."""
+    monkeypatch.setattr(RunRebalancer, "observe", RandomMoves(500, 3, after=(1, 2)).observe)
+    monkeypatch.setattr(RunRebalancer, "moved", lambda *_: None)
+    records = [str(tmp_path / name) for name in ("a.npy", "b.npy", "p.html", "t.json", "s")]
+    assert run(case, "--app", "pagerank", "-o", records[0]) == 0
+    assert "Rebalanced" not in capsys.readouterr().out
+    words = ["--rebalance", "-o", records[1], "--report", records[2], "--trace", records[3]]
+    assert run(case, "--app", "pagerank", "--verify", *words, "--samples", records[4]) == 0
+    said = capsys.readouterr().out
+    assert said.count("Rebalanced after superstep ") == 2
+    assert "Asking whether that pays took" in said
+    np.testing.assert_allclose(np.load(records[1]), np.load(records[0]), rtol=1e-6)
+    assert ">Rebalancings<" in (tmp_path / "p.html").read_text()
+    names = [
+        event["name"] for event in json.loads((tmp_path / "t.json").read_text())["traceEvents"]
+    ]
+    assert names.count("rebalancing") == 2 * 3
+
+
+def test_rebalancings_in_json(case, capsys, monkeypatch):
+    monkeypatch.setattr(RunRebalancer, "observe", RandomMoves(500, 3, after=(1,)).observe)
+    monkeypatch.setattr(RunRebalancer, "moved", lambda *_: None)
+    assert run(case, "--app", "bfs", "--rebalance", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["asking_seconds"] >= 0
+    (one,) = said["rebalancings"]
+    assert one.keys() == {"step", "kind", "vertices", "began", "seconds", "saving", "cost"}
+
+
+@pytest.mark.parametrize("words", [["--emulate"], ["--devices", "cuda:0,cuda:0,cuda:0"]])
+def test_what_is_not_rebalanced(case, capsys, words):
+    assert run(case, "--app", "pagerank", "--rebalance", *words) != 0
+    assert capsys.readouterr().out == ""
 
 
 def test_another_graph_is_refused(case, capsys, tmp_path):
@@ -237,9 +276,25 @@ def misdescribed(tmp_path_factory):
     return folder
 
 
+def as_many_seconds_as_arcs(program, *given, **how):
+    """A run whose devices are alike: each computes 10 ns an arc, and waits for the last one."""
+    run = run_program(program, *given, **how)
+    seconds = 1e-8 * run.of_devices("edges")
+    longest = seconds.max(axis=1)
+    steps = tuple(
+        tuple(
+            replace(step, computing=own, packing=0.0, waiting=last - own, unpacking=0.0)
+            for step, own, last in zip(device, of, longest, strict=True)
+        )
+        for device, of in zip(run.steps, seconds.T, strict=True)
+    )
+    return replace(run, steps=steps, seconds=float(longest.sum()))
+
+
 def test_the_printed_command_moves_load_off_a_device_that_was_misdescribed(
     misdescribed, capsys, monkeypatch
 ):
+    monkeypatch.setattr("evener.running.executing.run_program", as_many_seconds_as_arcs)
     monkeypatch.chdir(misdescribed)
     words = ["run", "mesh.plan", "mesh.graph", "--app", "pagerank", "--samples", "run.samples"]
     assert main([*words, "--iterations", "30", "--json"]) == 0
@@ -251,7 +306,7 @@ def test_the_printed_command_moves_load_off_a_device_that_was_misdescribed(
         read_plan(name).certificate.weights for name in ("mesh.plan", "mesh.again.plan")
     )
     assert first[1] > 0.9 * 490000
-    assert second[1] < 0.8 * 490000
+    assert abs(second[1] - 245000) < 0.02 * 490000
 
 
 def test_page_and_trace_are_written_and_named(case, capsys, tmp_path):

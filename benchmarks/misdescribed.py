@@ -1,0 +1,106 @@
+"""A machine that was misdescribed: how much faster a run is after doing what the first one says.
+
+    python benchmarks/misdescribed.py [--rounds 9] [-o FILE] [--table]
+
+The machine file says that the second of two equal cores is 20 times as fast. `evener plan`, then
+`evener run --samples run.samples --json`; the command that the run prints is executed as it stands,
+up to twice, each time with the plan that it wrote. Then the plans are run in turns, each in a
+process of its own with a core for each device. Ratios are of seconds of the same round.
+"""
+
+import json
+import shlex
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from pathlib import Path
+
+from records import answer, markdown, parser
+from wall_clock.figures import median_interval
+from wall_clock.launching import core_of, quiet
+
+RESULTS = Path(__file__).parent / "results" / "misdescribed.jsonl"
+MACHINE = '[[device]]\nname = "cpu0"\nspeed = 1\n\n[[device]]\nname = "cpu1"\nspeed = 20\n'
+SUPERSTEPS = 100
+MOST_ADVICE = 2  # commands that are followed
+
+
+def main():
+    made = parser(__doc__, RESULTS)
+    made.add_argument("--rounds", type=int, default=9)
+    made.add_argument("--side", type=int, default=1000, help="of the grid, in vertices")
+    made.add_argument("--scale", type=int, default=18, help="of the R-MAT graph")
+    made.when_small(rounds=1, side=100, scale=10)
+    answer(made.parse_args(), measured, table)
+
+
+def evener(folder, *words):
+    """What a command prints; it is to succeed."""
+    command = [sys.executable, "-m", "evener", *map(str, words)]
+    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    if done.returncode:
+        raise SystemExit(f"{shlex.join(command)}: {done.stderr}")
+    return done.stdout
+
+
+def measured(args):
+    """A line a run."""
+    graphs = {
+        "grid": ("grid", "--shape", f"{args.side}x{args.side}"),
+        "rmat": ("rmat", "--scale", args.scale, "--seed", 1),
+    }
+    for name, words in graphs.items():
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "machine.toml").write_text(MACHINE)
+            evener(folder, "generate", *words, "-o", "graph.npz")
+            plan = ("plan", "graph.npz", "--machine", "machine.toml", "-o", "first.plan", "--quiet")
+            evener(folder, *plan)
+            plans = followed(folder)
+            for number in range(args.rounds):
+                for plan in plans[:: 1 if number % 2 else -1]:
+                    found = ran(folder, plan)
+                    yield {"graph": name, "round": number, "plan": plans.index(plan),
+                           "seconds": found["seconds"], "says": found["advice"]["command"],
+                           "others": quiet()}  # fmt: skip
+
+
+def ran(folder, plan, *words):
+    """What `evener run --json` says of PageRank with a plan."""
+    cores = f"cpu:{core_of(0)},cpu:{core_of(1)}"
+    words = ("--iterations", SUPERSTEPS, "--devices", cores, "--json", *words)
+    return json.loads(evener(folder, "run", plan, "graph.npz", "--app", "pagerank", *words))
+
+
+def followed(folder):
+    """The first plan, and those that the printed commands write."""
+    plans = ["first.plan"]
+    for _ in range(MOST_ADVICE):
+        said = ran(folder, plans[-1], "--samples", "run.samples")["advice"]
+        words = shlex.split(said["command"])
+        if words[:2] != ["evener", "plan"]:
+            break
+        evener(folder, *words[1:])
+        plans.append(words[words.index("-o") + 1])
+    return plans
+
+
+def table(lines):
+    """Ratios to the first plan, by graph."""
+    rows = [("graph", "plan", "ratio of seconds to the first plan", "its interval", "seconds")]
+    for name in dict.fromkeys(line["graph"] for line in lines):
+        rounds = defaultdict(dict)
+        for line in lines:
+            if line["graph"] == name:
+                rounds[line["round"]][line["plan"]] = line
+        for plan in sorted(next(iter(rounds.values())))[1:]:
+            ratios = [own[plan]["seconds"] / own[0]["seconds"] for own in rounds.values()]
+            middle, low, high = median_interval(ratios)
+            seconds = sorted(own[plan]["seconds"] for own in rounds.values())[len(rounds) // 2]
+            rows.append((name, f"after command {plan}", f"{middle:.3f}",
+                         f"{low:.3f} to {high:.3f}", f"{seconds:.3g}"))  # fmt: skip
+    return markdown(rows)
+
+
+if __name__ == "__main__":
+    main()

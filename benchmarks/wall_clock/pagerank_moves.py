@@ -1,0 +1,98 @@
+"""PageRank on two devices, each a core, while a rival comes to the second; with and without moves.
+
+    mpiexec -n 2 python -m wall_clock.pagerank_moves JOB
+
+In each round every way of JOB is run, in random order: "never" and "never again" keep their
+vertices, "moves" asks a RunRebalancer; "quiet" and "quiet moves" are the same without the rival,
+a process that waits for signals. Without MPI `measured` runs the devices as threads.
+"""
+
+import json
+import os
+import signal
+import sys
+import time
+
+import numpy as np
+
+import evener as ev
+from evener.graphs.generating.grid import grid
+from evener.rebalancing.run_rebalancer import RunRebalancer
+from evener.running.apps import pagerank
+from evener.running.comm import MpiComm
+from evener.running.executing import RunWatch, run_program
+from evener.running.moving import Rebalancing
+from wall_clock.launching import core_of
+
+SEED = 2026
+
+
+class MovesBench:
+    """A grid, planned for two devices alike."""
+
+    def __init__(self, job, comm=None):
+        self.job, self.comm = job, comm
+        self.graph = grid((job["side"], job["side"]))
+        devices = tuple(ev.Device(f"cpu{i}", 1.0) for i in range(2))
+        self.plan = ev.plan(self.graph, ev.Platform(devices, ()))
+        self.expected = None
+
+    @property
+    def is_first(self):
+        return self.comm is None or self.comm.rank == 0
+
+    def go(self, way):
+        """One run; its record."""
+        rival = 0 if way.startswith("quiet") else self.job["rival"]
+
+        def tell(step):
+            if rival and step == self.job["begins"]:
+                os.kill(rival, signal.SIGUSR1)
+
+        moves = Rebalancing(RunRebalancer(self.plan, self.graph)) if "moves" in way else None
+        found = run_program(
+            pagerank.PROGRAM,
+            self.graph,
+            self.plan.partition,
+            comm=self.comm,
+            devices=[[core_of(0)], [core_of(1)]],
+            most=self.job["supersteps"],
+            watch=RunWatch(tell=tell, rebalancing=moves),
+        )
+        if self.is_first and self.job["rival"]:
+            os.kill(self.job["rival"], signal.SIGUSR2)
+        if self.expected is None:
+            self.expected = found.values
+        off = np.abs(found.values / self.expected - 1).max()
+        time.sleep(self.job["pause"])
+        return {
+            "way": way,
+            "seconds": round(found.seconds, 6),
+            "moves": [[one.step, one.vertices, round(one.seconds, 6)] for one in found.moves],
+            "asking_s": round(found.asking, 6),
+            "off": float(off),
+        }
+
+
+def measured(job, comm=None):
+    """The records of all rounds, on every rank."""
+    bench, began = MovesBench(job, comm), time.perf_counter()
+    rng = np.random.default_rng(SEED)
+    for way in ("never", "moves"):  # pilots: kernels are compiled, memory is warm
+        bench.go(way)
+    rounds = []
+    for _ in range(job["rounds"]):
+        late = time.perf_counter() - began > job["budget"]
+        if late if comm is None else comm.bcast(late):
+            break
+        rounds.append([bench.go(way) for way in rng.permutation(job["ways"]).tolist()])
+        if bench.is_first:
+            print(f"round {len(rounds)} of {job['rounds']}", file=sys.stderr, flush=True)
+    return rounds
+
+
+if __name__ == "__main__":
+    with MpiComm() as world:
+        answer = measured(json.loads(sys.argv[1]), world)
+        if world.rank == 0:
+            print(json.dumps({"rounds": answer}))

@@ -1,0 +1,86 @@
+"""The supersteps of a run one after the other: seconds, arcs looked at, bytes sent, as steps."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import FloatArray
+from evener.reporting.decisions import ticks
+from evener.running.executing import ProgramRun
+from evener.wording import count, duration, memory
+
+WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 10.0, 8.0, 46.0, 26.0, 26.0
+OUTLIER = 1.5  # times the 95th percentile: longer supersteps would make others invisible
+COLUMNS = 794  # of the chart; more supersteps share a column by their mean
+
+
+class SuperstepRow(NamedTuple):
+    """A quantity of all supersteps: name, value at the top as text, y of its floor, SVG path."""
+
+    name: str
+    most: str
+    floor: float
+    path: str
+
+
+@dataclass(frozen=True)
+class SuperstepChart:
+    """Rows above each other, as SVG; ticks (x, text): numbers of supersteps."""
+
+    width: float
+    height: float
+    left: float
+    right: float
+    rows: list[SuperstepRow]
+    ticks: list[tuple[float, str]]
+
+
+def superstep_chart(run: ProgramRun) -> SuperstepChart:
+    """Return the chart of a run that has supersteps: the slowest device's seconds, sums of others.
+
+    Seconds of a superstep: computing, packing, waiting and unpacking; those beyond OUTLIER times
+    what 95 % of supersteps take are cut off there.
+    """
+    spent = sum(run.of_devices(name) for name in ("computing", "packing", "waiting", "unpacking"))
+    seconds = np.asarray(spent).max(axis=1)
+    usual = min(OUTLIER * float(np.percentile(seconds, 95)), float(seconds.max()))
+    arcs, sent = (run.of_devices(name).sum(axis=1) for name in ("edges", "sent"))
+    found = (
+        ("seconds", seconds, usual, duration),
+        ("arcs looked at", arcs, float(arcs.max()), count),
+        ("sent", sent, float(sent.max()), memory),
+    )
+    steps, floor, rows = seconds.size, TOP, []
+    for name, values, most, text in found:
+        floor += ROW
+        drawn = _path(_shared(np.minimum(values, most)), most, floor)
+        rows.append(SuperstepRow(name, text(most), floor, drawn))
+        floor += GAP
+    across = (WIDTH - LEFT - RIGHT) / steps
+    marks = [
+        (round(LEFT + across * at, 1), f"{run.first + at:,.0f}") for at in ticks(steps, whole=True)
+    ]
+    return SuperstepChart(WIDTH, floor - GAP + BOTTOM, LEFT, WIDTH - RIGHT, rows, marks)
+
+
+def _shared(values: FloatArray) -> FloatArray:
+    """Return means of neighbouring values, at most COLUMNS."""
+    if values.size <= COLUMNS:
+        return values
+    starts = np.arange(COLUMNS) * values.size // COLUMNS
+    return np.asarray(np.add.reduceat(values, starts) / np.diff(np.append(starts, values.size)))
+
+
+def _path(values: FloatArray, most: float, floor: float) -> str:
+    """Return the SVG path of bars side by side, ROW high for `most`; equal ones joined."""
+    heights = np.round(ROW * values / max(most, 1e-300), 1)
+    starts = np.flatnonzero(np.concatenate([[True], np.diff(heights) != 0]))
+    wide = (WIDTH - LEFT - RIGHT) / values.size
+    words = [
+        f"V{floor - height:.1f}H{LEFT + wide * end:.1f}"
+        for height, end in zip(heights[starts], [*starts[1:], values.size], strict=True)
+    ]
+    return f"M{LEFT:.1f} {floor:.1f}{''.join(words)}V{floor:.1f}z"
