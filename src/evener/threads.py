@@ -21,7 +21,7 @@ def in_rounds(work: Callable[[int, int], object], rounds: int, slices: int, thre
 
     Every round waits for the one before; threads are started once.
     """
-    if threads == 1 or slices == 1:
+    if threads == 1 or slices <= 1:
         for turn in range(rounds):
             for i in range(slices):
                 work(turn, i)

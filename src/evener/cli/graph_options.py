@@ -229,6 +229,15 @@ def read_again(path: str, plan: Plan, given: ReadOptions, out: Output, file: str
     return read_as(path, recorded_options(recorded_reading(plan), file), given, out)
 
 
+def read_options_of(plan: Plan, given: ReadOptions, file: str) -> dict[str, Any]:
+    """Return the read options that `plan`, read from `file`, records, and those given in place.
+
+    Raises InputError where the plan holds unknown ones.
+    """
+    recorded = asdict(recorded_options(recorded_reading(plan), file))
+    return recorded | {key: value for key, value in asdict(given).items() if value is not None}
+
+
 def read_as(path: str, recorded: ReadOptions, given: ReadOptions, out: Output) -> Reading:
     """Read `path` with the recorded options, and those given in their place.
 

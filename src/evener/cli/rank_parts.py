@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from evener.cli.graph_options import is_its_input, recorded_options, recorded_reading
+from evener.cli.graph_options import is_its_input, read_options_of
 from evener.cli.run_options import RunOptions
 
 if TYPE_CHECKING:
@@ -38,13 +37,12 @@ def read_by_ranks(
 
     app, program = run
     devices_of_process(comm, plan.partition.k)  # refuses more ranks than devices
-    recorded = asdict(recorded_options(recorded_reading(plan), str(options.plan)))
-    given = {key: value for key, value in asdict(options.reading).items() if value is not None}
+    asked = read_options_of(plan, options.reading, str(options.plan))
     try:
         _refuse_to_divide(options, app)
         with out.progress(f"Reading {options.graph}") as progress:
             progress("pieces", 0.0)
-            stream = open_stream(options.graph, plan.partition.n, {**recorded, **given})
+            stream = open_stream(options.graph, plan.partition.n, asked)
             parts = read_parts(stream, plan.partition, comm, want=wanted_arcs(program))
     except WholeNeeded as reason:
         out.note(f"note: each rank reads all of {options.graph}: {reason}")

@@ -55,11 +55,18 @@ _DAMAGED_NPY = (
 
 
 def write_arrays(file: IO[bytes], arrays: Mapping[str, npt.NDArray[Any]], level: int) -> None:
-    """Write the arrays, deflated at this level; what `read_arrays` would refuse is stored."""
+    """Write the arrays, deflated at this level; what `read_arrays` would refuse is stored.
+
+    level 0: all are stored, and written without a copy in memory.
+    """
     with zipfile.ZipFile(file, "w") as archive:
         for name, array in arrays.items():
             member = zipfile.ZipInfo(f"{name}.npy", FIXED_DATE)
             member.create_system = 3  # the same bytes on every system
+            if level == 0:
+                with archive.open(member, "w", force_zip64=True) as stored:
+                    np.lib.format.write_array(stored, array, allow_pickle=False)
+                continue
             content = io.BytesIO()
             # Not made contiguous: that would give what has no dimension one.
             np.lib.format.write_array(content, array, allow_pickle=False)

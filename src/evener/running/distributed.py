@@ -11,18 +11,19 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from evener.arrays import IntVector
 from evener.errors import InputError, UsageError
 from evener.files.opening import read_bytes
 from evener.files.temporary import private_folder
 from evener.files.writing import atomic_write, refusal, refuse_unwritable, write_text
 from evener.io.archives import Arrays, read_arrays, write_arrays
 from evener.io.json_text import loads
-from evener.running.local_graphs import LocalArcs, LocalGraph
+from evener.running.local_graphs import LocalArcs, LocalGraph, Want
 
 INDEX, FORMAT, FORMAT_VERSION = "index.json", "evener distributed graph", 1
 _HEAD = ("rank", "k", "n_global", "n_interior", "n_owned", "symmetric")
@@ -32,6 +33,24 @@ _SENDS = ("send_ranks", "send_starts", "sends")
 _OF_ARCS = [f"{of}_{name}" for of in ("out", "into") for name in _ARCS]
 _NAMES = ("head", "digest", *_WHOLE, *_SENDS, *_OF_ARCS)
 _HINT = "Make it again with `evener distribute`."
+
+
+class PartHead(NamedTuple):
+    """What index.json says of a part, and its own vertices, as in LocalGraph; nbytes: of that."""
+
+    owned: IntVector
+    n_interior: int
+    n_ghosts: int
+    n_arcs: int
+    nbytes: int
+
+
+class GraphHead(NamedTuple):
+    """What index.json says of the whole graph; want: which arcs parts hold, "out" of edges."""
+
+    n: int
+    directed: bool
+    want: Want
 
 
 def write_distributed(
@@ -48,16 +67,23 @@ def write_distributed(
     replace a folder that an earlier call has written, or one that is empty. Raises UsageError where
     there is one and force is not given, InputError for a folder with anything else.
     """
-    target = Path(folder)
-    refuse_folder(target, force=force)
-    index = _index(parts, list(names), dict(inputs or {}))
+    refuse_folder(folder, force=force)
+    heads = [_head_of(local) for local in parts]
+    index = index_of(_graph_of(parts[0]), heads, list(names), dict(inputs or {}))
+    with new_folder(Path(folder)) as new:
+        for local in parts:
+            write_part(new, local, index)
+        write_text(new / INDEX, json.dumps(index, indent=1) + "\n")
+    return index
+
+
+@contextmanager
+def new_folder(target: Path) -> Iterator[Path]:
+    """Yield an empty folder beside `target`, which it replaces if all goes well."""
     with private_folder(target.parent) as private:
         new = private / "new"
         new.mkdir()
-        for local, device in zip(parts, index["devices"], strict=True):
-            with atomic_write(new / device["file"]) as file:
-                write_arrays(file, _arrays_of(local, index["digest"]), level=0)
-        write_text(new / INDEX, json.dumps(index, indent=1) + "\n")
+        yield new
         try:
             if target.exists():
                 target.rename(private / "old")  # removed with the private folder
@@ -66,7 +92,12 @@ def write_distributed(
             if (private / "old").exists():
                 (private / "old").rename(target)
             raise refusal(error, target) from error
-    return index
+
+
+def write_part(folder: Path, local: LocalGraph, index: Mapping[str, Any]) -> None:
+    """Write the file of one device to a folder that `index` describes."""
+    with atomic_write(folder / index["devices"][local.rank]["file"]) as file:
+        write_arrays(file, _arrays_of(local, index["digest"]), level=0)
 
 
 def refuse_folder(folder: str | Path, *, force: bool = False) -> None:
@@ -132,40 +163,51 @@ def _is_ours(folder: Path) -> bool:
     return {path.name for path in folder.iterdir()} <= known
 
 
-def _index(parts: Sequence[LocalGraph], names: list[str], inputs: dict[str, str]) -> dict[str, Any]:
+def _head_of(local: LocalGraph) -> PartHead:
+    arcs = (local.out or local.into or _NO_ARCS).ends.size
+    n_ghosts = local.n_local - local.n_owned
+    return PartHead(local.owned, local.n_interior, n_ghosts, arcs, local.nbytes)
+
+
+def _graph_of(local: LocalGraph) -> GraphHead:
+    symmetric = local.out is local.into
+    want: Want = "both" if local.out is not None and local.into is not None else "out"
+    if local.out is None:
+        want = "into"
+    return GraphHead(local.n_global, not symmetric, "out" if symmetric else want)
+
+
+def index_of(
+    graph: GraphHead, heads: Sequence[PartHead], names: list[str], inputs: dict[str, str]
+) -> dict[str, Any]:
     """Return what describes the parts; the digest is of the blocks and of the files named."""
-    k = len(parts)
+    k = len(heads)
     digits = len(str(k - 1))
-    first = parts[0]
-    held = [name for name in ("out", "into") if getattr(first, name) is not None]
-    symmetric = first.out is first.into
-    want = "out" if symmetric else "both" if len(held) == 2 else held[0]
-    arcs = [(part.out or part.into or _NO_ARCS).ends.size for part in parts]
     index = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
-        "n": first.n_global,
-        "arcs": sum(arcs),
-        "directed": not symmetric,
-        "want": want,
+        "n": graph.n,
+        "arcs": sum(head.n_arcs for head in heads),
+        "directed": graph.directed,
+        "want": graph.want,
         "k": k,
         "inputs": inputs,
     }
     digest = hashlib.sha256(json.dumps(index, sort_keys=True).encode())
-    for part in parts:
-        digest.update(np.ascontiguousarray(part.owned, "<i8").tobytes())
+    for head in heads:
+        digest.update(np.ascontiguousarray(head.owned, "<i8").tobytes())
     index["digest"] = digest.hexdigest()
     index["devices"] = [
         {
-            "name": names[part.rank] if names else f"device{part.rank}",
-            "file": f"device-{part.rank:0{digits}d}.npz",
-            "owned": part.n_owned,
-            "interior": part.n_interior,
-            "ghosts": part.n_local - part.n_owned,
-            "arcs": count,
-            "bytes": part.nbytes,
+            "name": names[rank] if names else f"device{rank}",
+            "file": f"device-{rank:0{digits}d}.npz",
+            "owned": int(head.owned.size),
+            "interior": head.n_interior,
+            "ghosts": head.n_ghosts,
+            "arcs": head.n_arcs,
+            "bytes": head.nbytes,
         }
-        for part, count in zip(parts, arcs, strict=True)
+        for rank, head in enumerate(heads)
     ]
     return index
 

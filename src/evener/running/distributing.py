@@ -29,6 +29,7 @@ from evener.running.local_graphs import (
 from evener.threads import cores
 from evener.wording import plural
 
+INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
 Divided: TypeAlias = Plan | Partition | str | os.PathLike[str]  # a plan's file, too
 
 
@@ -83,6 +84,19 @@ class PartSize(NamedTuple):
     def n_local(self) -> int:
         """Number of own vertices and of ghosts."""
         return self.n_owned + self.n_ghosts
+
+    def nbytes(self, n_arcs: int, weight: int = 0) -> int:
+        """Return LocalGraph.nbytes.
+
+        n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
+        """
+        degree = np.dtype(signed(n_arcs)).itemsize
+        vertices = self.n_local * (NUMBER + degree) + (self.k + 1) * NUMBER
+        arcs = sum(
+            (self.n_owned + 1) * np.dtype(unsigned(count)).itemsize + count * (INDEX + weight)
+            for count in self.arcs
+        )
+        return vertices + arcs + sum(self.sent_counts.values()) * INDEX
 
 
 def size_of(local: LocalGraph) -> PartSize:

@@ -18,17 +18,16 @@ from evener.graphs.graph import Graph
 from evener.io.accept import GraphLike, as_graph_or_arcs
 from evener.plans.partition import Partition
 from evener.plans.plan import Plan
-from evener.running.distributing import PartSize, part_sizes
+from evener.running.distributing import INDEX, NUMBER, PartSize, part_sizes
 from evener.running.engine.atomics_kernels import CONTROL_SIZE, SYNC_SIZE
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 from evener.running.engine.work import LocalSizes, work_bytes
 from evener.running.executing import wanted_arcs
-from evener.running.local_graphs import UNSIGNED, Want
+from evener.running.local_graphs import Want
 from evener.running.slicing import RankParts
 from evener.running.sparse import room
 
-INDEX, NUMBER = 4, 8  # bytes of a local number and of a global one
 _NUMPY_INDEX = np.dtype(np.intp).itemsize
 
 
@@ -141,7 +140,7 @@ def _bytes_of_part(
     halo = _halo_bytes(size, held) or lists
     if not isinstance(program, Solver) and program.schedule != "dense":
         halo += _sparse_bytes(size, np.dtype(program.dtype).itemsize)
-    return RunBytes(_graph_bytes(size, graph.arcs, graph.weight), arrays, halo)
+    return RunBytes(size.nbytes(graph.arcs, graph.weight), arrays, halo)
 
 
 def _cuda_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram) -> RunBytes:
@@ -151,7 +150,7 @@ def _cuda_bytes(size: PartSize, graph: _GraphSize, program: VertexProgram) -> Ru
     sizes = LocalSizes(graph.n, size.n_owned, size.n_local, 0, not graph.symmetric)
     most = max(size.sent_counts.values(), default=0)
     alone = size._replace(k=-1, sent_counts={})  # neither lists of messages nor starts of ghosts
-    part = _graph_bytes(alone, graph.arcs, (graph.weight or 1) if program.is_weighted else 0)
+    part = alone.nbytes(graph.arcs, (graph.weight or 1) if program.is_weighted else 0)
     return RunBytes(part, device_bytes(program, sizes, size.arcs, most), 0)
 
 
@@ -175,18 +174,7 @@ def bytes_on_device(
     n_arcs: of the whole graph; weight [B]: of an arc's weight, 0 where there are none.
     """
     rows = sum(held.row * (size.n_local if held.ghosts else size.n_owned) for held in arrays)
-    return RunBytes(_graph_bytes(size, n_arcs, weight), rows, _halo_bytes(size, arrays))
-
-
-def _graph_bytes(size: PartSize, n_arcs: int, weight: int) -> int:
-    """Return LocalGraph.nbytes."""
-    degree = INDEX if n_arcs < UNSIGNED // 2 else NUMBER
-    vertices = size.n_local * (NUMBER + degree) + (size.k + 1) * NUMBER
-    arcs = sum(
-        (size.n_owned + 1) * (INDEX if count < UNSIGNED else NUMBER) + count * (INDEX + weight)
-        for count in size.arcs
-    )
-    return vertices + arcs + sum(size.sent_counts.values()) * INDEX
+    return RunBytes(size.nbytes(n_arcs, weight), rows, _halo_bytes(size, arrays))
 
 
 def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:

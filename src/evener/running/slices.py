@@ -10,7 +10,7 @@ The steps of one device, with what all devices tell each other in between:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -26,6 +26,7 @@ from evener.io.graphs.pairs import whole_where_all_are
 from evener.io.graphs.streams import ArcPiece, ArcStream, Repeats, Tally
 from evener.plans.partition import Partition
 from evener.running import slices_kernels as kernels
+from evener.running.distributing import PartSize
 from evener.running.local_graphs import (
     UNSIGNED,
     LocalArcs,
@@ -147,14 +148,15 @@ class Slice:
     def of(
         cls,
         rank: int,
-        pieces: dict[str, list[Dealt]],
+        pieces: Mapping[str, Iterable[Dealt]],
         partition: Partition,
         repeats: Repeats,
         want: Want,
     ) -> Slice:
         """Make the rows of device `rank` of the arcs dealt to it alone, in the file's order.
 
-        The lists of `pieces` are emptied. Raises InputError for repeated arcs where refused.
+        pieces: gone through twice; lists are emptied. Raises InputError for repeated arcs where
+        these are refused.
         """
         own = np.flatnonzero(partition.part == rank)
         local = np.empty(partition.n, unsigned(partition.n))
@@ -170,6 +172,11 @@ class Slice:
         ghosts = found[np.argsort(partition.part[found], kind="stable")]
         starts = np.searchsorted(partition.part[ghosts], np.arange(partition.k + 1))
         return cls(rank, own, lists, boundary, ghosts, starts, degrees)
+
+    @property
+    def n_interior(self) -> int:
+        """Number of vertices without an arc from or to another block, once numbered."""
+        return self.own.size - int(np.count_nonzero(self.boundary))
 
     def ghosts_of(self, q: int) -> IntVector:
         """Return the ghosts that device q owns."""
@@ -189,6 +196,14 @@ class Slice:
         self.sends = {q: number[place] for q, place in places.items()}
         return {q: self.degrees[place] for q, place in places.items()}
 
+    def size(self, k: int) -> PartSize:
+        """Return how much the part will hold, of k devices, once it is numbered."""
+        lengths = np.diff(self.ghost_starts)
+        ghosts = {q: int(lengths[q]) for q in np.flatnonzero(lengths).tolist()}
+        sent = {q: int(numbers.size) for q, numbers in self.sends.items()}
+        arcs = tuple(int(arcs.adjncy.size) for arcs in self.lists.values())
+        return PartSize(k, int(self.own.size), int(self.ghosts.size), arcs, ghosts, sent)
+
     def finish(self, ghost_degrees: IntVector, facts: Facts, k: int) -> LocalGraph:
         """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""
         m, owned = self.own.size, self.own[self.rows]
@@ -204,29 +219,40 @@ class Slice:
             arcs["into"] = arcs["out"]
         degrees = np.concatenate([self.degrees[self.rows], ghost_degrees])
         return LocalGraph(
-            self.rank, k, facts.n, m - int(self.boundary.sum()), m, numbers, self.ghost_starts,
+            self.rank, k, facts.n, self.n_interior, m, numbers, self.ghost_starts,
             degrees.astype(signed(facts.arcs)), arcs.get("out"), arcs.get("into"), self.sends,
         )  # fmt: skip
 
 
-def _rows(pieces: list[Dealt], own: IntVector, local: npt.NDArray[Any], repeats: Repeats) -> Arcs:
+def _rows(
+    pieces: Iterable[Dealt], own: IntVector, local: npt.NDArray[Any], repeats: Repeats
+) -> Arcs:
     """Return the rows of these vertices, ascending, and empty the list of pieces."""
-    xadj = np.zeros(own.size + 1, np.int64)
+    xadj, kind, dtype = np.zeros(own.size + 1, np.int64), None, np.dtype(np.int32)
     for piece in pieces:
         kernels.count_rows(piece.own, local, xadj)
+        dtype = piece.other.dtype
+        kind = kind if piece.weights is None else piece.weights.dtype
     np.cumsum(xadj, out=xadj)
     size, fill = int(xadj[-1]), xadj[:-1].copy()
-    adjncy = np.empty(size, pieces[0].other.dtype if pieces else np.int32)
-    given = next((one.weights for one in pieces if one.weights is not None), None)
-    adjwgt = None if given is None else np.empty(size, given.dtype)
-    pieces.reverse()
-    while pieces:
-        _, mine, other, weights = pieces.pop()
+    adjncy = np.empty(size, dtype)
+    adjwgt = None if kind is None else np.empty(size, kind)
+    for _, mine, other, weights in _given_up(pieces):
         kernels.fill_rows(
             mine, other, NONE if weights is None else weights, local, fill, adjncy,
             NONE if adjwgt is None else adjwgt,
         )  # fmt: skip
     return _ascending(own, Arcs(xadj, adjncy, adjwgt), repeats)
+
+
+def _given_up(pieces: Iterable[Dealt]) -> Iterator[Dealt]:
+    """Yield all pieces, each of which a list does not keep."""
+    if not isinstance(pieces, list):
+        yield from pieces
+        return
+    pieces.reverse()
+    while pieces:
+        yield pieces.pop()
 
 
 def _ascending(own: IntVector, arcs: Arcs, repeats: Repeats) -> Arcs:

@@ -6,6 +6,7 @@ import pytest
 
 import evener as ev
 from tests.assertions import grid
+from tests.running.test_distributing import same
 
 
 @pytest.fixture
@@ -33,6 +34,25 @@ def test_json(planned, evener):
     assert (said["written"], said["vertices"], said["directed"]) == ("parts", 72, False)
     assert sum(device["owned"] for device in said["devices"]) == 72
     assert sum(device["arcs"] for device in said["devices"]) == said["arcs"] == 2 * grid(8, 9).m
+
+
+def test_without_the_graph_in_memory_parts_are_the_same(planned, evener):
+    assert evener("distribute", "g.plan", "g.graph", "-o", "parts").code == 0
+    said = evener("distribute", "g.plan", "g.graph", "-o", "pieces", "--out-of-core")
+    assert said.code == 0, said.err
+    for rank in range(3):
+        assert same(*(ev.read_distributed(folder, rank) for folder in ("parts", "pieces")))
+    index = json.loads((planned / "pieces" / "index.json").read_text())
+    assert index["inputs"].items() <= dict(ev.read_plan("g.plan").inputs).items()
+    ev.write_graph("h.graph", grid(9, 8))
+    said = evener("distribute", "g.plan", "h.graph", "-o", "other", "--out-of-core")
+    assert "h.graph: is not the file the plan was made from" in said.err
+    said = evener("distribute", "g.plan", "g.graph", "-o", "other", "--out-of-core", "--by", "x")
+    assert said.code == 2
+    (planned / "k.dot").write_text("graph { a -- b }")
+    said = evener("distribute", "g.plan", "k.dot", "-o", "other", "--out-of-core")
+    assert "k.dot cannot be read in pieces: files of the format dot" in said.err
+    assert not (planned / "other").exists()
 
 
 def test_another_graph_is_refused(planned, evener):

@@ -11,10 +11,12 @@ from evener.cli.graph_options import (
     is_its_input,
     read_again,
     read_options_from,
+    read_options_of,
 )
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
+    from evener.plans.plan import Plan
 
 SHOWN = 40  # devices in the table
 
@@ -34,39 +36,88 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--force", action="store_true", help="replace a folder that evener distribute has written"
     )
+    parser.add_argument(
+        "--out-of-core",
+        action="store_true",
+        help="read the graph in pieces and keep it in files: for graphs larger than the memory",
+    )
     add_directed_option(parser)
     add_rereading_options(parser)
 
 
 def run(args: argparse.Namespace, out: Output) -> int:
     """Divide the graph as the plan says, and write a file for each device."""
-    from evener.errors import InputError
     from evener.io.plans.plan import read_plan
-    from evener.running.distributed import refuse_folder, write_distributed
-    from evener.running.distributing import distribute
+    from evener.running.distributed import refuse_folder
 
     refuse_folder(args.output, force=args.force)
     plan = read_plan(args.plan)
-    reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
-    if not is_its_input(plan, reading.inputs):
+    index = _out_of_core(args, plan, out) if args.out_of_core else _in_memory(args, plan, out)
+    _say(index, args.output, out)
+    return 0
+
+
+def _refuse_other_inputs(plan: Plan, inputs: dict[str, str], mesh: str) -> None:
+    from evener.errors import InputError
+
+    if not is_its_input(plan, inputs):
         raise InputError(
             "is not the file the plan was made from (SHA-256)",
-            file=args.mesh,
+            file=mesh,
             hint=f"The plan was made from {', '.join(plan.inputs)}.",
         )
+
+
+def _in_memory(args: argparse.Namespace, plan: Plan, out: Output) -> dict[str, Any]:
+    from evener.running.distributed import write_distributed
+    from evener.running.distributing import distribute
+
+    reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
+    _refuse_other_inputs(plan, reading.inputs, args.mesh)
     with out.progress(f"Distributing {args.mesh}") as progress:
         progress("parts", 0.0)
         parts = distribute(reading.graph, plan, want=args.want)
         progress("files", 0.3)
-        index = write_distributed(
+        return write_distributed(
             args.output,
             parts,
             names=plan.platform.names,
             inputs=reading.inputs,
             force=args.force,
         )
-    _say(index, args.output, out)
-    return 0
+
+
+def _out_of_core(args: argparse.Namespace, plan: Plan, out: Output) -> dict[str, Any]:
+    """Write the parts without the whole graph in memory. UsageError where the file needs that."""
+    from evener.errors import UsageError
+    from evener.io.graphs.streams import WholeNeeded
+    from evener.io.streaming import digest_of, open_stream
+    from evener.running.out_of_core import distribute_file
+
+    options = read_options_of(plan, read_options_from(args), args.plan)
+    try:
+        stream = open_stream(args.mesh, plan.partition.n, options)
+        inputs = {stream.source.name: digest_of(args.mesh)}
+        _refuse_other_inputs(plan, inputs, args.mesh)
+        with out.progress(f"Distributing {args.mesh}") as progress:
+            progress("pieces", 0.0)
+            index = distribute_file(
+                args.output,
+                stream,
+                plan.partition,
+                want=args.want,
+                names=plan.platform.names,
+                inputs=inputs,
+                force=args.force,
+            )
+    except WholeNeeded as reason:
+        raise UsageError(
+            f"{args.mesh} cannot be read in pieces: {reason}",
+            hint="Without --out-of-core it is read whole; `evener convert` makes a .graph of it.",
+        ) from None
+    for note in stream.notes:
+        out.note(f"note: {note}")
+    return index
 
 
 def _say(index: dict[str, Any], folder: str, out: Output) -> None:

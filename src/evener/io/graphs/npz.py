@@ -215,7 +215,7 @@ def stream(head: Window, *, directed: bool) -> ArchiveStream:
         vertices_weigh="vwgt" in names,
         xadj=xadj,
     )
-    made.n_pieces = max(-(-ends.shape[0] // ENTRIES), 1)
+    made.n_pieces = -(-ends.shape[0] // ENTRIES)
     if directed and not is_directed:
         made.notes.append(both_ways(ends.shape[0] // 2))
     return made
