@@ -16,7 +16,7 @@ from evener.running.halos import Halo
 from evener.running.hybrid import devices_of_process, run_hybrid
 from evener.running.spreading import HeldRows
 from tests.running.halo_cases import OPS, TYPES, exchanged, reduced, some_to_owners, values_of
-from tests.running.random_runs import APPS, is_right, moving, random_case
+from tests.running.random_runs import APPS, MOVING, is_right, moving, random_case
 
 N = 42
 
@@ -74,7 +74,7 @@ def random_moves(comm):
         graph, partition, source = random_case(seed, most_blocks=2 * comm.size)
         k = comm.size * (1 + seed % 2)
         partition = Partition((partition.part % k).astype(np.int32), k)
-        for app in APPS:
+        for app in MOVING:
             case, watch = (graph, partition, source), moving(graph, k, seed=seed)
             assert is_right(app, case, comm=comm, watch=watch), (app, seed)
 

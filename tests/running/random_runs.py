@@ -5,12 +5,13 @@ import numpy as np
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
-from evener.running.apps import bfs, pagerank, sssp, wcc
+from evener.running.apps import bfs, kcore, pagerank, spmv, sssp, triangles, wcc
 from evener.running.executing import RunWatch, run_program
 from evener.running.moving import MoveAdvice, Rebalancing
 
-APPS = ("pagerank", "bfs", "wcc", "sssp")
-STEPS = 5  # of pagerank
+APPS = ("pagerank", "bfs", "wcc", "sssp", "spmv", "kcore", "triangles")
+MOVING = APPS[:5]  # those whose vertices may change device in a run
+STEPS = 5  # of pagerank and spmv
 
 
 def random_ends(draw, n):
@@ -84,6 +85,16 @@ def is_right(app, case, **how):
         return pagerank.verify(graph, found.values, STEPS)
     if app == "wcc":
         return wcc.verify(graph, run_program(wcc.PROGRAM, graph, partition, **how).values)
+    if app == "spmv":
+        found = run_program(spmv.SPMV, graph, partition, most=STEPS, **how)
+        return spmv.verify_products(graph, found.values, STEPS)
+    if app in ("kcore", "triangles"):
+        of, program = {
+            "kcore": (kcore, kcore.KCORE),
+            "triangles": (triangles, triangles.TRIANGLES),
+        }[app]
+        edges = graph.undirected() if isinstance(graph, DirectedGraph) else graph
+        return of.verify(edges, run_program(program, edges, partition, **how).values)
     of = {"bfs": bfs, "sssp": sssp}[app]
     given = {"source": source}
     found = run_program(of.PROGRAM, graph, partition, parameters=given, **how)

@@ -53,7 +53,7 @@ def test_values_are_those_without_moves(name, k):
 def test_random_graphs_and_moves(seed):
     """Directed and undirected graphs, blocks that become empty, isolated vertices."""
     graph, partition, source = random_case(seed)
-    for app in random_runs.APPS:
+    for app in random_runs.MOVING:
         watch = moving(graph, partition.k, seed=seed)
         assert is_right(app, (graph, partition, source), watch=watch), app
 

@@ -61,10 +61,12 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("plan", metavar="PLAN", nargs="?", help="a plan file (or a machine, below)")
     parser.add_argument("graph", metavar="GRAPH", help="the file that the plan was made from")
     group = parser.add_mutually_exclusive_group(required=True)
-    group.add_argument("--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, cg, jacobi")
+    group.add_argument(
+        "--app", metavar="NAME", help="pagerank, bfs, wcc, sssp, kcore, triangles, spmv, cg, jacobi"
+    )
     group.add_argument("--program", metavar="FILE.py", help="a vertex program of your own")
     parser.add_argument(
-        "--iterations", type=count, metavar="N", help="supersteps at most (pagerank: 10)"
+        "--iterations", type=count, metavar="N", help="supersteps at most (pagerank, spmv: 10)"
     )
     parser.add_argument(
         "--source", type=int, metavar="V", help="the vertex where bfs and sssp start, from 0"

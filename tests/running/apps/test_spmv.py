@@ -7,8 +7,17 @@ import scipy.sparse as sp
 from evener.errors import InputError
 from evener.graphs.generating.grid import grid
 from evener.plans.partition import Partition
-from evener.running.apps.spmv import Product, averaging_matrix, run, verify
+from evener.running.apps.spmv import (
+    SPMV,
+    Product,
+    averaging_matrix,
+    run,
+    verify,
+    verify_products,
+)
 from evener.running.comm import run_threads
+from evener.running.executing import run_program
+from tests.running.engine.parts import random_graph
 
 
 @pytest.mark.parametrize("k", [1, 2, 5])
@@ -41,3 +50,27 @@ def test_what_does_not_fit_is_refused():
         run_threads(1, lambda comm: Product(comm, A, Partition([0, 0, 1, 1], 2), np.ones(4)))
     with pytest.raises(InputError, match="at least one"):
         run_threads(1, lambda comm: run(comm, A, Partition(np.zeros(4), 1), np.ones(4), 0))
+
+
+@pytest.mark.parametrize("directed", [False, True])
+@pytest.mark.parametrize("weights", [None, 9])
+def test_products_of_a_graph(directed, weights):
+    graph = random_graph(400, 3000, 8, directed=directed, weights=weights)
+    for k in (1, 4):
+        blocks = Partition(np.random.default_rng(k).integers(0, k, graph.n).astype(np.int32), k)
+        for averaging in (0, 1):
+            given = {"averaging": averaging}
+            found = run_program(SPMV, graph, blocks, most=5, parameters=given)
+            assert found.supersteps == 5
+            assert found.edges == 5 * graph.adjncy.size
+            assert verify_products(graph, found.values, 5, averaging)
+            assert not verify_products(graph, found.values, 4, averaging)
+
+
+def test_products_that_overflow_are_infinite_as_scipys():
+    graph = random_graph(30, 200, 1)
+    found = run_program(
+        SPMV, graph, Partition(np.zeros(30, np.int32), 1), most=400, parameters={"averaging": 0}
+    )
+    assert np.isinf(found.values).any()
+    assert verify_products(graph, found.values, 400, 0)

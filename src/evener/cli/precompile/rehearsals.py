@@ -366,7 +366,7 @@ def distributing() -> None:
     Values of ghosts go to owners: of 4 bytes and of 8.
     """
     from evener.graphs.directed import DirectedGraph
-    from evener.running.apps import laplacian
+    from evener.running.apps import kcore, laplacian, spmv, triangles
     from evener.running.comm import run_threads
     from evener.running.distributing import distribute, local_graph
     from evener.running.executing import run_program
@@ -382,8 +382,12 @@ def distributing() -> None:
         ):
             distribute(graph, partition, want="both", threads=1)
             local_graph(graph, partition, 1, want="both", threads=1)
-    for solver in (laplacian.CG, laplacian.JACOBI):
-        run_program(solver, Graph.from_edges(40, u, v), partition, most=2)
+        edges = Graph.from_edges(40, u, v, weights=given)
+        for solver in (laplacian.CG, laplacian.JACOBI, spmv.SPMV):
+            run_program(solver, edges, partition, most=2)
+    star = Graph.from_edges(40, 0 * v, v)  # its triangles are counted by falling degree
+    run_program(kcore.KCORE, star, partition)
+    run_program(triangles.TRIANGLES, star, partition)
     run_threads(1, lambda comm: [Halo(comm, 1, {}, {}).sparse_of(of) for of in ("i4", "f8")])
 
 

@@ -18,6 +18,7 @@ from evener.errors import InputError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.running.apps import laplacian_kernels as kernels
+from evener.running.apps.rows import MatrixRows, cut, piece_count, random_looking, row_sums
 from evener.running.comm import Comm
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.recording import DeviceRun, StepRecorder
@@ -28,72 +29,96 @@ from evener.running.local_graphs import LocalGraph
 
 SHIFT = 0.1  # of the diagonal, in units of an edge's weight
 TOLERANCE = 1e-6  # of the residual, relative to b
-VERTICES_OF_CHUNK = 4096  # some 20 us of work each; sums are kept by chunk
-MIXING = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64
-NONE: FloatArray = np.empty(0)
 
 
 def right_side(vertices: IntVector) -> FloatArray:
     """Return b of these vertices: numbers in [0, 1) that look random, by global number."""
-    with np.errstate(over="ignore"):
-        mixed = (vertices.astype(np.uint64) + np.uint64(1)) * MIXING
-        mixed = (mixed ^ (mixed >> np.uint64(31))) * MIXING
-    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)
+    return random_looking(vertices)
 
 
 class _System(NamedTuple):
-    """A device's rows: arcs (offsets, ends, weights), diagonal and b of owned vertices, chunks."""
+    """A device's rows, diagonal and b of owned vertices, and rows at which pieces begin."""
 
-    arcs: tuple[npt.NDArray[Any], npt.NDArray[Any], FloatArray]
+    rows: MatrixRows
     diagonal: FloatArray
     b: FloatArray
     chunks: IntVector
 
 
-def _system(local: LocalGraph, shift: float) -> _System:
+def _system(local: LocalGraph, pool: ThreadPool, shift: float) -> _System:
     """Return the rows of a device. Raises InputError for directed graphs and shifts below zero."""
     if not 0 < shift < np.inf:
         raise InputError(f"the shift must be above zero, and is {shift}")
     if local.out is None or local.out is not local.into:
         raise InputError("the Laplacian of a directed graph is not symmetric: nothing to solve")
-    arcs = local.out
-    offsets = arcs.offsets.astype(np.int64)
-    weights = NONE if arcs.weights is None else arcs.weights.astype(np.float64)
-    counted = np.ones(arcs.ends.size) if arcs.weights is None else weights
-    totals = np.concatenate([[0.0], np.cumsum(counted)])
-    diagonal = totals[offsets[1:]] - totals[offsets[:-1]] + shift
-    m = local.n_owned
-    chunks = np.append(np.arange(0, m, VERTICES_OF_CHUNK), m)
-    return _System((offsets, arcs.ends, weights), diagonal, right_side(local.owned), chunks)
+    rows = MatrixRows.of(local.out)
+    chunks = cut(rows, whole=True).first_rows
+    diagonal = row_sums(rows, pool, chunks)
+    diagonal += shift
+    return _System(rows, diagonal, right_side(local.owned), chunks)
 
 
-def conjugate_gradients(
-    comm: Comm,
+class _Asked(NamedTuple):
+    """Up to `most` supersteps until the tolerance is reached; stretch: what of a longer run."""
+
+    most: int
+    tolerance: float
+    stretch: Stretch
+
+
+# Iterates on a device's system as asked: begins the recorder's clock, ends each superstep, and
+# returns x of owned vertices.
+Method = Callable[[_System, LocalGraph, ThreadPool, StepRecorder, _Asked], FloatArray]
+
+
+def _solver(method: Method) -> Callable[..., DeviceRun]:
+    """Return what a device does to solve its part of a system by a method."""
+
+    def solve(
+        comm: Comm,
+        local: LocalGraph,
+        pool: ThreadPool,
+        tell: Callable[[int], None] | None = None,
+        *,
+        most: int = 1000,
+        shift: float = SHIFT,
+        tolerance: float = TOLERANCE,
+        stretch: Stretch = WHOLE,
+    ) -> DeviceRun:
+        """Return one device's x after at most `most` supersteps of the method; every device calls.
+
+        stretch: what of a longer run this is. Raises InputError for directed graphs, and for shifts
+        that are not above zero.
+        """
+        system = _system(local, pool, shift)
+        steps = StepRecorder(comm, local, tell, _first(stretch))
+        return steps.result(method(system, local, pool, steps, _Asked(most, tolerance, stretch)))
+
+    return solve
+
+
+def _first(stretch: Stretch) -> int:
+    """Return how many supersteps there were before."""
+    return 0 if stretch.start is None else stretch.start.step
+
+
+def _conjugate_gradients(
+    system: _System,
     local: LocalGraph,
     pool: ThreadPool,
-    tell: Callable[[int], None] | None = None,
-    *,
-    most: int = 1000,
-    shift: float = SHIFT,
-    tolerance: float = TOLERANCE,
-    stretch: Stretch = WHOLE,
-) -> DeviceRun:
-    """Return one device's x after at most `most` steps, preconditioned by the diagonal.
-
-    Every device calls. It ends when the residual is at most `tolerance` times b, in 2-norm.
-    stretch: what of a longer run this is. Raises InputError as for directed graphs and shifts that
-    are not above zero.
-    """
-    start, keep = stretch
-    arcs, diagonal, b, chunks = _system(local, shift)
-    m, first = local.n_owned, 0 if start is None else start.step
+    steps: StepRecorder,
+    asked: _Asked,
+) -> FloatArray:
+    """Precondition by the diagonal; end when the residual is `tolerance` times b, in 2-norm."""
+    rows, diagonal, b, chunks = system
+    most, tolerance, (start, keep) = asked
+    m, first = local.n_owned, _first(asked.stretch)
     x, r, q = np.zeros(m), b.copy(), np.empty(m)
     p = np.zeros(local.n_local)
     p[:m] = r / diagonal
     if start is not None:
         x[:], r[:], p[:m] = start.values.T
     dots, pairs = np.zeros(chunks.size - 1), np.zeros((chunks.size - 1, 2))
-    steps = StepRecorder(comm, local, tell, first)
     steps.begin()
     if start is None:
         rz, bb = (steps.summed(float(one @ r)) for one in (p[:m], r))
@@ -106,7 +131,7 @@ def conjugate_gradients(
     for _ in range(first, most if bb > 0 else 0):
         steps.exchange(p)
         with steps.timed("computing"):
-            pool.run(kernels.multiply, chunks, arcs, diagonal, p, q, dots)
+            pool.run(kernels.multiply, chunks, rows, diagonal, p, q, dots)
         alpha = rz / steps.summed(float(dots.sum()))
         with steps.timed("computing"):
             pool.run(kernels.descend, chunks, alpha, diagonal, (x, r, p, q), pairs)
@@ -117,68 +142,66 @@ def conjugate_gradients(
             with steps.timed("computing"):
                 pool.run(kernels.turn, chunks, following / rz, diagonal, r, p)
         rz = following
-        steps.now.edges = arcs[1].size
+        steps.now.edges = rows.ends.size
         steps.end(local.ghosts.size)
         if done or (keep is not None and keep(steps.done, state, steps)):
             break
-    return steps.result(x)
+    return x
 
 
-def jacobi(
-    comm: Comm,
+def _jacobi(
+    system: _System,
     local: LocalGraph,
     pool: ThreadPool,
-    tell: Callable[[int], None] | None = None,
-    *,
-    most: int = 1000,
-    shift: float = SHIFT,
-    tolerance: float = TOLERANCE,
-    stretch: Stretch = WHOLE,
-) -> DeviceRun:
-    """Return one device's x after at most `most` sweeps of Jacobi's method.
-
-    Every device calls. It ends when x changes by at most `tolerance` times its size, in 2-norm.
-    stretch: what of a longer run this is. Raises InputError as `conjugate_gradients` does.
-    """
-    start, keep = stretch
-    arcs, diagonal, b, chunks = _system(local, shift)
-    m, first = local.n_owned, 0 if start is None else start.step
+    steps: StepRecorder,
+    asked: _Asked,
+) -> FloatArray:
+    """Sweep until x changes by at most `tolerance` times its size, in 2-norm."""
+    rows, diagonal, b, chunks = system
+    most, tolerance, (start, keep) = asked
+    m = local.n_owned
     x, following = np.zeros(local.n_local), np.zeros(local.n_local)
     if start is not None:
         x[:m] = start.values
     dots = np.zeros(chunks.size - 1)
-    steps = StepRecorder(comm, local, tell, first)
     steps.begin()
 
     def state() -> RunState:
         return RunState(steps.done, x[:m])
 
-    for _ in range(first, most):
+    for _ in range(_first(asked.stretch), most):
         steps.exchange(x)
         with steps.timed("computing"):
-            pool.run(kernels.relax, chunks, arcs, diagonal, b, x, following, dots)
+            pool.run(kernels.relax, chunks, rows, diagonal, b, x, following, dots)
             size = float(following[:m] @ following[:m])
         change, norm = np.array(steps.gathered((float(dots.sum()), size))).sum(axis=0).tolist()
         x, following = following, x
-        steps.now.edges = arcs[1].size
+        steps.now.edges = rows.ends.size
         steps.end(local.ghosts.size)
         if change <= tolerance**2 * norm or (keep and keep(steps.done, state, steps)):
             break
-    return steps.result(x[:m])
+    return x[:m]
 
 
-def _bytes_of_cg(n_owned: int, n_local: int, n_arcs: int, is_weighted: bool) -> int:
-    """Bytes of x, r, q and p, and of the system."""
-    return 8 * (3 * n_owned + n_local) + _bytes_of_system(n_owned, n_arcs, is_weighted)
+conjugate_gradients = _solver(_conjugate_gradients)
+jacobi = _solver(_jacobi)
 
 
-def _bytes_of_jacobi(n_owned: int, n_local: int, n_arcs: int, is_weighted: bool) -> int:
-    """Bytes of x before and after a sweep, and of the system."""
-    return 16 * n_local + _bytes_of_system(n_owned, n_arcs, is_weighted)
+def _bytes_of_cg(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
+    """Bytes of x, r, q and p, of two sums a piece and two pairs, and of the system."""
+    pieces = piece_count(n_owned, n_arcs)
+    return 8 * (3 * n_owned + n_local + 3 * pieces) + _bytes_of_system(n_owned, pieces)
 
 
-def _bytes_of_system(n_owned: int, n_arcs: int, is_weighted: bool) -> int:
-    return 8 * (3 * n_owned + 1 + (n_arcs if is_weighted else 0))
+def _bytes_of_jacobi(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
+    """Bytes of x before and after a sweep, of a sum a piece, and of the system."""
+    pieces = piece_count(n_owned, n_arcs)
+    return 16 * n_local + 8 * pieces + _bytes_of_system(n_owned, pieces)
+
+
+def _bytes_of_system(n_owned: int, pieces: int) -> int:
+    """Bytes of the diagonal, of b, and of where pieces begin."""
+    return 8 * (2 * n_owned + pieces + 1)
 
 
 GIVEN = {"shift": SHIFT, "tolerance": TOLERANCE}

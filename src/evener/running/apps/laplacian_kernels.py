@@ -1,42 +1,41 @@
 """The steps of conjugate gradients and of Jacobi's method on L + shift I, by threads of a device.
 
-L is the Laplacian of the graph's weighted edges. Sums are kept by chunk of vertices, so that they
-do not depend on the number of threads. The kernels are called by ThreadPool.run.
+L is the Laplacian of the graph's weighted edges. chunks: rows at which pieces begin, and their end;
+sums are kept by piece, so that they do not depend on the number of threads. The kernels are called
+by ThreadPool.run.
 """
 
 # mypy: ignore-errors
+import numpy as np
+
 from evener.jit import inner, njit
+from evener.running.apps.rows_kernels import row_times
+
+ONE = np.uint64(1)
 
 
-@inner(counted=False)
-def row_times(u, offsets, ends, weights, x):
+@inner(counted=False, forceinline=True)
+def neighbours_times(u, rows, x):
     """Return the sum over arcs of vertex u: weight times x at the other end."""
-    total = 0.0
-    if weights.size == 0:
-        for j in range(offsets[u], offsets[u + 1]):
-            total += x[ends[j]]
-    else:
-        for j in range(offsets[u], offsets[u + 1]):
-            total += weights[j] * x[ends[j]]
-    return total
+    offsets, ends, weights = rows
+    return row_times(np.uint64(offsets[u]), np.uint64(offsets[u + ONE]), ends, weights, x)
 
 
 @njit(cache=True, nogil=True, counted=False)
-def multiply(thread, threads, chunks, arcs, diagonal, p, q, dots):
-    """Set q = (L + shift I) p for owned vertices, and dots to p . q by chunk."""
-    offsets, ends, weights = arcs
+def multiply(thread, threads, chunks, rows, diagonal, p, q, dots):
+    """Set q = (L + shift I) p for owned vertices, and dots to p . q by piece."""
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
         dot = 0.0
-        for u in range(chunks[c], chunks[c + 1]):
-            q[u] = diagonal[u] * p[u] - row_times(u, offsets, ends, weights, p)
+        for u in range(np.uint64(chunks[c]), np.uint64(chunks[c + 1])):
+            q[u] = diagonal[u] * p[u] - neighbours_times(u, rows, p)
             dot += p[u] * q[u]
         dots[c] = dot
 
 
 @njit(cache=True, nogil=True, counted=False)
 def descend(thread, threads, chunks, alpha, diagonal, vectors, dots):
-    """Move x by alpha p and the residual by -alpha q; dots (chunks, 2): r . r / diagonal, r . r."""
+    """Move x by alpha p and the residual by -alpha q; dots (pieces, 2): r . r / diagonal, r . r."""
     x, r, p, q = vectors
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
@@ -59,13 +58,12 @@ def turn(thread, threads, chunks, beta, diagonal, r, p):
 
 
 @njit(cache=True, nogil=True, counted=False)
-def relax(thread, threads, chunks, arcs, diagonal, b, x, following, dots):
-    """Set following = (b + arcs x) / diagonal for owned vertices; dots: squared change by chunk."""
-    offsets, ends, weights = arcs
+def relax(thread, threads, chunks, rows, diagonal, b, x, following, dots):
+    """Set following = (b + arcs x) / diagonal for owned vertices; dots: squared change by piece."""
     n = chunks.size - 1
     for c in range(n * thread // threads, n * (thread + 1) // threads):
         change = 0.0
-        for u in range(chunks[c], chunks[c + 1]):
-            following[u] = (b[u] + row_times(u, offsets, ends, weights, x)) / diagonal[u]
+        for u in range(np.uint64(chunks[c]), np.uint64(chunks[c + 1])):
+            following[u] = (b[u] + neighbours_times(u, rows, x)) / diagonal[u]
             change += (following[u] - x[u]) ** 2
         dots[c] = change

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from evener.errors import one_of
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
-from evener.running.apps import bfs, laplacian, pagerank, sssp, wcc
+from evener.running.apps import bfs, kcore, laplacian, pagerank, spmv, sssp, triangles, wcc
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.solver import Solver
 
@@ -40,6 +40,7 @@ class App:
 
 # Supersteps of PageRank, the only condition for its end in [Guo16]_ (section IV-A).
 PAGERANK_ITERATIONS = 10
+PRODUCTS = 10  # as of PageRank, of which each iteration is a product
 SOLVER_ITERATIONS = 1000  # at most, where the tolerance is not reached before
 
 APPS = {
@@ -65,6 +66,24 @@ APPS = {
         sssp.PROGRAM,
         lambda graph, values, _, given: sssp.verify(graph, values, int(given["source"])),
         program_for=sssp.program_for,
+    ),
+    "kcore": App(
+        "core number of each vertex",
+        kcore.KCORE,
+        lambda graph, values, _, __: kcore.verify(graph, values),
+    ),
+    "triangles": App(
+        "of how many triangles each vertex is a corner",
+        triangles.TRIANGLES,
+        lambda graph, values, _, __: triangles.verify(graph, values),
+    ),
+    "spmv": App(
+        "repeated products x <- A x, A the weights of arcs, each row divided by its sum",
+        spmv.SPMV,
+        lambda graph, values, count, given: spmv.verify_products(
+            graph, values, count, int(given["averaging"])
+        ),
+        iterations=PRODUCTS,
     ),
     "cg": App(
         "solution of (L + shift I) x = b by conjugate gradients, L the graph's Laplacian",

@@ -1,13 +1,16 @@
 """Repeated products x <- A x of a sparse A whose rows are divided over ranks by any partition.
 
-Every rank calls `run`; ranks are threads or processes of MPI (see evener.running.comm). Each rank
-multiplies its rows by SciPy and receives the values of x that they need from other ranks (ghosts).
-`Product` does one multiplication or exchange at a time, for programs with loops of their own.
+SPMV is the application: A is made of a graph's arcs, the threads of each device multiply. `run`
+takes any matrix of SciPy, by which each rank multiplies its rows; ranks are threads or processes of
+MPI (see evener.running.comm), and all call. Either way a rank receives the values of x that its
+rows need from others (ghosts). `Product` does one multiplication or exchange of `run` at a time,
+for programs with loops of their own.
 """
 
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,17 +19,114 @@ import numpy.typing as npt
 
 from evener.arrays import FloatArray, as_numbers
 from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.graphs.lists import Arcs
 from evener.plans.partition import Partition
+from evener.running.apps import rows_kernels as kernels
+from evener.running.apps.rows import (
+    NONE,
+    MatrixRows,
+    cut,
+    piece_count,
+    random_looking,
+    row_sums,
+    within_rows,
+)
 from evener.running.building import Lists
 from evener.running.comm import Comm
 from evener.running.distributing import local_part
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.recording import DeviceRun, StepRecorder
+from evener.running.engine.solver import Solver
+from evener.running.engine.states import RunState
+from evener.running.engine.supersteps import WHOLE, Stretch
 from evener.running.halos import Halo
 from evener.running.local_graphs import LocalGraph
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
+
+
+def products(
+    comm: Comm,
+    local: LocalGraph,
+    pool: ThreadPool,
+    tell: Callable[[int], None] | None = None,
+    *,
+    most: int = 1,
+    averaging: int = 1,
+    stretch: Stretch = WHOLE,
+) -> DeviceRun:
+    """Return one device's x after `most` products x <- A x; every device calls.
+
+    A has the weight of each arc in the row of the vertex that it leaves, 1 where arcs have none. x
+    is `random_looking` at first. averaging: 1 if the sum of each row is to be 1, so that x neither
+    grows nor vanishes (rows without arcs give 0); 0: A as it is. stretch: what of a longer run
+    this is. The same number of devices gives the same x, whatever the threads.
+    """
+    assert local.out is not None
+    rows = MatrixRows.of(local.out)
+    cuts = cut(rows)
+    factors = _factors(rows, pool) if averaging else NONE
+    start, keep = stretch
+    x, y = random_looking(local.numbers), np.empty(local.n_local)
+    if start is not None:
+        x[: local.n_owned] = start.values
+    tickets, carried = np.zeros(1, np.int64), np.zeros(cuts.first_rows.size - 1)
+    within = within_rows(rows, cuts)
+    first = 0 if start is None else start.step
+    steps = StepRecorder(comm, local, tell, first)
+    steps.begin()
+
+    def state() -> RunState:
+        return RunState(steps.done, x[: local.n_owned])
+
+    for _ in range(first, most):
+        steps.exchange(x)
+        with steps.timed("computing"):
+            tickets[0] = 0
+            pool.run(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
+            np.add.at(y, cuts.first_rows[within], carried[within])
+        x, y = y, x
+        steps.now.edges = rows.ends.size
+        steps.end(local.ghosts.size)
+        if keep is not None and keep(steps.done, state, steps):
+            break
+    return steps.result(x[: local.n_owned])
+
+
+def _factors(rows: MatrixRows, pool: ThreadPool) -> FloatArray:
+    """Return 1 / sum of each row (m,), 0 for rows without arcs."""
+    sums = row_sums(rows, pool, cut(rows, whole=True).first_rows)
+    return np.divide(1.0, sums, out=np.zeros(sums.size), where=sums > 0)
+
+
+def _bytes_of_products(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
+    """Bytes of x before and after a product, of factors, and of three numbers a piece."""
+    return 8 * (2 * n_local + n_owned + 3 * piece_count(n_owned, n_arcs) + 3)
+
+
+SPMV = Solver("spmv", products, _bytes_of_products, {"averaging": 1}, want="out", moves=True)
+
+
+def verify_products(
+    graph: Graph | DirectedGraph, x: npt.NDArray[Any], count: int, averaging: int = 1
+) -> bool:
+    """Whether SciPy gets the same x (n,) by so many products, up to rounding."""
+    from scipy.sparse import csr_array
+
+    arcs = graph.arcs_out()
+    n = arcs.xadj.size - 1
+    weights = np.ones(arcs.adjncy.size) if arcs.adjwgt is None else arcs.adjwgt.astype(float)
+    A = csr_array((weights, arcs.adjncy, arcs.xadj), shape=(n, n))
+    expected = random_looking(np.arange(n))
+    sums = A @ np.ones(n) if averaging else np.ones(n)
+    with np.errstate(over="ignore", invalid="ignore"):
+        for _ in range(count):
+            expected = np.divide(A @ expected, sums, out=np.zeros(n), where=sums > 0)
+    largest = float(np.abs(expected[np.isfinite(expected)]).max(initial=0.0))
+    return np.allclose(x, expected, rtol=1e-9, atol=1e-12 * largest, equal_nan=True)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,129 @@
+"""k-core: the core number of each vertex of an undirected graph.
+
+A vertex has core number k if it is in a subgraph in which all have k neighbours or more, and in
+none in which all have more. Each device removes its vertices by rising degree; with several, each
+then lowers its estimates by those of ghosts, until none changes on any device [MPM13]_. Core
+numbers do not depend on devices and threads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.errors import InputError
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.graph import Graph
+from evener.running.apps import kcore_kernels as kernels
+from evener.running.comm import Comm
+from evener.running.engine.atomics_kernels import SYNC_SIZE
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.recording import DeviceRun, StepRecorder
+from evener.running.engine.solver import Solver
+from evener.running.local_graphs import LocalGraph
+
+MOST = 1 << 40  # supersteps: no bound
+
+
+def cores(
+    comm: Comm,
+    local: LocalGraph,
+    pool: ThreadPool,
+    tell: Callable[[int], None] | None = None,
+    *,
+    most: int = MOST,
+) -> DeviceRun:
+    """Return core numbers (m,) int32 of one device's vertices; every device calls.
+
+    After fewer supersteps than it takes they are upper bounds. Raises InputError for directed
+    graphs.
+    """
+    if local.out is None or local.out is not local.into:
+        raise InputError(
+            "a core has no directions: core numbers are of undirected graphs",
+            hint="Read it without --directed.",
+        )
+    estimates = _Estimates(local, pool)
+    steps = StepRecorder(comm, local, tell)
+    steps.begin()
+    for step in range(most):
+        if step:
+            steps.exchange(estimates.values)
+        before = estimates.values[local.n_interior : local.n_owned].copy()
+        with steps.timed("computing"):
+            steps.now.edges = estimates.fall() if step else estimates.peel()
+        has_changed = not np.array_equal(before, estimates.values[local.n_interior : local.n_owned])
+        is_last = comm.size == 1 or (step > 0 and not any(steps.gathered(has_changed)))
+        steps.end(local.ghosts.size if step else 0)
+        if is_last:
+            break
+    return steps.result(estimates.values[: local.n_owned])
+
+
+class _Estimates:
+    """values (n_local,) int32: at first degrees, then estimates that are never too low."""
+
+    def __init__(self, local: LocalGraph, pool: ThreadPool) -> None:
+        assert local.out is not None
+        self.local, self.pool, self.arcs = local, pool, local.out
+        self.values: npt.NDArray[np.int32] = local.degrees.astype(np.int32)
+        self._flags = np.zeros(local.n_owned, np.int32)
+        self._following = np.empty(local.n_owned, np.uint32)
+
+    def peel(self) -> int:
+        """Set estimates to the core numbers that there would be if ghosts stayed; return arcs."""
+        sync, left = np.zeros(SYNC_SIZE, np.int64), self._flags.view(np.uint32)
+        self.pool.run(
+            kernels.peel, sync, self.arcs.offsets, self.arcs.ends, self.local.n_owned, left,
+            self._following, self.values,
+        )  # fmt: skip
+        self._flags[:] = 0
+        return self.arcs.ends.size
+
+    def fall(self) -> int:
+        """Lower estimates as far as those of ghosts make them fall; return arcs looked at."""
+        local, threads = self.local, self.pool.threads
+        bounds = np.array([local.n_interior, local.n_owned, local.n_owned])
+        largest = int(self.values[: local.n_owned].max(initial=0))
+        tallies = np.zeros((threads, largest + 1), np.int32)
+        looked_at = np.zeros(threads, np.int64)
+        self.pool.run(
+            kernels.lower, self.arcs.offsets, self.arcs.ends, bounds, self._flags,
+            self._following, self.values, tallies, looked_at,
+        )  # fmt: skip
+        return int(looked_at.sum())
+
+
+def _bytes_of_cores(n_owned: int, n_local: int, _: int, __: bool) -> int:
+    """Bytes of estimates, of flags, of links, and of the boundary's estimates before a step."""
+    return 4 * (n_local + 2 * n_owned) + 8 * SYNC_SIZE
+
+
+KCORE = Solver("kcore", cores, _bytes_of_cores)
+
+
+def verify(graph: Graph | DirectedGraph, values: npt.NDArray[Any]) -> bool:
+    """Whether removing one round of vertices after another gives the same core numbers.
+
+    values (n,): by the vertices' numbers. In each round all vertices of k neighbours or fewer are
+    removed at once, by NumPy; k rises when there are none.
+    """
+    arcs = graph.arcs_out()
+    degrees = np.diff(arcs.xadj)
+    core, is_left = np.zeros(degrees.size, np.int64), np.ones(degrees.size, bool)
+    k = 0
+    while is_left.any():
+        k = max(k, int(degrees[is_left].min()))
+        found = np.flatnonzero(is_left & (degrees <= k))
+        while found.size:
+            core[found], is_left[found] = k, False
+            lengths = np.diff(arcs.xadj)[found]
+            ends = np.cumsum(lengths)
+            places = np.arange(ends[-1]) + np.repeat(arcs.xadj[found] - (ends - lengths), lengths)
+            met, times = np.unique(arcs.adjncy[places], return_counts=True)
+            degrees[met] -= times
+            found = met[is_left[met] & (degrees[met] <= k)]
+    return bool(np.array_equal(np.asarray(values), core))

@@ -1,0 +1,76 @@
+"""The rows of a graph's matrix on one device, cut into pieces for its threads.
+
+Row u holds the weights of the arcs that leave vertex u, 1 where arcs have none.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector
+from evener.running.apps import rows_kernels as kernels
+from evener.running.engine.pool import ThreadPool
+from evener.running.engine.work import ARCS_OF_CHUNK
+from evener.running.local_graphs import LocalArcs
+
+MIXING = np.uint64(0x9E3779B97F4A7C15)  # of SplitMix64
+NONE: FloatArray = np.empty(0)
+
+
+class MatrixRows(NamedTuple):
+    """Arcs of m vertices as the kernels take them; weights are empty where every arc weighs 1."""
+
+    offsets: npt.NDArray[Any]
+    ends: npt.NDArray[Any]
+    weights: npt.NDArray[Any]
+
+    @classmethod
+    def of(cls, arcs: LocalArcs) -> MatrixRows:
+        """Return the arcs themselves, not a copy."""
+        return cls(arcs.offsets, arcs.ends, NONE if arcs.weights is None else arcs.weights)
+
+
+class Cuts(NamedTuple):
+    """Where pieces begin and end: (pieces + 1,) rows, and arcs, which may lie within a row."""
+
+    first_rows: IntVector
+    first_arcs: IntVector
+
+
+def piece_count(n_rows: int, n_arcs: int) -> int:
+    """Return into how many pieces rows are cut: each is of ARCS_OF_CHUNK arcs or few more."""
+    return (n_arcs + 2 * n_rows) // ARCS_OF_CHUNK + 1
+
+
+def cut(rows: MatrixRows, *, whole: bool = False) -> Cuts:
+    """Return pieces of about equally many arcs; rows longer than that are cut unless `whole`."""
+    pieces = piece_count(rows.offsets.size - 1, rows.ends.size)
+    cuts = Cuts(np.empty(pieces + 1, np.int64), np.empty(pieces + 1, np.int64))
+    longest = rows.ends.size if whole else ARCS_OF_CHUNK
+    kernels.cut_rows(rows.offsets, longest, *cuts)
+    return cuts
+
+
+def within_rows(rows: MatrixRows, cuts: Cuts) -> IntVector:
+    """Return the numbers of the pieces that do not begin where a row does."""
+    return np.flatnonzero(cuts.first_arcs[:-1] > rows.offsets[cuts.first_rows[:-1]])
+
+
+def row_sums(rows: MatrixRows, pool: ThreadPool, chunks: IntVector) -> FloatArray:
+    """Return the sum (m,) of each row. chunks: rows at which pieces begin, and their end."""
+    if rows.weights.size == 0:
+        return np.diff(rows.offsets).astype(np.float64)
+    sums = np.empty(rows.offsets.size - 1)
+    pool.run(kernels.sum_rows, chunks, rows, sums)
+    return sums
+
+
+def random_looking(vertices: IntVector) -> FloatArray:
+    """Return numbers in [0, 1) that look random, for each vertex by its global number."""
+    with np.errstate(over="ignore"):
+        mixed = (vertices.astype(np.uint64) + np.uint64(1)) * MIXING
+        mixed = (mixed ^ (mixed >> np.uint64(31))) * MIXING
+    return np.asarray((mixed >> np.uint64(11)).astype(np.float64) / 2.0**53)

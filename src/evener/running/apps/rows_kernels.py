@@ -1,0 +1,120 @@
+"""Rows of a graph's matrix times a vector, by threads that take pieces of equally many arcs.
+
+Row u holds the weights of the arcs of vertex u. Called by ThreadPool.run. Unsigned numbers of arcs
+and vertices need no check for negative ones.
+"""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.jit import inner, njit
+from evener.running.engine.atomics_kernels import chunk_start, fetch_add, first_of
+
+ONE, TWO = np.uint64(1), np.uint64(2)
+# Arcs at the beginning of a row that are multiplied without asking where it ends; those beyond the
+# end are left out of the sum. On a Delaunay mesh, of 6 arcs a row, this takes 0.6 of the seconds
+# of a loop to the end of each row, which the processor mispredicts; 6, 10 and 12 arcs take longer
+# (benchmarks/spmv.py, one thread).
+FIRST = np.uint64(8)
+
+
+# Inlined before anything is optimised, and without a decision for each arc whether it has a weight:
+# LLVM else makes branches of the choices, and the product takes twice as long.
+@inner(counted=False, forceinline=True)
+def first_weighted(j, end, ends, weights, x):
+    """Return the sum over arcs j to end, FIRST at most: weight times x at the other end."""
+    total, length = 0.0, end - j
+    for k in range(FIRST):
+        product = weights[j + k] * x[ends[j + k]]
+        total += product if k < length else 0.0
+    return total
+
+
+@inner(counted=False, forceinline=True)
+def first_plain(j, end, ends, x):
+    """Return the same for arcs that weigh 1."""
+    total, length = 0.0, end - j
+    for k in range(FIRST):
+        value = x[ends[j + k]]
+        total += value if k < length else 0.0
+    return total
+
+
+@inner(counted=False, forceinline=True)
+def row_times(j, end, ends, weights, x):
+    """Return the sum over arcs j to end: weight (1 if there are none) times x at the other end."""
+    total, is_weighted = 0.0, weights.size > 0
+    if j + FIRST <= np.uint64(ends.size):
+        if is_weighted:
+            total = first_weighted(j, end, ends, weights, x)
+        else:
+            total = first_plain(j, end, ends, x)
+        j += FIRST
+    while j < end:
+        total += weights[j] * x[ends[j]] if is_weighted else x[ends[j]]
+        j += ONE
+    return total
+
+
+@njit(cache=True, nogil=True, counted=False)
+def cut_rows(offsets, longest, first_rows, first_arcs):
+    """Fill in where pieces of about equally many arcs begin, each row counted as two more.
+
+    first_rows, first_arcs (pieces + 1,) int64. Rows of more than `longest` arcs may be cut.
+    """
+    n, pieces = np.uint64(offsets.size - 1), np.uint64(first_rows.size - 1)
+    total = np.uint64(offsets[n]) + TWO * n
+    for piece in range(pieces + ONE):
+        row = chunk_start(offsets, n, piece, pieces)
+        arc = np.uint64(offsets[row])
+        if row > 0:
+            before = np.uint64(offsets[row - ONE])
+            asked = total * piece // pieces - TWO * (row - ONE)
+            if arc - before > np.uint64(longest) and before < asked < arc:
+                row, arc = row - ONE, asked
+        first_rows[piece], first_arcs[piece] = row, arc
+
+
+@njit(cache=True, nogil=True, counted=False)
+def sum_rows(thread, threads, chunks, rows, sums):
+    """Set sums (m,) of the weights of each row's arcs. chunks: rows at which threads begin."""
+    offsets, _, weights = rows
+    first = chunks[first_of(thread, threads, chunks.size - 1)]
+    end = chunks[first_of(thread + 1, threads, chunks.size - 1)]
+    for u in range(np.uint64(first), np.uint64(end)):
+        total = 0.0
+        for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
+            total += weights[j]
+        sums[u] = total
+
+
+@njit(cache=True, nogil=True, counted=False)
+def multiply(thread, threads, tickets, cuts, rows, factors, x, y, carried):  # noqa: ARG001
+    """Set y (m,) = factors * (rows x), pieces by whichever thread is free.
+
+    factors (m,), or empty: 1. tickets (1,) int64: how many pieces are taken. carried (pieces,): of
+    a piece that begins within a row what it is to add to y there, once all threads have ended.
+    """
+    offsets, ends, weights = rows
+    first_rows, first_arcs = cuts
+    pieces = first_rows.size - 1
+    while True:
+        piece = fetch_add(tickets, np.uint64(0), 1)
+        if piece >= pieces:
+            break
+        u, last = np.uint64(first_rows[piece]), np.uint64(first_rows[piece + 1])
+        j, end = np.uint64(first_arcs[piece]), np.uint64(first_arcs[piece + 1])
+        carried[piece] = 0.0
+        if j > np.uint64(offsets[u]):
+            stop = min(end, np.uint64(offsets[u + ONE]))
+            factor = factors[u] if factors.size > 0 else 1.0
+            carried[piece] = factor * row_times(j, stop, ends, weights, x)
+            u, j = u + ONE, stop
+        while u < last:
+            stop = np.uint64(offsets[u + ONE])
+            total = row_times(j, stop, ends, weights, x)
+            y[u] = factors[u] * total if factors.size > 0 else total
+            u, j = u + ONE, stop
+        if u == last and j < end:
+            factor = factors[u] if factors.size > 0 else 1.0
+            y[u] = factor * row_times(j, end, ends, weights, x)
