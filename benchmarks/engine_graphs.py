@@ -16,7 +16,7 @@ from engine_files import arrays, written
 from evener.errors import UsageError
 from evener.graphs.generating.delaunay import delaunay_graph, sorted_points
 from evener.graphs.generating.random_graphs import rmat
-from evener.io.read import read
+from evener.io.accept import as_graph
 from evener.running.local_graphs import LocalArcs, LocalGraph
 
 SEED = 7
@@ -81,7 +81,7 @@ def _graph(name):
     data = os.environ.get("EVENER_DATA")
     if data is None:
         raise UsageError(f"{name} is a real graph", hint="Set EVENER_DATA to their folder.")
-    return read(Path(data) / REAL[name])
+    return as_graph(Path(data) / REAL[name])
 
 
 def part_of(path):
