@@ -7,6 +7,7 @@ counted is the difference to the value at the phase's beginning, so none is ever
 
 # mypy: ignore-errors
 import platform
+from typing import NamedTuple
 
 import numpy as np
 from llvmlite import ir
@@ -40,6 +41,7 @@ FORM, LENGTH, SCOUTED, LEFT, SHRANK, FLIPPED, DIRECTION, MARKED, SHARED = (
 # was of a lower bucket. Of the union schedule: LARGEST: root of the largest component.
 MISSED, FAILED, LARGEST = (np.uint64(i) for i in range(13, 16))
 CONTROL_SIZE = 16
+ONE = np.uint64(1)
 BUFFER = np.uint64(256)  # vertices that a thread collects before it appends them to a shared queue
 FLOATS = {ir.FloatType: 32, ir.DoubleType: 64}
 
@@ -157,6 +159,114 @@ def barrier(sync, threads):
             sched_yield()
         else:
             pause()
+
+
+class Team(NamedTuple):
+    """The threads that run a kernel together: which one this is, how many, what they share."""
+
+    thread: int
+    threads: int
+    sync: np.ndarray
+
+
+class Part(NamedTuple):
+    """A device's part of the graph: what `run` of a schedule is given under these names."""
+
+    sizes: tuple
+    vertices: tuple
+    out: tuple
+    into: tuple
+
+
+class Counts(NamedTuple):
+    """Values of the counters of `sync` where a phase begins, which all threads know alike.
+
+    slot: 0 or LINE, the one of each pair in which the phase counts. tail, total: of TAILS and SUMS
+    in this slot, other_tail, other_total: in the other.
+    """
+
+    tickets: int
+    slot: int
+    tail: int
+    other_tail: int
+    total: int
+    other_total: int
+
+
+@inner(counted=False)
+def counts_at(sync):
+    """Return the counts at the beginning of a kernel, before a barrier."""
+    return Counts(
+        load(sync, TICKETS),
+        np.uint64(0),
+        load(sync, TAILS),
+        load(sync, TAILS + LINE),
+        load(sync, SUMS),
+        load(sync, SUMS + LINE),
+    )
+
+
+@inner(counted=False)
+def counts_after(counts, tickets, queued, summed):
+    """Return the counts after a phase that took tickets, appended to a queue and added a sum."""
+    return Counts(
+        counts.tickets + tickets,
+        LINE - counts.slot,
+        counts.other_tail,
+        counts.tail + queued,
+        counts.other_total,
+        counts.total + summed,
+    )
+
+
+@inner(counted=False)
+def flushed(team, buffers, count, queue, counts):
+    """Append a thread's BUFFER entries of `buffers` to a queue; return 0, their number then."""
+    place = np.uint64(fetch_add(team.sync, TAILS + counts.slot, count) - counts.tail)
+    start = np.uint64(team.thread) * BUFFER
+    for i in range(np.uint64(count)):
+        queue[place + i] = buffers[start + i]
+    return np.int64(0)
+
+
+@inner(counted=False)
+def kept(team, buffers, count, u, queue, counts):
+    """Put a vertex into the thread's buffer; return the buffer's new length."""
+    buffers[np.uint64(team.thread) * BUFFER + np.uint64(count)] = u
+    count += 1
+    return flushed(team, buffers, count, queue, counts) if count == np.int64(BUFFER) else count
+
+
+@inner(counted=False)
+def tickets_for(items, taken, threads):
+    """Return how many tickets a phase hands out until every thread finds no items left."""
+    return np.int64((np.uint64(items) + taken - ONE) // taken) + threads
+
+
+@inner(counted=False)
+def share_of(team, count):
+    """Return where a thread's share of `count` items begins and ends."""
+    thread = np.uint64(team.thread)
+    return first_of(thread, team.threads, count), first_of(thread + ONE, team.threads, count)
+
+
+@inner(counted=False)
+def is_set(bits, v):
+    """Whether a vertex's bit is set in a bitmap."""
+    return (bits[v >> np.uint64(6)] >> (v & np.uint64(63))) & ONE != 0
+
+
+@inner(counted=False)
+def bit_of(v):
+    """Return the word of a bitmap in which a vertex's bit is set alone."""
+    return ONE << (v & np.uint64(63))
+
+
+@inner(counted=False)
+def is_newly_set(bits, v):
+    """Set a bit, in one step among threads: whether it was not set."""
+    word, bit = v >> np.uint64(6), bit_of(v)
+    return (bits[word] & bit) == 0 and (fetch_or(bits, word, bit) & bit) == 0
 
 
 @inner(counted=False)

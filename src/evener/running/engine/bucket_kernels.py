@@ -11,6 +11,8 @@ in a bitmap and put into buckets when these are empty.
 """
 
 # mypy: ignore-errors
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.running.engine.atomics_kernels import (
@@ -21,42 +23,43 @@ from evener.running.engine.atomics_kernels import (
     MARKED,
     MISSED,
     MOST_STEPS,
+    ONE,
     STEP,
     TAILS,
     TICKETS,
     VOTES,
+    Part,
+    Team,
     barrier,
+    bit_of,
     cas,
+    counts_after,
+    counts_at,
     fetch_add,
-    fetch_or,
-    first_of,
+    is_newly_set,
     load,
-    load_relaxed,
     lowest_bit,
+    share_of,
     store,
+    tickets_for,
 )
 from evener.running.engine.hooks_kernels import (
-    GOES_BOTH_WAYS,
-    HAS_SETTLED,
     IDENTITY,
-    IS_WEIGHTED,
     applied,
     as_value,
     bucket_of,
     helper,
     initial,
-    is_settled,
     kernel,
     message_of,
-    payload_of,
 )
+from evener.running.engine.pushing_kernels import payload_from, received, ways_of, weight_of
 
 BINS = np.int64(256)  # a power of two; more than the largest weight / delta + 2 in usual cases
 CHUNK = np.uint64(256)  # entries, a power of two
 FUSED = 1000  # a thread empties its bucket itself below this (the GAP benchmark suite)
 TAKEN = np.uint64(64)  # vertices of the shared frontier that a thread takes at a time
 NONE = np.int64(1) << np.int64(62)  # a priority above all others
-ONE = np.uint64(1)
 # Places in a thread's row of work.bins: of bucket b, from 4 b on, its first chunk, where the next
 # entry goes, and how many there are; after all buckets, the first unused chunk, and the first that
 # was given back, or -1.
@@ -64,9 +67,20 @@ END, SIZE = np.uint64(1), np.uint64(2)
 UNUSED, BACK = np.uint64(4 * BINS), np.uint64(4 * BINS + 1)
 
 
+class Buckets(NamedTuple):
+    """A thread's buckets; bits: of vertices that are missed, and of ghosts that are marked."""
+
+    bins: np.ndarray
+    pool: np.ndarray
+    following: np.ndarray
+    few: np.ndarray
+    bits: np.ndarray
+
+
 @helper
-def is_put(bins, pool, following, priority, v):
+def is_put(buckets, priority, v):
     """Append a vertex to the bucket of a priority: whether there was room."""
+    bins, pool, following = buckets.bins, buckets.pool, buckets.following
     at = np.uint64(priority & (BINS - 1)) << np.uint64(2)
     place = np.uint64(bins[at + END])
     if place & (CHUNK - ONE) == 0:  # its last chunk is full, or it has none
@@ -90,8 +104,9 @@ def is_put(bins, pool, following, priority, v):
 
 
 @helper
-def emptied(bins, pool, following, priority, target, place):
+def emptied(buckets, priority, target, place):
     """Move a bucket's vertices to target[place:]; give its chunks back."""
+    bins, pool, following = buckets.bins, buckets.pool, buckets.following
     at = np.uint64(priority & (BINS - 1)) << np.uint64(2)
     chunk, left = bins[at], bins[at + SIZE]
     while left > 0:
@@ -110,37 +125,160 @@ def emptied(bins, pool, following, priority, target, place):
 
 
 @helper
-def is_new(bits, v):
-    """Set a bit: whether it was not set."""
-    bit = ONE << (v & np.uint64(63))
-    return (fetch_or(bits, v >> np.uint64(6), bit) & bit) == 0
-
-
-@helper
-def put(bins, pool, following, bits, control, priority, v):
+def put(buckets, control, priority, v):
     """Append a vertex to its bucket, or note that it is missed."""
-    if not is_put(bins, pool, following, priority, v) and is_new(bits, v):
+    if not is_put(buckets, priority, v) and is_newly_set(buckets.bits, v):
         fetch_add(control, MISSED, 1)
 
 
 @helper
-def nearest(bins, priority):
+def size_of(buckets, priority):
+    """Return how many vertices the bucket of a priority has."""
+    return buckets.bins[(np.uint64(priority & (BINS - 1)) << np.uint64(2)) + SIZE]
+
+
+@helper
+def nearest(buckets, priority):
     """Return the first priority from here on whose bucket has vertices, or NONE."""
     for further in range(BINS):
-        if bins[(np.uint64((priority + further) & (BINS - 1)) << np.uint64(2)) + SIZE] > 0:
+        if size_of(buckets, priority + further) > 0:
             return priority + further
     return NONE
 
 
 @helper
-def agreed(sync, slot, vote, threads):
+def agreed(team, slot, vote):
     """Vote for the next priority: the least vote of all, after a barrier."""
     while True:
-        least = load(sync, VOTES + slot)
-        if vote >= least or cas(sync, VOTES + slot, least, vote):
+        least = load(team.sync, VOTES + slot)
+        if vote >= least or cas(team.sync, VOTES + slot, least, vote):
             break
-    barrier(sync, threads)
-    return load(sync, VOTES + slot)
+    barrier(team.sync, team.threads)
+    return load(team.sync, VOTES + slot)
+
+
+@helper
+def first_vote(team, part, values, buckets, control, parameters):
+    """Make the first values of all local vertices; return the vote for the first priority."""
+    for i in range(np.uint64(buckets.bins.size)):
+        buckets.bins[i] = 0
+    buckets.bins[BACK] = -1
+    first, end = share_of(team, buckets.bits.size)
+    for word in range(first, end):
+        buckets.bits[word] = 0
+    barrier(team.sync, team.threads)
+    n, n_owned, vote = part.sizes.n_global, np.uint64(part.sizes.n_owned), NONE
+    first, end = share_of(team, part.sizes.n_local)
+    for u in range(first, end):
+        degree = np.int64(part.vertices.degrees[u])
+        value = initial(part.vertices.numbers[u], degree, n, parameters)
+        values[u] = value
+        if value != as_value(IDENTITY) and u < n_owned:
+            priority = np.int64(bucket_of(value, parameters))
+            vote = min(vote, priority)
+            put(buckets, control, priority, u)
+    return vote
+
+
+@helper
+def vote_of_missed(team, n_owned, values, buckets, control, counts, parameters):
+    """Put the missed vertices into empty buckets; return the vote for the next priority."""
+    barrier(team.sync, team.threads)  # all have seen that some are missed
+    if team.thread == 0:
+        control[MISSED] = 0
+    vote = NONE
+    barrier(team.sync, team.threads)
+    first, end = share_of(team, buckets.bits.size)
+    for word in range(first, end):
+        missed = buckets.bits[word]
+        while missed != 0:
+            u = (word << np.uint64(6)) + lowest_bit(missed)
+            missed &= missed - ONE
+            if u < n_owned:
+                buckets.bits[word] &= ~bit_of(u)
+                priority = np.int64(bucket_of(values[u], parameters))
+                vote = min(vote, priority)
+                put(buckets, control, priority, u)
+    barrier(team.sync, team.threads)
+    if team.thread == 0:
+        store(team.sync, VOTES + counts.slot, NONE)
+    return vote
+
+
+@helper
+def shared_length(team, buckets, now, frontier, counts):
+    """Move all threads' vertices of a priority to the shared frontier; return how many."""
+    size = size_of(buckets, now)
+    if size > 0:
+        place = fetch_add(team.sync, TAILS + counts.slot, size) - counts.tail
+        emptied(buckets, now, frontier, np.uint64(place))
+    barrier(team.sync, team.threads)
+    if team.thread == 0:
+        store(team.sync, VOTES + counts.slot, NONE)
+    return load(team.sync, TAILS + counts.slot) - counts.tail
+
+
+@helper
+def taken(team, buckets, now, length, counts, is_shared):
+    """Return the first and the end of vertices to handle next, and whether they are shared ones.
+
+    Shared ones first; then those of the thread's own bucket, while these are few. None: both equal.
+    """
+    if is_shared:
+        at = np.uint64(fetch_add(team.sync, TICKETS, 1) - counts.tickets) * TAKEN
+        end = min(at + TAKEN, np.uint64(length))
+        if at < end:
+            return at, end, True
+    size = size_of(buckets, now)
+    if size >= FUSED:
+        size = np.int64(0)
+    if size > 0:
+        emptied(buckets, now, buckets.few, np.uint64(0))
+    return np.uint64(0), np.uint64(size), False
+
+
+@helper
+def sent_from(u, value, team, part, values, marked, buckets, now, control, step, parameters):
+    """Send a vertex's value along its arcs, and put those that change into buckets.
+
+    Returns how many arcs it took.
+    """
+    n_owned, edges = np.uint64(part.sizes.n_owned), np.int64(0)
+    payload = payload_from(u, value, part, parameters)
+    for way in range(ways_of(part)):
+        arcs = part.out if way == 0 else part.into
+        first, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
+        edges += np.int64(end - first)
+        for j in range(first, end):
+            v = np.uint64(arcs.ends[j])
+            message = message_of(payload, weight_of(arcs, j), parameters)
+            changed, new = received(v, message, values, team.threads, part, step, parameters)
+            if changed and v < n_owned:
+                priority = np.int64(bucket_of(new, parameters))
+                if priority < now:
+                    control[FAILED] = 1
+                put(buckets, control, priority, v)
+            elif changed and is_newly_set(buckets.bits, v):
+                marked[np.uint64(fetch_add(control, MARKED, 1))] = v
+    return edges
+
+
+@helper
+def handled(team, part, values, work, buckets, now, length, counts, control, step, parameters):
+    """Handle the vertices of a priority, shared and own ones; return how many arcs it took."""
+    at, end, edges, is_shared = np.uint64(0), np.uint64(0), np.int64(0), True
+    while True:
+        if at == end:
+            at, end, is_shared = taken(team, buckets, now, length, counts, is_shared)
+            if at == end:
+                return edges
+        u = np.uint64(work.frontier[at]) if is_shared else np.uint64(buckets.few[at])
+        at += ONE
+        value = values[u]
+        if np.int64(bucket_of(value, parameters)) >= now:  # else handled before, in a lower bucket
+            edges += sent_from(
+                u, value, team, part, values, work.marked, buckets, now, control, step, parameters
+            )
 
 
 @kernel
@@ -151,131 +289,42 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     vertices of the bitmap are to be handled. Afterwards work.marked holds the control[MARKED]
     ghosts whose values changed. control[FAILED]: 1 if a message was of a lower bucket.
     """
-    n, n_owned, n_local = sizes.n_global, np.uint64(sizes.n_owned), np.uint64(sizes.n_local)
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
         return
-    row = np.uint64(thread)
-    bins, pool, following = work.bins[row], work.pools[row], work.following[row]
-    few, frontier, bits = work.few[row], work.frontier, work.bits
-    words = np.uint64(bits.size)
-    first_word, end_word = first_of(thread, threads, words), first_of(thread + 1, threads, words)
-    ways = 2 if GOES_BOTH_WAYS and sizes.is_directed else 1
-    tickets, slot = load(sync, TICKETS), np.uint64(0)
-    tail, other_tail = load(sync, TAILS), load(sync, TAILS + LINE)
-    edges = np.int64(0)
-    vote = NONE
+    team, part, row = (
+        Team(thread, threads, sync),
+        Part(sizes, vertices, out, into),
+        np.uint64(thread),
+    )
+    buckets = Buckets(
+        work.bins[row], work.pools[row], work.following[row], work.few[row], work.bits
+    )
+    counts, edges, vote = counts_at(sync), np.int64(0), NONE
     barrier(sync, threads)
     if thread == 0:
         store(sync, VOTES, NONE)
         store(sync, VOTES + LINE, NONE)
     if step < 0:
+        vote = first_vote(team, part, values, buckets, control, parameters)
         step = np.int64(0)
-        for i in range(np.uint64(bins.size)):
-            bins[i] = 0
-        bins[BACK] = -1
-        for word in range(first_word, end_word):
-            bits[word] = 0
-        barrier(sync, threads)
-        for u in range(first_of(thread, threads, n_local), first_of(thread + 1, threads, n_local)):
-            value = initial(vertices.numbers[u], np.int64(vertices.degrees[u]), n, parameters)
-            values[u] = value
-            if value != as_value(IDENTITY) and u < n_owned:
-                priority = np.int64(bucket_of(value, parameters))
-                vote = min(vote, priority)
-                put(bins, pool, following, bits, control, priority, u)
     else:
         barrier(sync, threads)
     while True:
-        now = agreed(sync, slot, vote, threads)
+        now = agreed(team, counts.slot, vote)
         if now == NONE:
             if load(control, MISSED) == 0:
                 break
-            barrier(sync, threads)  # all have seen that some are missed
-            if thread == 0:
-                control[MISSED] = 0
-            vote = NONE
-            barrier(sync, threads)
-            for word in range(first_word, end_word):
-                missed = bits[word]
-                while missed != 0:
-                    u = (word << np.uint64(6)) + lowest_bit(missed)
-                    missed &= missed - ONE
-                    if u < n_owned:
-                        bits[word] &= ~(ONE << (u & np.uint64(63)))
-                        priority = np.int64(bucket_of(values[u], parameters))
-                        vote = min(vote, priority)
-                        put(bins, pool, following, bits, control, priority, u)
-            slot = LINE - slot
-            tail, other_tail = other_tail, tail
-            barrier(sync, threads)
-            if thread == 0:
-                store(sync, VOTES + LINE - slot, NONE)
+            n_owned = np.uint64(sizes.n_owned)
+            vote = vote_of_missed(team, n_owned, values, buckets, control, counts, parameters)
+            counts = counts_after(counts, 0, 0, 0)
             continue
-        size = bins[(np.uint64(now & (BINS - 1)) << np.uint64(2)) + SIZE]
-        if size > 0:
-            place = np.uint64(fetch_add(sync, TAILS + slot, size) - tail)
-            emptied(bins, pool, following, now, frontier, place)
-        barrier(sync, threads)
-        if thread == 0:
-            store(sync, VOTES + slot, NONE)
-        length = load(sync, TAILS + slot) - tail
-        tail, other_tail = other_tail, tail + length
-        slot = LINE - slot
-        shares = (length + np.int64(TAKEN) - 1) // np.int64(TAKEN)
-        is_shared, at, end = True, np.uint64(0), np.uint64(0)
-        while True:
-            if at == end:
-                if is_shared:
-                    at = np.uint64(fetch_add(sync, TICKETS, 1) - tickets) * TAKEN
-                    end = min(at + TAKEN, np.uint64(length))
-                    is_shared = at < end
-                if not is_shared:
-                    size = bins[(np.uint64(now & (BINS - 1)) << np.uint64(2)) + SIZE]
-                    if size == 0 or size >= FUSED:
-                        break
-                    emptied(bins, pool, following, now, few, np.uint64(0))
-                    at, end = np.uint64(0), np.uint64(size)
-            u = np.uint64(frontier[at]) if is_shared else np.uint64(few[at])
-            at += ONE
-            value = values[u]
-            if np.int64(bucket_of(value, parameters)) < now:
-                continue  # handled before, in a lower bucket
-            payload = payload_of(
-                value, np.int64(vertices.degrees[u]), vertices.numbers[u], n, parameters
-            )
-            for way in range(ways):
-                ends = out.ends if way == 0 else into.ends
-                offsets = out.offsets if way == 0 else into.offsets
-                weights = out.weights if way == 0 else into.weights
-                edges += np.int64(offsets[u + ONE]) - np.int64(offsets[u])
-                for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
-                    v = np.uint64(ends[j])
-                    old = values[v]
-                    if HAS_SETTLED and is_settled(old, parameters):
-                        continue
-                    weight = weights[j] if IS_WEIGHTED else np.uint32(1)
-                    message = message_of(payload, weight, parameters)
-                    while True:
-                        degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
-                        new = applied(old, message, degree, vertex, n, step, parameters)
-                        if new == old:
-                            break
-                        if threads == 1:
-                            values[v] = new
-                        elif not cas(values, v, old, new):
-                            old = load_relaxed(values, v)
-                            continue
-                        if v < n_owned:
-                            priority = np.int64(bucket_of(new, parameters))
-                            if priority < now:
-                                control[FAILED] = 1
-                            put(bins, pool, following, bits, control, priority, v)
-                        elif is_new(bits, v):
-                            work.marked[np.uint64(fetch_add(control, MARKED, 1))] = v
-                        break
-        tickets += shares + threads
-        vote = nearest(bins, now)
+        length = shared_length(team, buckets, now, work.frontier, counts)
+        edges += handled(
+            team, part, values, work, buckets, now, length, counts, control, step, parameters
+        )
+        counts = counts_after(counts, tickets_for(length, TAKEN, threads), length, 0)
+        vote = nearest(buckets, now)
     fetch_add(control, EDGES, edges)
     barrier(sync, threads)
     if thread == 0:
@@ -283,7 +332,7 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
 
 
 @kernel
-def deliver(sizes, vertices, targets, received, values, work, control, parameters):
+def deliver(sizes, vertices, targets, received_values, values, work, control, parameters):
     """Apply values that other devices sent for owned vertices; note those that change.
 
     By one thread, before the next superstep; ENDED becomes 0 if any changes. targets (s,): local
@@ -293,11 +342,11 @@ def deliver(sizes, vertices, targets, received, values, work, control, parameter
         u = np.uint64(targets[i])
         degree, vertex, old = np.int64(vertices.degrees[u]), vertices.numbers[u], values[u]
         step, n = control[STEP], sizes.n_global
-        new = applied(old, received[i], degree, vertex, n, step, parameters)
+        new = applied(old, received_values[i], degree, vertex, n, step, parameters)
         if new != old:
             values[u] = new
             control[ENDED] = 0
-            if is_new(work.bits, u):
+            if is_newly_set(work.bits, u):
                 control[MISSED] += 1
 
 
@@ -308,6 +357,6 @@ def take_marked(values, work, control, places, sent):
     for i in range(np.uint64(count)):
         v = np.uint64(work.marked[i])
         places[i], sent[i] = v, values[v]
-        work.bits[v >> np.uint64(6)] &= ~(ONE << (v & np.uint64(63)))
+        work.bits[v >> np.uint64(6)] &= ~bit_of(v)
     control[MARKED] = 0
     return count

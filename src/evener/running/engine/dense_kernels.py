@@ -12,6 +12,7 @@ from evener.running.engine.atomics_kernels import (
     EDGES,
     ENDED,
     MOST_STEPS,
+    ONE,
     STEP,
     TICKETS,
     barrier,
@@ -35,8 +36,6 @@ from evener.running.engine.hooks_kernels import (
     message_of,
     payload_of,
 )
-
-ONE = np.uint64(1)
 
 
 @helper

@@ -7,10 +7,11 @@ already arrive in the superstep in which they are sent, which min, max and or al
 """
 
 # mypy: ignore-errors
+from typing import NamedTuple
+
 import numpy as np
 
 from evener.running.engine.atomics_kernels import (
-    BUFFER,
     DIRECTION,
     EDGES,
     ENDED,
@@ -18,9 +19,9 @@ from evener.running.engine.atomics_kernels import (
     FORM,
     LEFT,
     LENGTH,
-    LINE,
     MARKED,
     MOST_STEPS,
+    ONE,
     SCOUTED,
     SHARED,
     SHRANK,
@@ -28,20 +29,26 @@ from evener.running.engine.atomics_kernels import (
     SUMS,
     TAILS,
     TICKETS,
+    Part,
+    Team,
     barrier,
-    cas,
+    bit_of,
+    counts_after,
+    counts_at,
     fetch_add,
     fetch_or,
-    first_of,
+    flushed,
+    is_newly_set,
+    is_set,
+    kept,
     load,
-    load_relaxed,
     lowest_bit,
+    share_of,
+    tickets_for,
 )
 from evener.running.engine.hooks_kernels import (
-    GOES_BOTH_WAYS,
     HAS_SETTLED,
     IDENTITY,
-    IS_WEIGHTED,
     TAKES_FIRST,
     applied,
     as_value,
@@ -51,7 +58,13 @@ from evener.running.engine.hooks_kernels import (
     joined,
     kernel,
     message_of,
-    payload_of,
+)
+from evener.running.engine.pushing_kernels import (
+    applied_at,
+    payload_from,
+    received,
+    ways_of,
+    weight_of,
 )
 
 QUEUE, BITS, ALL = 0, 1, 2  # what the frontier is kept in; ALL: every vertex is in it
@@ -63,38 +76,33 @@ ARCS_PER_PULL, VERTICES_PER_PUSH = 15, 18
 # Without settled vertices every arc is looked at: pull when a share of all arcs would be pushed.
 ALL_ARCS_PER_PULL = 20
 TAKEN = np.uint64(64)  # queue entries, or words of the bitmap, that a thread takes at a time
-ONE = np.uint64(1)
+
+
+class Front(NamedTuple):
+    """The frontier, as all threads know it: the fields of `control` of the same names."""
+
+    form: int
+    length: int
+    scouted: int
+    left: int
+    shrank: bool
+
+
+class FrontLists(NamedTuple):
+    """Queues and bitmaps of the frontier and of the next one."""
+
+    queue: np.ndarray
+    then: np.ndarray
+    bits: np.ndarray
+    next_bits: np.ndarray
 
 
 @helper
-def flushed(work, thread, count, queue, sync, slot, base):
-    """Append a thread's buffer to a queue; return 0, its new length."""
-    place = np.uint64(fetch_add(sync, TAILS + slot, count) - base)
-    start = np.uint64(thread) * BUFFER
-    for i in range(np.uint64(count)):
-        queue[place + i] = work.buffers[start + i]
-    return np.int64(0)
-
-
-@helper
-def kept(work, thread, count, u, queue, sync, slot, base):
-    """Put a vertex into the thread's buffer; return the buffer's new length."""
-    work.buffers[np.uint64(thread) * BUFFER + np.uint64(count)] = u
-    count += 1
-    return (
-        flushed(work, thread, count, queue, sync, slot, base)
-        if count == np.int64(BUFFER)
-        else count
-    )
-
-
-@helper
-def replaced(values, v, old, new, threads):
-    """Whether this thread replaced `old` by `new`."""
-    if threads == 1:
-        values[v] = new
-        return True
-    return cas(values, v, old, new)
+def lists_of(work, is_flipped):
+    """Return the lists of `work`, in their order now."""
+    if is_flipped:
+        return FrontLists(work.other_queue, work.queue, work.other_bits, work.bits)
+    return FrontLists(work.queue, work.other_queue, work.bits, work.other_bits)
 
 
 @helper
@@ -105,23 +113,199 @@ def is_added(bits, v, n_owned, value, parameters):
     """
     if HAS_SETTLED and v < n_owned and is_settled(value, parameters):
         return True
-    word, bit = v >> np.uint64(6), ONE << (v & np.uint64(63))
-    return (bits[word] & bit) == 0 and (fetch_or(bits, word, bit) & bit) == 0
+    return is_newly_set(bits, v)
 
 
 @helper
-def pulls(form, control, scouted, left, length, shrank, sizes, arcs):
-    """Whether the next superstep pulls."""
-    asked = control[DIRECTION]
+def pulls(front, asked, sizes, arcs):
+    """Whether the next superstep pulls. asked: control[DIRECTION]."""
     if asked >= 0:
         return asked == PULL
-    if form == ALL:
+    if front.form == ALL:
         return True
-    if form == BITS:
-        return not shrank or length > sizes.n_owned // VERTICES_PER_PUSH
+    if front.form == BITS:
+        return not front.shrank or front.length > sizes.n_owned // VERTICES_PER_PUSH
     if HAS_SETTLED:
-        return scouted > left // ARCS_PER_PULL
-    return scouted > arcs // ALL_ARCS_PER_PULL
+        return front.scouted > front.left // ARCS_PER_PULL
+    return front.scouted > arcs // ALL_ARCS_PER_PULL
+
+
+@helper
+def first_front(team, part, values, work, lists, counts, arcs, parameters):
+    """Make the first values of all local vertices; return the frontier and the counts after it."""
+    n, n_owned = part.sizes.n_global, np.uint64(part.sizes.n_owned)
+    first, end = share_of(team, lists.bits.size)
+    for word in range(first, end):
+        lists.bits[word] = 0
+        lists.next_bits[word] = 0
+    count, found = np.int64(0), np.int64(0)
+    first, end = share_of(team, part.sizes.n_local)
+    for u in range(first, end):
+        degree = np.int64(part.vertices.degrees[u])
+        value = initial(part.vertices.numbers[u], degree, n, parameters)
+        values[u] = value
+        if value != as_value(IDENTITY) and u < n_owned:
+            found += degree
+            count = kept(team, work.buffers, count, u, lists.queue, counts)
+    flushed(team, work.buffers, count, lists.queue, counts)
+    fetch_add(team.sync, SUMS + counts.slot, found)
+    barrier(team.sync, team.threads)
+    length = load(team.sync, TAILS + counts.slot) - counts.tail
+    scouted = load(team.sync, SUMS + counts.slot) - counts.total
+    form = np.int64(ALL if length == part.sizes.n_local else QUEUE)
+    return Front(form, length, scouted, arcs, False), counts_after(counts, 0, length, scouted)
+
+
+@helper
+def put_into_bits(team, lists, length):
+    """Set the bits of the queue's vertices."""
+    first, end = share_of(team, length)
+    for i in range(first, end):
+        u = np.uint64(lists.queue[i])
+        fetch_or(lists.bits, u >> np.uint64(6), bit_of(u))
+    barrier(team.sync, team.threads)
+
+
+@helper
+def gathered(u, part, values, bits, is_all, parameters):
+    """Return the messages to a vertex from the frontier, combined, and how many arcs it took."""
+    combined, looked = as_value(IDENTITY), np.int64(0)
+    for way in range(ways_of(part)):
+        arcs = part.into if way == 0 else part.out
+        begin, j = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u])
+        end = np.uint64(arcs.offsets[u + ONE])
+        while j < end:
+            v = np.uint64(arcs.ends[j])
+            weight = weight_of(arcs, j)
+            j += ONE
+            if is_all or is_set(bits, v):
+                payload = payload_from(v, values[v], part, parameters)
+                combined = joined(combined, message_of(payload, weight, parameters))
+                if TAKES_FIRST:
+                    break
+        looked += np.int64(j - begin)
+    return combined, looked
+
+
+@helper
+def pulled_word(word, part, values, lists, is_all, step, parameters):
+    """Pull to the 64 vertices of a word of the bitmap: how many changed, how many arcs it took."""
+    active, found, edges = np.uint64(0), np.int64(0), np.int64(0)
+    first = word << np.uint64(6)
+    for u in range(first, min(first + np.uint64(64), np.uint64(part.sizes.n_owned))):
+        old = values[u]
+        if HAS_SETTLED and is_settled(old, parameters):
+            continue
+        combined, looked = gathered(u, part, values, lists.bits, is_all, parameters)
+        edges += looked
+        if combined != as_value(IDENTITY):
+            new = applied_at(u, old, combined, part, step, parameters)
+            if new != old:
+                values[u] = new
+                found += 1
+                active |= bit_of(u)
+    lists.next_bits[word] = active
+    return found, edges
+
+
+@helper
+def pulled(team, part, values, lists, front, counts, step, parameters):
+    """Do a superstep that pulls; return the next frontier, the counts, how many arcs it took."""
+    if front.form == QUEUE:
+        put_into_bits(team, lists, front.length)
+    words = (np.uint64(part.sizes.n_owned) + np.uint64(63)) >> np.uint64(6)
+    found, edges = np.int64(0), np.int64(0)
+    while True:
+        at = np.uint64(fetch_add(team.sync, TICKETS, 1) - counts.tickets) * TAKEN
+        if at >= words:
+            break
+        for word in range(at, min(at + TAKEN, words)):
+            is_all = front.form == ALL
+            changed, looked = pulled_word(word, part, values, lists, is_all, step, parameters)
+            found += changed
+            edges += looked
+    fetch_add(team.sync, SUMS + counts.slot, found)
+    barrier(team.sync, team.threads)
+    length = load(team.sync, SUMS + counts.slot) - counts.total
+    tickets = tickets_for(words, TAKEN, team.threads)
+    after = Front(np.int64(BITS), length, np.int64(1), front.left, length < front.length)
+    return after, counts_after(counts, tickets, 0, length), edges
+
+
+@helper
+def put_into_queue(team, part, work, lists, front, counts):
+    """Queue the vertices of a frontier that is no queue; return the counts after it."""
+    n_owned, count = np.uint64(part.sizes.n_owned), np.int64(0)
+    if front.form == ALL:
+        first, end = share_of(team, n_owned)
+        for u in range(first, end):
+            lists.queue[u] = u
+        barrier(team.sync, team.threads)
+        return counts
+    first, end = share_of(team, lists.bits.size)
+    for word in range(first, end):
+        active = lists.bits[word]
+        lists.bits[word] = 0
+        lists.next_bits[word] = 0
+        while active != 0:
+            u = (word << np.uint64(6)) + lowest_bit(active)
+            active &= active - ONE
+            if u < n_owned:
+                count = kept(team, work.buffers, count, u, lists.queue, counts)
+    flushed(team, work.buffers, count, lists.queue, counts)
+    barrier(team.sync, team.threads)
+    return counts_after(counts, 0, front.length, 0)
+
+
+@helper
+def pushed_from(u, team, part, values, work, lists, counts, count, control, step, parameters):
+    """Push from one vertex: the buffer's new length, arcs that leave new vertices, arcs it took."""
+    n_owned, found, edges = np.uint64(part.sizes.n_owned), np.int64(0), np.int64(0)
+    payload = payload_from(u, values[u], part, parameters)
+    for way in range(ways_of(part)):
+        arcs = part.out if way == 0 else part.into
+        first, end = np.uint64(arcs.offsets[u]), np.uint64(arcs.offsets[u + ONE])
+        edges += np.int64(end - first)
+        for j in range(first, end):
+            v = np.uint64(arcs.ends[j])
+            message = message_of(payload, weight_of(arcs, j), parameters)
+            changed, new = received(v, message, values, team.threads, part, step, parameters)
+            if changed and is_added(lists.next_bits, v, n_owned, new, parameters):
+                if v < n_owned:
+                    found += np.int64(part.vertices.degrees[v])
+                    count = kept(team, work.buffers, count, v, lists.then, counts)
+                else:
+                    work.marked[np.uint64(fetch_add(control, MARKED, 1))] = v
+    return count, found, edges
+
+
+@helper
+def pushed(team, part, values, work, lists, front, counts, control, step, parameters):
+    """Do a superstep that pushes; return the next frontier, the counts, how many arcs it took."""
+    if front.form != QUEUE:
+        counts = put_into_queue(team, part, work, lists, front, counts)
+    length = np.uint64(front.length)
+    count, found, edges = np.int64(0), np.int64(0), np.int64(0)
+    while True:
+        at = np.uint64(fetch_add(team.sync, TICKETS, 1) - counts.tickets) * TAKEN
+        if at >= length:
+            break
+        for i in range(at, min(at + TAKEN, length)):
+            u = np.uint64(lists.queue[i])
+            lists.bits[u >> np.uint64(6)] = 0
+            count, scouted, looked = pushed_from(
+                u, team, part, values, work, lists, counts, count, control, step, parameters
+            )
+            found += scouted
+            edges += looked
+    flushed(team, work.buffers, count, lists.then, counts)
+    fetch_add(team.sync, SUMS + counts.slot, found)
+    barrier(team.sync, team.threads)
+    queued = load(team.sync, TAILS + counts.slot) - counts.tail
+    scouted = load(team.sync, SUMS + counts.slot) - counts.total
+    after = Front(np.int64(QUEUE), queued, scouted, front.left - front.scouted, front.shrank)
+    tickets = tickets_for(length, TAKEN, team.threads)
+    return after, counts_after(counts, tickets, queued, scouted), edges
 
 
 @kernel
@@ -131,224 +315,60 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     If STEP is -1, the first values of all local vertices are made first, and STEP becomes 0.
     control[DIRECTION]: PUSH or PULL, or -1: as costs less. If control[SHARED] is 1, an empty
     frontier does not end the run. Before PULL with ghosts, their values are to be filled in, and
-    `see` is to be called. After PUSH, work.marked holds the
-    control[MARKED] ghosts whose values changed.
+    `see` is to be called. After PUSH, work.marked holds the control[MARKED] ghosts whose values
+    changed.
     """
-    n, n_owned, n_local = sizes.n_global, np.uint64(sizes.n_owned), np.uint64(sizes.n_local)
-    arcs = np.int64(out.offsets[n_owned])
-    words = np.uint64(work.bits.size)
+    team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
+    arcs = np.int64(out.offsets[np.uint64(sizes.n_owned)])
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0:
         return
-    tickets, slot = load(sync, TICKETS), np.uint64(0)
-    tail, other_tail = load(sync, TAILS), load(sync, TAILS + LINE)
-    total, other_total = load(sync, SUMS), load(sync, SUMS + LINE)
-    queue, then = work.queue, work.other_queue
-    bits, next_bits = work.bits, work.other_bits
-    flipped = control[FLIPPED] == 1
-    if flipped:
-        queue, then = then, queue
-        bits, next_bits = next_bits, bits
-    first_word, end_word = first_of(thread, threads, words), first_of(thread + 1, threads, words)
-    ways = 2 if GOES_BOTH_WAYS and sizes.is_directed else 1
-    form, length, scouted = control[FORM], control[LENGTH], control[SCOUTED]
-    left, shrank = control[LEFT], control[SHRANK] == 1
-    count = np.int64(0)
-    edges = np.int64(0)
+    counts, is_flipped, edges = counts_at(sync), control[FLIPPED] == 1, np.int64(0)
+    lists = lists_of(work, is_flipped)
+    front = Front(
+        control[FORM], control[LENGTH], control[SCOUTED], control[LEFT], control[SHRANK] == 1
+    )
     barrier(sync, threads)
     if step < 0:
-        for word in range(first_word, end_word):
-            bits[word] = 0
-            next_bits[word] = 0
-        found = np.int64(0)
-        for u in range(first_of(thread, threads, n_local), first_of(thread + 1, threads, n_local)):
-            degree = np.int64(vertices.degrees[u])
-            value = initial(vertices.numbers[u], degree, n, parameters)
-            values[u] = value
-            if value != as_value(IDENTITY) and u < n_owned:
-                found += degree
-                count = kept(work, thread, count, u, queue, sync, slot, tail)
-        count = flushed(work, thread, count, queue, sync, slot, tail)
-        fetch_add(sync, SUMS + slot, found)
-        barrier(sync, threads)
-        length, scouted = load(sync, TAILS + slot) - tail, load(sync, SUMS + slot) - total
-        tail, other_tail = other_tail, tail + length
-        total, other_total = other_total, total + scouted
-        slot = LINE - slot
-        form = ALL if length == np.int64(n_local) else QUEUE
-        step, left, shrank = np.int64(0), arcs, False
-    while (length > 0 or control[SHARED] == 1) and step < last:
-        pull = pulls(form, control, scouted, left, length, shrank, sizes, arcs)
-        if pull:
-            if form == QUEUE:
-                share = np.uint64(length)
-                for i in range(
-                    first_of(thread, threads, share), first_of(thread + 1, threads, share)
-                ):
-                    u = np.uint64(queue[i])
-                    fetch_or(bits, u >> np.uint64(6), ONE << (u & np.uint64(63)))
-                barrier(sync, threads)
-            found = np.int64(0)
-            owned_words = (n_owned + np.uint64(63)) >> np.uint64(6)
-            while True:
-                at = np.uint64(fetch_add(sync, TICKETS, 1) - tickets) * TAKEN
-                if at >= owned_words:
-                    break
-                for word in range(at, min(at + TAKEN, owned_words)):
-                    active = np.uint64(0)
-                    start = word << np.uint64(6)
-                    for u in range(start, min(start + np.uint64(64), n_owned)):
-                        old = values[u]
-                        if HAS_SETTLED and is_settled(old, parameters):
-                            continue
-                        combined = as_value(IDENTITY)
-                        for way in range(ways):
-                            ends = into.ends if way == 0 else out.ends
-                            offsets = into.offsets if way == 0 else out.offsets
-                            weights = into.weights if way == 0 else out.weights
-                            begin, j = np.uint64(offsets[u]), np.uint64(offsets[u])
-                            end = np.uint64(offsets[u + ONE])
-                            while j < end:
-                                v = np.uint64(ends[j])
-                                weight = weights[j] if IS_WEIGHTED else np.uint32(1)
-                                j += ONE
-                                if (
-                                    form == ALL
-                                    or (bits[v >> np.uint64(6)] >> (v & np.uint64(63))) & ONE != 0
-                                ):
-                                    payload = payload_of(
-                                        values[v],
-                                        np.int64(vertices.degrees[v]),
-                                        vertices.numbers[v],
-                                        n,
-                                        parameters,
-                                    )
-                                    message = message_of(payload, weight, parameters)
-                                    combined = joined(combined, message)
-                                    if TAKES_FIRST:
-                                        break
-                            edges += np.int64(j - begin)
-                        if combined != as_value(IDENTITY):
-                            degree, vertex = np.int64(vertices.degrees[u]), vertices.numbers[u]
-                            new = applied(old, combined, degree, vertex, n, step, parameters)
-                            if new != old:
-                                values[u] = new
-                                found += 1
-                                active |= ONE << (u & np.uint64(63))
-                    next_bits[word] = active
-            fetch_add(sync, SUMS + slot, found)
-            barrier(sync, threads)
-            before = length
-            length = load(sync, SUMS + slot) - total
-            total, other_total = other_total, total + length
-            other_tail, tail = tail, other_tail
-            slot = LINE - slot
-            tickets += np.int64((owned_words + TAKEN - ONE) // TAKEN) + threads
-            shrank = length < before
-            form = np.int64(BITS)
-            scouted = np.int64(1)
+        front, counts = first_front(team, part, values, work, lists, counts, arcs, parameters)
+        step = np.int64(0)
+    while (front.length > 0 or control[SHARED] == 1) and step < last:
+        if pulls(front, control[DIRECTION], sizes, arcs):
+            front, counts, looked = pulled(
+                team, part, values, lists, front, counts, step, parameters
+            )
         else:
-            if form == ALL:
-                share = n_owned
-                for u in range(
-                    first_of(thread, threads, share), first_of(thread + 1, threads, share)
-                ):
-                    queue[u] = u
-                barrier(sync, threads)
-            if form == BITS:
-                for word in range(first_word, end_word):
-                    active = bits[word]
-                    bits[word] = 0
-                    next_bits[word] = 0
-                    while active != 0:
-                        u = (word << np.uint64(6)) + lowest_bit(active)
-                        active &= active - ONE
-                        if u < n_owned:
-                            count = kept(work, thread, count, u, queue, sync, slot, tail)
-                count = flushed(work, thread, count, queue, sync, slot, tail)
-                barrier(sync, threads)
-                tail, other_tail = other_tail, tail + length
-                other_total, total = total, other_total
-                slot = LINE - slot
-            form = np.int64(QUEUE)
-            left -= scouted
-            found = np.int64(0)
-            while True:
-                at = np.uint64(fetch_add(sync, TICKETS, 1) - tickets) * TAKEN
-                if at >= np.uint64(length):
-                    break
-                for i in range(at, min(at + TAKEN, np.uint64(length))):
-                    u = np.uint64(queue[i])
-                    bits[u >> np.uint64(6)] = 0
-                    payload = payload_of(
-                        values[u], np.int64(vertices.degrees[u]), vertices.numbers[u], n, parameters
-                    )
-                    for way in range(ways):
-                        ends = out.ends if way == 0 else into.ends
-                        offsets = out.offsets if way == 0 else into.offsets
-                        weights = out.weights if way == 0 else into.weights
-                        edges += np.int64(offsets[u + ONE]) - np.int64(offsets[u])
-                        for j in range(np.uint64(offsets[u]), np.uint64(offsets[u + ONE])):
-                            v = np.uint64(ends[j])
-                            old = values[v]
-                            if HAS_SETTLED and is_settled(old, parameters):
-                                continue
-                            weight = weights[j] if IS_WEIGHTED else np.uint32(1)
-                            message = message_of(payload, weight, parameters)
-                            while True:
-                                degree, vertex = np.int64(vertices.degrees[v]), vertices.numbers[v]
-                                new = applied(old, message, degree, vertex, n, step, parameters)
-                                if new == old:
-                                    break
-                                if replaced(values, v, old, new, threads):
-                                    if is_added(next_bits, v, n_owned, new, parameters):
-                                        if v < n_owned:
-                                            found += degree
-                                            count = kept(
-                                                work, thread, count, v, then, sync, slot, tail
-                                            )
-                                        else:
-                                            place = fetch_add(control, MARKED, 1)
-                                            work.marked[np.uint64(place)] = v
-                                    break
-                                old = load_relaxed(values, v)
-            count = flushed(work, thread, count, then, sync, slot, tail)
-            fetch_add(sync, SUMS + slot, found)
-            barrier(sync, threads)
-            tickets += (length + np.int64(TAKEN) - 1) // np.int64(TAKEN) + threads
-            length, scouted = load(sync, TAILS + slot) - tail, load(sync, SUMS + slot) - total
-            tail, other_tail = other_tail, tail + length
-            total, other_total = other_total, total + scouted
-            slot = LINE - slot
-        queue, then = then, queue
-        bits, next_bits = next_bits, bits
-        flipped = not flipped
+            front, counts, looked = pushed(
+                team, part, values, work, lists, front, counts, control, step, parameters
+            )
+        edges += looked
+        is_flipped = not is_flipped
+        lists = lists_of(work, is_flipped)
         step += 1
     fetch_add(control, EDGES, edges)
     if thread == 0:
-        control[STEP], control[ENDED] = step, np.int64(length == 0)
-        control[FORM], control[LENGTH], control[SCOUTED] = form, length, scouted
-        control[LEFT], control[SHRANK], control[FLIPPED] = left, np.int64(shrank), np.int64(flipped)
+        control[STEP], control[ENDED] = step, np.int64(front.length == 0)
+        control[FORM], control[LENGTH], control[SCOUTED] = front.form, front.length, front.scouted
+        control[LEFT], control[SHRANK] = front.left, np.int64(front.shrank)
+        control[FLIPPED] = np.int64(is_flipped)
 
 
 @kernel
-def deliver(sizes, vertices, targets, received, values, work, control, parameters):
+def deliver(sizes, vertices, targets, received_values, values, work, control, parameters):
     """Apply values that other devices sent for owned vertices; queue those that change.
 
     After a push, before the next superstep, by one thread. targets (s,): local numbers.
     """
-    flipped = control[FLIPPED] == 1
-    queue = work.other_queue if flipped else work.queue
-    bits = work.other_bits if flipped else work.bits
+    lists = lists_of(work, control[FLIPPED] == 1)
     for i in range(np.uint64(targets.size)):
         u = np.uint64(targets[i])
         degree, vertex, old = np.int64(vertices.degrees[u]), vertices.numbers[u], values[u]
         step, n = control[STEP], sizes.n_global
-        new = applied(old, received[i], degree, vertex, n, step, parameters)
+        new = applied(old, received_values[i], degree, vertex, n, step, parameters)
         if new != old:
             values[u] = new
-            if is_added(bits, u, np.uint64(sizes.n_owned), new, parameters):
-                queue[np.uint64(control[LENGTH])] = u
+            if is_added(lists.bits, u, np.uint64(sizes.n_owned), new, parameters):
+                lists.queue[np.uint64(control[LENGTH])] = u
                 control[LENGTH] += 1
                 control[SCOUTED] += degree
 
@@ -356,12 +376,11 @@ def deliver(sizes, vertices, targets, received, values, work, control, parameter
 @kernel
 def take_marked(values, work, control, places, sent):
     """Copy the marked ghosts' local numbers and values; forget the marks. Returns how many."""
-    bits = work.other_bits if control[FLIPPED] == 1 else work.bits
-    count = control[MARKED]
+    bits, count = lists_of(work, control[FLIPPED] == 1).bits, control[MARKED]
     for i in range(np.uint64(count)):
         v = np.uint64(work.marked[i])
         places[i], sent[i] = v, values[v]
-        bits[v >> np.uint64(6)] &= ~(ONE << (v & np.uint64(63)))
+        bits[v >> np.uint64(6)] &= ~bit_of(v)
     control[MARKED] = 0
     return count
 
@@ -369,24 +388,20 @@ def take_marked(values, work, control, places, sent):
 @kernel
 def show(sizes, work, control, flags):
     """Set flags (n_local,) uint8 of owned vertices: 1 for those in the frontier."""
-    flipped = control[FLIPPED] == 1
-    queue = work.other_queue if flipped else work.queue
-    bits = work.other_bits if flipped else work.bits
+    lists, form = lists_of(work, control[FLIPPED] == 1), control[FORM]
     for u in range(np.uint64(sizes.n_owned)):
-        in_bits = (bits[u >> np.uint64(6)] >> (u & np.uint64(63))) & ONE != 0
-        flags[u] = control[FORM] == ALL or (control[FORM] == BITS and in_bits)
-    if control[FORM] == QUEUE:
+        flags[u] = form == ALL or (form == BITS and is_set(lists.bits, u))
+    if form == QUEUE:
         for i in range(np.uint64(control[LENGTH])):
-            flags[np.uint64(queue[i])] = 1
+            flags[np.uint64(lists.queue[i])] = 1
 
 
 @kernel
 def see(sizes, work, control, flags):
     """Take from flags (n_local,) uint8, as their owners set them, which ghosts are in it."""
-    bits = work.other_bits if control[FLIPPED] == 1 else work.bits
+    bits = lists_of(work, control[FLIPPED] == 1).bits
     for v in range(np.uint64(sizes.n_owned), np.uint64(sizes.n_local)):
-        bit = ONE << (v & np.uint64(63))
         if flags[v]:
-            bits[v >> np.uint64(6)] |= bit
+            bits[v >> np.uint64(6)] |= bit_of(v)
         else:
-            bits[v >> np.uint64(6)] &= ~bit
+            bits[v >> np.uint64(6)] &= ~bit_of(v)

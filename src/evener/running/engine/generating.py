@@ -1,6 +1,7 @@
 """Writes and loads the module that runs one program: a schedule with the program's functions.
 
-The module is a copy of the schedule's template in which placeholders are replaced. It is named by
+The module is a copy of the schedule's template in which placeholders are replaced, and what
+templates share is put in. It is named by
 the hash of all that it depends on, and kept beside the machine code of Evener's own kernels, so
 that another process which runs the same program compiles nothing. The program's functions are not
 copied but called: what Numba says of them has their own file and lines.
@@ -55,6 +56,9 @@ FORM = "2"  # of these modules: machine code of earlier ones is not used
 _loading = threading.Lock()
 _PLACEHOLDERS = re.compile(
     rf"^from {ROOM}.hooks_kernels import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
+)
+_SHARED = re.compile(  # what templates have in common, and is part of each
+    rf"^from {ROOM}.(pushing_kernels) import (?:\([^)]*\)|[\w, ]+)\n", re.MULTILINE
 )
 _NUMBER = re.compile(r"(?:u?int\d+|float\d+|bool(?:ean)?|Literal\[\w+\]\(.*\))$")
 _HOOK = re.compile(r"^def (\w+)\(([^)]*)\):", re.MULTILINE)
@@ -135,7 +139,8 @@ def _text(program: VertexProgram, target: Target) -> str:
     template = _source(target.templates[program.schedule])
     found = _PLACEHOLDERS.search(template)
     assert found is not None
-    return template.replace(found.group(), _hooks(program, target))
+    text = template.replace(found.group(), _hooks(program, target))
+    return _SHARED.sub(lambda found: _PLACEHOLDERS.sub("", _source(found[1])), text)
 
 
 def _hooks(program: VertexProgram, target: Target) -> str:

@@ -16,22 +16,24 @@ from evener.running.engine.atomics_kernels import (
     LARGEST,
     MARKED,
     MOST_STEPS,
+    ONE,
     STEP,
     TICKETS,
+    Part,
+    Team,
     barrier,
     cas,
     chunk_start,
     fetch_add,
-    first_of,
     load,
     load_relaxed,
+    share_of,
 )
 from evener.running.engine.hooks_kernels import as_value, helper, kernel
 
 ROUNDS = 2  # arcs of each vertex that are followed before sampling (the paper's section V)
 SAMPLES = 1024
 ARCS_OF_CHUNK = 1 << 14
-ONE = np.uint64(1)
 
 
 @helper
@@ -89,6 +91,107 @@ def lower(values, u, value):
         old = load_relaxed(values, u)
 
 
+@helper
+def follow_first_arcs(team, part, parents):
+    """Join each owned vertex's tree with those of its first neighbours; return how many arcs."""
+    out, edges = part.out, np.int64(0)
+    first, end = share_of(team, part.sizes.n_local)
+    for turn in range(ROUNDS):
+        for u in range(first, min(end, np.uint64(part.sizes.n_owned))):
+            j = np.uint64(out.offsets[u]) + np.uint64(turn)
+            if j < np.uint64(out.offsets[u + ONE]):
+                link(u, np.uint64(out.ends[j]), parents)
+                edges += 1
+        barrier(team.sync, team.threads)
+        compress(parents, first, end)
+        barrier(team.sync, team.threads)
+    return edges
+
+
+@helper
+def follow_arcs(u, arcs, skipped, parents):
+    """Join a vertex's tree with those of its neighbours but the first; return how many arcs."""
+    first, end = np.uint64(arcs.offsets[u]) + skipped, np.uint64(arcs.offsets[u + ONE])
+    for j in range(first, end):
+        link(u, np.uint64(arcs.ends[j]), parents)
+    return np.int64(max(first, end) - first)
+
+
+@helper
+def follow_other_arcs(team, part, parents, largest, tickets):
+    """Join the trees along all other arcs that may join any; return how many arcs."""
+    out, into, edges = part.out, part.into, np.int64(0)
+    n_owned, interior = np.uint64(part.sizes.n_owned), np.uint64(part.sizes.n_interior)
+    chunks = np.int64(out.offsets[n_owned]) // ARCS_OF_CHUNK + 1
+    while True:
+        chunk = fetch_add(team.sync, TICKETS, 1) - tickets
+        if chunk >= chunks:
+            return edges
+        start = chunk_start(out.offsets, n_owned, chunk, chunks)
+        for u in range(start, chunk_start(out.offsets, n_owned, chunk + 1, chunks)):
+            # What leads to a vertex outside, that vertex follows; to a ghost, none else does.
+            if parents[u] == largest and u < interior:
+                continue
+            edges += follow_arcs(u, out, np.uint64(ROUNDS), parents)
+            if part.sizes.is_directed:
+                edges += follow_arcs(u, into, np.uint64(0), parents)
+
+
+@helper
+def make_trees(team, part, work, control):
+    """Put all local vertices that arcs connect into one tree; return how many arcs it took."""
+    parents, n_local = work.parents, np.uint64(part.sizes.n_local)
+    tickets = load(team.sync, TICKETS)
+    barrier(team.sync, team.threads)
+    first, end = share_of(team, n_local)
+    for u in range(first, end):
+        parents[u] = u
+    barrier(team.sync, team.threads)
+    edges = follow_first_arcs(team, part, parents)
+    if team.thread == 0 and n_local > 0:
+        control[LARGEST] = commonest(parents, n_local, work.table, work.counts)
+    barrier(team.sync, team.threads)
+    edges += follow_other_arcs(team, part, parents, np.uint32(control[LARGEST]), tickets)
+    barrier(team.sync, team.threads)
+    return edges
+
+
+@helper
+def first_values(team, part, values, work):
+    """Set values: without ghosts the roots, which are the smallest vertices; else own numbers."""
+    parents, n_owned = work.parents, np.uint64(part.sizes.n_owned)
+    first, end = share_of(team, part.sizes.n_local)
+    if n_owned == np.uint64(part.sizes.n_global):
+        for u in range(first, end):
+            root = parents[u]
+            while root != parents[np.uint64(root)]:
+                root = parents[np.uint64(root)]
+            values[u] = root
+        return
+    compress(parents, first, end)
+    for u in range(first, end):
+        values[u] = part.vertices.numbers[u]
+        if u >= n_owned:
+            work.sent[u - n_owned] = values[u]
+
+
+@helper
+def lower_components(team, part, values, work, control):
+    """Set values to the smallest of each tree; mark ghosts of which another value was sent."""
+    parents, n_owned = work.parents, np.uint64(part.sizes.n_owned)
+    first, end = share_of(team, part.sizes.n_local)
+    for u in range(first, end):
+        lower(values, np.uint64(parents[u]), values[u])
+    barrier(team.sync, team.threads)
+    for u in range(first, end):
+        value = values[np.uint64(parents[u])]
+        if u >= n_owned and value != work.sent[u - n_owned]:
+            work.sent[u - n_owned] = value
+            work.marked[np.uint64(fetch_add(control, MARKED, 1))] = u
+        values[u] = value
+    barrier(team.sync, team.threads)
+
+
 @kernel
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):  # noqa: ARG001
     """Compute one superstep: every component of the local arcs gets its smallest value.
@@ -96,79 +199,18 @@ def run(thread, threads, sync, sizes, vertices, out, into, values, work, control
     If STEP is -1, trees are made first, and the values are the vertices' global numbers. Afterwards
     work.marked holds the control[MARKED] ghosts whose values changed.
     """
-    n_owned, n_local = np.uint64(sizes.n_owned), np.uint64(sizes.n_local)
-    interior = np.uint64(sizes.n_interior)
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
         return
-    parents = work.parents
-    first, end = first_of(thread, threads, n_local), first_of(thread + 1, threads, n_local)
-    mine = min(end, n_owned)
-    edges = np.int64(0)
-    tickets = load(sync, TICKETS)
+    team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
     barrier(sync, threads)
     if step < 0:
         step = np.int64(0)
-        for u in range(first, end):
-            parents[u] = u
+        fetch_add(control, EDGES, make_trees(team, part, work, control))
+        first_values(team, part, values, work)
         barrier(sync, threads)
-        for turn in range(ROUNDS):
-            for u in range(first, mine):
-                j = np.uint64(out.offsets[u]) + np.uint64(turn)
-                if j < np.uint64(out.offsets[u + ONE]):
-                    link(u, np.uint64(out.ends[j]), parents)
-                    edges += 1
-            barrier(sync, threads)
-            compress(parents, first, end)
-            barrier(sync, threads)
-        if thread == 0 and n_local > 0:
-            control[LARGEST] = commonest(parents, n_local, work.table, work.counts)
-        barrier(sync, threads)
-        largest = np.uint32(control[LARGEST])
-        chunks = np.int64(out.offsets[n_owned]) // ARCS_OF_CHUNK + 1
-        while True:
-            chunk = fetch_add(sync, TICKETS, 1) - tickets
-            if chunk >= chunks:
-                break
-            start = chunk_start(out.offsets, n_owned, chunk, chunks)
-            for u in range(start, chunk_start(out.offsets, n_owned, chunk + 1, chunks)):
-                # What leads to a vertex outside, that vertex follows; to a ghost, none else does.
-                if parents[u] == largest and u < interior:
-                    continue
-                begin = np.uint64(out.offsets[u]) + np.uint64(ROUNDS)
-                for j in range(begin, np.uint64(out.offsets[u + ONE])):
-                    link(u, np.uint64(out.ends[j]), parents)
-                    edges += 1
-                if sizes.is_directed:
-                    for j in range(np.uint64(into.offsets[u]), np.uint64(into.offsets[u + ONE])):
-                        link(u, np.uint64(into.ends[j]), parents)
-                        edges += 1
-        barrier(sync, threads)
-        if n_owned == np.uint64(sizes.n_global):
-            for u in range(first, end):
-                root = parents[u]
-                while root != parents[np.uint64(root)]:
-                    root = parents[np.uint64(root)]
-                values[u] = root
-        else:
-            compress(parents, first, end)
-            for u in range(first, end):
-                values[u] = vertices.numbers[u]
-                if u >= n_owned:
-                    work.sent[u - n_owned] = values[u]
-        fetch_add(control, EDGES, edges)
-        barrier(sync, threads)
-    if n_owned != np.uint64(sizes.n_global):
-        for u in range(first, end):
-            lower(values, np.uint64(parents[u]), values[u])
-        barrier(sync, threads)
-        for u in range(first, end):
-            value = values[np.uint64(parents[u])]
-            if u >= n_owned and value != work.sent[u - n_owned]:
-                work.sent[u - n_owned] = value
-                work.marked[np.uint64(fetch_add(control, MARKED, 1))] = u
-            values[u] = value
-        barrier(sync, threads)
+    if sizes.n_owned != sizes.n_global:
+        lower_components(team, part, values, work, control)
     if thread == 0:
         control[STEP], control[ENDED] = step + 1, 1
 

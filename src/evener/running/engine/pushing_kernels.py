@@ -1,0 +1,63 @@
+"""What the schedules frontier and bucket share: sending a vertex's value, and receiving it.
+
+Part of both templates, see hooks_kernels: `generating` puts this file's text, too, in place of its
+import.
+"""
+
+# mypy: ignore-errors
+import numpy as np
+
+from evener.running.engine.atomics_kernels import cas, load_relaxed
+from evener.running.engine.hooks_kernels import (
+    GOES_BOTH_WAYS,
+    HAS_SETTLED,
+    IS_WEIGHTED,
+    applied,
+    helper,
+    is_settled,
+    payload_of,
+)
+
+
+@helper
+def ways_of(part):
+    """Return 2 where arcs count both ways and differ, else 1."""
+    return 2 if GOES_BOTH_WAYS and part.sizes.is_directed else 1
+
+
+@helper
+def weight_of(arcs, j):
+    """Return the weight of an arc; 1 where none is used."""
+    return arcs.weights[j] if IS_WEIGHTED else np.uint32(1)
+
+
+@helper
+def payload_from(u, value, part, parameters):
+    """Return what a vertex of this value sends."""
+    degree, vertex = np.int64(part.vertices.degrees[u]), part.vertices.numbers[u]
+    return payload_of(value, degree, vertex, part.sizes.n_global, parameters)
+
+
+@helper
+def applied_at(u, old, message, part, step, parameters):
+    """Return a vertex's value after a message."""
+    degree, vertex = np.int64(part.vertices.degrees[u]), part.vertices.numbers[u]
+    return applied(old, message, degree, vertex, part.sizes.n_global, step, parameters)
+
+
+@helper
+def received(v, message, values, threads, part, step, parameters):
+    """Apply a message to a vertex's value among threads: whether it changed, and the value."""
+    old = values[v]
+    if HAS_SETTLED and is_settled(old, parameters):
+        return False, old
+    while True:
+        new = applied_at(v, old, message, part, step, parameters)
+        if new == old:
+            return False, old
+        if threads == 1:
+            values[v] = new
+            return True, new
+        if cas(values, v, old, new):
+            return True, new
+        old = load_relaxed(values, v)
