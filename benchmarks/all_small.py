@@ -20,6 +20,7 @@ TAIL = 800  # characters of the error of a script that fails
 # What is needed beside Evener: a library, a Python module, or a variable of the environment.
 NEEDS = {
     "constraints": "libmetis",
+    "distributing_files": "mpi4py",
     "halos": "mpi4py",
     "measured": "mpi4py",
     "rebalancing_live": "mpi4py",

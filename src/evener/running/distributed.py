@@ -16,7 +16,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from evener.arrays import IntVector
 from evener.errors import InputError, UsageError
 from evener.files.opening import read_bytes
 from evener.files.temporary import private_folder
@@ -36,9 +35,9 @@ _HINT = "Make it again with `evener distribute`."
 
 
 class PartHead(NamedTuple):
-    """What index.json says of a part, and its own vertices, as in LocalGraph; nbytes: of that."""
+    """What index.json says of a part, and its own vertices, in any type; nbytes: of LocalGraph."""
 
-    owned: IntVector
+    owned: npt.NDArray[Any]
     n_interior: int
     n_ghosts: int
     n_arcs: int

@@ -30,7 +30,7 @@ from evener.running.distributed import (
     refuse_folder,
     write_part,
 )
-from evener.running.local_graphs import Want
+from evener.running.local_graphs import Want, signed, unsigned
 from evener.running.slices import Count, Dealer, Dealt, Facts, Slice, count_of, facts_of
 from evener.running.slicing import share_of
 from evener.threads import cores, in_slices
@@ -137,7 +137,7 @@ class _Work:
         self.dealer = Dealer(stream, partition, want)
         self.written: list[_Written] = []
         self.tallies: list[Tally] = []
-        self.degrees = np.zeros(stream.n, np.int64)
+        self.degrees: npt.NDArray[Any] = np.empty(0, np.int32)
         self.ghost_starts: list[IntVector] = []
 
     def deal(self) -> None:
@@ -166,6 +166,8 @@ class _Work:
     def make_rows(self) -> None:
         """Make the rows of all devices, and write them to files."""
         starts: list[Any] = [None] * self.k
+        most = sum(int(one.lists["out"][1][-1]) for one in self.written)
+        self.degrees = np.zeros(self.stream.n, signed(most))
 
         def work(rank: int) -> None:
             pieces = {name: _Stored(self.written, name, rank) for name in self.dealer.lists}
@@ -189,7 +191,8 @@ class _Work:
             one.number(self._asked(rank))
             count = count_of(one, self.stream.n, self.stream.repeats)
             arcs = next(iter(one.lists.values())).adjncy.size
-            head = PartHead(one.own[one.rows], one.n_interior, int(one.ghosts.size), int(arcs), 0)
+            owned = one.own[one.rows].astype(unsigned(self.stream.n))
+            head = PartHead(owned, one.n_interior, int(one.ghosts.size), int(arcs), 0)
             found[rank] = head, one.size(self.k), count
 
         in_slices(work, self.k, self.threads)

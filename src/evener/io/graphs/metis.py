@@ -191,8 +191,10 @@ class MetisStream(TextStream):
         """Return how many lines of vertices a piece has, with blank ones behind the last."""
         (window,) = self.windows(piece, piece + 1)
         data = window.data
-        unended = bool(data) and not data.endswith(b"\n")
-        return data.count(b"\n") + unended - data.count(b"\n%") - data.startswith(b"%")
+        lines = data.count(b"\n") + (bool(data) and not data.endswith(b"\n"))
+        if b"%" not in data:  # one byte is found much faster than two
+            return lines
+        return lines - data.count(b"\n%") - data.startswith(b"%")
 
     def surveyed(self, rows: Sequence[int]) -> None:
         """Take the lines of all pieces. Raises InputError where there are fewer than vertices."""
