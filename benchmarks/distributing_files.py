@@ -3,7 +3,7 @@
     python benchmarks/distributing_files.py [--edges 20_000_000] [--devices 8] [--formats graph,npz]
 
 A triangulated grid in stripes of equal arcs and an R-MAT graph in runs of equal arcs. Ways: `whole`
-reads the file and distributes; `rank` is what each rank did that needs the file whole: reads it, and
+reads the file and distributes; `rank` is what a rank does that needs the file whole: reads it and
 makes its own parts; `ranks` are four ranks of MPI that read it together; `files` and `out-of-core`
 write the parts to a folder, from memory and without the graph in it. Each way is a process of its
 own: the largest of its ranks' peaks (ru_maxrss, less that after imports), the wall seconds of the
@@ -57,8 +57,9 @@ def measured(args):
             for suffix in args.formats:
                 file = Path(folder) / f"g.{suffix}"
                 ev.write_graph(file, graph)
-                facts = {"graph": name, "n": graph.n, "m": graph.m, "k": args.devices,
-                         "format": suffix, "file_mb": round(file.stat().st_size / 1e6, 1)}  # fmt: skip
+                size = round(file.stat().st_size / 1e6, 1)
+                facts = {"graph": name, "n": graph.n, "m": graph.m, "k": args.devices}
+                facts |= {"format": suffix, "file_mb": size}
                 for way in args.ways:
                     rounds = [child(way, file, part, args.devices) for _ in range(args.runs)]
                     yield (
