@@ -1,14 +1,15 @@
 """Runs on two ranks of one core: against two threads, by plans for unequal cores, as predicted.
 
-    python benchmarks/running.py [--parts ranks,overlap,planned,halos] [--rounds 9] [--runs 8]
+    python benchmarks/running.py [--parts ranks,overlap,planned,halos] [--rounds 9] [--runs 12]
 
 ranks     two ranks of MPI beside one process with two threads: PageRank, BFS, components, paths
 overlap   PageRank that computes while messages flow, does not, or chooses; one message for a vertex
           beside one for each arc
 planned   a machine made unequal, by a rival process that never rests on the second core or by a
           device that computes each message three times: the plan beside equal blocks and METIS's at
-          the same sizes (the better of its two methods, mapped as ours); predicted seconds beside
-          those of each device and superstep
+          the same sizes (the better of its two methods, mapped as ours); predicted seconds of
+          computing beside those of each device, and of a superstep (the expected maximum of
+          devices whose times vary as their samples do) beside those of each superstep
 halos     halos.py and waiting.py beside this script
 
 All ways of a part take turns in the same processes; ratios are medians over turns, with intervals
@@ -45,7 +46,7 @@ def main():
     made.add_argument("--parts", type=words, default=PARTS)
     made.add_argument("--scale", type=int, default=18, help="2^scale vertices of a graph")
     made.add_argument("--rounds", type=int, default=9, help="turns of ranks and overlap")
-    made.add_argument("--runs", type=int, default=8, help="runs of planned")
+    made.add_argument("--runs", type=int, default=12, help="runs of planned")
     made.when_small(scale=8, rounds=1, runs=1, parts=["ranks", "overlap", "planned"])
     answer(made.parse_args(), measured, table)
 

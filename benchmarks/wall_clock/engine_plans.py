@@ -14,7 +14,7 @@ from evener.plans.workload import Workload
 from evener.running.distributing import local_graph
 from evener.running.engine import Engine, VertexProgram
 from evener.running.engine.supersteps import SuperstepLoop
-from wall_clock import machines, plans
+from wall_clock import figures, machines, plans
 
 SEED = 7
 WORKLOAD = Workload("repeated", flops_per_vertex=0.1, flops_per_edge=1.0, bytes_per_value=4.0)
@@ -87,10 +87,10 @@ class Machine:
         self.repeats = max(round(job["seconds"] / each), 1) * job["slower"][comm.rank]
 
     def sampled(self, block):
-        """Speeds of the devices [units/s], from supersteps of equal blocks."""
+        """Speeds of the devices [units/s], from supersteps of equal blocks; these (SAMPLED, k)."""
         _, computing, _ = block.run(SAMPLED)
         loads = plans.loads(self.work, self.equal)
-        return (loads / computing.mean(axis=0)).tolist()
+        return (loads / computing.mean(axis=0)).tolist(), computing
 
     def partitions(self, speeds):
         """Equal blocks, METIS's at the best sizes, the plan, and the plan again."""
@@ -114,7 +114,7 @@ def planned(comm, job, pools):
     measured, errors = {}, {"device": [], "superstep": []}
     rng = np.random.default_rng(SEED)
     for _ in range(job["runs"]):
-        speeds = machine.sampled(equal)
+        speeds, samples = machine.sampled(equal)
         blocks = {name: Block(machine, own) for name, own in machine.partitions(speeds).items()}
         for name in rng.permutation(list(blocks)):
             seconds, computing, whole = blocks[name].run(STEPS)
@@ -124,7 +124,8 @@ def planned(comm, job, pools):
                 WORKLOAD,
             )  # fmt: skip
             errors["device"] += (guess.compute / computing - 1).ravel().tolist()
-            errors["superstep"] += (guess.makespan / whole - 1).tolist()
+            expected = figures.expected_maximum(guess.seconds, samples.T)
+            errors["superstep"] += (expected / whole - 1).tolist()
     yield {
         "case": job["case"], "measured": measured, "errors": errors, "speeds": speeds,
         "repeats": comm.allgather(machine.repeats),

@@ -111,6 +111,7 @@ def _restore_union(engine: Engine, halo: Halo, state: RunState) -> None:
     if engine.sizes.n_owned == engine.sizes.n_global:
         return
     _fill(engine, halo, state)
+    np.minimum.at(engine.values, engine.work.parents, engine.values.copy())  # roots, as `deliver`
     engine.work.sent[:] = engine.values[engine.sizes.n_owned :]  # what owners know
     engine.control[[places.MARKED, places.ENDED]] = 0
 

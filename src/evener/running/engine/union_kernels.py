@@ -176,15 +176,21 @@ def first_values(team, part, values, work):
 
 
 @helper
-def lower_components(team, part, values, work, control):
-    """Set values to the smallest of each tree; mark ghosts of which another value was sent."""
-    parents, n_owned = work.parents, np.uint64(part.sizes.n_owned)
+def lower_roots(team, part, values, work):
+    """Set the value of each root to the smallest of its tree."""
     first, end = share_of(team, part.sizes.n_local)
     for u in range(first, end):
-        lower(values, np.uint64(parents[u]), values[u])
+        lower(values, np.uint64(work.parents[u]), values[u])
     barrier(team.sync, team.threads)
+
+
+@helper
+def spread_roots(team, part, values, work, control):
+    """Set values to those of the roots; mark ghosts of which another value was sent."""
+    n_owned = np.uint64(part.sizes.n_owned)
+    first, end = share_of(team, part.sizes.n_local)
     for u in range(first, end):
-        value = values[np.uint64(parents[u])]
+        value = values[np.uint64(work.parents[u])]
         if u >= n_owned and value != work.sent[u - n_owned]:
             work.sent[u - n_owned] = value
             work.marked[np.uint64(fetch_add(control, MARKED, 1))] = u
@@ -196,35 +202,39 @@ def lower_components(team, part, values, work, control):
 def run(thread, threads, sync, sizes, vertices, out, into, values, work, control, parameters):  # noqa: ARG001
     """Compute one superstep: every component of the local arcs gets its smallest value.
 
-    If STEP is -1, trees are made first, and the values are the vertices' global numbers. Afterwards
-    work.marked holds the control[MARKED] ghosts whose values changed.
+    If STEP is -1, trees are made first, and the values are the vertices' global numbers. If
+    `deliver` has lowered a root since, its component gets that value. Afterwards work.marked holds
+    the control[MARKED] ghosts whose values changed.
     """
     step, last = control[STEP], control[MOST_STEPS]
     if last < 0 or max(step, 0) >= last:
         return
     team, part = Team(thread, threads, sync), Part(sizes, vertices, out, into)
+    is_lower = control[ENDED] == 0
     barrier(sync, threads)
     if step < 0:
         step = np.int64(0)
         fetch_add(control, EDGES, make_trees(team, part, work, control))
         first_values(team, part, values, work)
         barrier(sync, threads)
-    if sizes.n_owned != sizes.n_global:
-        lower_components(team, part, values, work, control)
+        if sizes.n_owned != sizes.n_global:
+            lower_roots(team, part, values, work)
+    if sizes.n_owned != sizes.n_global and is_lower:
+        spread_roots(team, part, values, work, control)
     if thread == 0:
         control[STEP], control[ENDED] = step + 1, 1
 
 
 @kernel
 def deliver(sizes, vertices, targets, received, values, work, control, parameters):  # noqa: ARG001
-    """Lower the values of owned vertices to what other devices sent; ENDED 0 if any is lower.
+    """Lower the roots of owned vertices to what other devices sent; ENDED 0 if any is lower.
 
     By one thread, before the next superstep. targets (s,): local numbers.
     """
     for i in range(np.uint64(targets.size)):
-        u = np.uint64(targets[i])
-        if received[i] < values[u]:
-            values[u] = as_value(received[i])
+        root = np.uint64(work.parents[np.uint64(targets[i])])  # trees are flat
+        if received[i] < values[root]:
+            values[root] = as_value(received[i])
             control[ENDED] = 0
 
 
