@@ -103,7 +103,8 @@ def held(comm, local, program, threads):
         engine = Engine(program, local, pool)
         loop = SuperstepLoop(comm, local, engine)
         loop.run(4)
-        made = [engine.values, engine.control, engine.sync, loop._flags, *engine.work]
+        made = [engine.values, engine.control, engine.sync, loop._flags]
+        made.append(engine.work[0].base)  # the block in which all of them lie
         made += engine._taken or ()
         known = [local.numbers, local.degrees]
         known += [array for arcs in (local.out, local.into) if arcs for array in arcs]

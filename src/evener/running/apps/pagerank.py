@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.running.apps.matrices import matrix_of
 from evener.running.engine.program import VertexProgram
 
 
@@ -17,9 +16,12 @@ def init(n: int) -> float:
     return 1.0 / n
 
 
-def emit(value: float, degree: int) -> float:
-    """Return an equal part of the rank for each arc; what leaves no vertex is lost."""
-    return value / degree if degree > 0 else 0.0
+def emit(value: float, degree: int) -> float | np.float32:
+    """Return an equal part of the rank for each arc; what leaves no vertex is lost.
+
+    A quotient of float32 is that of float64, rounded; it takes less time.
+    """
+    return value / np.float32(degree) if degree > 0 else np.float32(0.0)
 
 
 def apply(combined: float, n: int, damping: float) -> float:
@@ -55,14 +57,10 @@ def verify(
 
     values (n,): by the vertices' numbers.
     """
-    from scipy.sparse import csr_array
-
-    arcs = graph.arcs_out()
-    n = arcs.xadj.size - 1
-    degrees = np.diff(arcs.xadj)
+    pattern = matrix_of(graph, weighted=False).T
+    n = pattern.shape[0]
+    degrees = np.diff(graph.arcs_out().xadj)
     parts = np.divide(1.0, degrees, out=np.zeros(n), where=degrees > 0)
-    shape: Any = (n, n)
-    pattern = csr_array((np.ones(arcs.adjncy.size), arcs.adjncy, arcs.xadj), shape=shape).T
     ranks = np.full(n, 1.0 / max(n, 1))
     for _ in range(supersteps):
         ranks = (1.0 - damping) / n + damping * (pattern @ (ranks * parts))

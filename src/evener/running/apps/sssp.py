@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.running.apps.matrices import matrix_of
 from evener.running.engine.program import VertexProgram
 
 
@@ -59,14 +60,9 @@ def verify(
 
     values (n,): by the vertices' numbers, as the run gives them.
     """
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
-    arcs = graph.arcs_out()
-    n = arcs.xadj.size - 1
-    weights = np.ones(arcs.adjncy.size) if arcs.adjwgt is None else arcs.adjwgt.astype(float)
-    matrix = csr_array((weights, arcs.adjncy, arcs.xadj), shape=(n, n))
-    expected = dijkstra(matrix, indices=source)
+    expected = dijkstra(matrix_of(graph, weighted=True), indices=source)
     given = np.asarray(values)
     far = np.inf if given.dtype.kind == "f" else np.iinfo(given.dtype).max
     found = np.where(given == far, np.inf, given.astype(float))

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
+from evener.running.apps.matrices import matrix_of
 from evener.running.engine.program import VertexProgram
 
 PROGRAM = VertexProgram(union=True, combine="min", dtype="uint32", direction="both", name="wcc")
@@ -17,12 +18,10 @@ def verify(graph: Graph | DirectedGraph, values: npt.ArrayLike) -> bool:
 
     values (n,): by the vertices' numbers.
     """
-    from scipy.sparse import csr_array
     from scipy.sparse.csgraph import connected_components
 
-    arcs = graph.arcs_out()
-    n = arcs.xadj.size - 1
-    pattern = csr_array((np.ones(arcs.adjncy.size, np.int8), arcs.adjncy, arcs.xadj), shape=(n, n))
+    pattern = matrix_of(graph, weighted=False, dtype=np.int8)
+    n = pattern.shape[0]
     count, component = connected_components(pattern, directed=True, connection="weak")
     smallest = np.full(count, n)
     np.minimum.at(smallest, component, np.arange(n))

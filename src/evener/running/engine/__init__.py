@@ -2,9 +2,11 @@
 
 program.py          VertexProgram: the functions and traits that a user writes
 *_kernels.py        the schedules, as templates; hooks_kernels.py: what they call of a program;
-                    atomics_kernels.py: what threads share
-generating.py       a module for each program: its schedule with its functions
-engine.py, work.py  Engine: a program on one device's part of a graph
+                    pushing_kernels.py: what two of them share; atomics_kernels.py: what threads
+                    share
+generating.py       a module for each program: its schedule with its functions; program_files.py:
+                    where these modules are kept
+engine.py, work.py  Engine: a program on one device's part of a graph, which checking.py looks at
 pool.py             ThreadPool: the threads
 cuda_engine.py      the same on a CUDA device: cuda_base.py, and for each schedule cuda_*.py with
                     templates of its own: *_cuda_kernels.py; device_cuda_kernels.py: the device;

@@ -22,6 +22,7 @@ from evener.running.engine.atomics_kernels import (
     STEP,
     SYNC_SIZE,
 )
+from evener.running.engine.checking import check_part
 from evener.running.engine.pool import ThreadPool
 from evener.running.engine.program import VertexProgram
 from evener.running.engine.step_counts import StepCounts
@@ -59,7 +60,8 @@ class Engine(StepCounts):
     values (n_local,): of owned vertices and ghosts. work: the schedule's arrays. control: its
     numbers, whose places the schedule's template names.
     Raises InputError for parameters that the program does not have, for weights that it cannot
-    use, and, with file and line, for functions that do not compile.
+    use, for a part that does not hold together, and, with file and line, for functions that do not
+    compile.
     """
 
     def __init__(
@@ -69,6 +71,7 @@ class Engine(StepCounts):
         pool: ThreadPool,
         parameters: Mapping[str, float] | None = None,
     ) -> None:
+        check_part(local)
         self.program, self.pool = program, pool
         self.parameters = program.given(parameters or {}) or (0,)
         self.out, self.into = arcs_for(program, local)

@@ -28,13 +28,11 @@ from typing import Any
 import numpy as np
 
 from evener.errors import InputError
-from evener.files.writing import write_text
-from evener.graphs.graph_kernels import components
 from evener.jit import inner, njit
 from evener.running.engine.program import SCHEDULES, VertexProgram, arguments_of
+from evener.running.engine.program_files import program_file
 
 ROOM = "evener.running.engine"
-ENDING = ".program"  # not .py: such files beside the package would seem to be modules of it
 # What each hook of hooks_kernels calls: the program's function, and what it returns without one.
 HOOKS = {
     "initial": ("init", "IDENTITY"),
@@ -201,9 +199,7 @@ def _source(module: str) -> str:
 
 def _loaded(name: str, text: str, program: VertexProgram, target: Target) -> ModuleType:
     """Write the module unless it is there, and run it with the program's functions in it."""
-    path = _folder() / f"{name}{ENDING}"
-    if not path.exists():
-        write_text(path, text)
+    path = program_file(name, text)
     loader = SourceFileLoader(name, str(path))
     spec = importlib.util.spec_from_file_location(name, path, loader=loader)
     assert spec is not None
@@ -217,14 +213,6 @@ def _loaded(name: str, text: str, program: VertexProgram, target: Target) -> Mod
         del sys.modules[name]
         raise
     return module
-
-
-@cache
-def _folder() -> Path:
-    """Return the folder of programs, which lies where machine code is kept."""
-    folder = Path(components.stats.cache_path) / "programs"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 _known: set[FunctionType] = set()

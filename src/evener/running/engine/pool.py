@@ -30,8 +30,10 @@ class ThreadPool:
         self.threads = threads
         self.cores = cores
         self._holds_caller = False
-        self._begin = [threading.Semaphore(0) for _ in range(threads)]
-        self._ended = threading.Semaphore(0)
+        # Locks, which wake a thread in less time than semaphores; all are taken at first.
+        self._begin = [_taken_lock() for _ in range(1, threads)]
+        self._ended = [_taken_lock() for _ in range(1, threads)]
+        self._is_open = True
         self._work: Callable[[int], object] | None = None
         self._errors: list[BaseException] = []
         for thread in range(1, threads):
@@ -47,23 +49,24 @@ class ThreadPool:
             kernel(0, 1, *arguments)
             return
         self._work = lambda thread: kernel(thread, threads, *arguments)
-        for begin in self._begin[1:]:
+        for begin in self._begin:
             begin.release()
         try:
             with self.bound():
                 self._work(0)
         finally:
-            for _ in range(1, threads):
-                self._ended.acquire()
+            for ended in self._ended:
+                ended.acquire()
         if self._errors:
             errors, self._errors = self._errors, []
             raise errors[0]
 
     def close(self) -> None:
         """End the threads."""
-        self._work = None
-        for begin in self._begin[1:]:
-            begin.release()
+        if self._is_open:
+            self._is_open, self._work = False, None
+            for begin in self._begin:
+                begin.release()
 
     def __enter__(self) -> Self:
         return self
@@ -91,11 +94,17 @@ class ThreadPool:
         if self.cores is not None:
             os.sched_setaffinity(0, {self.cores[thread]})
         while True:
-            self._begin[thread].acquire()
+            self._begin[thread - 1].acquire()
             if self._work is None:
                 return
             try:
                 self._work(thread)
             except BaseException as error:  # raised again by `run`
                 self._errors.append(error)
-            self._ended.release()
+            self._ended[thread - 1].release()
+
+
+def _taken_lock() -> threading.Lock:
+    lock = threading.Lock()
+    lock.acquire()  # another thread releases it
+    return lock

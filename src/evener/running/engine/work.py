@@ -16,6 +16,7 @@ from evener.running.engine.union_kernels import SAMPLES
 Numbers = npt.NDArray[Any]
 # Arcs of a chunk, each vertex counted as two: some 10 us of work, against 0.1 us to take a chunk.
 ARCS_OF_CHUNK = 1 << 14
+CACHE_LINE = 64  # bytes
 
 
 class LocalSizes(NamedTuple):
@@ -157,15 +158,37 @@ WORK: dict[str, Maker] = {
 
 
 def work_of(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> Any:
-    """Return the arrays of the program's schedule. n_into: how many arcs reach owned vertices."""
-    return WORK[program.schedule](program, sizes, n_into, threads, np.empty)
+    """Return the arrays of the program's schedule. n_into: how many arcs reach owned vertices.
+
+    All lie in one block of memory: the C library keeps a block for the next run, where it returns
+    several to the system and takes them anew, page by page.
+    """
+    block = np.empty(work_bytes(program, sizes, n_into, threads), np.uint8)
+    place = -block.ctypes.data % CACHE_LINE
+
+    def next_of(shape: Any, dtype: npt.DTypeLike) -> Numbers:
+        nonlocal place
+        made: Numbers = np.ndarray(shape, dtype, block, place)
+        place += _padded(made.nbytes)
+        return made
+
+    return WORK[program.schedule](program, sizes, n_into, threads, next_of)
 
 
 def work_bytes(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: int) -> int:
     """Return the bytes of what `work_of` returns; nothing of their size is made."""
+    total = CACHE_LINE
 
     def counted(shape: Any, dtype: npt.DTypeLike) -> Numbers:
-        return np.broadcast_to(np.empty((), dtype), shape)
+        nonlocal total
+        made = np.broadcast_to(np.empty((), dtype), shape)
+        total += _padded(made.nbytes)
+        return made
 
-    work = WORK[program.schedule](program, sizes, n_into, threads, counted)
-    return sum({id(array): array.nbytes for array in work}.values())
+    WORK[program.schedule](program, sizes, n_into, threads, counted)
+    return total
+
+
+def _padded(size: int) -> int:
+    """Return a number of bytes, up to the end of its last cache line."""
+    return -(-size // CACHE_LINE) * CACHE_LINE
