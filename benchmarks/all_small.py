@@ -24,6 +24,7 @@ NEEDS = {
     "halos": "mpi4py",
     "measured": "mpi4py",
     "rebalancing_live": "mpi4py",
+    "rebalancing_run": "mpi4py",
     "truth": "mpi4py",
     "real_inputs": "EVENER_DATA",
     "running": "mpi4py",

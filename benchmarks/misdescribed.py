@@ -16,7 +16,7 @@ import tempfile
 from collections import defaultdict
 from pathlib import Path
 
-from records import answer, markdown, parser
+from records import answer, markdown, parser, words
 from wall_clock.figures import median_interval
 from wall_clock.launching import core_of, quiet
 
@@ -31,13 +31,14 @@ def main():
     made.add_argument("--rounds", type=int, default=9)
     made.add_argument("--side", type=int, default=1000, help="of the grid, in vertices")
     made.add_argument("--scale", type=int, default=18, help="of the R-MAT graph")
-    made.when_small(rounds=1, side=100, scale=10)
+    made.add_argument("--graphs", type=words, default=["grid", "rmat"], help="grid,rmat")
+    made.when_small(rounds=1, side=100, graphs=["grid"])
     answer(made.parse_args(), measured, table)
 
 
-def evener(folder, *words):
+def evener(folder, *arguments):
     """What a command prints; it is to succeed."""
-    command = [sys.executable, "-m", "evener", *map(str, words)]
+    command = [sys.executable, "-m", "evener", *map(str, arguments)]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         raise SystemExit(f"{shlex.join(command)}: {done.stderr}")
@@ -50,10 +51,10 @@ def measured(args):
         "grid": ("grid", "--shape", f"{args.side}x{args.side}"),
         "rmat": ("rmat", "--scale", args.scale, "--seed", 1),
     }
-    for name, words in graphs.items():
+    for name in args.graphs:
         with tempfile.TemporaryDirectory() as folder:
             (Path(folder) / "machine.toml").write_text(MACHINE)
-            evener(folder, "generate", *words, "-o", "graph.npz")
+            evener(folder, "generate", *graphs[name], "-o", "graph.npz")
             plan = ("plan", "graph.npz", "--machine", "machine.toml", "-o", "first.plan", "--quiet")
             evener(folder, *plan)
             plans = followed(folder)
@@ -65,11 +66,11 @@ def measured(args):
                            "others": quiet()}  # fmt: skip
 
 
-def ran(folder, plan, *words):
+def ran(folder, plan, *more):
     """What `evener run --json` says of PageRank with a plan."""
     cores = f"cpu:{core_of(0)},cpu:{core_of(1)}"
-    words = ("--iterations", SUPERSTEPS, "--devices", cores, "--json", *words)
-    return json.loads(evener(folder, "run", plan, "graph.npz", "--app", "pagerank", *words))
+    given = ("--iterations", SUPERSTEPS, "--devices", cores, "--json", *more)
+    return json.loads(evener(folder, "run", plan, "graph.npz", "--app", "pagerank", *given))
 
 
 def followed(folder):
@@ -77,11 +78,11 @@ def followed(folder):
     plans = ["first.plan"]
     for _ in range(MOST_ADVICE):
         said = ran(folder, plans[-1], "--samples", "run.samples")["advice"]
-        words = shlex.split(said["command"])
-        if words[:2] != ["evener", "plan"]:
+        printed = shlex.split(said["command"])
+        if printed[:2] != ["evener", "plan"]:
             break
-        evener(folder, *words[1:])
-        plans.append(words[words.index("-o") + 1])
+        evener(folder, *printed[1:])
+        plans.append(printed[printed.index("-o") + 1])
     return plans
 
 

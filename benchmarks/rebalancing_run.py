@@ -6,8 +6,9 @@ PageRank on a grid, two devices of a core each, as threads and as ranks of MPI. 
 supersteps another process begins on the second core and stays. In each round, in random order: no
 moves, twice, so that it is known how far two equal runs differ; moves by a RunRebalancer, as
 `evener run --rebalance` makes them; then without the rival, without and with moves. A JSON line a
-run, then ratios of the seconds of the same round, moves and asking included. The cores are to be
-quiet.
+run, then ratios of the seconds of the same round, moves and asking included. "By its own times" is
+free of how runs differ: the seconds of computing of that very run against what they would have
+been, by arc, had both devices half of the arcs. The cores are to be quiet.
 """
 
 from collections import defaultdict
@@ -29,8 +30,8 @@ KINDS = ("threads", "ranks")
 def main():
     made = parser(__doc__, RESULTS)
     made.add_argument("--rounds", type=int, default=8)
-    made.add_argument("--side", type=int, default=700, help="of the grid, in vertices")
-    made.add_argument("--supersteps", type=int, default=1500)
+    made.add_argument("--side", type=int, default=1000, help="of the grid, in vertices")
+    made.add_argument("--supersteps", type=int, default=400)
     made.add_argument("--budget", type=float, default=200.0, help="seconds of each kind, about")
     made.when_small(rounds=1, side=100, supersteps=300)
     answer(made.parse_args(), measured, table)
@@ -63,10 +64,18 @@ def table(lines):
                 rounds[line["round"]][line["way"]] = line
         for above, below in PAIRS:
             ratios = [own[above]["seconds"] / own[below]["seconds"] for own in rounds.values()]
-            middle, low, high = median_interval(ratios)
-            rows.append((kind, f"{above} / {below}", f"{middle:.3f}", f"{low:.3f} to {high:.3f}",
-                         f"{min(ratios):.3f}, {max(ratios):.3f}"))  # fmt: skip
+            rows.append((kind, f"{above} / {below}", *figures(ratios)))
+        for way in ("moves", "quiet moves"):
+            pairs = [own[way]["own"] for own in rounds.values()]
+            ratios = [moved / even for moved, even in pairs]
+            rows.append((kind, f"{way} / halves, by its own times", *figures(ratios)))
     return markdown(rows) + "\n\n" + remarks(lines)
+
+
+def figures(ratios):
+    """Median, its interval, least and most, as text."""
+    middle, low, high = median_interval(ratios)
+    return f"{middle:.3f}", f"{low:.3f} to {high:.3f}", f"{min(ratios):.3f}, {max(ratios):.3f}"
 
 
 def remarks(lines):

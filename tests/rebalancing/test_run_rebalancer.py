@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import evener as ev
+from evener.errors import UsageError
 from evener.graphs.generating.grid import grid
 from evener.plans import metrics
 from evener.rebalancing.run_rebalancer import RunRebalancer
@@ -86,6 +87,12 @@ def test_supersteps_that_look_at_some_arcs_make_one_observation_together():
     assert all(number % 4 == 3 for number, _ in moves)
     loads = metrics.block_sizes(ev.Partition(moves[-1][1].part, 2))
     assert loads[0] / loads[1] == pytest.approx(2, rel=0.15)
+
+
+def test_several_weights_are_refused_before_the_run_begins():
+    graph = GRAPH.with_(vwgt=np.ones((GRAPH.n, 2), np.int64))
+    with pytest.raises(UsageError, match="one weight per vertex"):
+        RunRebalancer(planned(), graph)
 
 
 def test_a_device_that_looks_at_few_arcs_is_not_taken_as_slow():

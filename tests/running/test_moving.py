@@ -18,7 +18,7 @@ from evener.running.moving import Rebalancing, moved_state
 from tests.running import random_runs
 from tests.running.random_runs import RandomMoves, is_right, moving, random_case
 
-STEPS = {"pagerank": 12, "jacobi": 30}
+STEPS = {"pagerank": 12, "jacobi": 30, "spmv": 8}
 GRAPH = grid((23, 17))
 
 
@@ -34,7 +34,7 @@ def run(name, k, watch=None, graph=GRAPH):
 
 
 @pytest.mark.parametrize("k", [2, 4])
-@pytest.mark.parametrize("name", ["bfs", "cg", "jacobi", "pagerank", "sssp", "wcc"])
+@pytest.mark.parametrize("name", ["bfs", "cg", "jacobi", "pagerank", "spmv", "sssp", "wcc"])
 def test_values_are_those_without_moves(name, k):
     """All schedules, and solvers: moves after each superstep."""
     mover = RandomMoves(GRAPH.n, k)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from evener.running.executing import ProgramRun
     from evener.running.slicing import RankParts
 
+SAMPLES = "run.samples"  # file of samples in a command, where none was asked for
+
 
 def add_record_options(parser: argparse.ArgumentParser) -> None:
     """Add --report, --samples and --trace."""
@@ -86,6 +88,9 @@ def write_records(
         write_speeds(options.samples, samples_of(recent, plan, divided.loads))
     breakdown = breakdown_of(recent, divided, graph, program)
     advice = advice_of(breakdown, platform.names, _commands(options, plan))
+    if options.samples is None and f"--speeds {SAMPLES}" in advice.command:
+        written = f"{advice.sentence}, which this run writes with --samples {SAMPLES}"
+        advice = advice._replace(sentence=written)
     if options.report is not None:
         title = f"{program.name} on {Path(options.graph).name}, {platform.k:,} devices"
         write_run(options.report, run, platform, breakdown, advice, title)
@@ -98,7 +103,7 @@ def _commands(options: RunOptions, plan: Plan | None) -> dict[str, list[str]]:
         return {}
     planning = ["evener", "plan", options.graph, "--machine", options.plan]
     to = [*_reading(options, plan), "-o", str(Path(options.plan).with_suffix(".again.plan"))]
-    samples = ["--speeds", options.samples or "run.samples"]
+    samples = ["--speeds", options.samples or SAMPLES]
     asking = ["evener", "advise", options.graph, "--machine", options.plan]
     return {
         "units": [*planning, "--kernel", "pagerank", *to],

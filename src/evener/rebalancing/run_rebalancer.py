@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from evener.arrays import FloatArray
+from evener.errors import UsageError
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.graph import Graph
 from evener.plans import metrics
@@ -36,7 +37,8 @@ class RunRebalancer:
 
     plan, graph: of the run. replan, log: as of Rebalancer. Decisions are those of a Rebalancer
     whose speeds are scaled to the first seconds measured, since those of a machine file may be
-    relative. Attribute: `rebalancer`, None until all devices have been measured.
+    relative. Attribute: `rebalancer`, None until all devices have been measured. Raises UsageError
+    for several weights per vertex.
     """
 
     def __init__(
@@ -47,6 +49,8 @@ class RunRebalancer:
         replan: Replan | None = None,
         log: str | Path | None = None,
     ) -> None:
+        if graph.n_constraints > 1:
+            raise UsageError(f"one weight per vertex is rebalanced, not {graph.n_constraints}")
         self.rebalancer: Rebalancer | None = None
         self._plan, self._replan, self._log = plan, replan, log
         self._graph = graph

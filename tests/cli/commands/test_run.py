@@ -301,6 +301,10 @@ def test_the_printed_command_moves_load_off_a_device_that_was_misdescribed(
     advice = json.loads(capsys.readouterr().out)["advice"]
     assert advice["sentence"].startswith("dev0 waits")
     assert "--speeds run.samples" in advice["command"]
+    assert "--samples" not in advice["sentence"]
+    assert main([*words[:-2], "--iterations", "30", "--json"]) == 0
+    without = json.loads(capsys.readouterr().out)["advice"]
+    assert without["sentence"].endswith(", which this run writes with --samples run.samples")
     assert main(shlex.split(advice["command"])[1:]) == 0
     first, second = (
         read_plan(name).certificate.weights for name in ("mesh.plan", "mesh.again.plan")
