@@ -2,7 +2,8 @@
 
     python benchmarks/running.py [--parts ranks,overlap,planned,halos] [--rounds 9] [--runs 12]
 
-ranks     two ranks of MPI beside one process with two threads: PageRank, BFS, components, paths
+ranks     two ranks of MPI beside one process with two threads: PageRank, BFS, components, paths;
+          parts of equal work, a vertex counted as so many arcs as the application needs
 overlap   PageRank that computes while messages flow, does not, or chooses; one message for a vertex
           beside one for each arc
 planned   a machine made unequal, by a rival process that never rests on the second core or by a
@@ -34,6 +35,7 @@ PARTS = ["ranks", "overlap", "planned", "halos"]
 LONG = 20e-3  # seconds of a superstep from which on predictions are judged
 RANKS, EQUAL, MEDIAN, P90, HALO = 1.10, 0.75, 0.08, 0.18, 1.15  # asked, at most
 TIMEOUT = 400.0
+TIMES = ("computing", "packing", "waiting", "unpacking")
 # Case: rivals of the second core, how often each device computes a message, seconds asked.
 CASES = {
     "quiet": (0, (1, 3), 30e-3),
@@ -52,7 +54,7 @@ def main():
 
 
 def measured(args):
-    graphs = [("triangles", args.scale), ("rmat", args.scale)]
+    graphs = [("triangles", args.scale), ("rmat", args.scale)][: 1 if args.small else 2]
     job = {"rounds": args.rounds, "graphs": graphs, "apps": APPS, "load_before": quiet()}
     if "ranks" in args.parts:
         yield from _records("ranks", "ranks_and_threads", job)
@@ -110,7 +112,9 @@ def _ranks_rows(line):
     found = paired(pairs[:, 0], pairs[:, 1])
     ranks, threads = 1e3 * np.median(pairs, axis=0)
     what = f"two ranks ({ranks:.1f} ms) / two threads ({threads:.1f} ms), "
-    what += f"{line['supersteps']} supersteps"
+    spent = {name: sum(line["breakdown"][name]) for name in TIMES}
+    share = spent["waiting"] / sum(spent.values())
+    what += f"{line['supersteps']} supersteps, {share:.0%} of ranks' time waiting"
     yield (f"{line['graph']} {line['app']}", what, f"{RANKS:.2f}", _text(found),
            _said(found["ratio"] <= RANKS))  # fmt: skip
 

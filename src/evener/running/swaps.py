@@ -131,16 +131,17 @@ class MpiSwap:
         self._comm, self._sized = comm, outgoing if sized else {}
         self._requests, self._waits = requests, waits
         self._kind: Any = type(requests[0]) if requests else None
-        self._started: list[Any] = []
+        self._started = requests
         weakref.finalize(self, _free, requests)
 
     def start(self) -> None:
         """Start all requests."""
         if self._requests:
             self._kind.Startall(self._requests)
-        send, sized = self._comm.Isend, self._sized.items()
-        sent = [send(b[: _size(b)], dest=to, tag=tag) for (to, tag), b in sized]
-        self._started = self._requests + sent
+        if self._sized:
+            send, sized = self._comm.Isend, self._sized.items()
+            sent = [send(b[: _size(b)], dest=to, tag=tag) for (to, tag), b in sized]
+            self._started = self._requests + sent
 
     def finish(self, rest: float = 0.0) -> None:
         """Wait for all requests. Raises ToolError where that takes too long."""
