@@ -72,29 +72,36 @@ class _Estimates:
         self.values: npt.NDArray[np.int32] = local.degrees.astype(np.int32)
         self._flags = np.zeros(local.n_owned, np.int32)
         self._following = np.empty(local.n_owned, np.uint32)
+        pool.prepare(kernels.peel, *self._peeled())
+        if local.k > 1:
+            pool.prepare(kernels.lower, *self._lowered(0), np.zeros(1, np.int64))
 
     def peel(self) -> int:
         """Set estimates to the core numbers that there would be if ghosts stayed; return arcs."""
-        sync, left = np.zeros(SYNC_SIZE, np.int64), self._flags.view(np.uint32)
-        self.pool.run(
-            kernels.peel, sync, self.arcs.offsets, self.arcs.ends, self.local.n_owned, left,
-            self._following, self.values,
-        )  # fmt: skip
+        self.pool.run(kernels.peel, *self._peeled())
         self._flags[:] = 0
         return self.arcs.ends.size
 
     def fall(self) -> int:
         """Lower estimates as far as those of ghosts make them fall; return arcs looked at."""
-        local, threads = self.local, self.pool.threads
-        bounds = np.array([local.n_interior, local.n_owned, local.n_owned])
-        largest = int(self.values[: local.n_owned].max(initial=0))
-        tallies = np.zeros((threads, largest + 1), np.int32)
-        looked_at = np.zeros(threads, np.int64)
-        self.pool.run(
-            kernels.lower, self.arcs.offsets, self.arcs.ends, bounds, self._flags,
-            self._following, self.values, tallies, looked_at,
-        )  # fmt: skip
+        largest = int(self.values[: self.local.n_owned].max(initial=0))
+        looked_at = np.zeros(self.pool.threads, np.int64)
+        self.pool.run(kernels.lower, *self._lowered(largest), looked_at)
         return int(looked_at.sum())
+
+    def _peeled(self) -> tuple[Any, ...]:
+        """Return the arguments of `peel`; flags are room for what is left."""
+        sync, left = np.zeros(SYNC_SIZE, np.int64), self._flags.view(np.uint32)
+        arcs, own = self.arcs, self.local.n_owned
+        return sync, arcs.offsets, arcs.ends, own, left, self._following, self.values
+
+    def _lowered(self, largest: int) -> tuple[Any, ...]:
+        """Return the arguments of `lower` but the last, if this is the largest estimate."""
+        arcs, local = self.arcs, self.local
+        bounds = np.array([local.n_interior, local.n_owned, local.n_owned])
+        tallies = np.zeros((self.pool.threads, largest + 1), np.int32)
+        stacks = self._flags, self._following
+        return arcs.offsets, arcs.ends, bounds, *stacks, self.values, tallies
 
 
 def _bytes_of_cores(n_owned: int, n_local: int, _: int, __: bool) -> int:

@@ -119,6 +119,9 @@ def _conjugate_gradients(
     if start is not None:
         x[:], r[:], p[:m] = start.values.T
     dots, pairs = np.zeros(chunks.size - 1), np.zeros((chunks.size - 1, 2))
+    pool.prepare(kernels.multiply, chunks, rows, diagonal, p, q, dots)
+    pool.prepare(kernels.descend, chunks, 1.0, diagonal, (x, r, p, q), pairs)
+    pool.prepare(kernels.turn, chunks, 1.0, diagonal, r, p)
     steps.begin()
     if start is None:
         rz, bb = (steps.summed(float(one @ r)) for one in (p[:m], r))
@@ -164,6 +167,7 @@ def _jacobi(
     if start is not None:
         x[:m] = start.values
     dots = np.zeros(chunks.size - 1)
+    pool.prepare(kernels.relax, chunks, rows, diagonal, b, x, following, dots)
     steps.begin()
 
     def state() -> RunState:

@@ -75,6 +75,7 @@ def products(
         x[: local.n_owned] = start.values
     tickets, carried = np.zeros(1, np.int64), np.zeros(cuts.first_rows.size - 1)
     within = within_rows(rows, cuts)
+    pool.prepare(kernels.multiply, tickets, cuts, rows, factors, x, y, carried)
     first = 0 if start is None else start.step
     steps = StepRecorder(comm, local, tell, first)
     steps.begin()

@@ -30,6 +30,7 @@ from evener.running.local_graphs import LocalGraph
 MEAN_OF_SKEWED = 1.3
 ROWS_OF_PRODUCT = 4096  # of A A at a time: memory
 NARROW = np.uint32
+NO_RANKS = np.empty(0, NARROW)
 Ranks = npt.NDArray[np.uint32]
 Lists = npt.NDArray[Any]
 
@@ -44,9 +45,9 @@ def count(
 ) -> DeviceRun:
     """Return the triangles (m,) int64 at one device's vertices, in one superstep; all call.
 
-    Bytes beside the graph's: of each thread 9 a local vertex; 28 a local vertex; 4 an entry of the
-    lists, which are half of the arcs, and of those of ghosts. Raises InputError for directed
-    graphs.
+    Bytes beside the graph's: 36 a local vertex, and 9 for each thread; 4 an entry of the lists,
+    those of own vertices (half of the arcs, on one device) and of ghosts; while the latter come in,
+    33 more an entry from one device. Raises InputError for directed graphs.
     """
     if local.out is None or local.out is not local.into:
         raise InputError(
@@ -59,7 +60,7 @@ def count(
     with steps.timed("waiting"):
         by_degree = _is_skewed(comm, local)
     with steps.timed("computing"):
-        counter.order(by_degree)
+        counter.rank(by_degree)
         counter.list_own()
     if comm.size > 1:
         counter.fetch(comm, steps)
@@ -91,7 +92,7 @@ def _is_skewed(comm: Comm, local: LocalGraph) -> bool:
 class _Counter:
     """One device's ranks, lists and counts.
 
-    ranks (n_local,): the place of each vertex in the order; order: the vertices in it. places (2,
+    ranks (n_local,): the place of each vertex in the order; by_rank: the vertices in it. places (2,
     n_local): by rank, where a list begins and ends. lists: ranks of neighbours that come before.
     """
 
@@ -100,42 +101,40 @@ class _Counter:
         assert local.out is not None
         self.arcs = local.out
         self.chunks = cut(MatrixRows.of(local.out), whole=True).first_rows
-        self.order_, self.ranks = (np.empty(local.n_local, NARROW) for _ in range(2))
+        self.by_rank, self.ranks = (np.empty(local.n_local, NARROW) for _ in range(2))
         self.places = np.zeros((2, local.n_local), np.int64)
-        self.lists: Ranks = np.empty(0, NARROW)
+        self.lists: Ranks = NO_RANKS
         self.looked_at = 0
         self._n_own = 0  # entries of own vertices' lists
+        pool.prepare(kernels.count_lower, *self._own_arcs(), self.places[1])
+        pool.prepare(kernels.fill_lower, *self._own_arcs(), self.places, self.lists)
+        pool.prepare(kernels.count_triangles, *self._counting(NO_RANKS, 0))
+        kernels.rank_by_degree(local.degrees[:0], self.by_rank[:0], np.zeros(1, np.int64), NO_RANKS)
 
-    def order(self, by_degree: bool) -> None:
+    def rank(self, by_degree: bool) -> None:
         """Rank all local vertices by number, or by falling degree and then number."""
         local = self.local
-        by_number = self.order_
+        by_number = self.by_rank
         by_number[:] = np.arange(local.n_local) if local.k == 1 else np.argsort(local.numbers)
         if by_degree:
             places = np.zeros(int(local.degrees.max(initial=0)) + 1, np.int64)
-            self.order_ = np.empty(local.n_local, NARROW)
-            kernels.rank_by_degree(local.degrees, by_number, places, self.order_)
-        self.ranks[self.order_] = np.arange(local.n_local, dtype=NARROW)
-
-    @property
-    def own_ranks(self) -> Ranks:
-        """The ranks of owned vertices, rising."""
-        return np.flatnonzero(self.order_ < self.local.n_owned).astype(NARROW)
+            self.by_rank = np.empty(local.n_local, NARROW)
+            kernels.rank_by_degree(local.degrees, by_number, places, self.by_rank)
+        self.ranks[self.by_rank] = np.arange(local.n_local, dtype=NARROW)
 
     def list_own(self) -> None:
         """Make the lists of owned vertices."""
         begins, stops = self.places
-        self.pool.run(
-            kernels.count_lower, self.chunks, self.arcs.offsets, self.arcs.ends, self.ranks, stops
-        )
+        self.pool.run(kernels.count_lower, *self._own_arcs(), stops)
         np.cumsum(stops, out=stops)
         begins[1:] = stops[:-1]
         self._n_own = int(stops[-1]) if stops.size else 0
         self.lists = np.empty(self._n_own, NARROW)
-        self.pool.run(
-            kernels.fill_lower, self.chunks, self.arcs.offsets, self.arcs.ends, self.ranks,
-            self.places, self.lists,
-        )  # fmt: skip
+        self.pool.run(kernels.fill_lower, *self._own_arcs(), self.places, self.lists)
+
+    def _own_arcs(self) -> tuple[Any, ...]:
+        """Return what the kernels take that read the arcs of own vertices."""
+        return self.chunks, self.arcs.offsets, self.arcs.ends, self.ranks
 
     def fetch(self, comm: Comm, steps: StepRecorder) -> None:
         """Give others the lists of the vertices that are ghosts there; take those of ghosts here.
@@ -150,48 +149,59 @@ class _Counter:
         with steps.timed("waiting"):
             found = comm.exchange(parts)
         with steps.timed("unpacking"):
-            received = [found[q] for q in self.local.receives]  # in the order of ghosts
-            if received:
-                lengths, numbers = (np.concatenate(each) for each in zip(*received, strict=True))
-                self._take(lengths, numbers)
+            known = np.argsort(self.local.numbers)
+            pieces = [self.lists]
+            for q, (first, end) in self.local.receives.items():
+                before = sum(piece.size for piece in pieces)
+                pieces.append(self._ranked(known, self.ranks[first:end], found[q], before))
+            self.lists = np.concatenate(pieces)
 
     def _lists_of(self, vertices: Ranks) -> tuple[Lists, Lists]:
         """Return lengths of the lists of these own vertices, and the lists by global numbers."""
         begins, stops = self.places[:, self.ranks[vertices]]
         found = self.lists[_spans(begins, stops - begins)]
         narrow = self.local.n_global <= np.iinfo(NARROW).max
-        numbers = self.local.numbers[self.order_[found]]
+        numbers = self.local.numbers[self.by_rank[found]]
         return (stops - begins).astype(NARROW), numbers.astype(NARROW) if narrow else numbers
 
-    def _take(self, lengths: Lists, numbers: Lists) -> None:
-        """Append the lists of all ghosts, given by global numbers, to those of own vertices."""
-        local = self.local
-        known = np.argsort(local.numbers)
+    def _ranked(
+        self, known: IntVector, ghosts: Ranks, received: tuple[Lists, Lists], first: int
+    ) -> Ranks:
+        """Return the lists of these ghosts by ranks; set where they begin and end.
+
+        known: local vertices by global number. received: lengths, and lists by global numbers.
+        first: how many entries there are before them.
+        """
+        local, (lengths, numbers) = self.local, received
         places = np.searchsorted(local.numbers, numbers, sorter=known)
         places[places == known.size] = 0
         vertices = known[places]
         is_here = local.numbers[vertices] == numbers
-        ends = np.cumsum(lengths.astype(np.int64))
         kept = np.concatenate([[0], np.cumsum(is_here)])
-        first = self._n_own + kept[np.concatenate([[0], ends[:-1]])]
-        ghosts = self.ranks[local.n_owned :]
-        self.places[0, ghosts], self.places[1, ghosts] = first, self._n_own + kept[ends]
-        self.lists = np.concatenate([self.lists, self.ranks[vertices[is_here]]])
+        ends = np.cumsum(lengths, dtype=np.int64)
+        self.places[0, ghosts] = first + kept[ends - lengths]
+        self.places[1, ghosts] = first + kept[ends]
+        found: Ranks = self.ranks[vertices[is_here]]
+        return found
 
     def count(self) -> IntVector:
         """Return (n_local,) how many triangles met at own vertices have each as a corner."""
-        threads, n = self.pool.threads, self.local.n_local
-        marks, counts = np.zeros((threads, n), np.uint8), np.zeros((threads, n), np.int64)
-        looked_at, tickets = np.zeros(threads, np.int64), np.zeros(1, np.int64)
-        self.pool.run(
-            kernels.count_triangles, tickets, self.own_ranks, self.places, self.lists, marks,
-            counts, looked_at,
-        )  # fmt: skip
+        own = np.flatnonzero(self.by_rank < self.local.n_owned).astype(NARROW)
+        given = self._counting(own, self.local.n_local)
+        self.pool.run(kernels.count_triangles, *given)
+        *_, counts, looked_at = given
         self.looked_at = int(looked_at.sum())
         for other in counts[1:]:
             counts[0] += other
         found: IntVector = counts[0][self.ranks]
         return found
+
+    def _counting(self, own_ranks: Ranks, n: int) -> tuple[Any, ...]:
+        """Return what the kernel takes that counts: own vertices, room for n local ones."""
+        threads = self.pool.threads
+        marks, counts = np.zeros((threads, n), np.uint8), np.zeros((threads, n), np.int64)
+        tickets, looked_at = np.zeros(1, np.int64), np.zeros(threads, np.int64)
+        return tickets, own_ranks, self.places, self.lists, marks, counts, looked_at
 
 
 def _spans(begins: IntVector, lengths: IntVector) -> IntVector:
@@ -206,7 +216,7 @@ def _bytes_of_count(n_owned: int, n_local: int, n_arcs: int, _: bool) -> int:
     """Bytes on one thread; lists of ghosts are taken to be as long as own ones are on average."""
     entries = n_arcs // 2
     of_ghosts = entries * (n_local - n_owned) // max(n_owned, 1)
-    return 37 * n_local + 4 * (entries + of_ghosts)
+    return 45 * n_local + 4 * (entries + of_ghosts)
 
 
 TRIANGLES = Solver("triangles", count, _bytes_of_count)

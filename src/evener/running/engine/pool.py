@@ -61,6 +61,12 @@ class ThreadPool:
             errors, self._errors = self._errors, []
             raise errors[0]
 
+    def prepare(self, kernel: Any, *arguments: Any) -> None:
+        """Compile a kernel, or load what was compiled, for arguments like these of `run`."""
+        if hasattr(kernel, "compile"):  # without a JIT it is a function of Python
+            given = (0, self.threads, *arguments)
+            kernel.compile(tuple(kernel.typeof_pyval(argument) for argument in given))
+
     def close(self) -> None:
         """End the threads."""
         if self._is_open:
