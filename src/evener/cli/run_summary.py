@@ -70,6 +70,11 @@ def say(
         out.say(f"{written} written in {duration(found.kept.took)}{spent}.")
     if division.made is not None:
         out.say(division.said())
+    summary = (
+        {} if asked.app is None or asked.app.summary is None else asked.app.summary(run.values)
+    )
+    for what, number in summary.items():
+        out.say(f"{what.capitalize()}: {number:,}.")
     if right is not None:
         out.say("Verified by another algorithm." if right else "WRONG, by another algorithm.")
     by: dict[str, Any] = {"by": division.to_dict()} if division.is_made_here else {}
@@ -80,7 +85,7 @@ def say(
     if run.first:
         by |= {"continued_after": run.first}
     return {"program": name, "seconds": seconds, "supersteps": run.supersteps, "edges": run.edges,
-            "verified": right, "devices": devices, **by}  # fmt: skip
+            "verified": right, "summary": summary, "devices": devices, **by}  # fmt: skip
 
 
 def _say_moves(run: ProgramRun, out: Output) -> None:

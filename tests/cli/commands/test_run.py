@@ -67,6 +67,26 @@ def test_levels_in_the_order_of_the_file(case, capsys, tmp_path):
     assert sum(device["edges"] for device in said["devices"]) == said["edges"]
 
 
+def test_triangles_are_summed_up(case, capsys, tmp_path):
+    output = tmp_path / "corners.npy"
+    assert run(case, "--app", "triangles", "--verify", "--json", "-o", str(output)) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert said["verified"] is True
+    assert said["summary"] == {"triangles": np.load(output).sum() // 3}
+    assert run(case, "--app", "triangles") == 0
+    assert f"\nTriangles: {said['summary']['triangles']:,}.\n" in capsys.readouterr().out
+
+
+def test_products_and_core_numbers(case, capsys):
+    more = ["--iterations", "4", "--set", "averaging=0"]
+    assert run(case, "--app", "spmv", *more, "--verify", "--json") == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["verified"], said["supersteps"], said["summary"]) == (True, 4, {})
+    assert run(case, "--app", "kcore", "--verify") == 0
+    said = capsys.readouterr().out
+    assert "\nLargest core number: " in said and "\nVerified by another algorithm.\n" in said
+
+
 def test_pagerank_for_people(case, capsys):
     assert run(case, "--app", "pagerank", "--set", "damping=0.9", "--verify") == 0
     said = capsys.readouterr().out

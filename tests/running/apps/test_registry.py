@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from evener.errors import UsageError
+from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps.registry import APPS, find_app
 from evener.running.engine.engine import MOST
@@ -22,6 +23,17 @@ def test_values_are_verified_and_wrong_ones_found(name):
     wrong[int(np.argmax(np.where(wrong < 10**6, wrong, 0)))] += 1
     assert not app.verify(graph, wrong, found.supersteps, given)
     assert app.result(found.values).shape == (120,)
+
+
+def test_summaries_of_values():
+    clique = Graph.from_edges(6, *np.triu_indices(5, 1))
+    partition = Partition(np.array([0, 1, 0, 1, 1, 0], np.int32), 2)
+    for name, summary in {
+        "triangles": {"triangles": 10},
+        "kcore": {"largest core number": 4},
+    }.items():
+        found = run_program(APPS[name].program, clique, partition)
+        assert APPS[name].summary(found.values) == summary
 
 
 def test_unknown_app():

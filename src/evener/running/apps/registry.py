@@ -26,7 +26,8 @@ class App:
 
     iterations: supersteps where none are asked for; None: until it ends by itself. result: makes of
     a run's values those that are written. program_for: makes the program for a graph where that
-    depends on it, as the type of values does on weights. verify(graph, values, supersteps,
+    depends on it, as the type of values does on weights. summary: numbers of a run's values as a
+    whole, by name; None where there are none. verify(graph, values, supersteps,
     parameters): whether they are right, by another algorithm.
     """
 
@@ -36,6 +37,7 @@ class App:
     iterations: int | None = None
     result: Callable[[Values], Values] = np.asarray
     program_for: Callable[[Graph | DirectedGraph], VertexProgram] | None = None
+    summary: Callable[[Values], dict[str, int]] | None = None
 
 
 # Supersteps of PageRank, the only condition for its end in [Guo16]_ (section IV-A).
@@ -71,11 +73,13 @@ APPS = {
         "core number of each vertex",
         kcore.KCORE,
         lambda graph, values, _, __: kcore.verify(graph, values),
+        summary=lambda values: {"largest core number": int(values.max(initial=0))},
     ),
     "triangles": App(
         "of how many triangles each vertex is a corner",
         triangles.TRIANGLES,
         lambda graph, values, _, __: triangles.verify(graph, values),
+        summary=lambda values: {"triangles": triangles.total(values)},
     ),
     "spmv": App(
         "repeated products x <- A x, A the weights of arcs, each row divided by its sum",
