@@ -77,19 +77,20 @@ def test_threads_make_no_difference():
     assert all(np.array_equal(one, two) for one, two in zip(*found, strict=True))
 
 
-def chosen(with_overlap, apart, share=0.9):
+def chosen(with_overlap, apart):
     """Whether devices overlap after trials that took so long on each [s]."""
 
     class Fake(OverlapChoice):
         def __init__(self, comm):
             self._comm, self._chosen, self._seconds = comm, None, []
-            self.is_possible = share >= LEAST_INTERIOR
+            self._sums, self.halves = comm.rank == 1, "halves"
 
     def work(comm):
         choice = Fake(comm)
         for turn in range(2 * TRIALS + 1):
             seconds = with_overlap[comm.rank] if choice.now else apart[comm.rank]
             choice.note(9.0 if turn == 0 else seconds)
+        assert (choice.halves is None) is (not choice.now and comm.rank == 0)
         return choice.now
 
     return run_threads(2, work)

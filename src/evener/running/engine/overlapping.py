@@ -91,7 +91,8 @@ class OverlapChoice:
         self.is_possible = comm.size > 1 and most > 0 and (most >= LEAST_INTERIOR or bool(asked))
         self.halves = DenseHalves(engine) if engine is not None and self.is_possible else None
         self._seconds: list[float] = []  # of the supersteps that have been timed
-        self._chosen = False if not self.is_possible else asked
+        self._sums = engine is not None and engine.program.halt is not None
+        self._choose(False if not self.is_possible else asked)
 
     @property
     def now(self) -> bool:
@@ -109,7 +110,13 @@ class OverlapChoice:
             both = tuple(float(np.median(self._seconds[first::2])) for first in (1, 2))
             ways = zip(*self._comm.allgather(both), strict=True)
             overlapped, apart = (max(way) for way in ways)
-            self._chosen = overlapped < (1 - LEAST_GAIN) * apart
+            self._choose(overlapped < (1 - LEAST_GAIN) * apart)
+
+    def _choose(self, chosen: bool | None) -> None:
+        """Keep a choice; without overlap, halves only where changes are summed by them."""
+        self._chosen = chosen
+        if chosen is False and not self._sums:
+            self.halves = None
 
 
 def interior_share(engine: Engine) -> float:

@@ -98,8 +98,7 @@ class SuperstepLoop:
     def run(self, most: int = MOST) -> DeviceRun:
         """Run until the program ends on all devices, or for `most` supersteps. All ranks call."""
         self.engine.compile()
-        if self.engine.program.schedule != "dense":
-            self.steps.halo.sparse_of(self.engine.program.dtype)  # before the clock starts
+        self._prepare_exchanges()
         if self._start is not None:
             restore(self._cpu_engine, self.steps.halo, self._start)
         self.steps.begin()
@@ -108,6 +107,16 @@ class SuperstepLoop:
         runs.get(schedule, self._run_to_fixpoint)(most)
         values = self.engine.values[: self.local.n_owned]
         return self.steps.result(values)
+
+    def _prepare_exchanges(self) -> None:
+        """Make what exchanges need, before the clock starts."""
+        engine = self.engine
+        if engine.program.schedule != "dense":
+            self.steps.halo.sparse_of(engine.program.dtype)
+            return
+        can_overlap = engine if isinstance(engine, Engine) else None
+        self.overlap = OverlapChoice(self.comm, can_overlap, self._asked)
+        self._direct = engine.direct(self.comm, self.local)
 
     @property
     def _cpu_engine(self) -> Engine:
@@ -126,9 +135,6 @@ class SuperstepLoop:
         has_halt = engine.program.halt is not None
         if self._start is None:
             engine.advance(0)  # the first values
-        own_kind = engine if isinstance(engine, Engine) else None
-        self.overlap = OverlapChoice(self.comm, own_kind, self._asked)
-        self._direct = engine.direct(self.comm, self.local)
         for step in range(self._first, most):
             own = self._dense_superstep()
             change = sum(self.steps.gathered(own)) if has_halt else 0.0
