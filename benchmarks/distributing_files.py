@@ -6,7 +6,7 @@ A triangulated grid in stripes of equal arcs and an R-MAT graph in runs of equal
 reads the file and distributes; `rank` is what a rank does that needs the file whole: reads it and
 makes its own parts; `ranks` are four ranks of MPI that read it together; `files` and `out-of-core`
 write the parts to a folder, from memory and without the graph in it. Each way is a process of its
-own: the largest of its ranks' peaks (ru_maxrss, less that after imports), the wall seconds of the
+own: the largest of its ranks' peaks (VmHWM, less that after imports), the wall seconds of the
 slowest, the CPU seconds of all. A line of JSON each to results/distributing_files.jsonl.
 """
 
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 
 import numpy as np
@@ -133,8 +132,12 @@ def load_code(way, file):
 
 
 def peak():
-    """Peak memory of this process so far [MB]."""
-    return getrusage(RUSAGE_SELF).ru_maxrss / 1e3
+    """Peak memory of this process so far [MB].
+
+    Not ru_maxrss, which begins at that of the process that started this one.
+    """
+    status = Path("/proc/self/status").read_text()
+    return int(status.split("VmHWM:")[1].split()[0]) * 1024 / 1e6
 
 
 def table(lines):

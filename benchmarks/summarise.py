@@ -43,6 +43,7 @@ PAGES = {
         "reading": "reading.table",
         "generating": "generating.table",
         "distributing": "distributing.table",
+        "distributing_files": "distributing_files.table",
         "halos": "halos.table",
     },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},

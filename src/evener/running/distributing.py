@@ -70,7 +70,8 @@ class PartSize(NamedTuple):
     """How much a device's part of a graph holds.
 
     ghost_counts, sent_counts: other device -> ghosts that it owns, own vertices that are ghosts
-    there. arcs: of each list that a part has.
+    there. arcs: of each list that a part has. n_boundary: own vertices with an arc from or to
+    another block.
     """
 
     k: int
@@ -79,6 +80,7 @@ class PartSize(NamedTuple):
     arcs: tuple[int, ...]
     ghost_counts: dict[int, int]
     sent_counts: dict[int, int]
+    n_boundary: int
 
     @property
     def n_local(self) -> int:
@@ -105,7 +107,9 @@ def size_of(local: LocalGraph) -> PartSize:
     ghosts = {q: last - first for q, (first, last) in local.receives.items()}
     sent = {q: int(numbers.size) for q, numbers in local.sends.items()}
     n_ghosts = local.n_local - local.n_owned
-    return PartSize(local.k, local.n_owned, n_ghosts, tuple(arcs.values()), ghosts, sent)
+    n_boundary = local.n_owned - local.n_interior
+    counts = tuple(arcs.values())
+    return PartSize(local.k, local.n_owned, n_ghosts, counts, ghosts, sent, n_boundary)
 
 
 def part_sizes(
@@ -129,7 +133,8 @@ def part_sizes(
             ghosts = {q: int(counts[q]) for q in np.flatnonzero(counts).tolist()}
             arcs = tuple(int(offsets[-1]) for offsets in built.offsets.values())
             m = int(built.owned.size)
-            sizes.append(PartSize(k, m, sum(ghosts.values()), arcs, ghosts, {}))
+            n_ghosts, n_boundary = sum(ghosts.values()), m - built.n_interior
+            sizes.append(PartSize(k, m, n_ghosts, arcs, ghosts, {}, n_boundary))
     for rank, size in enumerate(sizes):
         for q, count in size.ghost_counts.items():
             sizes[q].sent_counts[rank] = count

@@ -136,8 +136,7 @@ def _bytes_of_part(
         kinds = exchanged.get(program.schedule, ())
         arrays = _engine_bytes(size, graph, program, cores)
     held = [Held(kind, exchanged=True) for kind in kinds]
-    lists = sum(size.sent_counts.values()) * _NUMPY_INDEX
-    halo = _halo_bytes(size, held) or lists
+    halo = _halo_bytes(size, held) or _list_bytes(size)
     if not isinstance(program, Solver) and program.schedule != "dense":
         halo += _sparse_bytes(size, np.dtype(program.dtype).itemsize)
     return RunBytes(size.nbytes(graph.arcs, graph.weight), arrays, halo)
@@ -178,7 +177,7 @@ def bytes_on_device(
 
 
 def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
-    """Return Halo.nbytes, where no neighbour is sent consecutive numbers, which need no list.
+    """Return Halo.nbytes, or more where a neighbour happens to be sent consecutive numbers.
 
     Buffers are made once for a type and number of columns, and again for reductions.
     """
@@ -187,7 +186,13 @@ def _halo_bytes(size: PartSize, arrays: Sequence[Held]) -> int:
     sums = {(np.dtype(held.dtype), held.columns): held.row for held in arrays if held.reduced}
     most = max(size.sent_counts.values(), default=0)
     buffers = sum(kinds.values()) * (sent + ghosts) + sum(sums.values()) * (sent + ghosts + most)
-    return buffers + (sent * _NUMPY_INDEX if kinds or sums else 0)
+    return buffers + (_list_bytes(size) if kinds or sums else 0)
+
+
+def _list_bytes(size: PartSize) -> int:
+    """Return bytes of the lists of numbers sent: none where all of the boundary is."""
+    counts = size.sent_counts.values()
+    return _NUMPY_INDEX * sum(count for count in counts if count < size.n_boundary)
 
 
 def _sparse_bytes(size: PartSize, item: int) -> int:

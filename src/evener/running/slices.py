@@ -202,7 +202,9 @@ class Slice:
         ghosts = {q: int(lengths[q]) for q in np.flatnonzero(lengths).tolist()}
         sent = {q: int(numbers.size) for q, numbers in self.sends.items()}
         arcs = tuple(int(arcs.adjncy.size) for arcs in self.lists.values())
-        return PartSize(k, int(self.own.size), int(self.ghosts.size), arcs, ghosts, sent)
+        m = int(self.own.size)
+        n_boundary = m - self.n_interior
+        return PartSize(k, m, int(self.ghosts.size), arcs, ghosts, sent, n_boundary)
 
     def finish(self, ghost_degrees: IntVector, facts: Facts, k: int) -> LocalGraph:
         """Return the part; the rows are given up. ghost_degrees: of all ghosts, in their order."""
