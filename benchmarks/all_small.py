@@ -53,7 +53,10 @@ def missing(name):
         return None if os.environ.get(need) else f"needs the folder {need}"
     if need.startswith("lib"):
         return None if find_library(need.removeprefix("lib")) else f"needs {need}"
-    if name == "simulated" and subprocess.run(SIMGRID, capture_output=True, check=False).returncode:
+    if (
+        name.startswith("simulated")
+        and subprocess.run(SIMGRID, capture_output=True, check=False).returncode
+    ):
         return "needs Debian's python3-simgrid"
     return f"needs {need}" if need and importlib.util.find_spec(need) is None else None
 

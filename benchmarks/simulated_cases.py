@@ -113,24 +113,14 @@ PLATFORMS = {"star": _star, "tree": _tree, "deep tree": _deep_tree, "links": _li
 def described(graph, part, platform, workload, ports):
     """What the simulation is told: hosts, links, routes and messages; seconds but of computing.
 
-    With ports, a device's time is shared among its messages, and each has its alpha from it: its
-    port is as wide as its widest link, and a byte over a link w times as narrow counts w times.
-    Without, messages share links alone, and the alphas of several pass at the same time.
+    With ports, each message has its alpha from the device's time; see `network_of`.
     """
     k = platform.k
-    links, routes = (_tree_network if platform.levels else _link_network)(platform)
+    links, routes = network_of(platform, ports)
     between = metrics.quotient(graph, part)
     n_bytes = (between.sent + between.received) * workload.bytes_per_value
     alpha, _ = platform.link_costs(between.block, between.other)
     posts = np.bincount(between.block, alpha, k)
-    if ports:
-        links = [[width, 0.0, shared] for width, _, shared in links]
-        widest = max(width for width, _, _ in links if width < FREE)
-        for p, q in routes:
-            narrowest = min(links[i][0] for i in routes[p, q])
-            weight = round(widest / narrowest) if narrowest < FREE else 0
-            routes[p, q] = routes[p, q] + [len(links) + p, len(links) + q] * weight
-        links += [[widest, 0.0, True]] * k
     own = zip(between.block.tolist(), between.other.tolist(), n_bytes.tolist(), strict=True)
     work = np.asarray(graph.weights(), float)
     after = np.zeros(k)
@@ -140,13 +130,32 @@ def described(graph, part, platform, workload, ports):
     return {
         "hosts": k,
         "links": links,
-        "routes": [[p, q, route] for (p, q), route in routes.items()],
+        "routes": routes,
         "messages": [[p, q, int(size)] for p, q, size in own if p < q],
         "before": (platform.fixed_seconds + inside * (not workload.overlap)).tolist(),
         "posts": (posts * ports).tolist(),
         "during": (inside * workload.overlap).tolist(),
         "after": after.tolist(),
     }
+
+
+def network_of(platform, ports):
+    """Links and routes as the simulation is told.
+
+    With ports, a device's time is shared among its messages, and each has its alpha from it: its
+    port is as wide as its widest link, and a byte over a link w times as narrow counts w times.
+    Without, messages share links alone, and the alphas of several pass at the same time.
+    """
+    links, routes = (_tree_network if platform.levels else _link_network)(platform)
+    if ports:
+        links = [[width, 0.0, shared] for width, _, shared in links]
+        widest = max(width for width, _, _ in links if width < FREE)
+        for p, q in routes:
+            narrowest = min(links[i][0] for i in routes[p, q])
+            weight = round(widest / narrowest) if narrowest < FREE else 0
+            routes[p, q] = routes[p, q] + [len(links) + p, len(links) + q] * weight
+        links += [[widest, 0.0, True]] * platform.k
+    return links, [[p, q, route] for (p, q), route in routes.items()]
 
 
 def _tree_network(platform):

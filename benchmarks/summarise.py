@@ -47,7 +47,10 @@ PAGES = {
         "halos": "halos.table",
     },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
-    DOCS / "prediction.md": {"simulated": "simulated.table"},
+    DOCS / "prediction.md": {
+        "simulated": "simulated.table",
+        "simulated_runs": "simulated_runs.table",
+    },
     DOCS / "advising.md": {"advise": "advise.table"},
     DOCS / "rebalancing.md": {
         "rebalancing": "rebalancing.table",

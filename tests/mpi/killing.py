@@ -27,7 +27,7 @@ APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "8000"]}
 BEGUN, STARTED = 1.5, 2.0  # seconds: ranks are killed so long after the first superstep or start
 LONGEST_START = 40.0  # seconds
 RANK = b"PMI_RANK="  # in the environment of MPICH's ranks
-START = 1.0  # seconds in which a process may still be without a guard, on a busy computer
+START = 0.5  # seconds in which Python starts, and a process is without a guard, on a busy computer
 WITHIN = 5.0  # seconds in which the others are to end
 
 
@@ -112,8 +112,10 @@ def killed(run, draw):
     if named:
         return "named", took
     assert "EXIT CODE: 9" in said, said
-    assert age < START, f"not named {age:.2f} s after its start"
-    return f"named by the launcher {age:.1f} s after its start", took
+    if age < START:
+        return "named by the launcher alone, as Python started", took
+    print(f"not named, {age:.2f} s after its start: {said}", flush=True)
+    return "not named", took
 
 
 def killed_and_continued(folder, app, draw):
