@@ -31,7 +31,7 @@ STEP = 10.0  # seconds that a superstep computes, so that SimGrid's precision is
 
 
 def case(shape, seed, shared, app):
-    """Return what is run, emulated seconds, and each superstep for SimGrid with and without ports."""
+    """Return what is run, emulated seconds, and supersteps for SimGrid with and without ports."""
     rng = np.random.default_rng([INSTANCE_SEED, SHAPES.index(shape), seed, shared])
     graph = grid(rng.integers(30, 50, 2).tolist())
     share, latency = float(rng.choice([0.1, 0.3, 0.6])), float(rng.choice([0.05, 0.3]))
@@ -85,6 +85,7 @@ def superstep(platform, found, computing, step, ports):
             n_bytes[p, q] += size
     n_bytes += n_bytes.T
     p, q = np.nonzero(n_bytes)
+    sizes = zip(p.tolist(), q.tolist(), n_bytes[p, q].tolist(), strict=True)
     links, routes = network_of(platform, ports)
     posts = np.bincount(p, platform.link_costs(p, q)[0], k) if p.size else np.zeros(k)
     nothing = [0.0] * k
@@ -92,7 +93,7 @@ def superstep(platform, found, computing, step, ports):
         "hosts": k,
         "links": links,
         "routes": routes,
-        "messages": [[a, b, int(n_bytes[a, b])] for a, b in zip(p.tolist(), q.tolist()) if a < b],
+        "messages": [[a, b, int(size)] for a, b, size in sizes if a < b],
         "before": computing.tolist(),
         "posts": (posts * ports).tolist(),
         "during": nothing,

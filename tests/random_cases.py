@@ -13,7 +13,7 @@ from evener.platforms.platform import Platform
 
 
 @dataclass(frozen=True)
-class Case:
+class RandomCase:
     """What evaluate takes."""
 
     graph: Graph
@@ -39,7 +39,7 @@ def random_case(seed, k=None, n=None):
     constraint = int(draw.integers(several)) if several > 1 and draw.random() < 0.5 else 0
     every = constraint == 0 and several > 1 and draw.random() < 0.8
     contract = random_contract(draw, graph, platform, part, several if every else 1, constraint)
-    return Case(graph, Partition(part, k), platform, contract, workload, constraint)
+    return RandomCase(graph, Partition(part, k), platform, contract, workload, constraint)
 
 
 def random_graph(draw, n):

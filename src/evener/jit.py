@@ -15,8 +15,9 @@ counted=False, for a kernel and all that it calls: no counting of references to 
 longer than the work itself where kernels hand many arrays to each other. Such kernels may neither
 make arrays nor return them. It also saves a quarter to a half of the compile time.
 
-This file alone uses what Numba does not document: `_KernelCache`, `_KernelFiles` and the option
-`_nrt` of `_counting`. tests/test_jit.py says for each what a new version of Numba has changed.
+Two files use what Numba does not document: this one `_KernelCache`, `_KernelFiles` and the option
+`_nrt` of `_counting`, of which tests/test_jit.py says what a new version of Numba has changed; and
+cli/precompile/compiler.py the comparison of `TargetConfig`, and events of the compiler.
 """
 
 # mypy: ignore-errors

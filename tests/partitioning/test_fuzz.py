@@ -50,7 +50,7 @@ def inputs(seed):
     return graph, k, any_part(graph, k, seed), any_contract(graph, k, seed)
 
 
-class Case:
+class FuzzCase:
     """What a seed stands for: a graph, k, a partition that may break the contract, a level."""
 
     def __init__(self, seed, threads=1):
@@ -263,13 +263,13 @@ def small_slices(monkeypatch):
 @pytest.mark.parametrize("name", PARTS)
 def test_a_thousand_graphs(name):
     for seed in SEEDS:
-        case = Case(seed)
+        case = FuzzCase(seed)
         check_blocks(case, PARTS[name](case))
 
 
 def test_a_thousand_graphs_are_shrunk():
     for seed in SEEDS:
-        shrinking(Case(seed))
+        shrinking(FuzzCase(seed))
 
 
 @pytest.mark.parametrize(
@@ -277,7 +277,10 @@ def test_a_thousand_graphs_are_shrunk():
 )
 def test_threads_change_nothing(name):
     for seed in range(MANY // 20):
-        once, more = PARTS[name](Case(seed)), PARTS[name](Case(seed, threads=(2, 4)[seed % 2]))
+        once, more = (
+            PARTS[name](FuzzCase(seed)),
+            PARTS[name](FuzzCase(seed, threads=(2, 4)[seed % 2])),
+        )
         assert (once == more).all(), seed
 
 

@@ -57,7 +57,7 @@ PROGRAMS = (
 
 
 @dataclass(frozen=True)
-class Case:
+class PredictedCase:
     """A program at one size n = sum of sizes, those of both devices [units].
 
     model_s: seconds of an iteration by the models.
@@ -158,7 +158,7 @@ def _of_iteration(sample: Sample, executions: int) -> Sample:
 
 def cases_of(
     program: Program, models: Sequence[SpeedModel], iterations: Sequence[float]
-) -> list[Case]:
+) -> list[PredictedCase]:
     """Return a case for each of `iterations` [s], sized so that the models take that long.
 
     Both devices end together, by the models.
@@ -168,11 +168,13 @@ def cases_of(
         n = max(sum(int(model.max_load(seconds)) for model in models), len(models))
         found = solve_sizes(models, n, low=1)
         first, second = found.sizes.tolist()
-        cases.append(Case(program.kernel, program.executions, n, (first, second), found.makespan))
+        cases.append(
+            PredictedCase(program.kernel, program.executions, n, (first, second), found.makespan)
+        )
     return cases
 
 
-def one_trial(pair: DevicePair, case: Case, trial: int, window: float) -> PredictionTrial:
+def one_trial(pair: DevicePair, case: PredictedCase, trial: int, window: float) -> PredictionTrial:
     """Time both devices at once, predict an iteration, and measure it twice."""
     pair.prepare(case.program, case.sizes, case.executions)
     before = pair.beside(window)

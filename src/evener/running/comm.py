@@ -384,15 +384,16 @@ class MpiComm:
         os._exit(code)  # MPICH's Abort returns before the launcher has ended all
 
     def end(self) -> None:
-        """Wait asleep, for as long as it takes, until all have done everything, as writing results.
+        """End MPI when all have done everything, as writing results, for which all wait asleep.
 
-        Until then a rank that is killed would take the others with it.
+        Until then a rank that is killed would take the others with it: the guard names it.
         """
         request = self._comm.Ibarrier()
         while not request.Test():
             time.sleep(END_REST)
+        self._mpi.Finalize()
         if self._guard is not None:
-            self._guard.ended()
+            self._guard.ends_in_order()
 
     def __enter__(self) -> Self:
         return self

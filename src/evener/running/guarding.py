@@ -81,7 +81,7 @@ class Guard:
 
     def __init__(self, near: Any, rank: int) -> None:
         self._flags: _Flags | None = None
-        self._has_ended = False
+        self._has_ended = self._is_in_order = False
         if not hasattr(os, "pidfd_open"):
             return
         own = _early[0] if _early else None
@@ -105,6 +105,10 @@ class Guard:
             lines = [hint, *(names.of(rank) for rank in self._ranks)]
             os.pwrite(flags.file, "\n".join(lines).encode(), flags.ranks + 1)
 
+    def ends_in_order(self) -> None:
+        """Say so when the process ends, the later the better: until then a kill is told."""
+        self._is_in_order = True
+
     def ended(self, *, in_order: bool = True) -> None:
         """Note that this rank ends, in order or after it has said what is wrong."""
         self._has_ended = True
@@ -113,10 +117,10 @@ class Guard:
 
 
 def end_all() -> None:
-    """Note that this process ends after it has said so: for one about to be ended by Ctrl-C."""
+    """Note that this process ends by itself: in order, or after it has said what is wrong."""
     for guard in _open:
         if not guard._has_ended:  # noqa: SLF001 - of this module
-            guard.ended(in_order=False)
+            guard.ended(in_order=guard._is_in_order)  # noqa: SLF001
     for flags in () if _open else _early:
         flags.note(FAILED)
         flags.path.unlink(missing_ok=True)

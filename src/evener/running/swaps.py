@@ -7,6 +7,7 @@ int64: for messages whose length changes from one exchange to the next, in buffe
 from __future__ import annotations
 
 import queue
+import sys
 import weakref
 from collections.abc import Mapping
 from typing import Any, Protocol
@@ -156,6 +157,7 @@ def _size(buffer: Buffer) -> int:
 
 
 def _free(requests: list[Any]) -> None:
-    """Free requests that are not active."""
-    for request in requests:
+    """Free requests that are not active, unless MPI has ended and has freed them."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    for request in () if mpi is None or mpi.Is_finalized() else requests:
         request.Free()
