@@ -5,13 +5,16 @@ import sys
 
 def main() -> int:
     """Run the command line; returns the exit code (see evener.errors)."""
-    if sys.argv[1:2] == ["run"]:
-        from evener.running.guarding import begin
+    if sys.argv[1:2] != ["run"]:
+        from evener.cli import main as answer
 
-        begin()  # before anything else is loaded: from now on a rank that is killed is named
+        return answer()
+    from evener.running.guarding import begin, leave
+
+    begin()  # before anything else is loaded: from now on a rank that is killed is named
     from evener.cli import main as answer
 
-    return answer()
+    return leave(answer())
 
 
 if __name__ == "__main__":

@@ -22,8 +22,8 @@ from evener.graphs.graph import Graph
 from evener.running.guarding import GUARD_NAME
 
 MPIEXEC = str(Path(sys.executable).parent / "mpiexec")
-N = 8000
-APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "8000"]}
+N = 3000
+APPS = {"bfs": [], "sssp": [], "wcc": [], "pagerank": ["--iterations", "3000"]}
 BEGUN, STARTED = 1.5, 2.0  # seconds: ranks are killed so long after the first superstep or start
 LONGEST_START = 40.0  # seconds
 RANK = b"PMI_RANK="  # in the environment of MPICH's ranks
@@ -93,14 +93,15 @@ def killed(run, draw):
     Raises AssertionError where the run hangs or another rank is named.
     """
     victims = ranks_of(run.pid)
-    if not victims or run.poll() is not None:
+    try:
+        victim = int(draw.choice(victims))
+        words = Path(f"/proc/{victim}/environ").read_bytes().split(b"\0")
+        rank = next(int(word[len(RANK) :]) for word in words if word.startswith(RANK))
+        age = time.time() - Path(f"/proc/{victim}").stat().st_ctime
+        os.kill(victim, signal.SIGKILL)
+    except (ValueError, OSError, StopIteration):  # there is none, or none any more
         run.communicate(timeout=60)
         return "ended before", 0.0
-    victim = int(draw.choice(victims))
-    words = Path(f"/proc/{victim}/environ").read_bytes().split(b"\0")
-    rank = next(int(word[len(RANK) :]) for word in words if word.startswith(RANK))
-    age = time.time() - Path(f"/proc/{victim}").stat().st_ctime
-    os.kill(victim, signal.SIGKILL)
     began = time.monotonic()
     said = "".join(run.communicate(timeout=60))  # the launcher's words are on standard output
     took = time.monotonic() - began
