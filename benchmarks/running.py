@@ -55,7 +55,7 @@ def main():
 
 def measured(args):
     graphs = [("triangles", args.scale), ("rmat", args.scale)][: 1 if args.small else 2]
-    job = {"rounds": args.rounds, "graphs": graphs, "apps": APPS, "load_before": quiet()}
+    job = {"rounds": args.rounds, "graphs": graphs, "apps": APPS}
     if "ranks" in args.parts:
         yield from _records("ranks", "ranks_and_threads", job)
     if "overlap" in args.parts:
@@ -68,8 +68,9 @@ def measured(args):
 
 def _records(part, measure, job):
     """Lines of what the ranks measured."""
+    load = quiet()
     for record in run_ranks(2, "engine_ranks", {"case": part, "measure": measure, **job}, TIMEOUT):
-        yield {"part": part, "load_before": quiet(), **record}
+        yield {"part": part, "load_before": load, **record}
 
 
 def _planned(args):
@@ -88,11 +89,11 @@ def _others():
     """Lines of halos.py and waiting.py, each of which writes to a file that is not kept."""
     for name, words_ in (("halos", ["--rounds", "20"]), ("waiting", ["--rounds", "5"])):
         with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "lines.jsonl"
+            path, load = Path(folder) / "lines.jsonl", quiet()
             command = [sys.executable, str(HERE / f"{name}.py"), "-o", str(path), *words_]
             subprocess.run(command, stdout=subprocess.DEVNULL, timeout=TIMEOUT, check=False)
             for line in read(path):
-                yield {"part": name, "load_before": quiet(), **line}
+                yield {"part": name, "load_before": load, **line}
 
 
 def table(lines):
