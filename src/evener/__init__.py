@@ -14,6 +14,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 _HOME = {
+    "WORKLOADS": "evener.plans.workload",
     "Advice": "evener.plans.advice",
     "Balancer": "evener.rebalancing.balancer",
     "Certificate": "evener.plans.plan",
@@ -22,6 +23,10 @@ _HOME = {
     "Device": "evener.platforms.platform",
     "DeviceSpeeds": "evener.platforms.models.samples",
     "DirectedGraph": "evener.graphs.directed",
+    "EdgeList": "evener.graphs.edge_list",
+    "EdgeMetrics": "evener.plans.edge_partition",
+    "EdgePartition": "evener.plans.edge_partition",
+    "EdgePlan": "evener.plans.edge_plan",
     "Enforced": "evener.partitioning.enforce",
     "Evaluation": "evener.plans.plan",
     "EvenerError": "evener.errors",
@@ -37,13 +42,16 @@ _HOME = {
     "Mapping": "evener.plans.partition",
     "Mesh": "evener.graphs.mesh",
     "NotFoundError": "evener.errors",
+    "OutputError": "evener.errors",
     "Partition": "evener.plans.partition",
     "PartitionLike": "evener.io.accept",
     "Plan": "evener.plans.plan",
     "PlanOptions": "evener.planning.options",
     "Platform": "evener.platforms.platform",
     "PlatformLike": "evener.io.accept",
+    "Precision": "evener.measuring.outcomes",
     "Prediction": "evener.plans.plan",
+    "ProgramRun": "evener.running.executing",
     "Reading": "evener.io",
     "Rebalancer": "evener.rebalancing.rebalancer",
     "Refined": "evener.partitioning.refine",
@@ -53,25 +61,21 @@ _HOME = {
     "SpeedModel": "evener.platforms.models.fitting",
     "SpeedSizes": "evener.sizing",
     "SpeedSurface": "evener.platforms.models.fitting",
+    "SplitOptions": "evener.planning.split",
     "Tiled": "evener.sizing.tiling.methods",
     "Tiling": "evener.plans.tiling",
-    "OutputError": "evener.errors",
     "ToolError": "evener.errors",
-    "UsageError": "evener.errors",
-    "WORKLOADS": "evener.plans.workload",
-    "Workload": "evener.plans.workload",
-    "ProgramRun": "evener.running.executing",
-    "VertexProgram": "evener.running.engine.program",
-    "Precision": "evener.measuring.outcomes",
     "TraceLog": "evener.measuring.traces",
-    "benchmark": "evener.measuring.benchmark",
+    "UsageError": "evener.errors",
+    "VertexProgram": "evener.running.engine.program",
+    "Workload": "evener.plans.workload",
     "advise": "evener.planning.advise.advise",
+    "benchmark": "evener.measuring.benchmark",
     "best_subset": "evener.sizing",
-    "read_traces": "evener.measuring.traces",
-    "timed": "evener.measuring.traces",
     "compare": "evener.planning.compare",
     "contract_for": "evener.sizing",
     "distribute": "evener.running.distributing",
+    "edge_metrics": "evener.plans.edge_partition",
     "enforce": "evener.partitioning.enforce",
     "evaluate": "evener.planning.evaluate",
     "find_workload": "evener.io.machines.workloads",
@@ -88,21 +92,27 @@ _HOME = {
     "rcb_blocks": "evener.partitioning.initial.geometric",
     "read": "evener.io",
     "read_distributed": "evener.running.distributed",
+    "read_edge_plan": "evener.io.plans.edge_plan",
     "read_graph": "evener.io",
     "read_part": "evener.io.plans.partitions",
     "read_plan": "evener.io.plans.plan",
     "read_platform": "evener.io.machines.platforms",
     "read_speeds": "evener.io.machines.speeds",
+    "read_traces": "evener.measuring.traces",
     "refine": "evener.partitioning.refine",
+    "refine_copies": "evener.splitting.refining",
     "replan": "evener.planning.plan",
     "rib_blocks": "evener.partitioning.initial.geometric",
     "run_program": "evener.running.executing",
     "solve_sizes": "evener.sizing",
+    "split": "evener.planning.split",
     "target_sizes": "evener.sizing",
     "target_weights": "evener.sizing",
     "tile": "evener.sizing.tiling.methods",
+    "timed": "evener.measuring.traces",
     "with_curves": "evener.platforms.with_curves",
     "write_distributed": "evener.running.distributed",
+    "write_edge_plan": "evener.io.plans.edge_plan",
     "write_graph": "evener.io",
     "write_part": "evener.io.plans.partitions",
     "write_plan": "evener.io.plans.plan",
@@ -114,19 +124,21 @@ _HOME = {
 # Written out: type checkers take no other for what is offered.
 __all__ = [
     "WORKLOADS", "Advice", "Balancer", "Certificate", "Connection", "Contract", "Device",
-    "DeviceSpeeds", "DirectedGraph", "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph",
-    "GraphLike", "Halo", "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping",
-    "Mesh", "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions",
-    "Platform", "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer",
-    "Refined", "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface",
+    "DeviceSpeeds", "DirectedGraph", "EdgeList", "EdgeMetrics", "EdgePartition", "EdgePlan",
+    "Enforced", "Evaluation", "EvenerError", "Exchange", "Graph", "GraphLike", "Halo",
+    "InfeasibleError", "InputError", "Level", "Link", "LocalGraph", "Mapping", "Mesh",
+    "NotFoundError", "OutputError", "Partition", "PartitionLike", "Plan", "PlanOptions", "Platform",
+    "PlatformLike", "Precision", "Prediction", "ProgramRun", "Reading", "Rebalancer", "Refined",
+    "RowRebalancer", "Sample", "Sizes", "SpeedModel", "SpeedSizes", "SpeedSurface", "SplitOptions",
     "Tiled", "Tiling", "ToolError", "TraceLog", "UsageError", "VertexProgram", "Workload", "advise",
-    "benchmark", "best_subset", "compare", "contract_for", "distribute", "enforce", "evaluate",
-    "find_workload", "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes", "local_graph",
-    "map_blocks", "measured_sizes", "partition_with", "plan", "policy_blocks", "rcb_blocks", "read",
-    "read_distributed", "read_graph", "read_part", "read_plan", "read_platform", "read_speeds",
-    "read_traces", "refine", "replan", "rib_blocks", "run_program", "solve_sizes", "target_sizes",
-    "target_weights", "tile", "timed", "with_curves", "write_distributed", "write_graph",
-    "write_part", "write_plan", "write_platform", "write_report", "write_speeds",
+    "benchmark", "best_subset", "compare", "contract_for", "distribute", "edge_metrics", "enforce",
+    "evaluate", "find_workload", "fit_model", "fit_surface", "hilbert_blocks", "layered_sizes",
+    "local_graph", "map_blocks", "measured_sizes", "partition_with", "plan", "policy_blocks",
+    "rcb_blocks", "read", "read_distributed", "read_edge_plan", "read_graph", "read_part",
+    "read_plan", "read_platform", "read_speeds", "read_traces", "refine", "refine_copies", "replan",
+    "rib_blocks", "run_program", "solve_sizes", "split", "target_sizes", "target_weights", "tile",
+    "timed", "with_curves", "write_distributed", "write_edge_plan", "write_graph", "write_part",
+    "write_plan", "write_platform", "write_report", "write_speeds",
 ]  # fmt: skip
 
 if TYPE_CHECKING:
@@ -140,6 +152,7 @@ if TYPE_CHECKING:
         UsageError,
     )
     from evener.graphs.directed import DirectedGraph
+    from evener.graphs.edge_list import EdgeList
     from evener.graphs.graph import Graph
     from evener.graphs.mesh import Mesh
     from evener.io import Reading, read, read_graph, write_graph
@@ -147,6 +160,7 @@ if TYPE_CHECKING:
     from evener.io.machines.platforms import read_platform, write_platform
     from evener.io.machines.speeds import read_speeds, write_speeds
     from evener.io.machines.workloads import find_workload
+    from evener.io.plans.edge_plan import read_edge_plan, write_edge_plan
     from evener.io.plans.partitions import read_part, write_part
     from evener.io.plans.plan import read_plan, write_plan
     from evener.measuring.benchmark import benchmark
@@ -163,8 +177,11 @@ if TYPE_CHECKING:
     from evener.planning.evaluate import evaluate
     from evener.planning.options import PlanOptions
     from evener.planning.plan import plan, replan
+    from evener.planning.split import SplitOptions, split
     from evener.plans import metrics as metrics
     from evener.plans.advice import Advice
+    from evener.plans.edge_partition import EdgeMetrics, EdgePartition, edge_metrics
+    from evener.plans.edge_plan import EdgePlan
     from evener.plans.partition import Contract, Mapping, Partition
     from evener.plans.plan import Certificate, Evaluation, Exchange, Plan, Prediction
     from evener.plans.tiling import Tiling
@@ -195,6 +212,7 @@ if TYPE_CHECKING:
         target_weights,
     )
     from evener.sizing.tiling.methods import Tiled, tile
+    from evener.splitting.refining import refine_copies
 
     __version__: str
 

@@ -59,6 +59,11 @@ COMMANDS = {
         "compare and draw the speed models of a speeds file",
         "evener models speeds.toml --plot speeds.png",
     ),
+    "split": Command(
+        "evener.cli.commands.split",
+        "divide the edges of a graph over devices, with few copies of vertices",
+        "evener split web.graph --machine cluster.toml -o web.edges.plan",
+    ),
     "tile": Command(
         "evener.cli.commands.tile",
         "divide a dense matrix into a rectangle for each device",

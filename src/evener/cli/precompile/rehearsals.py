@@ -335,6 +335,17 @@ def policies() -> None:
         policy_blocks(next(places()), _machine(), policy)
 
 
+def splitting() -> None:
+    """Divide edges by every method, weighted and not."""
+    from evener.graphs.edge_list import EdgeList
+    from evener.planning.split import SplitOptions, split
+    from evener.splitting.methods import METHODS
+
+    edges = EdgeList.of_graph(next(places()))
+    for method in METHODS:
+        split(edges, 2, SplitOptions(method, "fast"))
+
+
 def files() -> None:
     """Read and write every format."""
     from evener.cli.precompile.rehearsals import meshes, write_samples
@@ -431,4 +442,5 @@ REHEARSALS: dict[str, Callable[[], None]] = {
     "seconds": seconds,
     "distributing": distributing,
     "slicing": slicing,
+    "splitting": splitting,
 }

@@ -1,0 +1,136 @@
+"""EdgeList: the edges of a graph, the arcs of a directed one or the entries of a matrix."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from evener.arrays import IntArray, IntVector, NumberArray, as_integers, as_weights
+from evener.errors import InputError
+from evener.graphs import edge_list_kernels as kernels
+from evener.graphs.directed import DirectedGraph
+from evener.graphs.foreign import SparseMatrix
+from evener.graphs.graph import Graph
+from evener.wording import plural
+
+# Bytes of an edge on a device: two ends and a value. Copies of vertices come on top; how many there
+# are is not known before the edges are divided.
+BYTES_PER_LISTED_EDGE = 16.0
+
+
+class Incidence(NamedTuple):
+    """The edges at each vertex: those of v are edges[offsets[v]:offsets[v + 1]].
+
+    offsets (n + 1,) int64; edges (2m,) int32, or int64 from 2^31 edges on, by the rising position
+    of the vertex at the other end.
+    """
+
+    offsets: IntVector
+    edges: IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class EdgeList:
+    """m edges between n vertices, each with its work; an edge partition gives each one a block.
+
+    tails, heads (m,) int32 (int64 from 2^31 vertices on): the two ends of each edge, which differ.
+    Edges may be parallel: each is work of its own. weights (m,) int64 or float64 [units], or None:
+    every edge is one unit. Raises InputError for loops, vertices out of range, lengths that differ
+    and weights that are negative or not finite.
+    """
+
+    n: int
+    tails: IntArray
+    heads: IntArray
+    weights: NumberArray | None = None
+
+    def __post_init__(self) -> None:
+        ends = as_integers(self.tails, "tails"), as_integers(self.heads, "heads")
+        if ends[0].size != ends[1].size:
+            raise InputError(f"{ends[0].size:,} tails, but {ends[1].size:,} heads")
+        width = np.int32 if self.n < 2**31 else np.int64
+        for name, end in zip(("tails", "heads"), ends, strict=True):
+            if end.size and (end.min() < 0 or end.max() >= self.n):
+                e = int(np.argmax((end < 0) | (end >= self.n)))
+                raise InputError(
+                    f"edge {e} ends at vertex {end[e]}, of {plural(self.n, 'vertex', 'vertices')}"
+                )
+            object.__setattr__(self, name, end.astype(width, copy=False))
+        loops = self.tails == self.heads
+        if loops.any():
+            e = int(np.argmax(loops))
+            raise InputError(f"edge {e} joins vertex {self.tails[e]} to itself")
+        if self.weights is not None:
+            weights = as_weights(self.weights, "weights")
+            if weights.size != self.m:
+                raise InputError(f"{weights.size:,} weights for {self.m:,} edges")
+            object.__setattr__(self, "weights", weights)
+
+    @property
+    def m(self) -> int:
+        """Number of edges."""
+        return int(self.tails.size)
+
+    @property
+    def total_weight(self) -> float:
+        """Work of all edges [units]."""
+        return float(self.m) if self.weights is None else float(self.weights.sum())
+
+    @cached_property
+    def degrees(self) -> IntVector:
+        """(n,) number of edges at each vertex."""
+        counts = np.bincount(self.tails, minlength=self.n)
+        return (counts + np.bincount(self.heads, minlength=self.n)).astype(np.int64, copy=False)
+
+    @cached_property
+    def incidence(self) -> Incidence:
+        """The edges at each vertex, by the number of the vertex at the other end."""
+        return self.incidence_by(np.arange(self.n))
+
+    def incidence_by(self, position: IntVector) -> Incidence:
+        """Return the edges at each vertex by the rising position (n,) of the other end.
+
+        position: a permutation of the vertices' numbers. Parallel edges keep their order.
+        """
+        offsets = np.zeros(self.n + 1, np.int64)
+        np.cumsum(self.degrees, out=offsets[1:])
+        edges: IntArray = np.empty(2 * self.m, np.int32 if self.m < 2**31 else np.int64)
+        kernels.list_edges(self.tails, self.heads, np.asarray(position, np.int64), offsets, edges)
+        return Incidence(offsets, edges)
+
+    @classmethod
+    def of_graph(cls, graph: Graph, *, weighted: bool = False) -> EdgeList:
+        """Return the edges u < v of a graph, by u, then v. weighted: they have their weights."""
+        tails = _tails(graph.xadj, graph.adjncy)
+        kept = tails < graph.adjncy
+        weights = graph.adjwgt[kept] if weighted and graph.adjwgt is not None else None
+        return cls(graph.n, tails[kept], graph.adjncy[kept], weights)
+
+    @classmethod
+    def of_arcs(cls, graph: DirectedGraph | Graph, *, weighted: bool = False) -> EdgeList:
+        """Return the arcs u -> v of a graph, by u, then v; each edge of an undirected one twice."""
+        arcs = graph.arcs_out()
+        weights = arcs.adjwgt if weighted else None
+        return cls(graph.n, _tails(arcs.xadj, arcs.adjncy), arcs.adjncy, weights)
+
+    @classmethod
+    def of_matrix(cls, matrix: SparseMatrix) -> EdgeList:
+        """Return the stored entries (i, j) of a sparse matrix of r rows, by i, then j.
+
+        Row i is vertex i, column j is vertex r + j: each entry reads one value of x and adds to one
+        of y. Entries stored twice are two edges, in the order in which they are stored.
+        """
+        found = matrix.tocoo()
+        rows, columns = np.asarray(found.row, np.int64), np.asarray(found.col, np.int64)
+        order = np.lexsort((columns, rows))
+        n_rows, n_columns = found.shape
+        return cls(n_rows + n_columns, rows[order], n_rows + columns[order])
+
+
+def _tails(xadj: IntArray, adjncy: IntArray) -> IntArray:
+    """(arcs,) the vertex in whose list each entry stands."""
+    numbers = np.arange(xadj.size - 1, dtype=adjncy.dtype)
+    return np.repeat(numbers, np.diff(xadj))

@@ -1,0 +1,108 @@
+"""Reads and writes files of edge plans, which NumPy alone can open.
+
+An `.npz` archive of `part` (m,) int32, `vertices` (k,) int64 and `manifest`, JSON text with
+everything else. Equal plans give equal bytes.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import as_integers, as_numbers
+from evener.errors import EvenerError, InputError
+from evener.files.writing import atomic_write
+from evener.io.archives import read_arrays, write_arrays
+from evener.io.json_text import loads
+from evener.io.machines.platforms import platform_from_dict, platform_to_dict
+from evener.io.plans.manifest import contract_of, contract_to_dict
+from evener.io.sources import open_source
+from evener.plans.edge_partition import EdgeMetrics, EdgePartition
+from evener.plans.edge_plan import EdgePlan
+
+FORMAT, FORMAT_VERSION = "evener-edge-plan", 1
+KINDS = ("graph", "arcs", "matrix")
+
+
+def write_edge_plan(path: str | Path, plan: EdgePlan) -> None:
+    """Write the plan, whole or not at all."""
+    arrays: dict[str, npt.NDArray[Any]] = {
+        "part": plan.partition.part,
+        "vertices": np.asarray(plan.metrics.vertices, np.int64),
+        "manifest": np.array(json.dumps(_manifest(plan), indent=1, allow_nan=False)),
+    }
+    with atomic_write(path) as file:
+        write_arrays(file, arrays, level=6)
+
+
+def read_edge_plan(path: str | Path) -> EdgePlan:
+    """Read a file of an edge plan. Raises InputError where it is none, or damaged."""
+    try:
+        source = open_source(path, folders=False)
+        arrays = read_arrays(source.data, ("part", "vertices", "manifest"))
+        return _plan_of(arrays, loads(str(arrays["manifest"][()])))
+    except EvenerError as error:
+        error.file = error.file or str(path)
+        raise
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        raise InputError(
+            f"is not a file of an edge plan, or a damaged one ({type(error).__name__}: {error})",
+            file=str(path),
+        ) from error
+
+
+def _manifest(plan: EdgePlan) -> dict[str, Any]:
+    return {
+        "format": FORMAT,
+        "format_version": FORMAT_VERSION,
+        "verdict": plan.verdict(),
+        "of": plan.of,
+        "platform": platform_to_dict(plan.platform),
+        "contract": contract_to_dict(plan.contract),
+        "copies": plan.metrics.copies,
+        "replication": plan.metrics.replication,
+        "loads": plan.metrics.loads.tolist(),
+        "options": dict(plan.options),
+        "graph": dict(plan.graph),
+        "inputs": dict(plan.inputs),
+        "versions": dict(plan.versions),
+        "notes": list(plan.notes),
+    }
+
+
+def _plan_of(arrays: Mapping[str, Any], found: Mapping[str, Any]) -> EdgePlan:
+    if found.get("format") != FORMAT or found.get("format_version") != FORMAT_VERSION:
+        raise InputError("is not a file of an edge plan of this version")
+    platform = platform_from_dict(found["platform"])
+    k = platform.k
+    partition = EdgePartition.of(arrays["part"], k)
+    metrics = EdgeMetrics(
+        int(found["copies"]),
+        float(found["replication"]),
+        as_numbers(found["loads"], "loads"),
+        as_integers(arrays["vertices"], "vertices"),
+    )
+    contract = contract_of(found["contract"], k)
+    of = found["of"]
+    if of not in KINDS or metrics.loads.size != k or metrics.vertices.size != k:
+        raise InputError("is an edge plan whose parts do not fit together")
+    if metrics.copies < 0 or not metrics.replication >= 1:
+        raise InputError(f"has {metrics.copies} copies and replication {metrics.replication}")
+    options, graph, inputs, versions = (
+        _table(found[name]) for name in ("options", "graph", "inputs", "versions")
+    )
+    notes = tuple(map(str, found["notes"]))
+    return EdgePlan(
+        partition, platform, contract, metrics, of, options, graph, inputs, versions, notes
+    )
+
+
+def _table(value: Any) -> dict[str, Any]:
+    if not isinstance(value, Mapping):
+        raise InputError("is an edge plan with options that are not tables")
+    return dict(value)

@@ -1,0 +1,65 @@
+"""EdgePlan: edges divided over the devices of a platform, each block beside its contract."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from evener.arrays import BoolArray, FloatArray
+from evener.plans.edge_partition import EdgeMetrics, EdgePartition
+from evener.plans.partition import RELATIVE_SLACK, Contract
+from evener.platforms.platform import Platform
+from evener.wording import plural, two_lines
+
+
+@dataclass(frozen=True, eq=False)
+class EdgePlan:
+    """An edge partition for the devices of a platform, with its figures and its origin.
+
+    part[e] of the partition is the device of edge e, in the order that `of` says: "graph" (edges
+    u < v by u, then v), "arcs" (u -> v) or "matrix" (stored entries by row, then column). contract:
+    of the blocks' work. options: all that influenced the result. graph: its counts. inputs: file
+    name -> SHA-256. versions: program -> version. cpu_seconds: of making it [s]; None if it was
+    read.
+    """
+
+    partition: EdgePartition
+    platform: Platform
+    contract: Contract
+    metrics: EdgeMetrics
+    of: str
+    options: Mapping[str, Any]
+    graph: Mapping[str, Any]
+    inputs: Mapping[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    cpu_seconds: float | None = None
+
+    def __repr__(self) -> str:
+        first = plural(self.partition.m, "edge"), plural(self.platform.k, "device")
+        copies = f"{self.metrics.copies:,} copies of vertices"
+        return two_lines("EdgePlan", first, [copies, f"replication {self.metrics.replication:.3f}"])
+
+    @property
+    def holds(self) -> BoolArray:
+        """(k,) whether each block's work is within its limits."""
+        slack = RELATIVE_SLACK * np.maximum(self.contract.targets, 1.0)
+        loads = self.metrics.loads
+        return np.asarray(
+            (loads >= self.contract.low - slack) & (loads <= self.contract.high + slack)
+        )
+
+    @property
+    def relative_loads(self) -> FloatArray:
+        """(k,) each block's work as a multiple of its target."""
+        return self.metrics.relative_to(self.contract.targets)
+
+    def verdict(self) -> str:
+        """Return the plan's result in one sentence."""
+        kept, k = int(self.holds.sum()), self.platform.k
+        said = "Every block keeps its" if kept == k else f"{kept:,} of {k:,} blocks keep their"
+        copies = plural(self.metrics.copies, "copy", "copies")
+        return f"{said} contract; {copies} of vertices, replication {self.metrics.replication:.3f}."

@@ -1,0 +1,114 @@
+"""Split-and-connect: graphs whose vertices stand for edges, so that cutting them copies vertices.
+
+Split: a vertex of degree d becomes d clones, one for each of its edges, which joins the clones at
+its two ends (a dominant edge). Connect: the clones of a vertex form a path of d - 1 auxiliary edges
+([SPAC]_, Definition 3.2), or the ring of its footnote 2. Blocks of clones that cut no dominant edge
+are blocks of edges (Definition 3.3), and cut at least as many auxiliary edges as there are copies.
+
+`clone_graph` is that graph. `contracted_graph` has one vertex for the two clones of each edge, so
+that none is cut: half the vertices, and the auxiliary edges alone.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from evener.arrays import FloatArray, IntVector, Part
+from evener.graphs.edge_list import BYTES_PER_LISTED_EDGE, EdgeList, Incidence
+from evener.graphs.graph import Graph
+from evener.splitting import split_and_connect_kernels as kernels
+
+DOMINANT_WEIGHT = 1000  # of a dominant edge; an auxiliary one weighs 1 (section 3.2 of [SPAC]_)
+LARGEST_SUM = 2**31 - 1  # of all weights at both ends of edges: METIS adds them up in 32 bits
+
+
+class Clones(NamedTuple):
+    """The graph of clones.
+
+    graph: 2m vertices, each of the work of its edge; clone i is the i-th entry of the incidence.
+    slots (m, 2): the clones of each edge, at its tail and at its head. weight: of a dominant edge.
+    """
+
+    graph: Graph
+    slots: npt.NDArray[np.int64]
+    weight: int
+
+
+def dominant_weight(m: int) -> int:
+    """Return the weight of the dominant edges of a graph of m edges.
+
+    DOMINANT_WEIGHT, or what is left of LARGEST_SUM, at least 2.
+    """
+    room = (LARGEST_SUM - 4 * m) // max(2 * m, 1)  # each edge has at most two auxiliary ones
+    return max(min(DOMINANT_WEIGHT, room), 2)
+
+
+def clone_graph(
+    edges: EdgeList, *, closed: bool = False, incidence: Incidence | None = None
+) -> Clones:
+    """Return the split-and-connect graph of Definition 3.2.
+
+    closed: the clones of a vertex of three edges or more form a ring, as in footnote 2. incidence:
+    the order of each vertex's clones; None: by the number of the vertex at the other end.
+    """
+    offsets, listed = edges.incidence if incidence is None else incidence
+    slots = np.empty((edges.m, 2), np.int64)
+    weight = dominant_weight(edges.m)
+    kernels.find_slots(edges.tails, offsets, listed, slots)
+    xadj = np.zeros(2 * edges.m + 1, np.int64)
+    kernels.count_neighbours(offsets, closed, xadj)
+    np.cumsum(xadj, out=xadj)
+    adjncy, adjwgt = np.empty(xadj[-1], np.int64), np.empty(xadj[-1], np.int64)
+    kernels.connect(offsets, listed, slots, closed, weight, xadj, adjncy, adjwgt)
+    work = None if edges.weights is None else edges.weights[listed]
+    return Clones(Graph(xadj, adjncy, vwgt=work, adjwgt=adjwgt), slots, weight)
+
+
+def contracted_graph(
+    edges: EdgeList, *, closed: bool = False, incidence: Incidence | None = None
+) -> Graph:
+    """Return the graph of m vertices, one for each edge, joined by the auxiliary edges alone.
+
+    Arguments as of clone_graph. Edges that share both ends are joined by one edge of weight 2.
+    """
+    offsets, listed = edges.incidence if incidence is None else incidence
+    degrees = np.diff(offsets)
+    most = int(np.maximum(degrees - 1, 0).sum() + (np.count_nonzero(degrees > 2) if closed else 0))
+    ends = np.empty((2, most), listed.dtype)
+    kernels.list_pairs(offsets, listed, closed, ends)
+    graph = Graph.from_edges(edges.m, *ends)
+    if graph.m < most:  # parallel edges follow each other at both ends
+        pairs = np.sort(ends.astype(np.int64), axis=0)
+        pairs, counts = np.unique(pairs, axis=1, return_counts=True)
+        graph = Graph.from_edges(edges.m, *pairs, weights=counts)
+    costs = {"bytes_per_vertex": BYTES_PER_LISTED_EDGE, "bytes_per_edge": 0.0}
+    return graph.with_(vwgt=edges.weights, **costs)
+
+
+def blocks_of_edges(
+    part: Part, clones: Clones, targets: FloatArray, work: npt.NDArray[np.generic] | None = None
+) -> tuple[Part, int]:
+    """Return (m,) the block of every edge by those of the clones (2m,), and how many were cut.
+
+    An edge whose two clones are in different blocks goes to the one that is farther below its
+    target (k,), relative to it; these are decided in the order of the edges.
+    """
+    ends = np.asarray(part, np.int64)[clones.slots]
+    found = ends[:, 0].astype(np.int32)
+    cut = np.flatnonzero(ends[:, 0] != ends[:, 1])
+    weights = np.ones(found.size) if work is None else np.asarray(work, np.float64)
+    whole = ends[:, 0] == ends[:, 1]
+    loads = np.bincount(found[whole], weights[whole], targets.size)
+    wanted = np.maximum(targets / targets.sum() * weights.sum(), 1e-300)
+    kernels.decide(cut, ends, weights, wanted, loads, found)
+    return found, int(cut.size)
+
+
+def order_by(key: npt.NDArray[np.generic]) -> IntVector:
+    """Return (n,) the position of each vertex by rising key (n,), then number."""
+    position = np.empty(key.size, np.int64)
+    position[np.argsort(key, kind="stable")] = np.arange(key.size)
+    return position

@@ -1,0 +1,54 @@
+"""`evener split`: the file, the figures, what is refused."""
+
+import json
+
+import numpy as np
+import pytest
+
+from evener.cli import main
+from evener.graphs.generating.random_graphs import barabasi_albert
+from evener.io.write import write_graph
+
+
+@pytest.fixture
+def graph(tmp_path):
+    write_graph(tmp_path / "web.graph", barabasi_albert(300, 3, 1))
+    return str(tmp_path / "web.graph")
+
+
+def test_blocks_and_figures(graph, tmp_path, capsys):
+    output = str(tmp_path / "web.plan")
+    assert main(["split", graph, "--speeds", "1,3", "-o", output, "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    part = np.load(output)["part"]
+    assert np.bincount(part).tolist() == found["loads"]
+    assert found["copies"] == sum(found["vertices"]) - 300
+    assert found["smallest"] >= 0.97
+    assert found["largest"] <= 1.03
+    assert found["replication"] == pytest.approx(1 + found["copies"] / 300)
+
+
+def test_each_arc_once_or_each_edge_once(graph, tmp_path, capsys):
+    output = str(tmp_path / "web.plan")
+    sizes = []
+    for kind in ("graph", "arcs"):
+        assert (
+            main(["split", graph, "--k", "2", "--as", kind, "-o", output, "--preset", "fast"]) == 0
+        )
+        sizes.append(np.load(output)["part"].size)
+    assert sizes[1] == 2 * sizes[0]
+    assert "Every block keeps its contract" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "reason"),
+    [
+        (["--k", "2", "--method", "spak"], 2, "did you mean spac"),
+        (["--k", "2", "-o", "GRAPH"], 2, "is an input"),
+        (["--k", "2", "--epsilon", "x"], 2, "--epsilon"),
+        ([], 2, "machine"),
+    ],
+)
+def test_wrong_words_are_refused(graph, capsys, words, code, reason):
+    assert main(["split", graph, *[graph if word == "GRAPH" else word for word in words]]) == code
+    assert reason in capsys.readouterr().err

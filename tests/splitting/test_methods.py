@@ -1,0 +1,65 @@
+"""Every method's edge partitions keep their contract, are the same each time, and rank as known."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evener.errors import UsageError
+from evener.graphs.edge_list import EdgeList
+from evener.graphs.generating.grid import grid
+from evener.graphs.generating.random_graphs import rmat
+from evener.plans.edge_partition import edge_metrics
+from evener.plans.partition import Contract
+from evener.splitting.methods import METHODS, split_with
+from tests.examples import with_examples
+from tests.graphs.test_edge_list import edge_lists
+
+
+def contract_of(edges, targets, epsilon=0.05):
+    """Limits on both sides of these targets, read as proportions."""
+    wanted = np.asarray(targets, float) / np.sum(targets) * edges.total_weight
+    return Contract(wanted, np.floor(wanted * (1 - epsilon)), np.ceil(wanted * (1 + epsilon)))
+
+
+@pytest.mark.parametrize("method", METHODS)
+@with_examples(20)
+@given(edge_lists(), st.data())
+def test_every_method_keeps_the_contract(method, edges, data):
+    k = data.draw(st.integers(1, min(4, edges.m)))
+    targets = data.draw(st.lists(st.integers(1, 4), min_size=k, max_size=k))
+    contract = contract_of(edges, targets, 1.0)
+    found = split_with(method, edges, contract)
+    loads = found.partition.loads(edges)
+    assert (contract.low <= loads).all()
+    assert (loads <= contract.high).all()
+    again = split_with(method, edges, contract)
+    assert np.array_equal(found.partition.part, again.partition.part)
+
+
+@pytest.mark.parametrize("graph", [grid((50, 50)), rmat(12, 1)], ids=["grid", "R-MAT"])
+def test_split_and_connect_makes_fewest_copies(graph):
+    edges = EdgeList.of_graph(graph)
+    contract = contract_of(edges, [1, 2, 4, 1, 1, 3, 1, 1])
+    copies = {
+        name: edge_metrics(edges, split_with(name, edges, contract).partition).copies
+        for name in METHODS
+    }
+    assert copies["spac"] <= min(copies.values())
+    assert max(copies[name] for name in copies if name != "random") < copies["random"]
+
+
+def test_refinement_is_part_of_every_preset():
+    edges = EdgeList.of_graph(rmat(10, 1))
+    contract = contract_of(edges, [1] * 8)
+    for preset in ("fast", "default", "strong"):
+        assert split_with("spac", edges, contract, preset=preset).saved > 0
+
+
+@pytest.mark.parametrize(
+    ("words", "reason"), [({"method": "spam"}, "did you mean spac"), ({"preset": "best"}, "preset")]
+)
+def test_unknown_words_are_refused(words, reason):
+    edges = EdgeList(2, [0], [1])
+    with pytest.raises(UsageError, match=reason):
+        split_with(**{"method": "spac"} | words, edges=edges, contract=contract_of(edges, [1]))
