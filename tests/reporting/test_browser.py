@@ -21,6 +21,7 @@ from tests.assertions import grid
 from tests.reporting.conftest import machine, plan_of, stripes
 from tests.reporting.pages import parse, table_of
 from tests.reporting.test_html import assert_numbers_are_the_plans, comparison_rows
+from tests.reporting.test_run_moves import MOVE
 from tests.reporting.test_runs import made as made_run
 
 pytestmark = pytest.mark.browser
@@ -227,7 +228,8 @@ def test_a_phone_shows_a_run(chromium, tmp_path):
     platform = replace(plan.platform, devices=tuple(devices))
     command = {"loads": ["evener", "plan", "x" * 200, "--speeds", "y" * 100]}
     advice = advice_of(breakdown, names, command)
-    write_run(tmp_path / "run.html", run, platform, breakdown, advice, "z" * 200)
+    moved = replace(run, moves=(MOVE,))
+    write_run(tmp_path / "run.html", moved, platform, breakdown, advice, "z" * 200)
     assert_fits_a_phone(chromium, tmp_path, (tmp_path / "run.html").read_text())
 
 

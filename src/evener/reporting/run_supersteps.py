@@ -12,9 +12,9 @@ from evener.reporting.decisions import ticks
 from evener.running.executing import ProgramRun
 from evener.wording import count, duration, memory
 
-WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 10.0, 8.0, 46.0, 26.0, 26.0
+WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 26.0, 8.0, 46.0, 26.0, 26.0
 OUTLIER = 1.5  # times the 95th percentile: longer supersteps would make others invisible
-COLUMNS = 794  # of the chart; more supersteps share a column by their mean
+COLUMNS = 778  # of the chart; more supersteps share a column by their mean
 
 
 class SuperstepRow(NamedTuple):

@@ -25,8 +25,8 @@ from evener.running.executing import ProgramRun
 from evener.wording import duration, memory, percent, plural, ratio, units
 
 MAX_DEVICES = 32  # with a bar; of more, half of them busiest and half waiting most
-WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 10.0, 20.0, 22.0, 6.0, 26.0
-COLUMNS = 794  # of the timeline, one pixel each: shorter spans share a column by their seconds
+WIDTH, LEFT, RIGHT, TOP, ROW, GAP, BOTTOM = 900.0, 96.0, 26.0, 20.0, 22.0, 6.0, 26.0
+COLUMNS = 778  # of the timeline, one pixel each: shorter spans share a column by their seconds
 MAX_MARKS = 40  # supersteps up to which each beginning is marked
 
 
