@@ -158,7 +158,7 @@ class DirectedGraph(AdjacencyLists):
         found = nodes_of_graph(
             graph, weight=weight, node_weight=node_weight, coords=coords, directed=True
         )
-        own = {"vwgt": found.vwgt, "coords": found.coords, "labels": found.labels} | fields
+        own = found.of_vertices | fields
         return cls.from_arcs(found.n, found.u, found.v, weights=found.weights, **own)
 
     def _of_vertices(self) -> dict[str, Any]:

@@ -196,6 +196,11 @@ class Nodes(NamedTuple):
     coords: npt.NDArray[Any] | None
     labels: npt.NDArray[np.generic] | None
 
+    @property
+    def of_vertices(self) -> dict[str, Any]:
+        """The fields of a graph that belong to its vertices, by name."""
+        return {"vwgt": self.vwgt, "coords": self.coords, "labels": self.labels}
+
 
 def nodes_of_graph(
     graph: Any,

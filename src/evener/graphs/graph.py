@@ -145,7 +145,7 @@ class Graph(AdjacencyLists):
         from evener.graphs.foreign import nodes_of_graph
 
         found = nodes_of_graph(graph, weight=weight, node_weight=node_weight, coords=coords)
-        own = {"vwgt": found.vwgt, "coords": found.coords, "labels": found.labels} | fields
+        own = found.of_vertices | fields
         return cls.from_edges(found.n, found.u, found.v, weights=found.weights, **own)
 
     @classmethod

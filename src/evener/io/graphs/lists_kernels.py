@@ -1,7 +1,6 @@
 """Reads the lists of neighbours of METIS and Scotch files in one pass; errors as in text_kernels.
 
-In the innermost loops blanks are skipped and short numbers read in place: passing an array to
-another kernel counts references up and down, which takes longer than reading the number.
+References are not counted: for each number that would take longer than reading it.
 """
 
 # mypy: ignore-errors
@@ -34,7 +33,7 @@ from evener.io.number_kernels import (
 from evener.jit import inner, njit
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def read_metis(
     data, pos, n, first, n_sizes, n_weights, has_edge_weights, xadj, adjncy, vwgt, adjwgt, where
 ):
@@ -128,7 +127,7 @@ def line_of_vertex(data, pos, v):
     return start
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=False)
 def read_scotch(
     data,
     pos,

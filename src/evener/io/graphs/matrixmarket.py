@@ -142,6 +142,7 @@ def _entries(source: Source, head: _Header, *, with_values: bool) -> _Entries:
             stop,
             2 + width,
             kernels.ENTRIES,
+            None,
             (1, head.rows, head.columns),
             rows[first:last],
             columns[first:last],
@@ -290,8 +291,8 @@ class MatrixStream(TextStream):
         values = np.empty(most if self.weighted else 0)
         width, limits = _VALUES[head.field], (1, head.rows, head.columns)
         code = kernels.read_pairs(
-            window.array, 0, len(window.data), 2 + width, kernels.ENTRIES, limits, rows, columns,
-            values, place,
+            window.array, 0, len(window.data), 2 + width, kernels.ENTRIES, None, limits, rows,
+            columns, values, place,
         )  # fmt: skip
         if code != OK:
             _refuse(window, code, place, head)

@@ -72,19 +72,9 @@ def read(source: Source) -> Graph:
     adjwgt = np.empty(2 * head.m if head.has_edge_weights else 0)
     place = text.new_place()
     code = kernels.read_metis(
-        source.array,
-        head.body,
-        head.n,
-        0,
-        int(head.has_sizes),
-        head.n_weights,
-        head.has_edge_weights,
-        xadj,
-        adjncy,
-        vwgt,
-        adjwgt,
-        place,
-    )
+        source.array, head.body, head.n, 0, int(head.has_sizes), head.n_weights,
+        head.has_edge_weights, xadj, adjncy, vwgt, adjwgt, place,
+    )  # fmt: skip
     if code != OK:
         _refuse(source, code, place, head)
     arrays: dict[str, Any] = {"xadj": xadj, "adjncy": adjncy}

@@ -113,7 +113,7 @@ def parse_pairs(
 
     form = kernels.TRIPLETS if matrix else kernels.EDGES
     code: int = kernels.read_pairs(
-        source.array, *span, layout.n_columns, form, _NO_LIMITS, *into, place
+        source.array, *span, layout.n_columns, form, True, _NO_LIMITS, *into, place
     )
     return code
 

@@ -1,7 +1,6 @@
 """Reads the lines of edge lists and of matrices' entries: two numbers or names, and further values.
 
-Errors are reported as in text_kernels. Blanks are skipped and short numbers read in the loop
-itself, as in lists_kernels.
+Errors are reported as in text_kernels. read_pairs counts no references, as in lists_kernels.
 """
 
 # mypy: ignore-errors
@@ -39,26 +38,68 @@ from evener.jit import inner, njit
 EDGES, TRIPLETS, ENTRIES = 0, 1, 2  # forms of lines that read_pairs knows
 
 
-@njit(cache=True, nogil=True)
-def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
+@njit(cache=True, nogil=True, inline="always")
+def past_blanks(data, pos, end):
+    """Return the offset of the next byte that is not a space, tab or carriage return."""
+    while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+        pos += 1
+    return pos
+
+
+@njit(cache=True, nogil=True, inline="always")
+def next_field(data, pos, end, marks):
+    """Return the offset of the line's next field: past blanks and, with marks, one , ; or |."""
+    while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
+        pos += 1
+    if marks is not None:
+        if pos < end and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR):
+            pos = skip_blanks(data, pos + 1)
+    return pos
+
+
+@njit(cache=True, nogil=True, inline="always")
+def past_number(data, pos, end):
+    """Return the offset past the bytes of numbers that stand at `pos`."""
+    while pos < end and IN_NUMBER[data[pos]]:
+        pos += 1
+    return pos
+
+
+@njit(cache=True, nogil=True, inline="always")
+def read_value(data, pos, form, keeps, where):
+    """Return (code, value, offset past it) of a value: a weight, a number, or one that is checked.
+
+    keeps: whether the value of a matrix is wanted; only the bytes of others are looked at.
+    """
+    code, value, after = OK, 0.0, pos
+    if form == EDGES:
+        code, value, after = read_weight(data, pos, where)
+    elif keeps:
+        code, value, after = read_real(data, pos)
+    else:
+        after = past_number(data, pos, data.size)
+        code = OK if after > pos else NOT_A_NUMBER
+    return code, value, after
+
+
+@njit(cache=True, nogil=True, counted=False)
+def read_pairs(data, pos, end, n_columns, form, marks, limits, u, v, w, where):
     """Read lines of two whole numbers and n_columns - 2 values from `pos` to a line's end, `end`.
 
     limits: the smallest number, the largest first one of a line, the largest second one. The value
     of EDGES is a weight, not negative; that of other forms any number. Values are kept in w; if it
     is empty, they are checked alone. Lines that begin with % are skipped. ENTRIES, those of Matrix
-    Market, have blanks between fields alone; in other forms , ; | may stand there, too, and #
-    begins a comment, { what is left out. where[1]: the number of lines.
+    Market, count from 1. marks: None, as for these: blanks stand between fields; True: , ; | may
+    stand there, too, and # begins a comment, { what is left out. where[1]: the number of lines.
     """
     lowest, highest_u, highest_v = limits
-    separated, first = form != ENTRIES, int(form == ENTRIES)
-    checked_alone = form != EDGES and w.size == 0
-    count = 0
+    first, checked_alone, count = int(form == ENTRIES), form != EDGES and w.size == 0, 0
     while True:
         while pos < end and (
             data[pos] == NEWLINE or data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN
         ):
             pos += 1
-        if pos < end and (data[pos] == PERCENT or (data[pos] == HASH and separated)):
+        if pos < end and (data[pos] == PERCENT or (marks is not None and data[pos] == HASH)):
             pos = skip_line(data, pos)
             continue
         where[0], where[1] = pos, count
@@ -73,14 +114,7 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
             where[1] = value
             return OUT_OF_RANGE
         u[count] = value - first
-        while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
-            pos += 1
-        if (
-            separated
-            and pos < end
-            and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
-        ):
-            pos = skip_blanks(data, pos + 1)
+        pos = next_field(data, pos, end, marks)
         if pos >= end or data[pos] == NEWLINE:
             where[1] = 1
             return COLUMNS
@@ -92,58 +126,29 @@ def read_pairs(data, pos, end, n_columns, form, limits, u, v, w, where):
             where[1] = value
             return OUT_OF_RANGE
         v[count] = value - first
-        pos = after
-        while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
-            pos += 1
-        if (
-            separated
-            and pos < end
-            and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
-        ):
-            pos = skip_blanks(data, pos + 1)
-        found = 2
+        pos, found = next_field(data, after, end, marks), 2
         # A loop of its own for what most matrices hold takes less time.
         while checked_alone and pos < end and data[pos] != NEWLINE:
-            after = pos
-            while after < end and IN_NUMBER[data[after]]:
-                after += 1
+            after = past_number(data, pos, end)
             if after == pos or (after < end and data[after] > SPACE):
                 break
             found += 1
-            pos = after
-            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
-                pos += 1
+            pos = past_blanks(data, after, end)
         while pos < end and data[pos] != NEWLINE:
             where[0] = pos
-            if separated and data[pos] == BRACE:
+            if marks is not None and data[pos] == BRACE:
                 while pos < end and data[pos] != NEWLINE:
                     pos += 1
                 break
-            after, weight = pos, 0.0
-            if form == EDGES:
-                code, weight, after = read_weight(data, pos, where)
-            elif w.size > 0:
-                code, weight, after = read_real(data, pos)
-            else:
-                while after < end and IN_NUMBER[data[after]]:
-                    after += 1
-                code = OK if after > pos else NOT_A_NUMBER
-            if code == OK and after < end and not (separated and is_end(data[after])):
-                code = OK if data[after] <= SPACE else NOT_A_NUMBER
+            code, value, after = read_value(data, pos, form, w.size > 0, where)
+            if code == OK and after < end and data[after] > SPACE:
+                code = OK if marks is not None and is_end(data[after]) else NOT_A_NUMBER
             if code != OK:
                 return code
             if w.size > 0:
-                w[count] = weight
-            pos = after
+                w[count] = value
+            pos = next_field(data, after, end, marks)
             found += 1
-            while pos < end and (data[pos] == SPACE or data[pos] == TAB or data[pos] == RETURN):
-                pos += 1
-            if (
-                separated
-                and pos < end
-                and (data[pos] == COMMA or data[pos] == SEMICOLON or data[pos] == BAR)
-            ):
-                pos = skip_blanks(data, pos + 1)
         if found != n_columns:
             where[1] = found
             return COLUMNS

@@ -43,19 +43,9 @@ def read(source: Source) -> Graph:
     adjwgt = np.empty(arcs if has_edge_weights else 0)
     place = text.new_place()
     code = kernels.read_scotch(
-        source.array,
-        body,
-        n,
-        has_labels,
-        has_weights,
-        has_edge_weights,
-        xadj,
-        adjncy,
-        labels,
-        vwgt,
-        adjwgt,
-        place,
-    )
+        source.array, body, n, has_labels, has_weights, has_edge_weights, xadj, adjncy, labels,
+        vwgt, adjwgt, place,
+    )  # fmt: skip
     if code != OK:
         text.refuse(source, code, place, promised=f"{n:,} vertices and {arcs:,} arcs")
     arrays: dict[str, Any] = {"xadj": xadj}
