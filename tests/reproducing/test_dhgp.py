@@ -8,14 +8,25 @@ import pytest
 from evener.cli import main
 from evener.errors import InfeasibleError
 from evener.reproducing import dhgp_findings as findings
-from evener.reproducing.dhgp_runs import APPS, configured, overview, partitioned, scaled
-from evener.reproducing.dhgp_setup import ordered_by_degree, stand_ins
+from evener.reproducing.dhgp_own import OWN
+from evener.reproducing.dhgp_runs import (
+    APPS,
+    configured,
+    draws_of,
+    mean_figures,
+    overview,
+    partitioned,
+    scaled,
+    shares_by_bytes,
+    without_cpus,
+)
+from evener.reproducing.dhgp_setup import ordered_by_degree, scale_degrees, stand_ins
 from evener.running.apps import bfs, pagerank, wcc
 
 GRAPHS = stand_ins(0.25)
 
 
-@pytest.mark.parametrize("policy", ["DP-OH", "PD-LR", "C-PG"])
+@pytest.mark.parametrize("policy", ["DP-OH", "PD-LR", "C-PG", OWN])
 @pytest.mark.parametrize("app", APPS)
 def test_values_of_all_apps_are_right(app, policy):
     stand_in = GRAPHS["G1"]
@@ -61,8 +72,36 @@ def test_seconds_repeat():
     assert all(np.isfinite(row["seconds"]) for row in one)
 
 
+def test_figures_are_means_over_draws_of_policies_that_draw_lots():
+    stand_in = GRAPHS["G1"]
+    ready = draws_of(stand_in, "DP-RH", "PageRank", 3, 4, None)
+    seconds = [one.run("PageRank", 0).seconds for one in ready]
+    assert len(set(seconds)) == 3
+    found = mean_figures(ready, "PageRank", 0)
+    assert found["seconds"] == pytest.approx(np.mean(seconds))
+    assert found["deviation"] == pytest.approx(np.std(seconds) / np.mean(seconds))
+    assert len(draws_of(stand_in, "C-PG", "PageRank", 3, 4, None)) == 1
+    (row,) = overview(stand_in, ("DP-RH",), ("BFS",), runs=2)
+    assert row["runs"] == 2
+
+
+def test_eight_gpus_compute_without_a_cpu():
+    stand_in = GRAPHS["G4"]
+    alone, two = without_cpus(stand_in, 8), scaled(stand_in, "C-PG", (8,))[0]
+    assert alone["supersteps"] == two["supersteps"] == 10
+    assert alone["seconds"] > two["seconds"]
+
+
+def test_shares_depend_on_the_bytes_of_messages():
+    hubs = ordered_by_degree(GRAPHS["G4"].graph)
+    rows = shares_by_bytes(GRAPHS["G4"], hubs, GRAPHS["G5"])
+    assert len({row["G4"] for row in rows}) == len(rows)
+    assert all(0.04 < row["G4"] < row["G5"] < 1 for row in rows)
+
+
 def test_partitioning_takes_time():
     assert partitioned(GRAPHS["G3"].graph, "C-PG", 4) > 0
+    assert partitioned(scale_degrees(12), "DP-RH", 4, runs=2) > 0
 
 
 def row(graph, app, policy, seconds, share=0.85):
@@ -112,11 +151,22 @@ def test_verdicts_on_the_breakdown_can_fail():
     assert met(findings.greedy_is_balanced(uneven)) == [False, False]
     assert met(findings.computing_dominates(even, even)) == [True, True]
     assert met(findings.computing_dominates(even, machines([0.5], [0.2], [1]))) == [True, False]
-    assert met(findings.order_fails(uneven, uneven, even)) == [True, False, False]
-    assert met(findings.order_fails(even, even, uneven)) == [False, True, True]
+    drawn = [{**row, "policy": "DP-OH"} for row in even]
+    assert met(findings.order_fails(uneven, uneven, even, drawn)) == [True, False, False]
+    assert met(findings.order_fails(even, even, uneven, drawn)) == [False, True, True]
     shares = {"DP-OH": 0.351, "PD-HO": 0.04, "DP-OL": 0.04, "PD-LO": 0.1}
     rows = [{"policy": policy, "cpu_share": share} for policy, share in shares.items()]
-    assert met(findings.share_for_memory(rows)) == [False, False, True, False]
+    found = findings.share_for_memory(rows, [{"G4": 0.2, "G5": 0.85}, {"G4": 0.5, "G5": 0.86}])
+    assert met(found) == [False, False, True, False]
+    assert "0.20 to 0.50" in found.seen
+
+
+def test_verdicts_on_our_plan_and_on_gpus_alone_can_fail():
+    rows = [row("G4", "BFS", "C-PG", 1.0), row("G4", "BFS", OWN, 1.04)]
+    assert met(findings.own_plan(rows)) == [True]
+    assert met(findings.own_plan([*rows[:1], row("G4", "BFS", OWN, 1.06)])) == [False]
+    assert met(findings.eight_gpus([{"seconds": 7.0}, {"seconds": 5.3}])) == [True, True]
+    assert met(findings.eight_gpus([{"seconds": 5.0}, {"seconds": 5.3}])) == [False, False]
 
 
 def scaling(graph, seconds):
@@ -149,7 +199,7 @@ def test_the_command_writes_everything(tmp_path, capsys):
     assert main(["reproduce", "dhgp", "--fast", "-o", str(folder), "--json"]) == 0
     found = json.loads(capsys.readouterr().out)
     assert sorted(path.name for path in folder.iterdir()) == sorted(found["written"])
-    assert len(found["findings"]) == 15
+    assert len(found["findings"]) == 17
     assert found["verdicts"]["not tried"] == 0
     assert (folder / "README.md").read_text().startswith("# Distributed heterogeneous")
     assert main(["reproduce", "dhgp", "--here"]) == 2

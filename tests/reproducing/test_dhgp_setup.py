@@ -4,7 +4,14 @@ import numpy as np
 import pytest
 
 from evener.partitioning.policies.ratios import balanced_share
-from evener.reproducing.dhgp_setup import das4, ordered_by_degree, scale_graph, stand_ins
+from evener.reproducing.dhgp_setup import (
+    das4,
+    gpus_alone,
+    ordered_by_degree,
+    scale_degrees,
+    scale_graph,
+    stand_ins,
+)
 
 GRAPHS = stand_ins(0.25)
 
@@ -52,3 +59,28 @@ def test_the_machine_is_shrunk_in_all_but_latency():
 
 def test_scale_graphs_have_twice_the_arcs_for_each_scale():
     assert scale_graph(9).m / scale_graph(8).m == pytest.approx(2, rel=0.1)
+
+
+def test_degrees_alone_are_those_of_graph500():
+    """Mean and largest degree of a drawn graph; its repeated edges are not left out."""
+    alone, whole = scale_degrees(12), scale_graph(12, 32)
+    degrees = np.diff(alone.xadj)
+    assert alone.m == pytest.approx(32 * 2**12, rel=0.02)
+    assert degrees.min() == 1
+    assert alone.arcs_out().adjncy.size == alone.m
+    assert degrees.max() == pytest.approx(2 * 16 * 2**12 * 0.76**12, rel=0.2)
+    assert degrees.size == pytest.approx(whole.n, rel=0.3)
+
+
+def test_gpus_alone_are_in_one_machine():
+    platform = gpus_alone(8, 10.0)
+    assert {device.kind for device in platform.devices} == {"cuda"}
+    assert {device.at for device in platform.devices} == {"m0"}
+    assert platform.k == 8
+
+
+def test_the_generators_own_numbers_give_small_ones_more_arcs():
+    made = GRAPHS["G4"].draw_numbered()
+    half = made.n // 2
+    assert made.degrees[:half].sum() > 1.5 * made.degrees[half:].sum()
+    assert sorted(made.degrees) == sorted(GRAPHS["G4"].graph.degrees)

@@ -90,6 +90,7 @@ PANEL = (3.9, 2.9)  # inches
 SHORT = 8  # characters of a label up to which four fit in a row of the legend
 COLOURS = ("#4477aa", "#ee6677", "#228833", "#ccbb44", "#66ccee", "#aa3377", "#8a9099")
 MARKERS = "os^vDP*"
+NEXT = 0.08  # between the points of two lines at a name, which would hide each other
 
 
 class Lines(Protocol):
@@ -119,6 +120,14 @@ class Lines(Protocol):
     def log_y(self) -> bool:
         """Whether the y axis is logarithmic."""
 
+    @property
+    def log_x(self) -> bool:
+        """Whether the x axis is logarithmic, with a tick for each value."""
+
+    @property
+    def x_names(self) -> Sequence[str]:
+        """Names of the values of x, which no line joins; empty where they are numbers."""
+
 
 def draw_lines(panels: Sequence[Lines]) -> Any:
     """Return a figure with the panels, two in a row."""
@@ -133,12 +142,27 @@ def draw_lines(panels: Sequence[Lines]) -> Any:
     return figure
 
 
+def _mark_x(axes: Any, panel: Lines) -> None:
+    """Put ticks at the x axis: names, each value of a logarithmic axis, or round numbers."""
+    if panel.x_names:
+        axes.set_xticks(panel.x, panel.x_names)
+    elif panel.log_x:
+        axes.set_xscale("log")
+        axes.set_xticks(panel.x, [f"{value:g}" for value in panel.x])
+        axes.minorticks_off()
+    else:
+        axes.locator_params(axis="x", nbins=6)
+        axes.xaxis.set_major_formatter("{x:,.0f}")
+
+
 def _draw(axes: Any, panel: Lines) -> None:
     for i, (label, values) in enumerate(panel.lines.items()):
         style = {"color": COLOURS[i % len(COLOURS)], "marker": MARKERS[i % len(MARKERS)]}
-        axes.plot(panel.x, values, label=label, markersize=3, linewidth=1.2, alpha=0.85, **style)
-    axes.locator_params(axis="x", nbins=6)
-    axes.xaxis.set_major_formatter("{x:,.0f}")
+        width, size = (0.0, 5) if panel.x_names else (1.2, 3)
+        shift = NEXT * (i - (len(panel.lines) - 1) / 2) if panel.x_names else 0.0
+        x = [value + shift for value in panel.x]
+        axes.plot(x, values, label=label, markersize=size, linewidth=width, alpha=0.85, **style)
+    _mark_x(axes, panel)
     axes.set(title=panel.title, xlabel=panel.x_label, ylabel=panel.y_label)
     if panel.log_y:
         axes.set_yscale("log")

@@ -10,7 +10,8 @@ fupermod_products.py    matrix products with partial models: table 4.2, figure 4
 fupermod_rectangles.py  matrix products over rectangles: figures 5.4 and 5.5
 dhgp.py                 all experiments of [Guo16]_
 dhgp_setup.py           its graphs and machines, shrunk; dhgp_runs.py what is run on them;
-                        dhgp_findings.py its statements beside what we see
+                        dhgp_own.py our plan beside its policies; dhgp_findings.py its statements
+                        beside what we see
 here.py                 predicted against measured seconds on this computer; here_pair.py its two
                         devices and their processes
 

@@ -9,26 +9,30 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import partial
 
 import numpy as np
 
+from evener.graphs.directed import DirectedGraph
 from evener.measuring.ratio import RatioFit, RatioPoint, emulated_timer, fit_ratio, ratio_points
 from evener.partitioning.policies.families import EVALUATED
 from evener.partitioning.policies.ratios import paper_ratio
 from evener.reproducing import dhgp_findings as findings
+from evener.reproducing.dhgp_own import OWN
 from evener.reproducing.dhgp_runs import (
     APPS,
     breakdown,
     overview,
     partitioned,
     scaled,
+    shares_by_bytes,
     swept,
+    without_cpus,
 )
 from evener.reproducing.dhgp_setup import (
     StandIn,
     das4,
     ordered_by_degree,
+    scale_degrees,
     scale_graph,
     stand_ins,
 )
@@ -48,15 +52,21 @@ LARGER = 4.0  # stand-ins without --fast, relative to those with it
 
 @dataclass(frozen=True)
 class _Sizes:
-    """part: of the stand-ins. seeds: of r. scales: of R-MAT graphs that are partitioned."""
+    """part: of the stand-ins. seeds: of r. scales: of R-MAT graphs that are partitioned.
+
+    runs: of a configuration that draws lots; timings: of a partitioning. Figures are their means.
+    """
 
     part: float
     seeds: int
     scales: tuple[int, ...]
+    runs: int = 10
+    timings: int = 10
 
 
-FAST = _Sizes(1.0, 5, (12, 13, 14, 15, 16))
-WHOLE = _Sizes(LARGER, 5, (13, 14, 15, 16, 17, 18))
+FAST = _Sizes(1.0, 5, (15, 16, 17, 18, 19, 20), runs=3)
+WHOLE = _Sizes(LARGER, 5, (20, 21, 22, 23, 24, 25), timings=3)
+EIGHT = 8  # GPUs in one machine, and machines of a CPU and a GPU, of section IV-G
 
 
 def reproduce(fast: bool = False, tell: Tell = lambda *_: None) -> PaperResult:
@@ -82,11 +92,11 @@ def _experiments(
 ) -> dict[str, Callable[[], PaperResult]]:
     return {
         "ratio": lambda: ratio(sizes.seeds),
-        "overview": lambda: all_configurations(graphs.values()),
-        "shares": lambda: shares(graphs["G4"]),
-        "breakdown": lambda: breakdowns(graphs["G4"]),
-        "scaling": lambda: scaling(graphs),
-        "partitioning": lambda: partitioning(sizes.scales),
+        "overview": lambda: all_configurations(graphs.values(), sizes.runs),
+        "shares": lambda: shares(graphs["G4"], sizes.runs),
+        "breakdown": lambda: breakdowns(graphs["G4"], graphs["G5"]),
+        "scaling": lambda: scaling(graphs, sizes.runs),
+        "partitioning": lambda: partitioning(sizes.scales, sizes.timings),
     }
 
 
@@ -113,22 +123,28 @@ def _fit_row(fit: RatioFit) -> Row:
             "second_end": fit.ends[1], "middle": fit.middle, "large": fit.large}  # fmt: skip
 
 
-def all_configurations(graphs: Iterable[StandIn]) -> PaperResult:
-    """Figures 5 and 9: ten configurations on four machines; TOTEM's on one."""
+def all_configurations(graphs: Iterable[StandIn], runs: int) -> PaperResult:
+    """Figures 5 and 9: ten configurations and our plan on four machines; TOTEM's on one."""
     names, rows, alone = [], [], []
     for stand_in in graphs:
         names.append(stand_in.name)
-        rows += overview(stand_in, EVALUATED)
+        rows += overview(stand_in, (*EVALUATED, OWN), runs=runs)
         alone += scaled(stand_in, "DP-RH", (1,))
+        if stand_in.name == "G4":
+            eight = [without_cpus(stand_in, EIGHT), *scaled(stand_in, "C-PG", (EIGHT,))]
     panels = [
-        Panel(f"{app}, {family} and C", "graph G1 to G5", "seconds", range(1, len(names) + 1),
+        Panel(f"{app}, {family} and C", "graph", "seconds", range(len(names)),
               {policy: [_seconds(rows, app=app, policy=policy, graph=name) for name in names]
-               for policy in EVALUATED if policy.startswith((family, "C"))}, log_y=True)
+               for policy in (*EVALUATED, OWN) if policy.startswith((family, "C", OWN))},
+              log_y=True, x_names=names)
         for app in APPS for family in ("DP", "PD")
     ]  # fmt: skip
+    policies = [row for row in rows if row["policy"] != OWN]
     found = [
-        findings.no_winner(rows), findings.greedy_is_good(rows), findings.high_above_low(rows),
-        findings.friendster_alike(rows), findings.beside_others(rows, alone),
+        findings.no_winner(policies), findings.greedy_is_good(policies),
+        findings.high_above_low(policies), findings.friendster_alike(policies),
+        findings.beside_others(policies, alone), findings.eight_gpus(eight),
+        findings.own_plan(rows),
     ]  # fmt: skip
     lines = {
         "C-PG, 4 machines": [
@@ -136,10 +152,12 @@ def all_configurations(graphs: Iterable[StandIn]) -> PaperResult:
         ],
         "one machine, HIGH": [_seconds(alone, graph=name) for name in names],
     }
-    nine = Panel("PageRank", "graph G1 to G5", "seconds", range(1, len(names) + 1), lines, True)
+    nine = Panel(
+        "PageRank", "graph", "seconds", range(len(names)), lines, log_y=True, x_names=names
+    )
     return PaperResult(
         found, [Plot("figure-5", panels), Plot("figure-9", [nine])],
-        {"configurations": rows, "one machine": alone},
+        {"configurations": rows, "one machine": [*alone, *eight]},
     )  # fmt: skip
 
 
@@ -151,47 +169,64 @@ def _seconds(rows: Rows, **keys: str | float) -> float:
     return float("nan")
 
 
-def shares(stand_in: StandIn) -> PaperResult:
+def shares(stand_in: StandIn, runs: int) -> PaperResult:
     """Figure 4: BFS and WCC with other shares of the CPUs than PageRank's."""
     rows = [
         row for app in ("BFS", "WCC") for policy in ("DP-RH", "PD-HR")
-        for row in swept(stand_in, policy, app, SHARES)
+        for row in swept(stand_in, policy, app, SHARES, runs)
     ]  # fmt: skip
     panels = [
         Panel(app, "CPUs' share", "seconds", SHARES,
               {policy: [_seconds(rows, app=app, policy=policy, cpu_share=s) for s in SHARES]
-               for policy in ("DP-RH", "PD-HR")}, log_y=True)
+               for policy in ("DP-RH", "PD-HR")}, log_x=True)
         for app in ("BFS", "WCC")
     ]  # fmt: skip
     found = findings.share_of_pagerank(rows, SHARES[2])
     return PaperResult([found], [Plot("figure-4", panels)], {"shares": rows})
 
 
-def breakdowns(stand_in: StandIn) -> PaperResult:
-    """Figure 6: seconds of each machine by C-PG and DP-OH; G4 with hubs first, too."""
-    ordered = ordered_by_degree(stand_in.graph)
+def breakdowns(stand_in: StandIn, largest: StandIn) -> PaperResult:
+    """Figure 6: seconds of each machine by C-PG and DP-OH; G4 with other numbers, too.
+
+    largest: G5, of whose share the bytes of a message were chosen.
+    """
+    assert stand_in.draw_numbered is not None
     greedy, high = breakdown(stand_in, "C-PG"), breakdown(stand_in, "DP-OH")
-    first = [{**row, "numbered": "hubs first"} for policy in ("DP-OH", "PD-HO", "DP-OL", "PD-LO")
-             for row in breakdown(stand_in, policy, ordered)]  # fmt: skip
+    hubs_first, drawn = ordered_by_degree(stand_in.graph), stand_in.draw_numbered()
+    first = _numbered(stand_in, hubs_first, "hubs first", ("DP-OH", "PD-HO", "DP-OL", "PD-LO"))
+    own = _numbered(stand_in, drawn, "by R-MAT", ("DP-OH", "PD-HO"))
     hubs = [row for row in first if row["policy"] == "DP-OH"]
     panels = [
-        Panel(title, "machine", "seconds", [row["machine"] for row in rows],  # type: ignore[misc]
+        Panel(title, "machine", "seconds", range(len(rows)),
               {key: [float(row[f"{key}_s"]) for row in rows] for key in ("cpu", "gpu", "exchange")},
-              log_y=True)
+              log_y=True, x_names=[str(row["machine"]) for row in rows])
         for title, rows in (("C-PG", greedy), ("DP-OH, hubs first", hubs))
     ]  # fmt: skip
+    by_bytes = shares_by_bytes(stand_in, hubs_first, largest)
     found = [
         findings.computing_dominates(greedy, hubs), findings.greedy_is_balanced(greedy),
-        findings.order_fails(greedy, high, hubs), findings.share_for_memory(first),
+        findings.order_fails(greedy, high, hubs, own),
+        findings.share_for_memory(first, by_bytes),
     ]  # fmt: skip
-    tables = {"breakdown": [*greedy, *high, *first]}
+    tables: dict[str, Rows] = {"breakdown": [*greedy, *high, *first, *own], "bytes": by_bytes}
     return PaperResult(found, [Plot("figure-6", panels)], tables)
 
 
-def scaling(graphs: Mapping[str, StandIn]) -> PaperResult:
+def _numbered(
+    stand_in: StandIn, graph: DirectedGraph, how: str, policies: Sequence[str]
+) -> list[Row]:
+    """Return the breakdown by each policy of the stand-in with other numbers."""
+    return [
+        {**row, "numbered": how}
+        for policy in policies
+        for row in breakdown(stand_in, policy, graph)
+    ]
+
+
+def scaling(graphs: Mapping[str, StandIn], runs: int) -> PaperResult:
     """Figure 7: PageRank on G4 and G5, one machine to ten."""
     rows = [row for name in ("G4", "G5") for policy in BEST
-            for row in scaled(graphs[name], policy, MACHINES)]  # fmt: skip
+            for row in scaled(graphs[name], policy, MACHINES, runs)]  # fmt: skip
     panels = [
         Panel(name, "machines", "seconds", MACHINES,
               {policy: [_seconds(rows, graph=name, policy=policy, machines=m) for m in MACHINES]
@@ -204,19 +239,19 @@ def scaling(graphs: Mapping[str, StandIn]) -> PaperResult:
     )  # fmt: skip
 
 
-def partitioning(scales: Sequence[int]) -> PaperResult:
-    """Figure 8: seconds of partitioning, by machines and by the graph's size."""
-    graphs = {scale: scale_graph(scale) for scale in scales}
-    for policy in PARTITIONERS:
-        partitioned(graphs[scales[0]], policy, 2)  # compiles what is not
-    measured = partial(partitioned, graphs[scales[-1]])
+def partitioning(scales: Sequence[int], runs: int) -> PaperResult:
+    """Figure 8: seconds of partitioning, by machines and by the graph's size, means of `runs`."""
+    by_size: list[Row] = []
+    for scale in scales:
+        graph = scale_degrees(scale)
+        for policy in PARTITIONERS:
+            partitioned(graph, policy, 2)  # compiles what is not
+            seconds = partitioned(graph, policy, 4, runs)
+            by_size.append({"policy": policy, "machines": 4, "scale": scale, "cpu_s": seconds})
     by_count: list[Row] = [
-        {"policy": policy, "machines": m, "scale": scales[-1], "cpu_s": measured(policy, m)}
+        {"policy": policy, "machines": m, "scale": scales[-1],
+         "cpu_s": partitioned(graph, policy, m, runs)}
         for policy in PARTITIONERS for m in MACHINES
-    ]  # fmt: skip
-    by_size: list[Row] = [
-        {"policy": policy, "machines": 4, "scale": scale, "cpu_s": partitioned(graph, policy, 4)}
-        for policy in PARTITIONERS for scale, graph in graphs.items()
     ]  # fmt: skip
     panels = [
         Panel(title, label, "CPU seconds", values,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -16,8 +17,18 @@ from evener.arrays import FloatArray
 from evener.errors import InfeasibleError
 from evener.graphs.directed import DirectedGraph
 from evener.partitioning.policies.families import PolicyBlocks, policy_blocks, policy_part
+from evener.partitioning.policies.footprint import Footprint
 from evener.platforms.platform import Platform
-from evener.reproducing.dhgp_setup import HOST_MEMORY, MESSAGES, StandIn, das4
+from evener.reproducing.dhgp_own import OWN, own_blocks
+from evener.reproducing.dhgp_setup import (
+    HOST_MEMORY,
+    MESSAGES,
+    SEED,
+    DegreesAlone,
+    StandIn,
+    das4,
+    gpus_alone,
+)
 from evener.reproducing.findings import Row
 from evener.running.apps import bfs, pagerank
 from evener.running.distributing import distribute
@@ -27,8 +38,10 @@ from evener.running.local_graphs import LocalGraph
 
 APPS = ("BFS", "PageRank", "WCC")
 PAGERANK_STEPS = 10  # section IV-A
-REPEATS = 3  # of a partitioning that is timed; the least counts
 BYTES_OF_ARC, BYTES_OF_VERTEX = 4, 8  # as a worker receives them
+# Bytes that the paper does not give, by which G5's share is 0.85 to 0.01: ours, and others.
+BYTES = (MESSAGES, Footprint(24, 4, 12, 8), Footprint(32, 4, 12, 8), Footprint(24, 4, 8, 12),
+         Footprint(28, 4, 8, 12))  # fmt: skip
 
 
 def _own_number(vertex: int) -> int:
@@ -65,8 +78,9 @@ def configured(
     app: str = "PageRank",
     graph: DirectedGraph | None = None,
     cpu_share: float | None = None,
+    seed: int = SEED,
 ) -> Configured:
-    """Return a stand-in divided by a policy with the paper's r, for an app.
+    """Return a stand-in divided by a policy, or by OWN, with the paper's r, for an app.
 
     graph: in place of the stand-in's own. Raises InfeasibleError where a GPU's memory is too
     small for its block, or a machine's for the part that it receives and the one that it builds.
@@ -74,9 +88,13 @@ def configured(
     chosen = graph or (stand_in.both_ways if app == "WCC" else stand_in.graph)
     platform = das4(n_machines, stand_in.shrink)
     ratio = stand_in.ratio(n_machines)
-    made = policy_blocks(
-        chosen, platform, policy, ratio=ratio, cpu_share=cpu_share, footprint=MESSAGES
-    )
+    if policy == OWN:
+        made = own_blocks(chosen, platform, ratio, MESSAGES)
+    else:
+        made = policy_blocks(
+            chosen, platform, policy, ratio=ratio, cpu_share=cpu_share, footprint=MESSAGES,
+            seed=seed,
+        )  # fmt: skip
     parts = distribute(chosen, made.partition, want="both")
     _refuse_full_hosts(made, parts, stand_in.shrink)
     return Configured(made, parts, VirtualMachine(platform))
@@ -100,62 +118,97 @@ def _out_arcs(part: LocalGraph) -> int:
     return int(part.out.ends.size)
 
 
-def overview(stand_in: StandIn, policies: Sequence[str], apps: Sequence[str] = APPS) -> list[Row]:
-    """Return a row for each policy and app on four machines (Figure 5).
+def draws_of(
+    stand_in: StandIn, policy: str, app: str, runs: int, n_machines: int, share: float | None
+) -> list[Configured]:
+    """Return the stand-in divided by a policy: once, or `runs` times where the policy draws lots.
+
+    The paper repeats every run ten times, which differ by less than 5 %. Here seconds are the same
+    in every run; a policy with R places vertices anew by another seed. A draw that does not fit the
+    GPUs by the CPUs' share gets the least share by which it does.
+    """
+    draws = runs if "R" in policy.rsplit("-", maxsplit=1)[-1] else 1
+    return [_drawn(stand_in, policy, app, n_machines, share, SEED + i) for i in range(draws)]
+
+
+def _drawn(
+    stand_in: StandIn, policy: str, app: str, n_machines: int, share: float | None, seed: int
+) -> Configured:
+    try:
+        return configured(stand_in, policy, n_machines, app=app, cpu_share=share, seed=seed)
+    except InfeasibleError:
+        if share is None or seed == SEED:
+            raise
+        return configured(stand_in, policy, n_machines, app=app, seed=seed)
+
+
+def mean_figures(ready: Sequence[Configured], app: str, source: int) -> dict[str, float]:
+    """Return mean seconds and supersteps of an app, and by how much its runs deviate."""
+    found = [one.run(app, source) for one in ready]
+    seconds = np.array([one.seconds for one in found])
+    return {
+        "seconds": float(seconds.mean()),
+        "supersteps": float(np.mean([one.run.supersteps for one in found])),
+        "runs": float(len(found)),
+        "deviation": float(seconds.std() / seconds.mean()),
+    }
+
+
+def overview(
+    stand_in: StandIn, policies: Sequence[str], apps: Sequence[str] = APPS, runs: int = 1
+) -> list[Row]:
+    """Return a row for each policy and app on four machines (Figure 5), means of `runs` draws.
 
     DP and PD have one share of the CPUs on a graph, as in section IV-B: the least with which all of
     them fit the GPUs.
     """
     rows: list[Row] = []
-    forms = {"WCC": "WCC" if stand_in.is_directed else "PageRank"}
-    kinds = dict.fromkeys(forms.get(app, "PageRank") for app in apps)
-    ready = {kind: _all_configured(stand_in, policies, kind) for kind in kinds}
-    for policy in policies:
-        for app in apps:
-            made = ready[forms.get(app, "PageRank")][policy]
-            row: Row = {"graph": stand_in.name, "policy": policy, "app": app}
-            if isinstance(made, str):
-                rows.append({**row, "refused": made})
+    # Blocks of an undirected graph are the same for all apps.
+    forms = {"WCC": ("WCC",), "PageRank": tuple(app for app in apps if app != "WCC")}
+    if not stand_in.is_directed:
+        forms = {"PageRank": tuple(apps)}
+    for form, own in forms.items():
+        if not set(own) <= set(apps):
+            continue
+        for policy, share in _shares(stand_in, policies, form).items():
+            row: Row = {"graph": stand_in.name, "policy": policy}
+            if isinstance(share, str):
+                rows += [{**row, "app": app, "refused": share} for app in own]
                 continue
-            share = -1.0 if made.made.cpu_share is None else made.made.cpu_share
-            found = made.run(app, stand_in.source)
-            rows.append({**row, **_figures(found), "cpu_share": share})
+            ready = draws_of(stand_in, policy, form, runs, 4, share)
+            row = {**row, "cpu_share": -1.0 if share is None else share}
+            for app in own:
+                rows.append({**row, "app": app, **mean_figures(ready, app, stand_in.source)})
     return rows
 
 
-def _all_configured(
-    stand_in: StandIn, policies: Sequence[str], app: str
-) -> dict[str, Configured | str]:
-    """Return the stand-in divided by each policy, or why it cannot be."""
-    made: dict[str, Configured | str] = {}
+def _shares(stand_in: StandIn, policies: Sequence[str], app: str) -> dict[str, float | str | None]:
+    """Return the CPUs' share by each policy, None where it uses none, or why none fits."""
+    found: dict[str, float | str | None] = {}
     for policy in policies:
         try:
-            made[policy] = configured(stand_in, policy, app=app)
+            found[policy] = (
+                None if policy == OWN else configured(stand_in, policy, app=app).made.cpu_share
+            )
         except InfeasibleError as error:
-            made[policy] = error.message
-    shares = {name: own.made.cpu_share for name, own in made.items() if isinstance(own, Configured)}
-    most = max((share for share in shares.values() if share is not None), default=0.0)
-    for policy, share in shares.items():
-        if share is not None and share < most:
-            made[policy] = configured(stand_in, policy, app=app, cpu_share=most)
-    return made
+            found[policy] = error.message
+    most = max((share for share in found.values() if isinstance(share, float)), default=0.0)
+    return {name: most if isinstance(own, float) else own for name, own in found.items()}
 
 
-def _figures(found: EmulatedMachineRun) -> dict[str, float]:
-    return {"seconds": found.seconds, "supersteps": float(found.run.supersteps)}
-
-
-def swept(stand_in: StandIn, policy: str, app: str, shares: Sequence[float]) -> list[Row]:
+def swept(
+    stand_in: StandIn, policy: str, app: str, shares: Sequence[float], runs: int = 1
+) -> list[Row]:
     """Return a row for each share of the CPUs (Figure 4); without a run where a GPU is too full."""
     rows: list[Row] = []
     for share in shares:
         row: Row = {"graph": stand_in.name, "policy": policy, "app": app, "cpu_share": share}
         try:
-            ready = configured(stand_in, policy, app=app, cpu_share=share)
+            ready = draws_of(stand_in, policy, app, runs, 4, share)
         except InfeasibleError as error:
             rows.append({**row, "refused": error.message})
             continue
-        rows.append({**row, **_figures(ready.run(app, stand_in.source))})
+        rows.append({**row, **mean_figures(ready, app, stand_in.source)})
     return rows
 
 
@@ -177,19 +230,29 @@ def breakdown(stand_in: StandIn, policy: str, graph: DirectedGraph | None = None
     ]  # fmt: skip
 
 
-def scaled(stand_in: StandIn, policy: str, machines: Sequence[int]) -> list[Row]:
+def scaled(stand_in: StandIn, policy: str, machines: Sequence[int], runs: int = 1) -> list[Row]:
     """Return a row of PageRank for each number of machines (Figure 7)."""
     rows: list[Row] = []
     for count in machines:
         row: Row = {"graph": stand_in.name, "policy": policy, "machines": count}
         try:
-            ready = configured(stand_in, policy, count)
+            ready = draws_of(stand_in, policy, "PageRank", runs, count, None)
         except InfeasibleError as error:
             rows.append({**row, "refused": error.message})
             continue
-        share = _cpu_part(ready)
-        rows.append({**row, **_figures(ready.run("PageRank", 0)), "cpu_share": share})
+        figures = mean_figures(ready, "PageRank", 0)
+        rows.append({**row, **figures, "cpu_share": _cpu_part(ready[0])})
     return rows
+
+
+def without_cpus(stand_in: StandIn, count: int) -> Row:
+    """Return a row of PageRank on so many GPUs of one machine, and no CPU (section IV-G)."""
+    platform = gpus_alone(count, stand_in.shrink)
+    made = policy_blocks(stand_in.graph, platform, "C-PG", ratio=1.0, footprint=MESSAGES)
+    parts = distribute(stand_in.graph, made.partition, want="both")
+    found = Configured(made, parts, VirtualMachine(platform)).run("PageRank", 0)
+    return {"graph": stand_in.name, "policy": f"{count} GPUs", "machines": 1,
+            "seconds": found.seconds, "supersteps": float(found.run.supersteps)}  # fmt: skip
 
 
 def _cpu_part(ready: Configured) -> float:
@@ -198,15 +261,34 @@ def _cpu_part(ready: Configured) -> float:
     return float(arcs[0::2].sum() / arcs.sum())
 
 
-def partitioned(graph: DirectedGraph, policy: str, n_machines: int) -> float:
-    """Return the CPU seconds that a policy takes on this computer, the least of some runs."""
+def shares_by_bytes(stand_in: StandIn, hubs_first: DirectedGraph, largest: StandIn) -> list[Row]:
+    """Return the least CPUs' share of G4 and G5 by DP-OH, for some bytes of vertices and messages.
+
+    hubs_first: the stand-in of G4, numbered by degree.
+    """
+    rows: list[Row] = []
+    for footprint in BYTES:
+        row: Row = {"vertex_B": footprint.vertex, "outbox_B": footprint.outbox,
+                    "inbox_B": footprint.inbox}  # fmt: skip
+        for one, graph in ((stand_in, hubs_first), (largest, largest.graph)):
+            made = policy_blocks(graph, das4(4, one.shrink), "DP-OH", ratio=one.ratio(4),
+                                 footprint=footprint)  # fmt: skip
+            row = {**row, one.name: -1.0 if made.cpu_share is None else made.cpu_share}
+        rows.append(row)
+    return rows
+
+
+def partitioned(
+    graph: DirectedGraph | DegreesAlone, policy: str, n_machines: int, runs: int = 1
+) -> float:
+    """Return the CPU seconds that a policy takes on this computer, the mean of some runs."""
     platform = _without_caps(das4(n_machines))
     taken = []
-    for _ in range(REPEATS):
+    for _ in range(runs):
         began = time.process_time()
-        policy_part(graph, platform, policy, ratio=20.0)
+        policy_part(cast(DirectedGraph, graph), platform, policy, ratio=20.0)
         taken.append(time.process_time() - began)
-    return min(taken)
+    return float(np.mean(taken))
 
 
 def _without_caps(platform: Platform) -> Platform:

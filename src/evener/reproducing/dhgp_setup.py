@@ -8,7 +8,7 @@ speeds, of its memory, of its cache and of the bandwidth of its links; latencies
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -18,11 +18,13 @@ import numpy.typing as npt
 from evener.graphs.directed import DirectedGraph
 from evener.graphs.generating.random_graphs import rmat_ends
 from evener.graphs.graph import Graph
+from evener.graphs.lists import Arcs
 from evener.partitioning.policies.footprint import Footprint
 from evener.partitioning.policies.ratios import paper_ratio
 from evener.platforms.platform import Device, Level, Link, Platform
 
 SEED = 7
+EDGES_PER_VERTEX, ZERO_BIT = 16, 0.57 + 0.19  # of Graph500
 
 # A GeForce GTX 480 [arcs/s]: 1.05e9 arcs, ten times, on 8 machines in 5.3 s, of which the GPUs have
 # 0.96 (section IV-G: C-PG on G4). A Xeon E5620 while values fit its cache: r is 9.3 then (IV-B).
@@ -63,11 +65,19 @@ def das4(n_machines: int, shrink: float = 1.0) -> Platform:
     return Platform(tuple(devices), levels, name="DAS-4")
 
 
+def gpus_alone(count: int, shrink: float = 1.0) -> Platform:
+    """Return a machine with so many GPUs, and no CPU that computes (section IV-G)."""
+    whole = das4(count, shrink)
+    devices = tuple(replace(device, at="m0") for device in whole.devices if device.kind != "cpu")
+    return replace(whole, devices=devices)
+
+
 @dataclass(frozen=True, eq=False)
 class StandIn:
     """A graph that stands for one of the paper's (Table IV).
 
-    arcs: of the paper's graph. degree: its mean out-degree. draw: makes the stand-in.
+    arcs: of the paper's graph. degree: its mean out-degree. draw: makes the stand-in;
+    draw_numbered: the same with the generator's own numbers, where those are not what draw gives.
     """
 
     name: str
@@ -76,6 +86,7 @@ class StandIn:
     degree: float
     is_directed: bool
     draw: Callable[[], DirectedGraph]
+    draw_numbered: Callable[[], DirectedGraph] | None = None
 
     @cached_property
     def graph(self) -> DirectedGraph:
@@ -116,7 +127,8 @@ def stand_ins(part: float = 1.0) -> dict[str, StandIn]:
         ("G2", "DotaLeague", 101_740_632, 1663, False, lambda: _dense(3000, 1663, 0.5)),
         ("G3", "Datagen_p10m", 687_174_631, 70, True,
          lambda: _log_normal(10_000 * part, 70, 1.0, directed=True)),
-        ("G4", "Scale-25", 1_047_207_019, 61, False, lambda: _rmat_of(16_000 * part, 61)),
+        ("G4", "Scale-25", 1_047_207_019, 61, False, lambda: _rmat_of(16_000 * part, 61),
+         lambda: _rmat_of(16_000 * part, 61, shuffled=False)),
         ("G5", "Friendster", 3_612_134_270, 55, False, lambda: _log_normal(32_000 * part, 55, 1.5)),
     )  # fmt: skip
     return {row[0]: StandIn(*row) for row in rows}
@@ -135,19 +147,57 @@ def scale_graph(scale: int, degree: float = 61) -> DirectedGraph:
     return _rmat_of(2**scale, degree)
 
 
-def _rmat_of(n: float, degree: float) -> DirectedGraph:
-    """Return an R-MAT graph; vertices without arcs are left out, as of Scale-25 in Table IV."""
+@dataclass(frozen=True, eq=False)
+class DegreesAlone:
+    """A graph of which the out-degrees are known: what policies look at, memory apart."""
+
+    xadj: npt.NDArray[np.int64]
+
+    @property
+    def m(self) -> int:
+        """Number of arcs."""
+        return int(self.xadj[-1])
+
+    def arcs_out(self) -> Arcs:
+        """Return offsets; the ends take no memory and mean nothing."""
+        return Arcs(self.xadj, np.broadcast_to(np.int32(0), self.m), None)
+
+    def arcs_in(self) -> Arcs:
+        """Return the same: an edge is two arcs."""
+        return self.arcs_out()
+
+
+def scale_degrees(scale: int) -> DegreesAlone:
+    """Return degrees as of Graph500's graph of this scale, 16 edges for each of 2^scale vertices.
+
+    Each vertex has a degree by Poisson's law, whose mean is that of R-MAT: an end has each bit of
+    its number 0 in 76 of 100 cases. Numbers are random; vertices without arcs are left out.
+    """
+    rng = np.random.default_rng(SEED)
+    mean = np.array([2.0 * EDGES_PER_VERTEX * 2**scale])
+    for _ in range(scale):
+        mean = np.concatenate([mean * ZERO_BIT, mean * (1 - ZERO_BIT)])
+    degrees = rng.poisson(mean)
+    degrees = rng.permutation(degrees[degrees > 0])
+    return DegreesAlone(np.concatenate([[0], np.cumsum(degrees)]))
+
+
+def _rmat_of(n: float, degree: float, *, shuffled: bool = True) -> DirectedGraph:
+    """Return an R-MAT graph; vertices without arcs are left out, as of Scale-25 in Table IV.
+
+    shuffled: vertices have random numbers, else those of R-MAT, whose small ones have more arcs.
+    """
     rng = np.random.default_rng(SEED)
     scale = int(np.ceil(np.log2(n)))
     tails, heads = rmat_ends(scale, int(2**scale * degree / 2), rng)
     for _ in range(2):  # loops, repeats and vertices without arcs change the mean degree
-        made = _finished(tails, heads, directed=False, shuffled=True)
+        made = _finished(tails, heads, directed=False, shuffled=shuffled)
         more = int(tails.size * (degree * made.n / made.m - 1))
         if more <= 0:
             break
         further = rmat_ends(scale, more, rng)
         tails, heads = np.append(tails, further[0]), np.append(heads, further[1])
-    return _finished(tails, heads, directed=False, shuffled=True)
+    return _finished(tails, heads, directed=False, shuffled=shuffled)
 
 
 def _talk(n: float, degree: float) -> DirectedGraph:

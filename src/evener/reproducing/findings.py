@@ -82,7 +82,11 @@ class Finding:
 
 @dataclass(frozen=True)
 class Panel:
-    """A diagram. lines: label to values of y, as many as x has; nan where there is no value."""
+    """A diagram. lines: label to values of y, as many as x has; nan where there is no value.
+
+    log_x, log_y: whether the axis is logarithmic. x_names: of the values of x, where they are not
+    numbers but one thing after another, which no line joins.
+    """
 
     title: str
     x_label: str
@@ -90,6 +94,8 @@ class Panel:
     x: Sequence[float]
     lines: Mapping[str, Sequence[float]]
     log_y: bool = False
+    log_x: bool = False
+    x_names: Sequence[str] = ()
 
 
 @dataclass(frozen=True)
