@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from evener.errors import InfeasibleError
+from evener.reproducing import dhgp_own
 from evener.reproducing.dhgp_own import own_blocks
 from evener.reproducing.dhgp_setup import MESSAGES, das4, stand_ins
 
@@ -22,10 +23,14 @@ def test_blocks_fit_the_gpus_with_messages():
     assert arcs[0::2].sum() > 0.1 * arcs.sum()  # 1 / 21 would balance: memory binds
 
 
-def test_gpus_that_hold_nothing_are_refused():
+def test_a_gpu_that_holds_nothing_gets_nothing(monkeypatch):
     small = das4(1, GRAPH.shrink)
     devices = tuple(
         replace(one, memory=100.0) if one.kind == "cuda" else one for one in small.devices
     )
-    with pytest.raises(InfeasibleError):
-        own_blocks(GRAPH.graph, replace(small, devices=devices), 20.0, MESSAGES)
+    platform = replace(small, devices=devices)
+    made = own_blocks(GRAPH.graph, platform, 20.0, MESSAGES)
+    assert (made.partition.part == 0).all()
+    monkeypatch.setattr(dhgp_own, "ROUNDS", 1)
+    with pytest.raises(InfeasibleError, match="no plan of 1 fits"):
+        own_blocks(GRAPH.graph, platform, 20.0, MESSAGES)

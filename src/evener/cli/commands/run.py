@@ -28,7 +28,7 @@ from evener.cli.run_programs import Asked, asked_of, verified
 from evener.cli.run_records import add_record_options, records_asked, write_records
 from evener.cli.run_summary import RunFound, say
 from evener.cli.values import refuse_outputs
-from evener.errors import EvenerError, UsageError
+from evener.errors import UsageError
 
 if TYPE_CHECKING:
     from evener.cli.output import Output
@@ -72,7 +72,8 @@ def _end_all(comm: MpiComm, error: Exception) -> NoReturn:
     time.sleep(TURN * min(comm.rank, 10))
     names = comm.waits.names
     known = names.failed(comm.rank, error)
-    who = f"{names.of(comm.rank)}: " if isinstance(error, EvenerError) else ""
+    own = names.of(comm.rank)
+    who = "" if str(known).startswith(own) else f"{own}: "
     sys.stderr.write(f"evener: {who}{known}\n")
     comm.abort(known.exit_code)
 
