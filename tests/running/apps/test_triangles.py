@@ -81,6 +81,17 @@ def test_threads_and_orders_change_nothing(graph, monkeypatch):
                 assert np.array_equal(values, expected[part.owned])
 
 
+def test_neighbours_in_any_order():
+    graph = random_graph(200, 1500, 3)
+    expected = by_triples(graph)
+    turned = graph.adjncy.copy()
+    for a, b in zip(graph.xadj[:-1], graph.xadj[1:], strict=True):
+        turned[a:b] = graph.adjncy[a:b][::-1]
+    for given in (graph, graph.with_(adjncy=turned)):
+        found = run_program(triangles.TRIANGLES, given, Partition(np.zeros(200, np.int32), 1))
+        assert np.array_equal(found.values, expected)
+
+
 def test_a_hub_costs_no_more_than_its_arcs():
     star = Graph.from_edges(3001, np.full(3000, 1500), np.delete(np.arange(3001), 1500))
     found = run_program(triangles.TRIANGLES, star, Partition(np.zeros(3001, np.int32), 1))

@@ -60,8 +60,9 @@ def count(
     with steps.timed("waiting"):
         by_degree = _is_skewed(comm, local)
     with steps.timed("computing"):
-        counter.rank(by_degree)
-        counter.list_own()
+        if by_degree or not counter.has_prefixes():
+            counter.rank(by_degree)
+            counter.list_own()
     if comm.size > 1:
         counter.fetch(comm, steps)
     with steps.timed("computing"):
@@ -101,26 +102,49 @@ class _Counter:
         assert local.out is not None
         self.arcs = local.out
         self.chunks = cut(MatrixRows.of(local.out), whole=True).first_rows
-        self.by_rank, self.ranks = (np.empty(local.n_local, NARROW) for _ in range(2))
+        self.by_rank = self.ranks = NO_RANKS
         self.places = np.zeros((2, local.n_local), np.int64)
         self.lists: Ranks = NO_RANKS
         self.looked_at = 0
         self._n_own = 0  # entries of own vertices' lists
+        pool.prepare(kernels.find_prefixes, *self._prefixed())
         pool.prepare(kernels.count_lower, *self._own_arcs(), self.places[1])
         pool.prepare(kernels.fill_lower, *self._own_arcs(), self.places, self.lists)
         pool.prepare(kernels.count_triangles, *self._counting(NO_RANKS, 0))
-        kernels.rank_by_degree(local.degrees[:0], self.by_rank[:0], np.zeros(1, np.int64), NO_RANKS)
+        kernels.rank_by_degree(local.degrees[:0], NO_RANKS, np.zeros(1, np.int64), NO_RANKS)
+
+    def has_prefixes(self) -> bool:
+        """Whether the lists by number are the beginnings of the lists of neighbours.
+
+        They are of one device whose arcs are in order; then nothing is copied.
+        """
+        if self.local.k > 1:
+            return False
+        given = self._prefixed()
+        self.pool.run(kernels.find_prefixes, *given)
+        if given[-1].any():
+            return False
+        self.by_rank = self.ranks = np.arange(self.local.n_local, dtype=NARROW)
+        self.lists = self.arcs.ends
+        return True
+
+    def _prefixed(self) -> tuple[Any, ...]:
+        """Return what the kernel takes that finds beginnings."""
+        unordered = np.zeros(self.pool.threads, np.int64)
+        return self.chunks, self.arcs.offsets, self.arcs.ends, self.places, unordered
 
     def rank(self, by_degree: bool) -> None:
         """Rank all local vertices by number, or by falling degree and then number."""
-        local = self.local
-        by_number = self.by_rank
-        by_number[:] = np.arange(local.n_local) if local.k == 1 else np.argsort(local.numbers)
+        local, n = self.local, self.local.n_local
+        in_order = np.arange(n) if local.k == 1 else np.argsort(local.numbers)
+        by_number = in_order.astype(NARROW)
+        self.by_rank, self.ranks = by_number, np.empty(n, NARROW)
+        self.places[:] = 0
         if by_degree:
             places = np.zeros(int(local.degrees.max(initial=0)) + 1, np.int64)
-            self.by_rank = np.empty(local.n_local, NARROW)
+            self.by_rank = np.empty(n, NARROW)
             kernels.rank_by_degree(local.degrees, by_number, places, self.by_rank)
-        self.ranks[self.by_rank] = np.arange(local.n_local, dtype=NARROW)
+        self.ranks[self.by_rank] = np.arange(n, dtype=NARROW)
 
     def list_own(self) -> None:
         """Make the lists of owned vertices."""
@@ -186,14 +210,16 @@ class _Counter:
 
     def count(self) -> IntVector:
         """Return (n_local,) how many triangles met at own vertices have each as a corner."""
-        own = np.flatnonzero(self.by_rank < self.local.n_owned).astype(NARROW)
-        given = self._counting(own, self.local.n_local)
+        local = self.local
+        is_own = None if local.k == 1 else self.by_rank < local.n_owned
+        own = np.arange(local.n_local) if is_own is None else np.flatnonzero(is_own)
+        given = self._counting(own.astype(NARROW), local.n_local)
         self.pool.run(kernels.count_triangles, *given)
         *_, counts, looked_at = given
         self.looked_at = int(looked_at.sum())
         for other in counts[1:]:
             counts[0] += other
-        found: IntVector = counts[0][self.ranks]
+        found: IntVector = counts[0] if self.ranks is self.by_rank else counts[0][self.ranks]
         return found
 
     def _counting(self, own_ranks: Ranks, n: int) -> tuple[Any, ...]:

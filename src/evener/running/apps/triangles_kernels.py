@@ -34,6 +34,26 @@ def rank_by_degree(degrees, by_number, places, order):
 
 
 @njit(cache=True, nogil=True, counted=False)
+def find_prefixes(thread, threads, chunks, offsets, ends, places, unordered):
+    """Set places (2, m): where the neighbours of each vertex of a lower number begin and end.
+
+    unordered (threads,): set to 1 where other neighbours stand before one of them. chunks: vertices
+    at which pieces of equally many arcs begin, and their end.
+    """
+    first = chunks[first_of(thread, threads, chunks.size - 1)]
+    last = chunks[first_of(thread + 1, threads, chunks.size - 1)]
+    is_unordered = False
+    for u in range(np.uint64(first), np.uint64(last)):
+        begin, found = np.uint64(offsets[u]), np.uint64(0)
+        for j in range(begin, np.uint64(offsets[u + ONE])):
+            is_lower = np.uint64(ends[j] < u)
+            is_unordered |= is_lower > 0 and found < j - begin
+            found += is_lower
+        places[0, u], places[1, u] = begin, begin + found
+    unordered[thread] = is_unordered
+
+
+@njit(cache=True, nogil=True, counted=False)
 def count_lower(thread, threads, chunks, offsets, ends, ranks, lengths):
     """Set lengths by rank: how many neighbours of each owned vertex come before it.
 
