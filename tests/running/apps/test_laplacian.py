@@ -5,10 +5,12 @@ import pytest
 from scipy.sparse.linalg import spsolve
 
 from evener.errors import InputError
+from evener.graphs.graph import Graph
 from evener.plans.partition import Partition
 from evener.running.apps import laplacian
+from evener.running.engine.pool import ThreadPool
 from evener.running.executing import run_program
-from tests.running.engine.parts import random_graph
+from tests.running.engine.parts import random_graph, whole
 
 
 def divided(graph, k, seed=0):
@@ -50,6 +52,14 @@ def test_directed_graphs_and_shifts_of_zero_are_refused():
         run_program(laplacian.CG, graph, divided(graph, 2), most=5, parameters={"shift": 0.0})
     with pytest.raises(InputError, match="cg has no parameter shivt"):
         run_program(laplacian.CG, graph, divided(graph, 2), most=5, parameters={"shivt": 1.0})
+
+
+def test_diagonals_beside_far_larger_ones_are_exact():
+    weights = np.array([1e17, 0.25, 0.125])
+    graph = Graph.from_edges(5, [0, 2, 3], [1, 3, 4], weights=weights)
+    with ThreadPool(2) as pool:
+        system = laplacian._system(whole(graph), pool, 0.5)
+    assert system.diagonal.tolist() == [1e17 + 0.5, 1e17 + 0.5, 0.75, 0.875, 0.625]
 
 
 def test_right_side_lies_between_zero_and_one():
