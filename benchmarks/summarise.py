@@ -45,6 +45,8 @@ PAGES = {
         "distributing": "distributing.table",
         "distributing_files": "distributing_files.table",
         "halos": "halos.table",
+        "spmv": "spmv.table",
+        "triangles": "triangles.table",
     },
     DOCS / "results" / "real_inputs.md": {"real_inputs": "real_inputs.by_file"},
     DOCS / "prediction.md": {

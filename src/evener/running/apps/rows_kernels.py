@@ -13,8 +13,8 @@ from evener.running.engine.atomics_kernels import chunk_start, fetch_add, first_
 ONE, TWO = np.uint64(1), np.uint64(2)
 # Arcs at the beginning of a row that are multiplied without asking where it ends; those beyond the
 # end are left out of the sum. On a Delaunay mesh, of 6 arcs a row, this takes 0.6 of the seconds
-# of a loop to the end of each row, which the processor mispredicts; 6, 10 and 12 arcs take longer
-# (benchmarks/spmv.py, one thread).
+# of a loop to the end of each row, which the processor mispredicts; with 6, 10 or 12 it takes
+# longer (benchmarks/spmv.py, delaunay20, one thread).
 FIRST = np.uint64(8)
 
 

@@ -211,9 +211,10 @@ class _Counter:
     def count(self) -> IntVector:
         """Return (n_local,) how many triangles met at own vertices have each as a corner."""
         local = self.local
-        is_own = None if local.k == 1 else self.by_rank < local.n_owned
-        own = np.arange(local.n_local) if is_own is None else np.flatnonzero(is_own)
-        given = self._counting(own.astype(NARROW), local.n_local)
+        own = np.arange(local.n_local, dtype=NARROW)
+        if local.k > 1:
+            own = own[self.by_rank < local.n_owned]
+        given = self._counting(own, local.n_local)
         self.pool.run(kernels.count_triangles, *given)
         *_, counts, looked_at = given
         self.looked_at = int(looked_at.sum())
