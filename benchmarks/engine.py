@@ -30,6 +30,7 @@ from engine_cases import (
     APPS,
     HERE,
     NO_BOUND,
+    SMALL_ARCS,
     STEPS,
     HandWritten,
     Library,
@@ -51,10 +52,11 @@ from evener.running.executing import run_on_parts
 RESULTS = HERE / "results" / "engine.jsonl"
 GRAPHS = HERE / "data" / "engine"
 DEFAULT_GRAPHS = ["kron20", "kron22", "urand20", "delaunay22", "heatexch_outer", "BlogCatalog"]
+PEER_GRAPHS = ["kron20", "urand20", "heatexch_outer", "BlogCatalog"]  # others take minutes
 PARTS = ["suite", "peers", "around", "start", "memory"]
+LARGE_ARCS = 50_000_000  # half of the sources
 SOURCES, LEAST_ROUNDS, MOST_ROUNDS = 4, 3, 40
 PEER_ROUNDS, HOPELESS = 3, 3.0  # times the best library: run once
-PEER_ARCS = 40_000_000  # larger graphs take libraries minutes
 ASKED_OF_PEERS, ASKED_AROUND, ASKED_OF_MEMORY, ASKED_START = 0.5, 1.05, 1.6, 1.0
 PROGRAM = """
 combine, dtype = "sum", "float32"
@@ -76,12 +78,19 @@ def main():
     made_.add_argument("--gapbs", type=Path, help="folder of the GAP benchmark suite, made")
     made_.add_argument("--peers", type=words, default=[sys.executable], help="Pythons to ask")
     made_.add_argument("--graphs", type=words, default=DEFAULT_GRAPHS)
+    made_.add_argument("--peer-graphs", type=words, default=PEER_GRAPHS, help="for peers")
     made_.add_argument("--threads", type=words, default=["1", "2"])
     made_.add_argument("--apps", type=words, default=list(APPS))
     made_.add_argument("--parts", type=words, default=PARTS)
     made_.add_argument("--data", type=Path, default=GRAPHS, help="folder of the graphs")
     made_.add_argument("--budget", type=float, default=4.0, help="seconds for each comparison")
-    made_.when_small(graphs=["rmat12"], threads=["1"], budget=0.1)
+    made_.when_small(
+        apps=["pagerank", "sssp"],
+        graphs=["rmat12"],
+        peer_graphs=["rmat12"],
+        threads=["1"],
+        budget=0.1,
+    )
     answer(made_.parse_args(), measured, table)
 
 
@@ -109,7 +118,8 @@ def missing_of(folder):
 def of_graph(graph, files, args):
     """Yield all lines of one graph."""
     sources = sources_of(files[0], args.gapbs)
-    libraries = libraries_for(files, args) if "peers" in args.parts else []
+    asked = "peers" in args.parts and graph in args.peer_graphs
+    libraries = libraries_for(files, args) if asked else []
     for weighted, path in enumerate(files):
         apps = [app for app in args.apps if APPS[app].is_weighted == bool(weighted)]
         part = part_of(path) if apps else None
@@ -121,7 +131,8 @@ def of_graph(graph, files, args):
                     yield from against_suite(*shared, path, args)
                 if libraries:
                     yield against_libraries(*shared, libraries)
-                if "around" in args.parts and part.out.ends.size > 2_000_000:
+                is_last = threads == int(args.threads[-1])
+                if "around" in args.parts and is_last and part.out.ends.size > SMALL_ARCS:
                     yield around(*shared, args.budget)
     if "memory" in args.parts:
         for app in args.apps:
@@ -156,7 +167,8 @@ def median_of(rows):
 
 def against_suite(graph, app, part, pool, sources, path, args):
     """Yield the lines of engine to suite and engine to a kernel written by hand."""
-    runs = sources if len(sources) > 1 else sources * 2
+    runs = sources[:2] if part.out.ends.size > LARGE_ARCS else sources
+    runs = runs if APPS[app].has_source else sources * 2
     runners = {"engine": OurEngine(app, graph, part, pool)}
     runners["hand"] = HandWritten(app, graph, part, pool)
     if args.gapbs is not None:
@@ -186,15 +198,11 @@ def line(part, graph, app, threads, against, asked, reached, **more):
 
 
 def libraries_for(files, args):
-    """Return the libraries that the Pythons have, each with the graph loaded."""
-    if files[0].stat().st_size > 4 * PEER_ARCS:
-        return []
-    found = {}
-    for python, name in itertools.product(args.peers, LIBRARIES):
-        if name not in found:
-            library = Library(python, name, *files)
-            if library.version is not None:
-                found[name] = library
+    """Return the libraries that the Pythons have, once each, with the graph loaded."""
+    started_ = [
+        Library(python, name, *files) for python, name in itertools.product(args.peers, LIBRARIES)
+    ]
+    found = {library.name: library for library in started_ if library.is_there()}
     return list(found.values())
 
 

@@ -160,7 +160,7 @@ def suite_sources(folder, path, count):
 
 
 class Library:
-    """A graph library in a process of its own, with one graph; version: None if it is not there."""
+    """A graph library in a process of its own, which loads one graph."""
 
     def __init__(self, python, library, plain, weighted):
         words = [python, HERE / "engine_peers.py", library, plain, weighted]
@@ -170,7 +170,10 @@ class Library:
             text=True, env=bare,
         )  # fmt: skip
         self.name = library
-        self.version = json.loads(self.child.stdout.readline()).get("version")
+
+    def is_there(self):
+        """Wait until the graph is loaded; False if this Python does not have the library."""
+        return "version" in json.loads(self.child.stdout.readline())
 
     def run(self, app, source, threads):
         """Return the seconds of a run and what it found; None where it has no such algorithm."""

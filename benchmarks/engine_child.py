@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import numpy as np
+
 from evener.running.engine import VertexProgram, run_on
 
 
@@ -49,15 +51,12 @@ def memory(app, file, threads):
     peak; kernels are loaded and have run before.
     """
     from engine_cases import APPS, STEPS
-    from engine_graphs import part_of
+    from engine_graphs import part_from, part_of
 
-    from evener.graphs.graph import Graph
-    from evener.plans.partition import Partition
-    from evener.running.distributing import distribute
-
-    program = APPS[app].program
-    edge = Graph.from_edges(2, [0], [1], weights=[1])
-    run_on(program, distribute(edge, Partition([0, 0], 1), want="both")[0], int(threads), 1)
+    case = APPS[app]
+    program, weights = case.program, np.ones(2, np.int32) if case.is_weighted else None
+    edge = part_from(np.arange(3), np.array([1, 0], np.uint32), weights)
+    run_on(program, edge, int(threads), 1)
     before = in_memory("VmRSS")
     part = part_of(Path(file))
     Path("/proc/self/clear_refs").write_text("5")  # the peak is counted from here

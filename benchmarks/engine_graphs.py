@@ -86,7 +86,11 @@ def _graph(name):
 
 def part_of(path):
     """Return the graph of a file as the part of one device."""
-    offsets, ends, weights = arrays(path)
+    return part_from(*arrays(path))
+
+
+def part_from(offsets, ends, weights):
+    """Return the same of its arrays; weights may be None."""
     n = offsets.size - 1
     arcs = LocalArcs(offsets.astype(np.uint32), ends, weights)
     return LocalGraph(
