@@ -5,6 +5,7 @@ the wall seconds of a run from each source; arrays for results are made within t
 """
 
 import json
+import math
 import os
 import re
 import subprocess
@@ -176,11 +177,20 @@ class Library:
         return "version" in json.loads(self.child.stdout.readline())
 
     def run(self, app, source, threads):
-        """Return the seconds of a run and what it found; None where it has no such algorithm."""
+        """Return the seconds of a run and what it found; None where it cannot use the threads.
+
+        A library that has ended by an error took infinitely long.
+        """
+        if self.child.poll() is not None:
+            return math.inf, math.nan
         question = {"app": app, "source": int(source), "threads": threads}
         self.child.stdin.write(json.dumps(question) + "\n")
         self.child.stdin.flush()
-        answer = json.loads(self.child.stdout.readline())
+        said = self.child.stdout.readline()
+        if not said:
+            self.child.wait()
+            return math.inf, math.nan
+        answer = json.loads(said)
         return (answer["seconds"], answer["found"]) if answer else None
 
     def close(self):

@@ -134,6 +134,11 @@ class Igraph(Peer):
         self.weighted = igraph.Graph(self.n, edges)
         self.weights_of_edges = weights.tolist()
 
+    def use(self, threads):
+        for graph in (self.plain, self.weighted):  # else the second answer is the first, kept
+            getattr(graph, "__invalidate_cache")()
+        return threads == 1
+
     def pagerank(self, _):
         ranks = self.plain.pagerank(damping=DAMPING)  # to its own end: it counts no iterations
         return lambda: max(ranks)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -17,6 +18,7 @@ Numbers = npt.NDArray[Any]
 # Arcs of a chunk, each vertex counted as two: some 10 us of work, against 0.1 us to take a chunk.
 ARCS_OF_CHUNK = 1 << 14
 CACHE_LINE = 64  # bytes
+NOTHING = np.empty(0, np.uint8)
 
 
 class LocalSizes(NamedTuple):
@@ -181,9 +183,9 @@ def work_bytes(program: VertexProgram, sizes: LocalSizes, n_into: int, threads: 
 
     def counted(shape: Any, dtype: npt.DTypeLike) -> Numbers:
         nonlocal total
-        made = np.broadcast_to(np.empty((), dtype), shape)
-        total += _padded(made.nbytes)
-        return made
+        entries = math.prod(shape) if isinstance(shape, tuple) else shape
+        total += _padded(entries * np.dtype(dtype).itemsize)
+        return NOTHING
 
     WORK[program.schedule](program, sizes, n_into, threads, counted)
     return total
