@@ -35,7 +35,7 @@ from evener.io.number_kernels import (
 from evener.jit import inner, njit
 
 
-@njit(cache=True, nogil=True, counted=False)
+@njit(cache=True, nogil=True)
 def read_table(data, pos, n_columns, table, where):
     """Read lines of `n_columns` real numbers each into the flat `table`; where[1]: rows read."""
     count = 0
@@ -115,7 +115,7 @@ def read_fixed(data, pos, per_line, width, numbers, where):
     return OK
 
 
-@njit(cache=True, nogil=True, counted=False)
+@njit(cache=True, nogil=True)
 def scan_rows(data, pos, comment, values, first, place, where):
     """Read all numbers of data[pos:], and of each line that has any where it begins.
 
