@@ -58,6 +58,7 @@ PAGES = {
         "rebalancing": "rebalancing.table",
         "rebalancing_live": "rebalancing_live.table",
     },
+    DOCS / "running.md": {"misdescribed": "misdescribed.table"},
 }
 
 
