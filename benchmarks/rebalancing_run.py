@@ -8,7 +8,8 @@ moves, twice, so that it is known how far two equal runs differ; moves by a RunR
 `evener run --rebalance` makes them; then without the rival, without and with moves. A JSON line a
 run, then ratios of the seconds of the same round, moves and asking included. "By its own times" is
 free of how runs differ: the seconds of computing of that very run against what they would have
-been, by arc, had both devices half of the arcs. The cores are to be quiet.
+been, by arc, had both devices half of the arcs. The cores are to be quiet. Supersteps are to take 10 ms or more: a device that computes for less between
+two waits gets its core back at once, and the rival hardly slows it down.
 """
 
 from collections import defaultdict
@@ -30,9 +31,9 @@ KINDS = ("threads", "ranks")
 def main():
     made = parser(__doc__, RESULTS)
     made.add_argument("--rounds", type=int, default=8)
-    made.add_argument("--side", type=int, default=1000, help="of the grid, in vertices")
-    made.add_argument("--supersteps", type=int, default=400)
-    made.add_argument("--budget", type=float, default=200.0, help="seconds of each kind, about")
+    made.add_argument("--side", type=int, default=2000, help="of the grid, in vertices")
+    made.add_argument("--supersteps", type=int, default=1000)
+    made.add_argument("--budget", type=float, default=600.0, help="seconds of each kind, about")
     made.when_small(rounds=1, side=100, supersteps=300)
     answer(made.parse_args(), measured, table)
 
