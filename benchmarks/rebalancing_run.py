@@ -8,8 +8,9 @@ moves, twice, so that it is known how far two equal runs differ; moves by a RunR
 `evener run --rebalance` makes them; then without the rival, without and with moves. A JSON line a
 run, then ratios of the seconds of the same round, moves and asking included. "By its own times" is
 free of how runs differ: the seconds of computing of that very run against what they would have
-been, by arc, had both devices half of the arcs. The cores are to be quiet. Supersteps are to take 10 ms or more: a device that computes for less between
-two waits gets its core back at once, and the rival hardly slows it down.
+been, by arc, had both devices half of the arcs. The cores are to be quiet.
+Supersteps are to take 10 ms or more: a device that computes for less between two waits gets its
+core back at once, and the rival hardly slows it down.
 """
 
 from collections import defaultdict
