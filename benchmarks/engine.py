@@ -18,6 +18,7 @@ each to results/engine.jsonl and prints their table; what is not there is left o
 """
 
 import itertools
+import math
 import os
 import subprocess
 import sys
@@ -312,6 +313,31 @@ def table(lines):
     ]  # fmt: skip
     head = ["part", "graph", "app", "threads", "against", "asked", "reached", "", "ms, or as named"]
     return "\n".join([*skipped, markdown([head, *rows])])
+
+
+def summary(lines):
+    """A row for each application and each rival: over all graphs, the worst in brackets."""
+    groups = {}
+    for one in lines:
+        if "skipped" not in one and one["part"] != "start":
+            against = "best library" if one["part"] == "peers" else one["against"]
+            groups.setdefault((against, one["app"], one["threads"]), []).append(one)
+    names = sorted({(against, app) for against, app, _ in groups})
+    rows = [
+        [app, against, *(mean_of(groups.get((against, app, n), [])) for n in (1, 2))]
+        for against, app in names
+    ]
+    return markdown([["application", "against", "1 thread", "2 threads"], *rows])
+
+
+def mean_of(lines):
+    """Geometric mean of ratios, the worst, and in how many graphs what is asked was reached."""
+    if not lines:
+        return "–"
+    ratios = [one["reached"] for one in lines]
+    kept = sum(one["reached"] <= one["asked"] for one in lines)
+    mean = math.exp(sum(map(math.log, ratios)) / len(ratios))
+    return f"{mean:.2f} ({max(ratios):.2f}), {kept} of {len(lines)}"
 
 
 def note(one):

@@ -141,3 +141,17 @@ def names_of(cls, prefix):
 def test_what_numba_does_not_document_is_as_jit_needs_it(broken):
     fm_kernels.shuffle(np.arange(5), np.uint64(1))
     assert PRIVATE[broken](fm_kernels.shuffle), f"{broken}: adapt evener.jit"
+
+
+@jit.njit(counted=True)
+def total_of_a_new_array(n):
+    return np.ones(n).sum()
+
+
+@jit.njit(counted=False)
+def total_without_counting(values):
+    return values[0] + total_of_a_new_array(3)
+
+
+def test_a_kernel_that_counts_nothing_calls_one_that_does():
+    assert total_without_counting(np.array([2.0])) == 5.0

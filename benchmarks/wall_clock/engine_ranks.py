@@ -84,7 +84,8 @@ class Instance:
         """The run of this rank, of one core, and its loop."""
         engine = self.engine(app, self.local, pool)
         loop = SuperstepLoop(self.comm, self.local, engine, overlap=overlap)
-        return loop.run(most or most_of(app)), loop
+        with pool.bound():  # also while it waits for messages
+            return loop.run(most or most_of(app)), loop
 
     def as_threads(self, app, pool):
         """Values and seconds of one process, on the first rank alone."""
@@ -93,9 +94,10 @@ class Instance:
         if self.comm.rank == 0:
             engine = self.engine(app, self.whole, pool)
             engine.compile()
-            began = time.perf_counter()
-            engine.advance(most_of(app))
-            found = engine.values, time.perf_counter() - began
+            with pool.bound():
+                began = time.perf_counter()
+                engine.advance(most_of(app))
+                found = engine.values, time.perf_counter() - began
         self.comm.rest()
         return found
 
@@ -199,8 +201,11 @@ def main():
         os.sched_setaffinity(0, cores)
         with ThreadPool(1, [cores[comm.rank % 2]]) as one, ThreadPool(2, cores) as both:
             measure = MEASURED[job["measure"]]
-            with one.bound() if job["measure"] != "ranks_and_threads" else both.bound():
+            if measure is ranks_and_threads:  # binds itself by turns: one thread, or two
                 records = list(measure(comm, job, (one, both)))
+            else:
+                with one.bound():
+                    records = list(measure(comm, job, (one, both)))
         if comm.rank == 0:
             print(json.dumps(records), flush=True)
 

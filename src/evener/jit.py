@@ -13,7 +13,8 @@ call them, but then runs them uncompiled.
 
 counted=False, for a kernel and all that it calls: no counting of references to arrays, which takes
 longer than the work itself where kernels hand many arrays to each other. Such kernels may neither
-make arrays nor return them. It also saves a quarter to a half of the compile time.
+make arrays nor return them. It also saves a quarter to a half of the compile time. What they call
+counts none either, unless it says counted=True.
 
 Two files use what Numba does not document: this one `_KernelCache`, `_KernelFiles` and the option
 `_nrt` of `_counting`, of which tests/test_jit.py says what a new version of Numba has changed; and
@@ -71,8 +72,9 @@ def inner(**options):
 
 
 def _counting(options):
-    """Take `counted` out of the options; return Numba's private option for it."""
-    return {} if options.pop("counted", True) else {"_nrt": False}
+    """Take `counted` out of the options; return Numba's private option for it, unless inherited."""
+    counted = options.pop("counted", None)
+    return {} if counted is None else {"_nrt": counted}
 
 
 class _KernelCache(FunctionCache):

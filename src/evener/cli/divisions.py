@@ -49,8 +49,8 @@ class Division:
         """Return the CPUs' share and r, in words."""
         assert self.made is not None
         share = self.made.cpu_share
-        given = "none asked for" if share is None else f"{share:.3g}"
-        return f"{self.name}: CPUs' share of arcs {given}, r {self.made.ratio:.3g}."
+        of_cpus = "" if share is None else f"CPUs' share of arcs {share:.3g}, "
+        return f"{self.name}: {of_cpus}r {self.made.ratio:.3g}."
 
     def to_dict(self) -> dict[str, Any]:
         """Return the same for --json, and the bytes of each device."""

@@ -147,7 +147,7 @@ def nearest_of_many(data, first, stop, digits, power):
     return double_of(bits)
 
 
-@njit(cache=True, nogil=True)
+@njit(cache=True, nogil=True, counted=True)  # parsers that count nothing call it
 def compare_with_middle(data, first, stop, power, bits):
     """Return -1, 0 or 1: the number is below, at or above the middle between two doubles.
 

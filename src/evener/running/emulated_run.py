@@ -32,6 +32,8 @@ from evener.running.engine.solver import Solver
 from evener.running.executing import ProgramRun, RunWatch, run_on_parts, wanted_arcs
 from evener.running.local_graphs import LocalGraph
 
+ROUNDING = 1e-12  # share of a superstep's seconds that is no waiting, but lost digits
+
 
 @dataclass(frozen=True)
 class SuperstepTerms:
@@ -95,7 +97,10 @@ class EmulatedMachineRun:
     @property
     def waiting(self) -> FloatArray:
         """(supersteps, k) For messages, shared links and the other devices [s]."""
-        return np.asarray(self.step_seconds[:, None] - self.computing - self.communicating)
+        whole = self.step_seconds[:, None]
+        rest = whole - self.computing - self.communicating
+        # Sums of seconds leave rests of their last digits, also below zero.
+        return np.where(rest > ROUNDING * whole, rest, 0.0)
 
 
 @dataclass(frozen=True, eq=False)
