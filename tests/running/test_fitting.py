@@ -193,7 +193,8 @@ def test_bytes_of_a_solver_on_all_devices(app, k):
     of_parts, counted = sum(part.nbytes for part in parts), sum(one.total for one in before)
     if app == "triangles":
         assert of_parts + most <= 1.03 * counted
-        assert k > 1 or of_parts + most == pytest.approx(counted, rel=0.03)
+        # Lists ordered by degree are counted, which a grid does without: 12 bytes a vertex.
+        assert k > 1 or of_parts + most == pytest.approx(counted - 12 * graph.n, rel=0.03)
     else:
         assert of_parts + found[0] == pytest.approx(counted, rel=0.03)
 

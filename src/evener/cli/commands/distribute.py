@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import argparse
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from evener.cli.graph_options import (
+    ReadOptions,
     add_directed_option,
     add_rereading_options,
     is_its_input,
@@ -17,8 +19,21 @@ from evener.cli.graph_options import (
 if TYPE_CHECKING:
     from evener.cli.output import Output
     from evener.plans.plan import Plan
+    from evener.running.local_graphs import Want
 
 SHOWN = 40  # devices in the table
+
+
+@dataclass(frozen=True)
+class DistributeOptions:
+    """The plan, the graph's file, the folder, which arcs, and how the file is read."""
+
+    plan: str
+    mesh: str
+    output: str
+    want: Want
+    force: bool
+    reading: ReadOptions
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +65,12 @@ def run(args: argparse.Namespace, out: Output) -> int:
     from evener.io.plans.plan import read_plan
     from evener.running.distributed import refuse_folder
 
-    refuse_folder(args.output, force=args.force)
-    plan = read_plan(args.plan)
-    index = _out_of_core(args, plan, out) if args.out_of_core else _in_memory(args, plan, out)
-    _say(index, args.output, out)
+    reading = read_options_from(args)
+    options = DistributeOptions(args.plan, args.mesh, args.output, args.want, args.force, reading)
+    refuse_folder(options.output, force=options.force)
+    plan = read_plan(options.plan)
+    write = _out_of_core if args.out_of_core else _in_memory
+    _say(write(options, plan, out), options.output, out)
     return 0
 
 
@@ -68,51 +85,52 @@ def _refuse_other_inputs(plan: Plan, inputs: dict[str, str], mesh: str) -> None:
         )
 
 
-def _in_memory(args: argparse.Namespace, plan: Plan, out: Output) -> dict[str, Any]:
+def _in_memory(options: DistributeOptions, plan: Plan, out: Output) -> dict[str, Any]:
+    """Write the parts of a graph that is read whole."""
     from evener.running.distributed import write_distributed
     from evener.running.distributing import distribute
 
-    reading = read_again(args.mesh, plan, read_options_from(args), out, args.plan)
-    _refuse_other_inputs(plan, reading.inputs, args.mesh)
-    with out.progress(f"Distributing {args.mesh}") as progress:
+    reading = read_again(options.mesh, plan, options.reading, out, options.plan)
+    _refuse_other_inputs(plan, reading.inputs, options.mesh)
+    with out.progress(f"Distributing {options.mesh}") as progress:
         progress("parts", 0.0)
-        parts = distribute(reading.graph, plan, want=args.want)
+        parts = distribute(reading.graph, plan, want=options.want)
         progress("files", 0.3)
         return write_distributed(
-            args.output,
+            options.output,
             parts,
             names=plan.platform.names,
             inputs=reading.inputs,
-            force=args.force,
+            force=options.force,
         )
 
 
-def _out_of_core(args: argparse.Namespace, plan: Plan, out: Output) -> dict[str, Any]:
+def _out_of_core(options: DistributeOptions, plan: Plan, out: Output) -> dict[str, Any]:
     """Write the parts without the whole graph in memory. UsageError where the file needs that."""
     from evener.errors import UsageError
     from evener.io.graphs.streams import WholeNeeded
     from evener.io.streaming import digest_of, open_stream
     from evener.running.out_of_core import distribute_file
 
-    options = read_options_of(plan, read_options_from(args), args.plan)
+    how_read = read_options_of(plan, options.reading, options.plan)
     try:
-        stream = open_stream(args.mesh, plan.partition.n, options)
-        inputs = {stream.source.name: digest_of(args.mesh)}
-        _refuse_other_inputs(plan, inputs, args.mesh)
-        with out.progress(f"Distributing {args.mesh}") as progress:
+        stream = open_stream(options.mesh, plan.partition.n, how_read)
+        inputs = {stream.source.name: digest_of(options.mesh)}
+        _refuse_other_inputs(plan, inputs, options.mesh)
+        with out.progress(f"Distributing {options.mesh}") as progress:
             progress("pieces", 0.0)
             index = distribute_file(
-                args.output,
+                options.output,
                 stream,
                 plan.partition,
-                want=args.want,
+                want=options.want,
                 names=plan.platform.names,
                 inputs=inputs,
-                force=args.force,
+                force=options.force,
             )
     except WholeNeeded as reason:
         raise UsageError(
-            f"{args.mesh} cannot be read in pieces: {reason}",
+            f"{options.mesh} cannot be read in pieces: {reason}",
             hint="Without --out-of-core it is read whole; `evener convert` makes a .graph of it.",
         ) from None
     for note in stream.notes:
