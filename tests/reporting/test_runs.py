@@ -77,11 +77,11 @@ def test_what_to_do():
 
 
 def test_a_short_run_tells_nothing(monkeypatch):
-    plan, run, breakdown = made()
+    plan, run, breakdown = made(computing=(1e-4, 1e-4, 4e-4))
     assert run.seconds < SHORTEST_TOLD
     monkeypatch.setattr(breakdowns, "SHORTEST_TOLD", SHORTEST_TOLD)
     found = advice_of(breakdown, plan.platform.names, COMMANDS)
-    assert found == ("A run of 8.00 ms is too short to say why devices wait.", "")
+    assert found == ("A run of 800 µs is too short to say why devices wait.", "")
 
 
 def test_of_many_devices_the_busiest_and_the_idlest_are_drawn(tmp_path):

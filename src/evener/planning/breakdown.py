@@ -28,7 +28,7 @@ ACTIVITIES = ("computing", "packing", "waiting", "unpacking")
 NOTICED = 0.05
 # Seconds of a run below which its waits say little: one pause of a thread takes milliseconds where
 # other programs share the cores; chosen by hand.
-SHORTEST_TOLD = 0.02
+SHORTEST_TOLD = 0.005
 # Ratio of arcs a unit of load, between devices, from which loads do not describe the work; chosen
 # by hand.
 UNALIKE = 1.5

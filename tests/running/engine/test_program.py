@@ -117,6 +117,7 @@ def test_errors_of_a_file_name_it(tmp_path):
     with pytest.raises(InputError, match=r"asks for width.*did you mean weight") as caught:
         VertexProgram.from_file(path)
     assert (caught.value.file, caught.value.line) == (str(path), 9)
+    assert 'parameters = {"width": 0}' in caught.value.hint
     path.write_text("combine = 'min'\n\n1 / 0\n")
     with pytest.raises(InputError, match="ZeroDivisionError") as caught:
         VertexProgram.from_file(path)

@@ -112,7 +112,8 @@ class VertexProgram:
         try:
             return cls(**given, name=Path(path).stem)
         except InputError as error:
-            raise InputError(error.message, file=error.file or path, line=error.line) from error
+            error.file = error.file or str(path)
+            raise
 
     def given(self, parameters: Mapping[str, float]) -> tuple[float, ...]:
         """Return the values of all parameters, these instead of the defaults.
@@ -161,7 +162,10 @@ class VertexProgram:
             if argument.kind != argument.POSITIONAL_OR_KEYWORD:
                 raise self.refused(function, f"{name}() takes {argument}: name each argument", None)
             if argument.name not in offered:
-                hint = f"{name} may take: {', '.join(offered)}."
+                hint = (
+                    f"{name} may take: {', '.join(offered)}; and names of `parameters`, such as "
+                    f'parameters = {{"{argument.name}": 0}}.'
+                )
                 message = f"{name}() asks for {argument.name}, which it is not given"
                 raise self.refused(function, message + meant(argument.name, offered), hint)
 
