@@ -170,7 +170,8 @@ def test_bytes_of_a_solver_are_at_most_what_it_ever_holds(app):
 def test_bytes_of_a_solver_on_all_devices(app, k):
     """Of all devices together, as Python counts them when the first has ended a superstep.
 
-    Triangles take one, in which they hold more than at its end.
+    All devices have made their arrays by then, in one of as many supersteps as there are devices,
+    since each waits for its neighbours. Triangles take one, and hold more in it than at its end.
     """
     graph = grid([300, 300])
     partition = ev.Partition(np.arange(graph.n) * k // graph.n, k)
@@ -182,7 +183,7 @@ def test_bytes_of_a_solver_on_all_devices(app, k):
     def work(comm):
         tell = lambda _: found.append(tracemalloc.get_traced_memory()[0])  # noqa: E731
         with ThreadPool(1) as pool:
-            solver.solve(comm, parts[comm.rank], pool, tell if comm.rank == 0 else None, most=2)
+            solver.solve(comm, parts[comm.rank], pool, tell if comm.rank == 0 else None, most=6)
 
     run_threads(k, work)  # compiled
     found.clear()
@@ -196,7 +197,7 @@ def test_bytes_of_a_solver_on_all_devices(app, k):
         # Lists ordered by degree are counted, which a grid does without: 12 bytes a vertex.
         assert k > 1 or of_parts + most == pytest.approx(counted - 12 * graph.n, rel=0.03)
     else:
-        assert of_parts + found[0] == pytest.approx(counted, rel=0.03)
+        assert of_parts + max(found) == pytest.approx(counted, rel=0.03)
 
 
 class CountingDevice:
