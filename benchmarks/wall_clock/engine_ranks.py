@@ -52,7 +52,7 @@ def graph_of(name, scale):
     return graph.with_(adjwgt=mixed % MOST_WEIGHT + 1)
 
 
-class Instance:
+class RankedGraph:
     """A graph on the first rank, and the parts of two equal devices for an application."""
 
     def __init__(self, comm, name, scale):
@@ -109,7 +109,7 @@ def most_of(app):
 def ranks_and_threads(comm, job, pools):
     """Seconds of each app in both ways."""
     for name, scale in job["graphs"]:
-        instance = Instance(comm, name, scale)
+        instance = RankedGraph(comm, name, scale)
         for app in job["apps"]:
             instance.divide(app)
             pairs = []
@@ -148,7 +148,7 @@ def check(app, values, found):
 def overlap(comm, job, pools):
     """Seconds of a superstep of PageRank: with overlap, without, and as it chooses by itself."""
     for name, scale in job["graphs"]:
-        instance = Instance(comm, name, scale)
+        instance = RankedGraph(comm, name, scale)
         instance.divide("pagerank")
         share = interior_share(instance.engine("pagerank", instance.local, pools[0]))
         times, chosen = {"with": [], "without": [], "chosen": []}, []

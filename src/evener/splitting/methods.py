@@ -39,15 +39,13 @@ class Split:
     """Blocks of edges, and how they were made.
 
     partition: keeps its contract. cut_pairs: dominant edges that were cut (spac-path, spac-ring).
-    saved: copies that refinement saved. order: of the clones, in a word. cpu_seconds: of tools that
-    run in other processes [s].
+    saved: copies that refinement saved. order: of the clones or of the stream, in a word.
     """
 
     partition: EdgePartition
     cut_pairs: int = 0
     saved: int = 0
     order: str = ""
-    cpu_seconds: float = 0.0
 
 
 Method = Callable[[EdgeList, Contract, str, int], Split]
@@ -102,7 +100,7 @@ def _ring(
         incidence = edges.incidence_by(order_by(_blocks_of_vertices(edges, contract, seed)))
     graph = contracted_graph(edges, closed=True, incidence=incidence)
     result = partition_with(tool, graph, _request(contract, "default", seed))
-    made = Split(_kept(graph, result.part, contract), 0, 0, order, result.cpu_seconds)
+    made = Split(_kept(graph, result.part, contract), order=order)
     return _refined(made, edges, contract, preset, seed)
 
 
@@ -124,10 +122,10 @@ def _refined(made: Split, edges: EdgeList, contract: Contract, preset: str, seed
 def _printed(edges: EdgeList, contract: Contract, preset: str, seed: int, *, closed: bool) -> Split:
     """Return split-and-connect as its paper has it: clones, divided by METIS."""
     clones = clone_graph(edges, closed=closed)
-    result = partition_with("metis", clones.graph, _request(contract, preset, seed))
+    result = partition_with("metis", clones.graph, _request(contract, preset, seed, clones=2))
     part, cut = blocks_of_edges(result.part, clones, contract.targets, edges.weights)
     kept = _kept(contracted_graph(edges, closed=closed), part, contract)
-    return Split(kept, cut, 0, "neighbour", result.cpu_seconds)
+    return Split(kept, cut, order="neighbour")
 
 
 def _blocks_of_vertices(edges: EdgeList, contract: Contract, seed: int) -> Part:
@@ -175,8 +173,20 @@ def _in_proportion(targets: FloatArray, size: int) -> Part:
     return np.searchsorted(ends, np.arange(size) + 0.5, "right").astype(np.int32)
 
 
-def _request(contract: Contract, preset: str, seed: int) -> Request:
-    return Request(contract.targets, low=contract.low, high=contract.high, preset=preset, seed=seed)
+def _request(contract: Contract, preset: str, seed: int, clones: int = 1) -> Request:
+    """Return what is asked of a partitioner: the limits, and a tolerance for tools that take one.
+
+    clones: how many vertices of its graph stand for an edge, each with the edge's work.
+    """
+    above = contract.high / np.maximum(contract.targets, 1e-300) - 1
+    return Request(
+        clones * contract.targets,
+        epsilon=max(float(above.min()), 0.0),
+        low=clones * contract.low,
+        high=clones * contract.high,
+        preset=preset,
+        seed=seed,
+    )
 
 
 def _kept(graph: Graph, part: Part, contract: Contract) -> EdgePartition:
