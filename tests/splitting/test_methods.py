@@ -12,7 +12,7 @@ from evener.graphs.generating.random_graphs import rmat
 from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
-from evener.splitting import methods
+from evener.splitting import spac
 from evener.splitting.methods import METHODS, split_with
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists
@@ -77,7 +77,7 @@ def test_tools_are_asked_for_the_tolerance_of_the_contract(monkeypatch, method, 
         asked.append((request.epsilon, request.high.sum() / graph.total_weight))
         return partition_with(tool, graph, request)
 
-    monkeypatch.setattr(methods, "partition_with", noted)
+    monkeypatch.setattr(spac, "partition_with", noted)
     edges = EdgeList.of_graph(grid((40, 40)))
     split_with(method, edges, contract_of(edges, [1, 1, 2], epsilon))
     for tolerance, room in asked:

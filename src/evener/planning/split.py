@@ -19,7 +19,8 @@ from evener.plans.edge_plan import EdgePlan
 from evener.plans.partition import Contract
 from evener.platforms.platform import Platform
 from evener.sizing.contracts import contract_for
-from evener.splitting.methods import METHODS, ROUNDS, split_with
+from evener.splitting.methods import METHODS, split_with
+from evener.splitting.splits import PRESETS
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class SplitOptions:
 
     def __post_init__(self) -> None:
         one_of("method", self.method, tuple(METHODS))
-        one_of("preset", self.preset, tuple(ROUNDS))
+        one_of("preset", self.preset, PRESETS)
         if not 0 <= self.epsilon < 1:
             raise UsageError(f"epsilon must be from 0 to below 1, and is {self.epsilon}")
         if self.seed < 0:
