@@ -9,10 +9,8 @@ from evener.errors import UsageError
 from evener.graphs.edge_list import EdgeList
 from evener.graphs.generating.grid import grid
 from evener.graphs.generating.random_graphs import rmat
-from evener.partitioning.registry import partition_with
 from evener.plans.edge_partition import edge_metrics
 from evener.plans.partition import Contract
-from evener.splitting import spac
 from evener.splitting.methods import METHODS, split_with
 from tests.examples import with_examples
 from tests.graphs.test_edge_list import edge_lists
@@ -51,13 +49,6 @@ def test_split_and_connect_makes_fewest_copies(graph):
     assert max(copies[name] for name in copies if name != "random") < copies["random"]
 
 
-def test_refinement_is_part_of_every_preset():
-    edges = EdgeList.of_graph(rmat(10, 1))
-    contract = contract_of(edges, [1] * 8)
-    for preset in ("fast", "default", "strong"):
-        assert split_with("spac", edges, contract, preset=preset).saved > 0
-
-
 @pytest.mark.parametrize(
     ("words", "reason"), [({"method": "spam"}, "did you mean spac"), ({"preset": "best"}, "preset")]
 )
@@ -65,21 +56,3 @@ def test_unknown_words_are_refused(words, reason):
     edges = EdgeList(2, [0], [1])
     with pytest.raises(UsageError, match=reason):
         split_with(**{"method": "spac"} | words, edges=edges, contract=contract_of(edges, [1]))
-
-
-@pytest.mark.parametrize("method", ["spac", "spac-path"])
-@pytest.mark.parametrize("epsilon", [0.01, 0.2])
-def test_tools_are_asked_for_the_tolerance_of_the_contract(monkeypatch, method, epsilon):
-    """A rival that may use less than its tolerance would be held back."""
-    asked = []
-
-    def noted(tool, graph, request):
-        asked.append((request.epsilon, request.high.sum() / graph.total_weight))
-        return partition_with(tool, graph, request)
-
-    monkeypatch.setattr(spac, "partition_with", noted)
-    edges = EdgeList.of_graph(grid((40, 40)))
-    split_with(method, edges, contract_of(edges, [1, 1, 2], epsilon))
-    for tolerance, room in asked:
-        assert tolerance == pytest.approx(epsilon, abs=2 / 700)
-        assert room == pytest.approx(1 + epsilon, abs=0.01)
